@@ -1,0 +1,60 @@
+import type { Generated } from "kysely";
+
+/**
+ * Rows as they lie in the database. Every moment is ISO 8601 text in UTC, which sorts by time in SQLite and PostgreSQL
+ * alike; truths are 0 and 1; lists and objects are JSON text. Every table of a tenant's has `tenant_id`.
+ */
+export interface Schema {
+  tenants: { id: string; name: string; created_at: string; last_event_seq: Generated<number> };
+  sites: { id: string; tenant_id: string; name: string; probe_configuration: string; configuration_revision: Generated<number>; created_at: string };
+  users: {
+    id: string; tenant_id: string; username: string; password_hash: string; role: string; created_at: string;
+    /** Tokens issued before this moment are refused: logout of all, password change. */
+    tokens_valid_from: string;
+  };
+  revoked_tokens: { jti: string; tenant_id: string; expires_at: string };
+  enrollment_tokens: {
+    id: string; tenant_id: string; site_id: string; secret_sha256: string; created_by: string; created_at: string; expires_at: string;
+    used_at: string | null; probe_id: string | null;
+  };
+  probes: {
+    id: string; tenant_id: string; site_id: string; name: string; enrolled_at: string; revoked_at: string | null;
+    certificate_serial: string; certificate_expires_at: string; version: string;
+    /** `enrolled` until first heard, then `online` or `silent`. */
+    state: string;
+    silent_since: string | null; last_heard_at: string | null; run_id: string | null; health: string | null; refused: Generated<string>;
+  };
+  /** How far each queue file of a probe is committed. */
+  probe_queues: { probe_id: string; queue_id: string; tenant_id: string; watermark: number; updated_at: string };
+  devices: {
+    id: string; tenant_id: string; site_id: string;
+    ip: string;
+    /** `ip` in a spelling that sorts by number: see `addressKey`. */
+    ip_key: string;
+    /** MAC of the interface that has `ip`. */
+    mac: string;
+    hostname: string; vendor: string; os_guess: string; device_type: string;
+    is_online: number; presence_state: string; first_seen: string; last_seen: string;
+    open_ports: string; tags: string; locked_fields: string;
+  };
+  interfaces: { device_id: string; tenant_id: string; site_id: string; mac: string; vendor: string; first_seen: string };
+  addresses: {
+    device_id: string; tenant_id: string; site_id: string; mac: string; ip: string; ip_key: string;
+    first_seen: string; last_seen: string; current: number;
+  };
+  ports: {
+    device_id: string; tenant_id: string; port: number; protocol: string; state: string; service: string; version: string;
+    banner: string; last_scanned: string;
+  };
+  device_changes: { id: string; device_id: string; tenant_id: string; at: string; field: string; before: string; after: string; source: string };
+  evidence: { device_id: string; tenant_id: string; field: string; value: string; source: string; confidence: number; seen_at: string };
+  /** The one ordered log of each tenant. `type` is a key of the contract's EVENTS. */
+  events: {
+    tenant_id: string; seq: number; id: string; type: string; site_id: string | null; probe_id: string | null; device_id: string | null;
+    queue_id: string | null; probe_seq: number | null; occurred_at: string; received_at: string; data: string;
+  };
+  /** Events that a probe sent and this collector could not read, kept as they came so that nothing is lost. */
+  rejected_events: {
+    probe_id: string; queue_id: string; probe_seq: number; tenant_id: string; received_at: string; reason: string; payload: string;
+  };
+}

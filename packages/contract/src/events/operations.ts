@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { Id, Instant, Severity } from "../values.ts";
+
+export const HEALTH_METRICS = [
+  "cpu", "memory", "disk", "load", "temperature", "capture_drops", "queue_depth", "clock_offset", "interface",
+] as const;
+
+/** A resource of the probe went over its threshold (`raised`) or came back below it with room (`cleared`). */
+export const ProbeHealthAlert = z.object({
+  metric: z.enum(HEALTH_METRICS),
+  state: z.enum(["raised", "cleared"]),
+  severity: Severity,
+  value: z.number(),
+  threshold: z.number(),
+  unit: z.string().max(16),
+  message: z.string().max(512),
+});
+
+/** Something failed that people should know of; `code` is stable, `message` is for reading. */
+export const ErrorEvent = z.object({
+  code: z.string().min(1).max(64),
+  message: z.string().max(1024),
+});
+
+/**
+ * Events that the probe could not keep: the sequence numbers between `from_seq` and `to_seq` hold `dropped` events that
+ * no longer exist, because the disk budget was spent, the queue was unreadable, or the collector went back in time.
+ */
+export const QueueGap = ErrorEvent.extend({
+  code: z.literal("queue-gap"),
+  reason: z.enum(["disk-budget", "queue-corrupt", "collector-behind"]),
+  from_seq: z.int().min(0),
+  to_seq: z.int().min(0),
+  dropped: z.int().min(0),
+  since: Instant.nullable(),
+});
+
+/** The collector has not heard from a probe; its devices are `unknown` from here on. */
+export const ProbeSilent = ErrorEvent.extend({
+  code: z.literal("probe-silent"),
+  name: z.string().max(255),
+  last_heard_at: Instant.nullable(),
+  clean_stop: z.boolean(),
+});
+
+/** A silent probe is heard again. */
+export const ProbeReturned = z.object({ name: z.string().max(255), silent_since: Instant });
+
+export const AlertCreated = z.object({
+  alert_id: Id, title: z.string().max(255), severity: Severity, device_ip: z.string().max(45), type: z.string().max(64), source: z.string().max(32),
+});
+
+export const AlertResolved = AlertCreated.extend({ resolved_by: z.string().max(255) });
+
+export const BackupCompleted = z.object({ backup_id: Id, size_bytes: z.int().min(0), duration_seconds: z.number().min(0) });
+
+export const BackupFailed = z.object({ backup_id: Id, reason: z.string().max(1024) });

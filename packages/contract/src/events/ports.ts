@@ -1,0 +1,15 @@
+import { z } from "zod";
+import { IpAddress, MacAddress, Port, PortProtocol, PortState } from "../values.ts";
+
+/** A port whose state or service was learned or changed; texts are empty while unknown. */
+export const PortFound = z.object({
+  ip: IpAddress,
+  mac: z.union([MacAddress, z.literal("")]),
+  port: Port,
+  protocol: PortProtocol,
+  state: PortState,
+  service: z.string().max(64),
+  version: z.string().max(255),
+  banner: z.string().max(4096),
+  scan_id: z.string().max(64).nullable(),
+});

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { Instant, IpAddress, MacAddress, Port, PortProtocol, Severity } from "../values.ts";
+
+const Address = z.union([IpAddress, z.literal("")]);
+const Mac = z.union([MacAddress, z.literal("")]);
+
+/** Bytes of the packets that show it, base64, at most 16 of 2 KiB. */
+const PacketEvidence = z.array(z.base64().max(2800)).max(16);
+
+/** An intrusion rule matched a flow. */
+export const IdsAlert = z.object({
+  signature_id: z.int().min(0),
+  revision: z.int().min(0),
+  signature: z.string().max(512),
+  category: z.string().max(128),
+  severity: Severity,
+  source_ip: Address,
+  source_port: Port,
+  destination_ip: Address,
+  destination_port: Port,
+  protocol: z.string().max(16),
+  mitre_techniques: z.array(z.string().max(16)).max(32),
+  packets: PacketEvidence,
+});
+
+/** Somebody touched a service that nobody has reason to touch; `stage` is how far they went. */
+export const HoneypotHit = z.object({
+  service: z.string().max(64),
+  stage: z.enum(["touch", "banner", "credential", "file"]),
+  severity: Severity,
+  source_ip: Address,
+  source_mac: Mac,
+  source_port: Port,
+  destination_port: Port,
+  username: z.string().max(255),
+  detail: z.string().max(4096),
+});
+
+/** A DHCP server, router advertisement or ARP claim that this network does not know as its own. */
+export const RogueDetected = z.object({
+  kind: z.enum(["dhcp_server", "arp_spoofing", "router_advertisement", "duplicate_ip", "dhcp_missing"]),
+  severity: Severity,
+  ip: Address,
+  mac: Mac,
+  expected_macs: z.array(MacAddress).max(32),
+  vlan_id: z.int().min(0).max(4095).nullable(),
+  detail: z.string().max(1024),
+  packets: PacketEvidence,
+});
+
+/** A name was refused because a feed lists it. */
+export const DnsThreat = z.object({
+  client_ip: Address,
+  client_mac: Mac,
+  query_name: z.string().max(255),
+  query_type: z.string().max(16),
+  action: z.enum(["blocked", "reported"]),
+  feed: z.string().max(128),
+  reason: z.string().max(512),
+  severity: Severity,
+  listed_since: Instant.nullable(),
+});
+
+/** The network differs from its baseline: what was expected there, what is there now. */
+export const BaselineDiffAlert = z.object({
+  kind: z.enum(["new_device", "missing_device", "new_port", "closed_port", "changed_service", "new_neighbor", "traffic"]),
+  severity: Severity,
+  ip: Address,
+  mac: Mac,
+  port: Port.nullable(),
+  protocol: PortProtocol.nullable(),
+  expected: z.string().max(1024),
+  observed: z.string().max(1024),
+  baseline_at: Instant,
+});
+
+/** A measured value far from what the model expects; `score` 0–1. */
+export const AnomalyDetected = z.object({
+  metric: z.string().max(128),
+  ip: Address,
+  mac: Mac,
+  score: z.number().min(0).max(1),
+  expected: z.number(),
+  observed: z.number(),
+  severity: Severity,
+  explanation: z.string().max(1024),
+});

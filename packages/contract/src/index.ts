@@ -1,0 +1,13 @@
+export * from "./values.ts";
+export * from "./events/table.ts";
+export * from "./events/stream.ts";
+export { type HostState } from "./events/hosts.ts";
+export { HEALTH_METRICS } from "./events/operations.ts";
+export * from "./uplink/topics.ts";
+export * from "./uplink/messages.ts";
+export * from "./uplink/enrollment-token.ts";
+export * from "./rest/envelopes.ts";
+export * from "./rest/auth.ts";
+export * from "./rest/devices.ts";
+export * from "./rest/agents.ts";
+export * from "./rest/health.ts";

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { Id, Instant } from "../values.ts";
+
+export const MESSAGE_VERSION = 1;
+const Version = z.literal(MESSAGE_VERSION);
+const Seq = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+/** Largest batch, in events and in bytes of its JSON before compression. */
+export const BATCH_MAX_EVENTS = 500;
+export const BATCH_MAX_BYTES = 4 * 1024 * 1024;
+/** Largest payload that a collector reads from any probe topic, as it arrives. */
+export const PAYLOAD_MAX_BYTES = 1024 * 1024;
+
+/**
+ * Up, on `events`: some events in the order in which the probe wrote them down.
+ *
+ * `queue_id` names the probe's queue file; a queue made anew starts again at sequence 1 under a new name. `after` is the
+ * sequence that the first event follows: the last one acknowledged. Sequences rise; between two of them may be a hole
+ * where the disk budget took events, and a `queue_gap` event says so.
+ */
+export const Batch = z.object({
+  v: Version,
+  queue_id: Id,
+  after: Seq,
+  sent_at: Instant,
+  events: z.array(z.object({ seq: Seq.min(1), type: z.string().max(64), occurred_at: z.string().max(40), data: z.unknown() })).min(1).max(BATCH_MAX_EVENTS),
+});
+export type Batch = z.infer<typeof Batch>;
+
+/**
+ * Down, on `acks`: everything in `queue_id` up to `watermark` is committed, and the probe may forget it. With `refused`,
+ * the last payload was not taken: `gap` when it follows a sequence that the collector never had (go back to `watermark`),
+ * `not-a-batch` and `too-large` when it could not be read. The two times give the probe its clock offset.
+ */
+export const Acknowledgement = z.object({
+  v: Version,
+  queue_id: Id.nullable(),
+  watermark: Seq,
+  refused: z.object({ code: z.enum(["gap", "not-a-batch", "too-large", "not-ready"]), message: z.string().max(512) }).nullable(),
+  /** The batch's own `sent_at`, so that the probe knows which one is answered. */
+  batch_sent_at: Instant.nullable(),
+  received_at: Instant,
+  sent_at: Instant,
+});
+export type Acknowledgement = z.infer<typeof Acknowledgement>;
+
+/** Up, on `status`, retained; `lost` is the last will. */
+export const ProbeStatus = z.object({
+  v: Version,
+  state: z.enum(["online", "stopped", "lost"]),
+  version: z.string().max(64),
+  /** A new one at every start of the daemon. */
+  run_id: Id,
+  at: Instant,
+});
+export type ProbeStatus = z.infer<typeof ProbeStatus>;
+
+/** Up, on `health`, every 30 s. Null where the machine does not tell. */
+export const ProbeHealth = z.object({
+  v: Version,
+  at: Instant,
+  version: z.string().max(64),
+  uptime_seconds: z.number().min(0),
+  cpu_percent: z.number().min(0),
+  load_1m: z.number().min(0),
+  memory: z.object({ rss_bytes: z.int().min(0), available_bytes: z.int().min(0), total_bytes: z.int().min(0) }),
+  disk: z.object({ free_bytes: z.int().min(0), total_bytes: z.int().min(0) }),
+  temperature_celsius: z.number().nullable(),
+  capture: z.object({ frames: z.int().min(0), dropped: z.int().min(0) }),
+  queue: z.object({ events: z.int().min(0), bytes: z.int().min(0), oldest_at: Instant.nullable(), dropped: z.int().min(0) }),
+  clock_offset_ms: z.number().nullable(),
+  interface: z.object({ name: z.string().max(64), up: z.boolean() }),
+  hosts: z.object({ online: z.int().min(0), known: z.int().min(0) }),
+});
+export type ProbeHealth = z.infer<typeof ProbeHealth>;
+
+/**
+ * Down, on `config`, retained. It can only narrow what the probe's own file allows: slower, less often, fewer addresses.
+ */
+export const ProbeConfiguration = z.object({
+  v: Version,
+  revision: z.int().min(0),
+  site_name: z.string().max(255),
+  sweep: z.object({
+    enabled: z.boolean(),
+    interval_seconds: z.int().min(60).max(604_800),
+    packets_per_second: z.int().min(1).max(10_000),
+  }),
+  /** Addresses and prefixes that this probe never sends anything to. */
+  excluded: z.array(z.string().max(64)).max(4096),
+});
+export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
+
+/** Down, on `commands`: not begun after `expires_at`. */
+export const Command = z.object({
+  v: Version,
+  id: Id,
+  type: z.enum(["sweep"]),
+  issued_at: Instant,
+  expires_at: Instant,
+  data: z.record(z.string(), z.unknown()),
+});
+export type Command = z.infer<typeof Command>;
+
+/** Up, on `replies`: one for each command. */
+export const Reply = z.object({
+  v: Version,
+  command_id: Id.nullable(),
+  ok: z.boolean(),
+  error: z.object({ code: z.enum(["expired", "not-a-command", "refused", "failed"]), message: z.string().max(512) }).nullable(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type Reply = z.infer<typeof Reply>;

@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+/** UUIDv7 in lower case, as every record's identity. @see RFC 9562 section 5.7 */
+export const Id = z.uuid();
+
+/** ISO 8601 in UTC with milliseconds, `2026-11-20T15:37:57.123Z`: the one spelling of time that crosses a process. */
+export const Instant = z.iso.datetime({ precision: 3 });
+
+/** Six lower-case hexadecimal pairs joined by colons. */
+export const MacAddress = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/, "six lower-case hexadecimal pairs with colons");
+
+/** IPv4 in dotted decimal, or IPv6 as RFC 5952 writes it. */
+export const IpAddress = z.union([z.ipv4(), z.ipv6()]);
+
+export const Port = z.int().min(0).max(65_535);
+
+export const Severity = z.enum(["critical", "high", "medium", "low", "info"]);
+export type Severity = z.infer<typeof Severity>;
+
+/** `unknown` while the site's probe is silent: nothing was seen, and nothing was looked for. */
+export const PresenceState = z.enum(["online", "offline", "unknown"]);
+export type PresenceState = z.infer<typeof PresenceState>;
+
+export const DEVICE_TYPES = [
+  "workstation", "server", "router", "switch", "firewall", "printer", "camera", "phone", "iot", "access_point", "unknown",
+] as const;
+export const DeviceType = z.enum(DEVICE_TYPES);
+export type DeviceType = z.infer<typeof DeviceType>;
+
+export const PortProtocol = z.enum(["tcp", "udp"]);
+
+/** nmap's words. */
+export const PortState = z.enum(["open", "closed", "filtered", "open|filtered"]);
+
+/**
+ * One observation behind a field's value: what was seen, how, and how much it is to be trusted (0–1).
+ * Sources are protocol names: `arp`, `dhcp`, `mdns`, `reverse-dns`, `oui`, …
+ */
+export const Evidence = z.object({
+  field: z.string().min(1).max(64),
+  value: z.string().max(1024),
+  source: z.string().min(1).max(64),
+  confidence: z.number().min(0).max(1),
+  seen_at: Instant,
+});
+export type Evidence = z.infer<typeof Evidence>;

@@ -1,0 +1,75 @@
+/** Time, passed in wherever it is needed, so that a test can hold it. */
+export interface Clock {
+  /** Milliseconds since the epoch. May jump when the machine's clock is set. */
+  now(): number;
+  /** Milliseconds that only rise, for measuring how long something took. */
+  monotonic(): number;
+  /** Calls `task` once after `delayMs`. @returns What cancels it. */
+  after(delayMs: number, task: () => void): () => void;
+  /** Calls `task` every `periodMs`. @returns What ends it. */
+  every(periodMs: number, task: () => void): () => void;
+}
+
+/** The machine's own clock. Its timers keep the process alive until they are cancelled. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, task) {
+    const timer = setTimeout(task, delayMs);
+    return () => clearTimeout(timer);
+  },
+  every(periodMs, task) {
+    const timer = setInterval(task, periodMs);
+    return () => clearInterval(timer);
+  },
+};
+
+/** A clock that stands still until it is moved. */
+export interface FakeClock extends Clock {
+  /** Moves on by `ms`, calling in order every task that falls due, and letting promises settle between them. */
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock without moving the timers, as an administrator or NTP does. */
+  jump(ms: number): void;
+}
+
+/** @param startAt Milliseconds since the epoch. */
+export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
+  let elapsed = 0;
+  let offset = startAt;
+  let tasks: { dueAt: number; readonly task: () => void; readonly periodMs: number | null }[] = [];
+  const schedule = (delayMs: number, task: () => void, periodMs: number | null) => {
+    const entry = { dueAt: elapsed + delayMs, task, periodMs };
+    tasks.push(entry);
+    return () => {
+      tasks = tasks.filter((other) => other !== entry);
+    };
+  };
+  return {
+    now: () => offset + elapsed,
+    monotonic: () => elapsed,
+    after: (delayMs, task) => schedule(delayMs, task, null),
+    every: (periodMs, task) => schedule(periodMs, task, periodMs),
+    jump(ms) {
+      offset += ms;
+    },
+    async advance(ms) {
+      const end = elapsed + ms;
+      for (;;) {
+        const next = tasks.filter((entry) => entry.dueAt <= end).toSorted((a, b) => a.dueAt - b.dueAt)[0];
+        if (!next) break;
+        elapsed = Math.max(elapsed, next.dueAt);
+        if (next.periodMs === null) tasks = tasks.filter((entry) => entry !== next);
+        else next.dueAt += next.periodMs;
+        next.task();
+        await settle();
+      }
+      elapsed = end;
+      await settle();
+    },
+  };
+}
+
+/** Several turns of the event loop, enough for a chain of promises behind a timer. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+}
