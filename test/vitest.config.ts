@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { SummaryReporter } from "./summary-reporter.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
@@ -10,5 +11,7 @@ export default defineConfig({
     /** Native addons (pcap) load in one thread only. */
     pool: "forks",
     testTimeout: 30_000,
+    hookTimeout: 120_000,
+    reporters: ["default", new SummaryReporter()],
   },
 });

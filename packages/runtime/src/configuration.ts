@@ -49,7 +49,9 @@ function setPath(values: Record<string, unknown>, path: readonly string[], value
   let here = values;
   for (const key of path.slice(0, -1)) {
     const next = here[key];
-    here = here[key] = typeof next === "object" && next !== null ? (next as Record<string, unknown>) : {};
+    const table: Record<string, unknown> = typeof next === "object" && next !== null ? { ...next } : {};
+    here[key] = table;
+    here = table;
   }
   here[path.at(-1) as string] = value;
 }

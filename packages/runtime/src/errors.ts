@@ -14,7 +14,7 @@ export class RuntimeError extends Error {
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (let cause: unknown = error; cause !== undefined && cause !== null && parts.length < 8; cause = cause instanceof Error ? cause.cause : undefined) {
-    parts.push(cause instanceof Error ? cause.message : String(cause));
+    parts.push(cause instanceof Error ? cause.message : JSON.stringify(cause));
   }
   return parts.join(": ");
 }

@@ -15,8 +15,8 @@ export const ROLES = ["viewer", "operator", "admin"] as const;
 export type Role = (typeof ROLES)[number];
 
 const OPERATOR_WRITES: readonly Resource[] = ["devices", "scans", "alerts", "pcap", "ipam", "webhooks"];
-const VIEWER_BLIND: readonly Resource[] = ["vault", "users", "audit"];
-const VIEWER_SCOPES = RESOURCES.filter((resource) => !VIEWER_BLIND.includes(resource)).map((resource): Scope => `${resource}:read`);
+const VIEWER_BLIND: ReadonlySet<Resource> = new Set(["vault", "users", "audit"]);
+const VIEWER_SCOPES = RESOURCES.filter((resource) => !VIEWER_BLIND.has(resource)).map((resource): Scope => `${resource}:read`);
 
 /** The scopes that each role stands for. */
 export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {

@@ -1,0 +1,107 @@
+import { StreamFrame } from "@lanthorn/contract";
+
+interface SocketEvents {
+  readonly open: unknown;
+  readonly message: { readonly data: unknown };
+  readonly close: { readonly code: number; readonly reason: string };
+  readonly error: unknown;
+}
+
+/** As much of a WebSocket as is used; the browser's and the `ws` package's both have it. */
+export interface Socket {
+  addEventListener<T extends keyof SocketEvents>(type: T, listener: (event: SocketEvents[T]) => void): void;
+  close(): void;
+}
+
+/** Needed of time, so that a test can hold it; runtime's Clock and Backoff satisfy them. */
+interface Timers {
+  after(delayMs: number, task: () => void): () => void;
+}
+interface Waits {
+  next(): number;
+  reset(): void;
+}
+
+/** The collector's close code for a token that is not, or no longer, good. */
+export const CLOSE_UNAUTHORIZED = 4401;
+
+export interface LiveClient {
+  /** Ends the stream; no handler is called after it. */
+  close(): void;
+}
+
+/**
+ * Follows the collector's event stream, coming back after every loss at the sequence where it was, so that no event is
+ * missed or seen twice as long as the collector's log reaches back that far.
+ * @param options.since The sequence after which to begin; null for from now on.
+ * @param options.onClosed Called once when the stream ends for good: the token is refused.
+ * @param options.onState Called whenever the connection comes or goes.
+ */
+export function createLiveClient(options: {
+  readonly url: string;
+  readonly token: () => string;
+  readonly events?: readonly string[];
+  readonly siteId?: string;
+  readonly since?: number | null;
+  readonly connect: (url: string) => Socket;
+  readonly clock: Timers;
+  readonly backoff: Waits;
+  readonly onFrame: (frame: StreamFrame) => void;
+  readonly onState?: (state: "connected" | "disconnected") => void;
+  readonly onClosed: (reason: string) => void;
+}): LiveClient {
+  let since = options.since ?? null;
+  let socket: Socket | undefined;
+  let cancelRetry: (() => void) | undefined;
+  let closed = false;
+
+  const open = () => {
+    const current = options.connect(streamUrl(options, since));
+    socket = current;
+    current.addEventListener("open", () => options.onState?.("connected"));
+    current.addEventListener("error", () => undefined);
+    current.addEventListener("message", ({ data }) => {
+      const frame = StreamFrame.safeParse(parseJson(data));
+      if (closed || !frame.success) return;
+      options.backoff.reset();
+      since = frame.data.seq;
+      options.onFrame(frame.data);
+    });
+    current.addEventListener("close", ({ code, reason }) => {
+      if (closed) return;
+      options.onState?.("disconnected");
+      if (code === CLOSE_UNAUTHORIZED) {
+        closed = true;
+        options.onClosed(reason === "" ? "the token is not, or no longer, good" : reason);
+        return;
+      }
+      cancelRetry = options.clock.after(options.backoff.next(), open);
+    });
+  };
+  open();
+  return {
+    close() {
+      closed = true;
+      cancelRetry?.();
+      socket?.close();
+    },
+  };
+}
+
+function streamUrl(options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string }, since: number | null): string {
+  const url = new URL("/ws/events", options.url.replace(/^http/, "ws"));
+  url.searchParams.set("token", options.token());
+  if (options.events?.length) url.searchParams.set("events", options.events.join(","));
+  if (options.siteId !== undefined) url.searchParams.set("site_id", options.siteId);
+  if (since !== null) url.searchParams.set("since", String(since));
+  return url.href;
+}
+
+function parseJson(data: unknown): unknown {
+  if (typeof data !== "string") return undefined;
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+// The first step of every command: makes a bare clone able to run. It uses nothing but Node itself, does nothing when
+// nothing is missing, says what it does, and where it cannot, ends with the one command that would help.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { fail, read, root, run, say } from "./run.mjs";
+
+/** Kept beside the packages it speaks of, so that removing node_modules removes it too. */
+const STAMP = `${root}node_modules/.lanthorn-set-up`;
+
+/** Debian package → a file that is there once it is installed. */
+const DEBIAN_PACKAGES = {
+  "libpcap-dev": "/usr/include/pcap/pcap.h",
+  "g++": "/usr/bin/g++",
+  make: "/usr/bin/make",
+  python3: "/usr/bin/python3",
+  iproute2: "/usr/sbin/ip",
+  "ca-certificates": "/etc/ssl/certs/ca-certificates.crt",
+};
+
+checkNode();
+installDebianPackages();
+installNpmPackages();
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  fail(`Lanthorn needs Node.js 20.19 or later; this is ${process.versions.node}.`, "On Debian 13: apt-get install nodejs npm");
+}
+
+function installDebianPackages() {
+  const missing = Object.entries(DEBIAN_PACKAGES).filter(([, file]) => !existsSync(file)).map(([name]) => name);
+  if (missing.length === 0) return;
+  const command = `apt-get install --yes --no-install-recommends ${missing.join(" ")}`;
+  if (process.getuid() !== 0) fail(`These Debian packages are missing: ${missing.join(", ")}.`, `Run as root: ${command}`);
+  if (read("apt-get", ["--version"]) === null) fail(`These packages are missing, and there is no apt-get to install them: ${missing.join(", ")}.`, "Install them by your system's own means.");
+  say(`installing the Debian packages ${missing.join(", ")}`);
+  const options = { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
+  const install = () => run("apt-get", command.split(" ").slice(1), options);
+  if (install()) return;
+  say("once more, with a fresh package list");
+  if (!run("apt-get", ["update"], options) || !install()) fail("The Debian packages could not be installed.", `Run as root and read what it says: apt-get update && ${command}`);
+}
+
+function installNpmPackages() {
+  const wanted = fingerprint();
+  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted) return;
+  say("installing the npm packages and building the native ones (better-sqlite3, pcap); about two minutes the first time");
+  if (!run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", 2, 2] })) {
+    fail("The npm packages could not be installed.", "Run it alone and read what it says: npm ci");
+  }
+  for (const name of ["better-sqlite3", "pcap"]) checkNative(name);
+  writeFileSync(STAMP, wanted);
+}
+
+/** An npm that keeps install scripts back leaves a native package without its binary: build it then. */
+function checkNative(name) {
+  const loads = () => read(process.execPath, ["-e", `const m = require(${JSON.stringify(name)}); if (${JSON.stringify(name)} === "better-sqlite3") new m(":memory:")`]) !== null;
+  if (loads()) return;
+  say(`building ${name}`);
+  if (!run("npm", ["rebuild", name, "--loglevel=error"], { stdio: ["ignore", 2, 2] }) || !loads()) {
+    fail(`The native package ${name} could not be built.`, `Run it alone and read what it says: npm rebuild ${name} --foreground-scripts`);
+  }
+}
+
+/** What the installed packages depend on: the lock file, and the Node that the native ones were built for. */
+function fingerprint() {
+  const lock = readFileSync(`${root}package-lock.json`);
+  return `${createHash("sha256").update(lock).digest("hex")} node-abi-${process.versions.modules} ${process.arch}\n`;
+}
