@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { LabError } from "./errors.ts";
+
+export interface CommandOptions {
+  /** Laid over this process's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What the command reads; nothing when left out. */
+  readonly input?: string;
+  /** The command is ended with SIGKILL after this. */
+  readonly timeoutMs?: number;
+}
+
+export interface CommandResult {
+  /** Exit code; 128 and more when a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a command to its end and gives back what it said, whatever its exit code.
+ * @throws LabError `command-failed` when it cannot be started.
+ */
+export function tryCommand(path: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      cwd: options.cwd,
+      env: { ...process.env, LC_ALL: "C", ...options.env },
+      timeout: options.timeoutMs ?? 60_000,
+      killSignal: "SIGKILL",
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    /** A command that ends without reading its input closes the pipe; its exit code tells what happened. */
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(options.input ?? "");
+    child.on("error", (cause) => reject(new LabError("command-failed", `cannot run ${path}`, { cause })));
+    child.on("close", (code) => resolve({ code: code ?? 128, stdout, stderr }));
+  });
+}
+
+/**
+ * The same, for a command that has to succeed.
+ * @returns What it wrote on standard output.
+ * @throws LabError `command-failed`, with the last lines of what it said.
+ */
+export async function runCommand(path: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+  const result = await tryCommand(path, args, options);
+  if (result.code === 0) return result.stdout;
+  const said = (result.stderr.trim() || result.stdout.trim()).split("\n").slice(-8).join("\n");
+  throw new LabError("command-failed", `${path} ${args.join(" ")} ended with ${result.code}: ${said}`);
+}
