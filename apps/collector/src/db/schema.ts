@@ -5,7 +5,11 @@ import type { Generated } from "kysely";
  * alike; truths are 0 and 1; lists and objects are JSON text. Every table of a tenant's has `tenant_id`.
  */
 export interface Schema {
-  tenants: { id: string; name: string; created_at: string; last_event_seq: Generated<number> };
+  tenants: {
+    id: string; name: string; created_at: string; last_event_seq: Generated<number>;
+    /** What the tenant's events take, kept by the log for its retention. */
+    event_bytes: Generated<number>;
+  };
   sites: { id: string; tenant_id: string; name: string; probe_configuration: string; configuration_revision: Generated<number>; created_at: string };
   users: {
     id: string; tenant_id: string; username: string; password_hash: string; role: string; created_at: string;

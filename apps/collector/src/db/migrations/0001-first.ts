@@ -8,6 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("name", "text", (c) => c.notNull())
     .addColumn("created_at", "text", (c) => c.notNull())
     .addColumn("last_event_seq", "bigint", (c) => c.notNull().defaultTo(0))
+    .addColumn("event_bytes", "bigint", (c) => c.notNull().defaultTo(0))
     .execute();
   await schema.createTable("sites")
     .addColumn("id", "text", (c) => c.primaryKey())

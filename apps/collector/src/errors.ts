@@ -1,0 +1,12 @@
+/** What the collector cannot carry on from. `code` is stable; the message names the thing and what to do. */
+export class CollectorError extends Error {
+  override readonly name = "CollectorError";
+
+  readonly code:
+    | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "listen-failed" | "certificate-unusable" | "broker-unreachable";
+
+  constructor(code: CollectorError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

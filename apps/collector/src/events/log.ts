@@ -1,0 +1,84 @@
+import { EVENTS, type EventType } from "@lanthorn/contract";
+import { createId } from "@lanthorn/runtime";
+import type { Insertable, Kysely, Transaction } from "kysely";
+import { insertMany } from "../db/insert-many.ts";
+import type { Schema } from "../db/schema.ts";
+
+/** An event that is about to be written down. `data` is what the contract's EVENTS says for the type, already checked. */
+export interface NewEvent {
+  readonly type: EventType;
+  readonly siteId: string | null;
+  readonly probeId: string | null;
+  readonly deviceId: string | null;
+  /** The probe's queue and the sequence in it; null for what the collector says itself. */
+  readonly queueId: string | null;
+  readonly probeSeq: number | null;
+  readonly occurredAt: string;
+  readonly receivedAt: string;
+  readonly data: object;
+}
+
+/** Where in the tenant's order a batch was put: `fromSeq` to `toSeq`, without holes. */
+export interface Appended {
+  readonly fromSeq: number;
+  readonly toSeq: number;
+}
+
+/** An event as it lies in the log. `data` is JSON text. */
+export type StoredEvent = Schema["events"];
+
+/** The one ordered record of what happened, for each tenant. */
+export interface EventLog {
+  /**
+   * Writes events within the caller's transaction, in order, and gives them the tenant's next sequence numbers. The tenant's
+   * row stays locked until the caller commits, so numbers become visible in order and a reader never skips one.
+   * After the commit, and only then, tell `published` of the live stream.
+   */
+  append(trx: Transaction<Schema>, tenantId: string, events: readonly NewEvent[]): Promise<Appended>;
+  /** Events after `seq` in order, at most `limit`; with `types`, only those. */
+  read(tenantId: string, seq: number, options: { readonly limit: number; readonly types?: readonly EventType[] }): Promise<readonly StoredEvent[]>;
+  /** The oldest sequence that is kept (one past the last when nothing is) and the last one given out. */
+  reach(tenantId: string): Promise<{ readonly first: number; readonly last: number }>;
+}
+
+/** What a row takes beside its data: ids, times, the key and SQLite's own bytes. Measured on host_found rows. */
+export const ROW_OVERHEAD_BYTES = 320;
+
+export function createEventLog(deps: { readonly reads: Kysely<Schema> }): EventLog {
+  return {
+    async append(trx, tenantId, events) {
+      const rows = events.map((event): Insertable<Schema["events"]> => ({
+        tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId, device_id: event.deviceId,
+        queue_id: event.queueId, probe_seq: event.probeSeq, occurred_at: event.occurredAt, received_at: event.receivedAt,
+        data: JSON.stringify(event.data),
+      }));
+      const bytes = rows.reduce((sum, row) => sum + ROW_OVERHEAD_BYTES + row.data.length, 0);
+      const { last_event_seq: toSeq } = await trx.updateTable("tenants")
+        .set((eb) => ({ last_event_seq: eb("last_event_seq", "+", rows.length), event_bytes: eb("event_bytes", "+", bytes) }))
+        .where("id", "=", tenantId).returning("last_event_seq").executeTakeFirstOrThrow();
+      const fromSeq = toSeq - rows.length + 1;
+      rows.forEach((row, index) => {
+        row.seq = fromSeq + index;
+      });
+      await insertMany(trx, "events", rows);
+      return { fromSeq, toSeq };
+    },
+
+    async read(tenantId, seq, { limit, types }) {
+      let query = deps.reads.selectFrom("events").selectAll().where("tenant_id", "=", tenantId).where("seq", ">", seq);
+      if (types) query = query.where("type", "in", types);
+      return query.orderBy("seq").limit(limit).execute();
+    },
+
+    async reach(tenantId) {
+      const row = await deps.reads.selectFrom("tenants")
+        .select((eb) => ["last_event_seq", eb.selectFrom("events").select((e) => e.fn.min<number | null>("seq").as("seq")).where("tenant_id", "=", tenantId).as("first")])
+        .where("id", "=", tenantId).executeTakeFirst();
+      const last = row?.last_event_seq ?? 0;
+      return { first: row?.first ?? last + 1, last };
+    },
+  };
+}
+
+/** The event types that reach the WebSocket stream. */
+export const STREAMED_TYPES = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].stream !== null);
