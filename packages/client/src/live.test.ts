@@ -1,0 +1,76 @@
+import { createBackoff, createFakeClock } from "@lanthorn/runtime";
+import { describe, expect, test } from "vitest";
+import { createLiveClient, type Socket } from "./live.ts";
+
+const frame = (seq: number) => ({
+  event: "host_found", timestamp: "2026-11-20T08:15:30.250Z", data: { ip: "10.0.0.1" }, id: "01939f6e-2a10-7c3e-8f00-000000000001", seq,
+});
+
+/** A socket whose other end is the test. */
+function createSocket(url: string) {
+  const listeners = new Map<string, (event: never) => void>();
+  const socket: Socket & { url: string; fire(type: string, event: unknown): void } = {
+    url,
+    addEventListener: (type, listener) => void listeners.set(type, listener as (event: never) => void),
+    close: () => undefined,
+    fire: (type, event) => listeners.get(type)?.(event as never),
+  };
+  return socket;
+}
+
+function setUp() {
+  const clock = createFakeClock();
+  const sockets: ReturnType<typeof createSocket>[] = [];
+  const frames: number[] = [];
+  const ended: string[] = [];
+  const live = createLiveClient({
+    url: "https://collector:8443", token: () => "t", clock, backoff: createBackoff({ firstMs: 1000, longestMs: 8000, random: () => 0.5 }), siteId: "s", events: ["host_found"],
+    connect: (url) => {
+      const socket = createSocket(url);
+      sockets.push(socket);
+      return socket;
+    },
+    onFrame: ({ seq }) => frames.push(seq),
+    onClosed: (reason) => ended.push(reason),
+  });
+  return { clock, sockets, frames, ended, live };
+}
+
+describe("the live client", () => {
+  test("asks for its events and its site over a secure socket", () => {
+    const { sockets } = setUp();
+    expect(sockets[0]?.url).toBe("wss://collector:8443/ws/events?token=t&events=host_found&site_id=s");
+  });
+
+  test("comes back after a loss at the sequence where it was", async () => {
+    const { clock, sockets, frames } = setUp();
+    sockets[0]?.fire("message", { data: JSON.stringify(frame(7)) });
+    sockets[0]?.fire("close", { code: 1006, reason: "" });
+    await clock.advance(1000);
+    expect(sockets[1]?.url).toContain("since=7");
+    sockets[1]?.fire("message", { data: JSON.stringify(frame(8)) });
+    expect(frames).toEqual([7, 8]);
+  });
+
+  test("passes over what is no frame", () => {
+    const { sockets, frames, ended } = setUp();
+    for (const data of ["", "{", "[]", JSON.stringify({ ...frame(1), event: "unheard_of" }), new Uint8Array(3)]) sockets[0]?.fire("message", { data });
+    expect([frames, ended]).toEqual([[], []]);
+  });
+
+  test("ends when its token is refused", async () => {
+    const { clock, sockets, ended } = setUp();
+    sockets[0]?.fire("close", { code: 4401, reason: "" });
+    await clock.advance(60_000);
+    expect([sockets.length, ended.length]).toEqual([1, 1]);
+  });
+
+  test("is quiet once it was closed", async () => {
+    const { clock, sockets, frames, live } = setUp();
+    live.close();
+    sockets[0]?.fire("message", { data: JSON.stringify(frame(1)) });
+    sockets[0]?.fire("close", { code: 1000, reason: "" });
+    await clock.advance(60_000);
+    expect([sockets.length, frames]).toEqual([1, []]);
+  });
+});

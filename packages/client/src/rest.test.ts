@@ -1,0 +1,72 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createRestClient, readAll } from "./rest.ts";
+
+const SITE = { id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z" };
+let answer: { status: number; body: string };
+let seen: { method: string; url: string; authorization: string | undefined; body: string }[];
+let server: Server;
+let url: string;
+
+beforeEach(async () => {
+  seen = [];
+  server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      seen.push({ method: request.method ?? "", url: request.url ?? "", authorization: request.headers.authorization, body });
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+});
+afterEach(() => server.close());
+
+const client = (token: string | null = "t0ken") => createRestClient({ url, token: () => token, fetch });
+
+describe("a call", () => {
+  test("sends the token, the method and the body, and gives the parsed answer", async () => {
+    answer = { status: 201, body: JSON.stringify(SITE) };
+    expect(await client().createSite("Store 12")).toEqual(SITE);
+    expect(seen).toEqual([{ method: "POST", url: "/api/v1/sites", authorization: "Bearer t0ken", body: '{"name":"Store 12"}' }]);
+  });
+
+  test("that is refused throws the collector's code, status and details", async () => {
+    answer = { status: 403, body: JSON.stringify({ error: { code: "FORBIDDEN", message: "no", details: { required: "agents:write" } } }) };
+    await expect(client().createSite("x")).rejects.toMatchObject({ code: "FORBIDDEN", status: 403, details: { required: "agents:write" } });
+  });
+
+  test.each([
+    ["a page that is not JSON", 200, "<html>"],
+    ["JSON of another shape", 200, '{"ok":true}'],
+    ["an error of another shape", 500, '{"message":"oops"}'],
+  ])("answered with %s throws not-an-answer", async (_, status, body) => {
+    answer = { status, body };
+    await expect(client().listSites()).rejects.toMatchObject({ code: "not-an-answer", status });
+  });
+
+  test("to nobody throws unreachable with the cause", async () => {
+    const nobody = createRestClient({ url: "http://127.0.0.1:1", token: () => null, fetch });
+    await expect(nobody.health()).rejects.toMatchObject({ code: "unreachable", cause: expect.anything() as unknown });
+  });
+
+  test("for health gives the body also when the collector is degraded", async () => {
+    const body = { status: "degraded", version: "0.1.0", time: SITE.created_at, parts: { database: { status: "degraded", detail: "full" } } };
+    answer = { status: 503, body: JSON.stringify(body) };
+    expect(await client(null).health()).toEqual(body);
+    expect(seen[0]?.authorization).toBeUndefined();
+  });
+});
+
+test("a list is read to its end by its cursors", async () => {
+  const pages: Record<string, string | null> = { "": "a b", "a b": null };
+  const read = readAll(async (query) => ({
+    data: [String(query["cursor"] ?? "first")],
+    meta: { page: 1, per_page: 1000, total: 2, next_cursor: pages[String(query["cursor"] ?? "")] ?? null },
+  }));
+  const all: string[] = [];
+  for await (const item of read) all.push(item);
+  expect(all).toEqual(["first", "a b"]);
+});

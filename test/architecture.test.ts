@@ -1,0 +1,200 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+/** What each package may import of ours. What is not in its list is forbidden; a package that is not here fails the test. */
+const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  packets: [],
+  "packet-io": ["packets"],
+  fingerprints: ["packets"],
+  contract: [],
+  client: ["contract"],
+  runtime: [],
+  toolchain: [],
+};
+
+/** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
+const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = { packets: [], contract: ["zod"], client: ["zod"] };
+
+/** Packages that an app may use; every one of ours where it is not named. */
+const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = { dashboard: ["contract", "client"] };
+
+/** A folder inside an app → what of ours it may import from outside itself. */
+const PURE_FOLDERS: Readonly<Record<string, readonly string[]>> = { "apps/probe/src/detect": ["packets", "contract"] };
+
+/** Names that say nothing about what is inside. */
+const EMPTY_NAMES = ["common", "utils", "util", "shared", "types", "core", "helpers", "misc"];
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+  readonly isTest: boolean;
+}
+
+const sources = ["packages", "apps", "test"].flatMap((folder) => listFiles(join(ROOT, folder))).map(readSource);
+const product = sources.filter((source) => !source.isTest && !source.path.startsWith("test/"));
+
+describe("packages", () => {
+  test("import only the packages that the table allows", () => {
+    const broken = product.filter(isIn("packages")).flatMap((source) => {
+      const allowed = PACKAGE_IMPORTS[unitOf(source)];
+      if (!allowed) return [`${source.path}: its package is not in the table`];
+      return ourImports(source).filter((name) => name !== unitOf(source) && !allowed.includes(name)).map((name) => `${source.path} imports ${name}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("that are pure import no library and nothing of Node", () => {
+    const broken = product.filter(isIn("packages")).flatMap((source) => {
+      const allowed = LIBRARY_IMPORTS[unitOf(source)];
+      return allowed ? outsideImports(source).filter((name) => !allowed.includes(name)).map((name) => `${source.path} imports ${name}`) : [];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("are imported by their name only, never by a file inside", () => {
+    const broken = sources.flatMap((source) => source.imports.filter((name) => /^@lanthorn\/[^/]+\//.test(name)).map((name) => `${source.path} imports ${name}`));
+    expect(broken).toEqual([]);
+  });
+
+  test("have one index.ts, and nothing else has one", () => {
+    const found = product.map((source) => source.path).filter((path) => basename(path) === "index.ts");
+    expect(found.filter((path) => !/^packages\/[^/]+\/src\/index\.ts$/.test(path))).toEqual([]);
+  });
+});
+
+describe("apps", () => {
+  test("import no other app", () => {
+    const apps = readdirSync(join(ROOT, "apps"));
+    const broken = product.filter(isIn("apps")).flatMap((source) => ourImports(source).filter((name) => apps.includes(name)).map((name) => `${source.path} imports ${name}`));
+    expect(broken).toEqual([]);
+  });
+
+  test("with a narrower table keep to it", () => {
+    const broken = product.filter(isIn("apps")).flatMap((source) => {
+      const allowed = APP_IMPORTS[unitOf(source)];
+      return allowed ? ourImports(source).filter((name) => !allowed.includes(name)).map((name) => `${source.path} imports ${name}`) : [];
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("keep their pure folders pure", () => {
+    const broken = Object.entries(PURE_FOLDERS).flatMap(([folder, allowed]) =>
+      product.filter((source) => source.path.startsWith(`${folder}/`)).flatMap((source) => [
+        ...ourImports(source).filter((name) => !allowed.includes(name)).map((name) => `${source.path} imports ${name}`),
+        ...outsideImports(source).map((name) => `${source.path} imports ${name}`),
+        ...relativeImports(source).filter((path) => !path.startsWith(`${folder}/`)).map((path) => `${source.path} imports ${path}`),
+      ]),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("read the environment in main.ts only", () => {
+    const broken = product.filter((source) => basename(source.path) !== "main.ts" && /\bprocess\.env\b/.test(source.text)).map((source) => source.path);
+    expect(broken).toEqual([]);
+  });
+
+  test("let no service of the collector import another", () => {
+    const serviceOf = (path: string) => /^apps\/collector\/src\/services\/([^/]+)\//.exec(path)?.[1];
+    const broken = product.filter((source) => serviceOf(source.path)).flatMap((source) =>
+      relativeImports(source).filter((path) => serviceOf(path) && serviceOf(path) !== serviceOf(source.path)).map((path) => `${source.path} imports ${path}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("never reach out of their own package by a relative path", () => {
+    const broken = product.flatMap((source) => {
+      const home = `${source.path.split("/").slice(0, 3).join("/")}/`;
+      return relativeImports(source).filter((path) => !path.startsWith(home)).map((path) => `${source.path} imports ${path}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("have names in kebab case that say what is inside", () => {
+    const broken = sources.map((source) => source.path).filter((path) => {
+      const parts = path.split("/");
+      const name = basename(path).replace(/(\.(test|bench|config|d))?\.ts$/, "");
+      return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || [...parts.slice(2, -1), name].some((part) => EMPTY_NAMES.includes(part));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test("have at most 300 lines, tests and tables of data aside", () => {
+    const long = product.filter((source) => source.text.split("\n").length > 301).map((source) => source.path);
+    expect(long).toEqual([]);
+  });
+
+  test("import each other in no circle", () => {
+    expect(findCircle(new Map(product.map((source) => [source.path, relativeImports(source)])))).toEqual([]);
+  });
+});
+
+test("the README's map names every package and every app", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const units = [...readdirSync(join(ROOT, "packages")), ...readdirSync(join(ROOT, "apps"))];
+  expect(units.filter((unit) => !readme.includes(`${unit}/`))).toEqual([]);
+});
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (["node_modules", "dist", ".cache", ".turbo"].includes(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return listFiles(path);
+    return entry.name.endsWith(".ts") ? [path] : [];
+  });
+}
+
+function readSource(path: string): Source {
+  const text = readFileSync(path, "utf8");
+  const statements = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"'`;]*?\bfrom\s*"([^"]+)"|(?:^|\n)\s*import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/g);
+  const imports = [...statements].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
+  const where = relative(ROOT, path);
+  return { path: where, text, imports, isTest: /\.test\.ts$|\/testing\//.test(where) };
+}
+
+function isIn(folder: string): (source: Source) => boolean {
+  return (source) => source.path.startsWith(`${folder}/`);
+}
+
+/** The package or app that a file belongs to. */
+function unitOf(source: Source): string {
+  return source.path.split("/")[1] ?? "";
+}
+
+function ourImports(source: Source): string[] {
+  return source.imports.filter((name) => name.startsWith("@lanthorn/")).map((name) => name.split("/")[1] ?? "");
+}
+
+function outsideImports(source: Source): string[] {
+  return source.imports.filter((name) => !name.startsWith(".") && !name.startsWith("@lanthorn/"));
+}
+
+function relativeImports(source: Source): string[] {
+  return source.imports.filter((name) => name.startsWith(".")).map((name) => relative(ROOT, resolve(ROOT, dirname(source.path), name)));
+}
+
+/** @returns The first circle of imports, as a path that ends where it began; empty where there is none. */
+function findCircle(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return [];
+    for (const next of graph.get(path) ?? []) {
+      const circle = visit(next, [...way, path]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(path);
+    return [];
+  };
+  for (const path of graph.keys()) {
+    const circle = visit(path, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
