@@ -1,0 +1,56 @@
+import { PROBE_CHANNELS, type ProbeChannel } from "@lanthorn/contract";
+
+type Direction<D extends "up" | "down"> = { [C in ProbeChannel]: (typeof PROBE_CHANNELS)[C] extends D ? C : never }[ProbeChannel];
+/** What a probe may publish to. */
+export type UpChannel = Direction<"up">;
+/** What a probe may subscribe to. */
+export type DownChannel = Direction<"down">;
+
+/** A probe as the broker knows it: the identity in its certificate and the tenant that it was enrolled for. */
+export interface ProbeAddress {
+  readonly tenantId: string;
+  readonly probeId: string;
+}
+
+/** A payload from a probe, as it arrived. */
+export interface ProbeMessage extends ProbeAddress {
+  readonly channel: UpChannel;
+  readonly payload: Buffer;
+  /** Kept by the broker from earlier: it says how things stood, not that the probe is there now. */
+  readonly retained: boolean;
+}
+
+/** Why a payload was not taken; counted for each probe and shown in its record. */
+export const REFUSAL_REASONS = ["not-a-batch", "too-large", "gap", "unreadable-event", "wrong-topic", "not-a-status", "not-a-health", "not-a-reply"] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Where the broker brings what it gets. */
+export interface ProbeReceiver {
+  /**
+   * Takes one payload. Until the promise settles the broker reads no more than one socket buffer further from that
+   * probe, so a probe cannot send faster than its events are committed. Never rejects.
+   */
+  receive(message: ProbeMessage): Promise<void>;
+  /**
+   * A payload that the broker itself did not take. The session goes on.
+   * @param channel Where it was meant for; null when that is no channel of this probe's own.
+   */
+  refused(probe: ProbeAddress, reason: RefusalReason, channel: UpChannel | null): void;
+}
+
+/** The way between probes and this process; MQTT 3.1.1 in both kinds. */
+export interface Broker {
+  /** Begins to take probes' messages. @throws CollectorError `listen-failed`. An unreachable external broker is no error: it is tried again. */
+  start(receiver: ProbeReceiver): Promise<void>;
+  /**
+   * Sends to one of a probe's own topics, QoS 1. Resolves when the broker has taken it; a probe that is not connected gets
+   * it only when `retain` is set. Rejects while an external broker is away.
+   */
+  publish(probe: ProbeAddress, channel: DownChannel, payload: string, options: { readonly retain: boolean }): Promise<void>;
+  /** Ends a probe's live session, if the broker is our own. */
+  disconnect(probeId: string): void;
+  /** Sessions of probes that are open; null where an external broker keeps them. */
+  sessions(): number | null;
+  health(): { readonly status: "ok" | "degraded"; readonly detail: string };
+  close(): Promise<void>;
+}

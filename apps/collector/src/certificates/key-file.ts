@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** @returns The file's text, or null when there is no such file. Any other failure is thrown as it is. */
+export function readTextFile(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/**
+ * Writes a file that only its owner may read, whole or not at all, whatever dies in between.
+ * @param options.replace Without it an existing file stays as it is.
+ * @returns False when the file was there already and `replace` was not set.
+ */
+export function writeSecretFile(path: string, text: string, options: { readonly replace: boolean }): boolean {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    const file = openSync(draft, "wx", 0o600);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    if (options.replace) renameSync(draft, path);
+    // A link, unlike a rename, fails when another process was first.
+    else linkSync(draft, path);
+    syncDirectory(dirname(path));
+    return true;
+  } catch (error) {
+    if (!options.replace && (error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Without this the name itself may be lost with the power. */
+function syncDirectory(path: string): void {
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
