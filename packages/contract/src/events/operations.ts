@@ -24,11 +24,12 @@ export const ErrorEvent = z.object({
 
 /**
  * Events that the probe could not keep: the sequence numbers between `from_seq` and `to_seq` hold `dropped` events that
- * no longer exist, because the disk budget was spent, the queue was unreadable, or the collector went back in time.
+ * no longer exist, because the disk budget was spent, the queue was unreadable, the collector went back in time, or an
+ * event was larger than a collector takes.
  */
 export const QueueGap = ErrorEvent.extend({
   code: z.literal("queue-gap"),
-  reason: z.enum(["disk-budget", "queue-corrupt", "collector-behind"]),
+  reason: z.enum(["disk-budget", "queue-corrupt", "collector-behind", "too-large"]),
   from_seq: z.int().min(0),
   to_seq: z.int().min(0),
   dropped: z.int().min(0),
