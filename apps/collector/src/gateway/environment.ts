@@ -1,0 +1,50 @@
+import type { Role } from "@lanthorn/contract";
+import type { Context } from "hono";
+import { ApiError } from "./errors.ts";
+
+/** Who is at the other end of a connection, as the listener knows it. */
+export interface Peer {
+  /** The client's address; behind a trusted proxy the one that the proxy names. */
+  readonly address: string;
+  /** Whether the connection is TLS. */
+  readonly secure: boolean;
+  /** The probe whose valid client certificate, signed by this collector's CA, the connection has. It may since be revoked. */
+  readonly probeId: string | null;
+}
+
+/** The bearer of a valid token. */
+export interface Identity {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly role: Role;
+  readonly scopes: ReadonlySet<string>;
+  readonly tokenId: string;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** What every route of the gateway and its services finds in its context. */
+export interface GatewayEnvironment {
+  Bindings: { readonly peer: Peer };
+  Variables: {
+    readonly requestId: string;
+    /** Null without credentials; a text says why those that were sent do not count. */
+    readonly identity: Identity | string | null;
+  };
+}
+
+/** The bearer of the request's token. A route whose access is a scope or `signed-in` always has one. */
+export function identityOf(c: Context<GatewayEnvironment>): Identity {
+  const { identity } = c.var;
+  if (identity === null || identity === undefined) throw new ApiError("UNAUTHORIZED", "send a token: Authorization: Bearer <access_token>");
+  if (typeof identity === "string") throw new ApiError("UNAUTHORIZED", identity);
+  return identity;
+}
+
+/** The probe whose certificate the connection has. A route whose access is `probe` always has one. */
+export function probeOf(c: Context<GatewayEnvironment>): string {
+  const { probeId } = c.env.peer;
+  if (probeId === null) throw new ApiError("UNAUTHORIZED", "send a client certificate of an enrolled probe");
+  return probeId;
+}

@@ -1,0 +1,66 @@
+import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
+import { createMiddleware } from "hono/factory";
+import { type GatewayEnvironment, identityOf, probeOf } from "./environment.ts";
+import { ApiError } from "./errors.ts";
+
+/** Who may use a route: the bearer of a scope, of any valid token (`signed-in`), an enrolled probe, or `anyone`. */
+export type Access = Scope | "signed-in" | "probe" | "anyone";
+
+/**
+ * Declares a route: its access makes the check, made before the request is validated, and the entry in the OpenAPI document.
+ * @param route As `createRoute` takes it; the error envelope is added to its responses.
+ */
+export function declareRoute<P extends string, R extends Omit<RouteConfig, "path"> & { readonly path: P }>(access: Access, route: R): R {
+  return createRoute({
+    ...route,
+    security: securityOf(access),
+    ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
+    middleware: [checkAccess(access)],
+    responses: { ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } } },
+  }) as unknown as R;
+}
+
+/** A body or an answer of JSON, as `createRoute` wants it. */
+export function json<T extends z.ZodType>(schema: T) {
+  return { "application/json": { schema } };
+}
+
+/** An app for one service's routes: what does not fit its schema is answered 400 with the path of each fault. */
+export function createRouter(): OpenAPIHono<GatewayEnvironment> {
+  return new OpenAPIHono<GatewayEnvironment>({
+    defaultHook(result) {
+      if (!result.success) throw badRequest(result.error.issues);
+    },
+  });
+}
+
+/** 400 with `details: [{ path, message }]`. */
+export function badRequest(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): ApiError {
+  const details = issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const first = details[0];
+  return new ApiError("BAD_REQUEST", first ? `${first.path || "body"}: ${first.message}` : "the request is not valid", { details });
+}
+
+function isScope(access: Access): access is Scope {
+  return access.includes(":");
+}
+
+function securityOf(access: Access): Record<string, string[]>[] {
+  if (access === "anyone") return [];
+  if (access === "probe") return [{ certificate: [] }];
+  return [{ bearer: access === "signed-in" ? [] : [access] }];
+}
+
+function checkAccess(access: Access) {
+  return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    if (access === "probe") probeOf(c);
+    else if (access !== "anyone") {
+      const identity = identityOf(c);
+      if (isScope(access) && !identity.scopes.has(access)) {
+        throw new ApiError("FORBIDDEN", `this needs the scope ${access}`, { details: { required: access } });
+      }
+    }
+    await next();
+  });
+}
