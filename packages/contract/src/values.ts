@@ -44,3 +44,12 @@ export const Evidence = z.object({
   seen_at: Instant,
 });
 export type Evidence = z.infer<typeof Evidence>;
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** @returns Milliseconds of `90s 15m 24h 7d 2w`, or null for any other text. */
+export function parseDuration(text: string): number | null {
+  const [, amount, unit] = /^(\d{1,6})([smhdw])$/.exec(text.trim()) ?? [];
+  const unitMs = UNIT_MS[unit ?? ""];
+  return amount === undefined || unitMs === undefined ? null : Number(amount) * unitMs;
+}

@@ -1,0 +1,8 @@
+import type { Answer } from "../answer.ts";
+import type { Connection } from "../connection.ts";
+
+/** Ends a probe's certificate and its session at once. */
+export async function revokeProbe({ rest }: Connection, id: string): Promise<Answer> {
+  await rest.revokeProbe(id);
+  return { json: { id, state: "revoked" }, text: `revoked ${id}; its session is cut, and it must be enrolled anew to come back` };
+}

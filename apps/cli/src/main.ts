@@ -1,0 +1,117 @@
+#!/usr/bin/env node
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import { ClientError } from "@lanthorn/client";
+import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
+import { Command, Option } from "commander";
+import { WebSocket } from "ws";
+import { type Answer, formatAnswer } from "./answer.ts";
+import { listDevices } from "./commands/devices-list.ts";
+import { login, type LoginOptions } from "./commands/login.ts";
+import { listProbes } from "./commands/probes-list.ts";
+import { revokeProbe } from "./commands/probes-revoke.ts";
+import { createProbeToken } from "./commands/probes-token-create.ts";
+import { createSite } from "./commands/sites-create.ts";
+import { listSites } from "./commands/sites-list.ts";
+import { watch, type WatchOptions } from "./commands/watch.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { CliError } from "./errors.ts";
+import { createSessionStore } from "./session.ts";
+
+const store = createSessionStore(process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"));
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const note = (text: string) => void process.stderr.write(`${text}\n`);
+
+const program = new Command("lanthorn")
+  .description("Asks a Lanthorn collector what its probes see, and enrolls probes.")
+  .version("0.1.0")
+  .showHelpAfterError("(lanthorn --help shows what there is)");
+
+program
+  .command("login")
+  .description("log in to a collector; the other commands then speak to it")
+  .option("--url <url>", "the collector's address", "http://127.0.0.1:8080")
+  .option("--username <name>", "who you are", "admin")
+  .option("--password-file <file>", "read the password from a file instead of asking")
+  .option("--ca <file>", "trust this CA certificate (PEM): the collector's own, for https")
+  .action((options: LoginOptions) => login(options, { store, clock: systemClock, askPassword, print }));
+
+const sites = program.command("sites").description("the places that are watched");
+answering(sites.command("list").description("list the sites"), (connection) => listSites(connection));
+answering(sites.command("create <name>").description("make a new site"), (connection, name: string) => createSite(connection, name));
+
+const probes = program.command("probes").description("the probes and their enrollment");
+answering(
+  probes.command("token").description("enrollment tokens").command("create").description("make a token that enrolls one probe")
+    .requiredOption("--site <site>", "the site's name or id").option("--ttl <duration>", "how long it is good: 30m, 1h, 7d", "1h"),
+  (connection, options: { site: string; ttl: string }) => createProbeToken(connection, options),
+);
+answering(probes.command("list").description("list the probes, their state and their health"), (connection) => listProbes(connection));
+answering(probes.command("revoke <id>").description("end a probe's certificate and cut its session"), (connection, id: string) => revokeProbe(connection, id));
+
+answering(
+  program.command("devices").description("what the probes found").command("list").description("list the devices, all pages")
+    .option("--site <id>", "of one site").option("--online", "that are online").option("--vendor <text>", "of a vendor").option("--search <text>", "by hostname, IP or MAC")
+    .addOption(new Option("--sort <field>", "by a field; -field descends").choices(["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`])).default("ip")),
+  (connection, options: { site?: string; online?: boolean; vendor?: string; search?: string; sort: string }) =>
+    listDevices(connection, { site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort }),
+);
+
+program
+  .command("watch")
+  .description("print events as they happen")
+  .option("--json", "one JSON frame a line", false)
+  .option("--events <names...>", "only these events")
+  .option("--site <id>", "only of one site")
+  .option("--since <seq>", "begin after this sequence", Number)
+  .action(async (options: WatchOptions) => {
+    const connection = await openConnection({ store, clock: systemClock });
+    const { ca } = connection.session;
+    const reason = await watch(connection, options, {
+      connect: (url) => new WebSocket(url, ca === null ? {} : { ca }), clock: systemClock, random: Math.random, print, note, stopped: stopSignal(),
+    });
+    if (reason !== "") throw new CliError("not-logged-in", reason);
+    process.exit(0);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  note(`lanthorn: ${explain(error)}`);
+  process.exitCode = 1;
+}
+
+/** Gives a command `--json`, the login, and a way to print its answer. */
+function answering<A extends readonly unknown[]>(command: Command, run: (connection: Connection, ...args: A) => Promise<Answer>): void {
+  command.option("--json", "print JSON for programs", false).action(async (...args: unknown[]) => {
+    const answer = await run(await openConnection({ store, clock: systemClock }), ...(args.slice(0, -1) as unknown as A));
+    print(formatAnswer(answer, command.opts<{ json: boolean }>().json));
+  });
+}
+
+/** Reads a line without showing it; from a pipe it is simply the first line. */
+async function askPassword(prompt: string): Promise<string> {
+  const hidden = process.stdin.isTTY === true;
+  if (hidden) process.stderr.write(prompt);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: hidden });
+  const line = await new Promise<string>((resolve) => {
+    terminal.once("line", resolve);
+    terminal.once("close", () => resolve(""));
+  });
+  terminal.close();
+  if (hidden) process.stderr.write("\n");
+  return line;
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof ClientError)) return describeError(error);
+  switch (error.code) {
+    case "UNAUTHORIZED": return `${error.message}; log in with: lanthorn login --url URL`;
+    case "FORBIDDEN": return `${error.message}; your role does not allow this`;
+    case "unreachable": return `${describeError(error)}; is the collector running, and is the address right?`;
+    default: return Array.isArray(error.details) ? `${error.message}: ${JSON.stringify(error.details)}` : error.message;
+  }
+}
