@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { readCollectorConfiguration } from "./configuration.ts";
+
+const made: string[] = [];
+afterEach(() => {
+  for (const directory of made.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function directory(files: Readonly<Record<string, string>>): string {
+  const path = mkdtempSync(join(tmpdir(), "collector-configuration-"));
+  made.push(path);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return path;
+}
+
+function read(toml: string, environment: Record<string, string> = {}) {
+  return readCollectorConfiguration(join(directory({ "collector.toml": toml }), "collector.toml"), environment);
+}
+
+function refusal(toml: string, environment: Record<string, string> = {}): string {
+  try {
+    read(toml, environment);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("was not refused");
+}
+
+describe("the collector's configuration", () => {
+  test("has a default for every key", () => {
+    const configuration = read("");
+    expect(configuration).toMatchObject({
+      http: { host: "127.0.0.1", port: 8080 }, https: { enabled: true, port: 8443, names: [] }, mqtt: { port: 8883 },
+      token: { lifetime_seconds: 86_400 }, probes: { silent_after_seconds: 90 }, log_level: "info",
+      rate_limits: { standard: { per_minute: 60, burst: 10 }, admin: { per_minute: 120, burst: 20 }, service: { per_minute: 300, burst: 50 } },
+    });
+    expect(configuration.database_file).toBe("/var/lib/lanthorn-collector/lanthorn.db");
+  });
+
+  test("lets the environment override the file", () => {
+    const configuration = read('data_dir = "/a"\n[http]\nport = 1', {
+      LANTHORN_DATA_DIR: "/b", LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_NAMES: "one.example, 10.0.0.1", LANTHORN_DATABASE_URL: "sqlite:/c/d.db",
+    });
+    expect(configuration).toMatchObject({ data_dir: "/b", http: { port: 0 }, https: { names: ["one.example", "10.0.0.1"] }, database_file: "/c/d.db" });
+    expect(read("", { LANTHORN_DATABASE_URL: "sqlite:///c/d.db" }).database_file).toBe("/c/d.db");
+  });
+
+  test("keeps a password of digits as it is", () => {
+    expect(read("", { LANTHORN_ADMIN_PASSWORD: "007" }).admin.password).toBe("007");
+  });
+
+  test("takes secrets from systemd's credentials, and the environment before them", () => {
+    const credentials = directory({ "admin-password": "from a file\n", "token-secret": `${"s".repeat(40)}\n` });
+    expect(read("", { CREDENTIALS_DIRECTORY: credentials })).toMatchObject({ admin: { password: "from a file" }, token: { secret: "s".repeat(40) } });
+    expect(read("", { CREDENTIALS_DIRECTORY: credentials, LANTHORN_ADMIN_PASSWORD: "x" }).admin.password).toBe("x");
+    expect(read("", { CREDENTIALS_DIRECTORY: directory({}) }).admin.password).toBeUndefined();
+  });
+
+  test.each([
+    ["an unknown key", "[http]\nprot = 1", "http"],
+    ["a port out of range", "[http]\nport = 70000", "http.port"],
+    ["a text for a number", '[mqtt]\nport = "many"', "mqtt.port"],
+    ["a tier of nothing", "[rate_limits.admin]\nburst = 0", "rate_limits.admin.burst"],
+    ["a proxy that is no address", 'trusted_proxies = ["10.0.0.0/33"]', "trusted_proxies.0"],
+    ["a broker that is none", '[mqtt]\nurl = "http://x"', "mqtt.url"],
+    ["a certificate without its key", '[https]\ncertificate_file = "/a"', "https"],
+  ])("names the path of %s", (_, toml, path) => {
+    expect(refusal(toml)).toContain(`\n  ${path}: `);
+  });
+
+  test("says that this build serves SQLite", () => {
+    expect(refusal("", { LANTHORN_DATABASE_URL: "postgres://x/y" })).toContain("database.url: this build serves SQLite");
+    expect(refusal("", { LANTHORN_DATABASE_URL: "lanthorn.db" })).toContain("database.url: sqlite:");
+  });
+
+  test("refuses a short token secret without repeating it", () => {
+    const message = refusal("", { LANTHORN_TOKEN_SECRET: "too-short" });
+    expect(message).toContain("token.secret");
+    expect(message).not.toContain("too-short");
+  });
+});

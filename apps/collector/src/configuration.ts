@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { readConfiguration } from "@lanthorn/runtime";
+import { z } from "zod";
+import { CollectorError } from "./errors.ts";
+
+export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/collector.toml";
+
+/** 0 lets the system choose a free port; the `ready` line tells which. */
+const Port = z.int().min(0).max(65_535);
+const Host = z.string().min(1).max(255);
+const Tier = (perMinute: number, burst: number) =>
+  z.strictObject({ per_minute: z.int().min(1).max(100_000).default(perMinute), burst: z.int().min(1).max(10_000).default(burst) }).prefault({});
+const Prefix = z.string().refine(isPrefix, "an address or a prefix, as 10.0.0.1 or 10.0.0.0/8");
+const BrokerUrl = z.url({ protocol: /^mqtts?$/, error: "a URL that begins with mqtts:// or mqtt://" });
+const DatabaseUrl = z.string().superRefine((url, context) => {
+  if (/^postgres(ql)?:\/\//.test(url)) context.addIssue("this build serves SQLite: sqlite: and a path");
+  else if (!/^sqlite:.+/.test(url)) context.addIssue("sqlite: and a path, as sqlite:/var/lib/lanthorn-collector/lanthorn.db");
+});
+/** A list, or in the environment its members with commas between. */
+const Names = z.preprocess((value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()).filter(Boolean) : value), z.array(Host).max(64));
+
+const File = z.strictObject({
+  data_dir: z.string().min(1).default("/var/lib/lanthorn-collector"),
+  log_level: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  http: z.strictObject({ host: Host.default("127.0.0.1"), port: Port.default(8080) }).prefault({}),
+  https: z.strictObject({
+    enabled: z.boolean().default(true),
+    host: Host.default("0.0.0.0"),
+    port: Port.default(8443),
+    /** Names and addresses that the collector's own certificate is valid for, beside the machine's own. */
+    names: Names.default([]),
+    /** A certificate of one's own, in PEM, instead of one from the collector's CA. */
+    certificate_file: z.string().min(1).optional(),
+    key_file: z.string().min(1).optional(),
+  }).prefault({}).refine((https) => (https.certificate_file === undefined) === (https.key_file === undefined), "certificate_file and key_file go together"),
+  mqtt: z.strictObject({
+    host: Host.default("0.0.0.0"),
+    port: Port.default(8883),
+    /** An external broker instead of the embedded one. */
+    url: BrokerUrl.optional(),
+    /** What enrolled probes are told to connect to, where that is not this machine's own name and port. */
+    public_url: BrokerUrl.optional(),
+  }).prefault({}),
+  database: z.strictObject({ url: DatabaseUrl.optional() }).prefault({}),
+  token: z.strictObject({ lifetime_seconds: z.int().min(60).max(2_592_000).default(86_400), secret: z.string().min(32).optional() }).prefault({}),
+  admin: z.strictObject({ password: z.string().min(1).max(1024).optional() }).prefault({}),
+  rate_limits: z.strictObject({ standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50) }).prefault({}),
+  /** Only these may say in X-Forwarded-For who the client is. */
+  trusted_proxies: z.array(Prefix).max(256).default([]),
+  probes: z.strictObject({ silent_after_seconds: z.int().min(1).max(86_400).default(90) }).prefault({}),
+  events: z.strictObject({
+    keep_days: z.number().min(0.01).max(3650).default(30),
+    keep_megabytes: z.number().min(1).max(10_000_000).default(2048),
+  }).prefault({}),
+});
+
+/** The whole configuration, with every default filled in. */
+export interface Configuration extends z.infer<typeof File> {
+  /** Path of the SQLite file. */
+  readonly database_file: string;
+}
+
+/** Environment variable → key. Secrets are not here: a password of digits must stay a text. */
+const NAMES = {
+  LANTHORN_DATA_DIR: "data_dir",
+  LANTHORN_LOG_LEVEL: "log_level",
+  LANTHORN_HTTP_HOST: "http.host",
+  LANTHORN_HTTP_PORT: "http.port",
+  LANTHORN_HTTPS_ENABLED: "https.enabled",
+  LANTHORN_HTTPS_HOST: "https.host",
+  LANTHORN_HTTPS_PORT: "https.port",
+  LANTHORN_HTTPS_NAMES: "https.names",
+  LANTHORN_MQTT_HOST: "mqtt.host",
+  LANTHORN_MQTT_PORT: "mqtt.port",
+  LANTHORN_MQTT_URL: "mqtt.url",
+  LANTHORN_MQTT_PUBLIC_URL: "mqtt.public_url",
+  LANTHORN_DATABASE_URL: "database.url",
+} as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the file, the environment over it, and systemd's credentials (files `admin-password` and `token-secret` in
+ * `$CREDENTIALS_DIRECTORY`) for the secrets that the environment does not name.
+ * @param file Null for the usual place, where there may be none.
+ * @throws RuntimeError or CollectorError `config-invalid`, naming each key and what is allowed there.
+ */
+export function readCollectorConfiguration(file: string | null, environment: Environment): Configuration {
+  const values = readConfiguration({
+    schema: File, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, environment, names: NAMES,
+  });
+  const password = secretFrom(environment, "LANTHORN_ADMIN_PASSWORD", "admin-password") ?? values.admin.password;
+  const secret = secretFrom(environment, "LANTHORN_TOKEN_SECRET", "token-secret") ?? values.token.secret;
+  if (secret !== undefined && secret.length < 32) {
+    throw new CollectorError("config-invalid", "the configuration is not valid:\n  token.secret (LANTHORN_TOKEN_SECRET): at least 32 characters");
+  }
+  return {
+    ...values,
+    admin: password === undefined ? {} : { password },
+    token: { lifetime_seconds: values.token.lifetime_seconds, ...(secret === undefined ? {} : { secret }) },
+    database_file: (values.database.url ?? `sqlite:${join(values.data_dir, "lanthorn.db")}`).replace(/^sqlite:(\/\/(?=\/))?/, ""),
+  };
+}
+
+function secretFrom(environment: Environment, name: string, credential: string): string | undefined {
+  const value = environment[name];
+  if (value !== undefined && value !== "") return value;
+  const directory = environment.CREDENTIALS_DIRECTORY;
+  if (directory === undefined || directory === "") return undefined;
+  try {
+    return readFileSync(join(directory, credential), "utf8").replace(/\r?\n$/, "") || undefined;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new CollectorError("config-invalid", `cannot read the credential ${credential}`, { cause });
+  }
+}
+
+function isPrefix(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}

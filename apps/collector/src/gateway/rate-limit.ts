@@ -1,0 +1,61 @@
+import type { Clock } from "@lanthorn/runtime";
+
+/** How much one caller may ask: at most `perMinute` in any 60 s, and at most `burst` in any one second. */
+export interface Tier {
+  readonly perMinute: number;
+  readonly burst: number;
+}
+
+/** What one request found. `remaining` is what the tighter of the two windows still allows. */
+export interface Allowance {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** How long until the next request would be allowed; 0 when this one was. */
+  readonly retryAfterMs: number;
+}
+
+export interface RateLimiter {
+  /** Counts a request of `caller`, unless it is refused: a refused one takes nothing, so that waiting always helps. */
+  take(caller: string, tier: Tier): Allowance;
+}
+
+const MINUTE_MS = 60_000;
+const SECOND_MS = 1000;
+
+/** Callers remembered; the one longest quiet goes first. At 300 requests a minute each this is 24 MB, in practice far less. */
+const MOST_CALLERS = 10_000;
+
+/**
+ * Two sliding windows for each caller. The times of the last minute's requests are kept, so a window is exactly a window:
+ * counters that start again at each full minute allow twice the limit across their edge.
+ */
+export function createRateLimiter(deps: { readonly clock: Clock }): RateLimiter {
+  const callers = new Map<string, number[]>();
+  return {
+    take(caller, tier) {
+      const now = deps.clock.monotonic();
+      const times = callers.get(caller) ?? [];
+      const firstKept = times.findIndex((at) => at > now - MINUTE_MS);
+      times.splice(0, firstKept === -1 ? times.length : firstKept);
+      callers.delete(caller);
+      callers.set(caller, times);
+      if (callers.size > MOST_CALLERS) callers.delete(callers.keys().next().value as string);
+
+      const inSecond = times.length - (times.findLastIndex((at) => at <= now - SECOND_MS) + 1);
+      const room = Math.min(tier.perMinute - times.length, tier.burst - inSecond);
+      if (room > 0) {
+        times.push(now);
+        return { allowed: true, limit: tier.perMinute, remaining: room - 1, retryAfterMs: 0 };
+      }
+      const retryAfterMs = Math.max(untilRoom(times, tier.perMinute, MINUTE_MS, now), untilRoom(times, tier.burst, SECOND_MS, now));
+      return { allowed: false, limit: tier.perMinute, remaining: 0, retryAfterMs };
+    },
+  };
+}
+
+/** The window has room again when the request `allowed` places from the end has left it. */
+function untilRoom(times: readonly number[], allowed: number, windowMs: number, now: number): number {
+  const blocking = times.at(-allowed);
+  return blocking === undefined ? 0 : Math.max(0, blocking + windowMs - now);
+}
