@@ -1,0 +1,94 @@
+/**
+ * Whether something that falls silent is gone: one state for a host, one for each of its addresses.
+ *
+ * Sleeping phones answer one question in three, so a fixed number of misses either flaps or is slow. Here the number grows with
+ * how rarely this one answers: it is gone when its usual silence has become next to impossible, and never below the floors.
+ */
+export interface Watch {
+  /** Last evidence of life, monotonic milliseconds; negative infinity for none since the start. */
+  seenAt: number;
+  /** From when silence counts: the last evidence, or later when nothing could have been heard before. */
+  silentFrom: number;
+  /** Questions without an answer since `silentFrom`. */
+  misses: number;
+  /** When the question under way was sent, or null. */
+  askedAt: number | null;
+  /** Questions asked and answered while it was there, the older ones fading. */
+  asked: number;
+  answered: number;
+}
+
+/** A busy host is never asked; below this the checks of a quiet network would outnumber its own traffic. */
+export const CHECK_AFTER_MS = 30_000;
+/** Phones that doze wake for a buffered frame within about two seconds (aceberg/WatchYourLAN#65); the rest is for a slow air. */
+export const ANSWER_WAIT_MS = 5000;
+export const OFFLINE_FLOOR_MS = 120_000;
+export const OFFLINE_FLOOR_MISSES = 3;
+
+/** A present host is taken for gone once in this many silences. A hundred phones make two million in a year. */
+const FALSE_OFFLINE_ODDS = 1e-7;
+/** About five minutes of questions: below one answer in five, waiting longer tells nothing. */
+const MOST_MISSES = 60;
+/** Half of the memory goes when it is full, so that a phone which turns into a docked laptop is believed anew. */
+const MEMORY_QUESTIONS = 256;
+/** What is assumed of everyone before the first question: two answers and a miss, so that a newcomer is asked thirty times. */
+const ASSUMED = { answered: 2, asked: 3 };
+
+/** @param silentFrom Monotonic milliseconds. */
+export function createWatch(silentFrom: number, rate?: { readonly asked: number; readonly answered: number }): Watch {
+  return { seenAt: Number.NEGATIVE_INFINITY, silentFrom, misses: 0, askedAt: null, asked: rate?.asked ?? 0, answered: rate?.answered ?? 0 };
+}
+
+/** Evidence of life, asked for or not. */
+export function noteSeen(watch: Watch, now: number): void {
+  if (watch.misses > 0 || watch.askedAt !== null) {
+    watch.asked += watch.misses + (watch.askedAt === null ? 0 : 1);
+    watch.answered += watch.askedAt === null ? 0 : 1;
+    if (watch.asked > MEMORY_QUESTIONS) {
+      watch.asked /= 2;
+      watch.answered /= 2;
+    }
+    watch.misses = 0;
+    watch.askedAt = null;
+  }
+  watch.seenAt = now;
+  watch.silentFrom = now;
+}
+
+/** A question for it is on the wire. */
+export function noteAsked(watch: Watch, now: number): void {
+  watch.askedAt ??= now;
+}
+
+/**
+ * Ends a question that had its time. @param counts Whether silence means anything: the link works.
+ * @returns Whether a question ended.
+ */
+export function endQuestion(watch: Watch, now: number, counts: boolean): boolean {
+  if (watch.askedAt === null || now - watch.askedAt < ANSWER_WAIT_MS) return false;
+  watch.askedAt = null;
+  if (counts) watch.misses += 1;
+  return true;
+}
+
+/** Nothing could be heard until `now`: what was missed says nothing. */
+export function startAnew(watch: Watch, now: number): void {
+  watch.misses = 0;
+  watch.askedAt = null;
+  watch.silentFrom = Math.max(watch.silentFrom, now);
+}
+
+/** How many misses in a row this one needs before its silence is believed. */
+export function missesNeeded(watch: Watch): number {
+  const questions = watch.asked + ASSUMED.asked;
+  const measured = (watch.answered + ASSUMED.answered) / questions;
+  // One standard deviation below what was measured: a lucky series must not make a sleeper look dependable.
+  const answerRate = Math.max(measured - Math.sqrt((measured * (1 - measured)) / (questions + 1)), 0.01);
+  const needed = Math.ceil(Math.log(FALSE_OFFLINE_ODDS) / Math.log(1 - answerRate));
+  return Math.min(Math.max(needed, OFFLINE_FLOOR_MISSES), MOST_MISSES);
+}
+
+/** Whether it missed enough questions over enough time. */
+export function isGone(watch: Watch, now: number, needed: number): boolean {
+  return watch.misses >= needed && now - watch.silentFrom >= OFFLINE_FLOOR_MS;
+}
