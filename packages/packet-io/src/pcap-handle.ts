@@ -1,0 +1,109 @@
+import { PacketIoError } from "./errors.ts";
+import { linkError, readLinkState, requireLinkUp } from "./link-state.ts";
+import { createPcapSession, type PcapSession } from "./pcap-binding.ts";
+
+/**
+ * Handles that were closed, but that libpcap gives back only when it sees one more frame: in non-blocking mode it looks at its "break"
+ * flag after a frame, and never on a quiet interface.
+ */
+const closing = new Set<PcapSession>();
+
+/**
+ * The addon embeds libuv's poll handle in the object and never closes it: were the object collected, libuv's list of handles would
+ * hold freed memory. About 300 octets each, one for each capture ever opened.
+ */
+const polled: PcapSession[] = [];
+
+const scratch = Buffer.alloc(256);
+const scratchHeader = Buffer.alloc(16);
+
+export interface PcapHandleOptions {
+  readonly interface: string;
+  readonly filter: string;
+  readonly bufferBytes: number;
+  readonly snapLength: number;
+  readonly timeoutMs: number;
+  readonly promiscuous: boolean;
+  onFrame(): void;
+}
+
+/**
+ * Opens a libpcap handle on an Ethernet interface that is up.
+ * @throws PacketIoError `interface-missing`, `interface-down`, `interface-unsupported`, `permission-denied`, `filter-invalid`, `capture-lost`
+ * or `library-missing`.
+ */
+export function openPcapHandle(options: PcapHandleOptions): PcapSession {
+  requireLinkUp(options.interface);
+  reapClosedHandles();
+  const session = createPcapSession();
+  let linkType: string;
+  try {
+    linkType = session.open_live(
+      options.interface, options.filter, options.bufferBytes, options.snapLength, "", () => options.onFrame(),
+      false, options.timeoutMs, ignoreWarning, options.promiscuous,
+    );
+  } catch (cause) {
+    closePcapHandle(session);
+    throw explainOpenError(options, cause);
+  }
+  if (linkType === "LINKTYPE_ETHERNET") return session;
+  closePcapHandle(session);
+  throw new PacketIoError("interface-unsupported", `interface ${options.interface} carries ${linkType}, not Ethernet frames; choose another`);
+}
+
+/** The only warning there is: "no IPv4 address assigned", which a listening interface needs not have. */
+function ignoreWarning(): void {}
+
+function explainOpenError(options: PcapHandleOptions, cause: unknown): PacketIoError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (/not permitted|permission|CAP_NET_RAW/i.test(message)) {
+    const action = "run as root, or give the service AmbientCapabilities=CAP_NET_RAW";
+    return new PacketIoError("permission-denied", `raw frames on ${options.interface} need the capability CAP_NET_RAW: ${action}`, { cause });
+  }
+  const link = readLinkState(options.interface);
+  if (link.state !== "up") return linkError(options.interface, link.state);
+  if (/filter|syntax|expression|parse|unknown|illegal|invalid|not supported|ambiguous/i.test(message) && options.filter !== "") {
+    return new PacketIoError("filter-invalid", `libpcap does not take the filter "${options.filter}": ${message}; see pcap-filter(7)`, { cause });
+  }
+  return new PacketIoError("capture-lost", `cannot open ${options.interface}: ${message}`, { cause });
+}
+
+/** Starts calls of `read_callback`, and keeps what libuv points at alive for good. */
+export function startPolling(session: PcapSession, onReadable: () => void): void {
+  session.read_callback = onReadable;
+  polled.push(session);
+  session.start_polling();
+}
+
+/** Gives a handle back as soon as libpcap lets it: at once when a frame is waiting, else with the next frame that passes its filter. */
+export function closePcapHandle(session: PcapSession): void {
+  if (!hasHandle(session)) return;
+  closing.add(session);
+  session.read_callback = () => tryToFree(session);
+  session.close();
+  tryToFree(session);
+}
+
+/** Tries again for handles whose interface was down or quiet. Cheap: there is hardly ever one. */
+export function reapClosedHandles(): void {
+  for (const session of closing) tryToFree(session);
+}
+
+function tryToFree(session: PcapSession): void {
+  if (!closing.has(session)) return;
+  const result = session.dispatch(scratch, scratchHeader);
+  if (result === -2 || result === NOT_ACTIVATED) closing.delete(session);
+}
+
+/** The addon's `dispatch` does not check for a handle that was never made, and would crash. */
+function hasHandle(session: PcapSession): boolean {
+  try {
+    session.stats();
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && error.message.includes("already closed"));
+  }
+}
+
+/** PCAP_ERROR_NOT_ACTIVATED: the handle was never opened, so nothing is held. @see pcap(3) */
+const NOT_ACTIVATED = -3;
