@@ -2,6 +2,48 @@ export * from "./decoded.ts";
 export * from "./errors.ts";
 export * from "./reader.ts";
 export * from "./writer.ts";
+export * from "./addresses.ts";
+export * from "./address-facts.ts";
+export * from "./checksum.ts";
+export * from "./numbers.ts";
+export * from "./frame.ts";
+export { decodeEthernet, encodeEthernet, type EthernetFrame, MINIMUM_ETHERNET_LENGTH } from "./ethernet.ts";
+export type { VlanTag } from "./vlan.ts";
+export { decodeLlc, encodeLlc, type LlcHeader, type SnapHeader } from "./llc.ts";
+export { ARP_OPERATION, type ArpFields, type ArpPacket, decodeArp, encodeArp } from "./arp.ts";
+export { decodeIpv4, encodeIpv4, type Ipv4Fields, type Ipv4Packet } from "./ipv4.ts";
+export { decodeIpv6, encodeIpv6, type Ipv6Fields, type Ipv6Packet } from "./ipv6.ts";
+export type { ExtensionHeader } from "./ipv6-extensions.ts";
+export {
+  decodeIcmpv4,
+  encodeIcmpv4,
+  ICMPV4_TYPE,
+  type Icmpv4Echo,
+  type Icmpv4Error,
+  type Icmpv4Message,
+  type Icmpv4Other,
+} from "./icmpv4.ts";
+export {
+  decodeIcmpv6,
+  encodeIcmpv6,
+  ICMPV6_TYPE,
+  type Icmpv6Echo,
+  type Icmpv6Error,
+  type Icmpv6Message,
+  type Icmpv6Other,
+} from "./icmpv6.ts";
+export {
+  NDP_HOP_LIMIT,
+  NDP_TYPE,
+  type NdpMessage,
+  ndpLinkLayerAddress,
+  type NeighborAdvertisement,
+  type RouterAdvertisement,
+} from "./ndp.ts";
+export type { NdpOption, NdpPrefixInformation } from "./ndp-options.ts";
+export { decodeUdp, encodeUdp, type UdpDatagram } from "./udp.ts";
+export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./tcp.ts";
+export type { SackBlock, TcpOption } from "./tcp-options.ts";
 export * from "./text.ts";
 export { createCaptureReader, readCapture } from "./capture-file.ts";
 export {

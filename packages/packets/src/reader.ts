@@ -57,9 +57,8 @@ export class Reader {
     if (at + 4 > this.end) return this.fail();
     this.offset = at + 4;
     const { bytes } = this;
-    return (
-      (((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)) >>> 0
-    );
+    const high = ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+    return ((high << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)) >>> 0;
   }
 
   u16le(): number {

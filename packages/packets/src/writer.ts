@@ -53,6 +53,12 @@ export class Writer {
     return this;
   }
 
+  /** Overwrites one byte at `offset`. */
+  setU8(offset: number, value: number): this {
+    this.bytes[offset] = value;
+    return this;
+  }
+
   /** Overwrites two bytes at `offset`: a length or checksum that was not known yet. */
   setU16(offset: number, value: number): this {
     this.bytes[offset] = value >>> 8;
