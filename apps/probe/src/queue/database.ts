@@ -44,7 +44,7 @@ export function openProbeDatabase(path: string, deps: { readonly clock: Clock; r
   } catch (cause) {
     throw new ProbeError("storage-unavailable", `cannot make the data directory ${dirname(path)}; set data_dir or LANTHORN_DATA_DIR`, { cause });
   }
-  let reason = deps.distrust ?? (isEmptyFile(path) ? "the file is empty" : null);
+  let reason = deps.distrust ?? (isStub(path) ? "the file is empty" : null);
   if (reason === null) {
     const opened = tryOpen(path, deps.clock);
     if (opened.ok) return handle(opened.db, null);
@@ -100,9 +100,10 @@ function configure(db: Database.Database): void {
   })();
 }
 
-function isEmptyFile(path: string): boolean {
+/** SQLite takes a file shorter than its smallest page for a new one, and would say nothing of what is lost. */
+function isStub(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.isFile() && found.size === 0;
+  return found !== undefined && found.isFile() && found.size < 512;
 }
 
 function closeQuietly(db: Database.Database): void {

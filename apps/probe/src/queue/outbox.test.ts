@@ -106,19 +106,18 @@ describe("an event appended inside a transaction", () => {
     expect(outbox.state().events).toBe(1);
   });
 
-  test("is kept when the transaction is rolled back, once and in order", () => {
+  test("is rolled back with it, and its sequence goes to the next", async () => {
     const outbox = open();
     outbox.append([online(1)]);
-    for (const n of [2, 3]) {
-      expect(() => database.db.transaction(() => {
-        outbox.append([online(n)]);
-        throw new Error("something else went wrong");
-      })()).toThrow("something else");
-    }
-    database.db.transaction(() => outbox.append([online(4)]))();
-    const ips = parsed(outbox).map((event) => event.data["ip"]);
-    expect(ips.toSorted()).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
-    expect(outbox.state().lastSeq).toBe(4);
+    appended = 0;
+    expect(() => database.db.transaction(() => {
+      outbox.append([online(2)]);
+      throw new Error("something else went wrong");
+    })()).toThrow("something else");
+    database.db.transaction(() => outbox.append([online(3)]))();
+    await Promise.resolve();
+    expect(appended).toBe(1);
+    expect(parsed(outbox).map((event) => [event.seq, event.data["ip"]])).toEqual([[1, "10.0.0.1"], [2, "10.0.0.3"]]);
   });
 });
 
@@ -222,5 +221,60 @@ describe("an event that can never be sent", () => {
     outbox.append([online(1), online(2)]);
     database.db.prepare("UPDATE outbox SET data = '{\"ip\":' WHERE seq = 1").run();
     expect(parsed(outbox).map((event) => [event.seq, event.data["reason"]])).toEqual([[2, undefined], [3, "queue-corrupt"]]);
+  });
+});
+
+describe("a disk that takes nothing", () => {
+  const fillUp = () => {
+    // SQLite's own limit on the file; it answers as a full disk does, SQLITE_FULL.
+    database.db.pragma(`max_page_count = ${Number(database.db.pragma("page_count", { simple: true }))}`);
+  };
+  const makeRoom = () => database.db.pragma("max_page_count = 1000000");
+
+  test("lets events wait in memory, and takes them in order once it has room", async () => {
+    const outbox = open();
+    outbox.append([alert("a0")]);
+    fillUp();
+    for (let n = 1; n < 600; n += 1) outbox.append([alert(`a${n}`)]);
+    expect(outbox.state()).toMatchObject({ writable: false });
+    expect(outbox.state().inMemory).toBeGreaterThan(100);
+    makeRoom();
+    appended = 0;
+    await clock.advance(1000);
+    expect(outbox.state()).toMatchObject({ writable: true, inMemory: 0, events: 600 });
+    expect(appended).toBe(1);
+    const events = parsed(outbox);
+    expect(events.map((event) => event.data["message"])).toEqual(many(500, (n) => `a${n}`));
+    outbox.close();
+  });
+
+  test("costs the least important events first, under sequences that the gap record names", async () => {
+    const outbox = open();
+    fillUp();
+    for (let round = 0; round < 60; round += 1) outbox.append(many(500, sighting));
+    outbox.append(many(10, (n) => alert(`a${n}`)));
+    const { dropped } = outbox.state();
+    expect(dropped).toBeGreaterThan(1000);
+    makeRoom();
+    await clock.advance(1000);
+    const [gap] = parsed(outbox);
+    expect(gap).toMatchObject({ type: "queue_gap", data: { reason: "disk-budget", dropped } });
+    expect(Number(gap?.data["to_seq"]) - Number(gap?.data["from_seq"]) + 1).toBe(dropped);
+    expect(gap?.seq).toBeGreaterThan(Number(gap?.data["to_seq"]));
+    expect(outbox.state()).toMatchObject({ dropped, inMemory: 0 });
+    outbox.close();
+  });
+
+  test("is found out when it breaks somebody else's transaction", async () => {
+    const outbox = open();
+    fillUp();
+    expect(() => database.db.transaction(() => outbox.append(many(500, online)))()).toThrow(expect.objectContaining({ code: "SQLITE_FULL" }));
+    await Promise.resolve();
+    expect(outbox.state().events).toBe(0);
+    makeRoom();
+    outbox.append([online(1)]);
+    await clock.advance(1000);
+    expect(outbox.state()).toMatchObject({ events: 1, writable: true });
+    outbox.close();
   });
 });

@@ -31,10 +31,9 @@ export interface OutboxState {
 /** The queue between what the probe sees and the collector. No method throws for a fault of the storage, but see `append`. */
 export interface Outbox {
   /**
-   * Writes events down, each with the next sequence number. Inside an open `db.transaction` it becomes part of that; when
-   * the transaction is rolled back, for whatever reason, the events are written by themselves: they did happen. When
-   * the disk takes nothing, they wait in memory.
-   * @throws SqliteError inside a transaction only, to roll it back; the events are kept all the same.
+   * Writes events down, each with the next sequence number; when the disk takes nothing, they wait in memory. Inside an
+   * open `db.transaction` it becomes part of that: what is rolled back with it was never appended, and is the caller's.
+   * @throws SqliteError inside a transaction only, so that it is rolled back.
    */
   append(events: readonly ProbeEvent[]): void;
   /** The next events to send, or null. The disk budget leaves them alone until `acknowledge` or `rewind`. */
@@ -106,7 +105,6 @@ export function createOutbox(deps: {
   const change = (work: () => void) => writer.attempt(() => db.transaction(work)());
 
   function metaOf(queueId: string) {
-    writer.confirm();
     const meta = writer.attempt(() => rows.meta())?.value;
     return meta?.queue_id === queueId ? meta : null;
   }
@@ -135,7 +133,6 @@ export function createOutbox(deps: {
   return {
     append: (events) => writer.append(events),
     take({ maxEvents, maxBytes }) {
-      writer.confirm();
       for (;;) {
         const found = writer.attempt(() => {
           const { queue_id, after_seq } = rows.meta();
@@ -182,7 +179,6 @@ export function createOutbox(deps: {
     },
     discard,
     state() {
-      writer.confirm();
       const read = writer.attempt(() => ({ ...rows.meta(), oldestAt: rows.oldest()?.occurred_at ?? null }))?.value;
       return {
         queueId: read?.queue_id ?? "", events: read?.events ?? 0, bytes: read?.bytes ?? 0, oldestAt: read?.oldestAt ?? null,
@@ -195,10 +191,7 @@ export function createOutbox(deps: {
         if (Number(db.pragma("freelist_count", { simple: true })) > VACUUM_KEEP_PAGES) db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
       });
     },
-    unwritten() {
-      writer.confirm();
-      return writer.waiting;
-    },
+    unwritten: () => writer.waiting,
     close: () => writer.close(),
   };
 }

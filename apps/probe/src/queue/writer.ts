@@ -10,8 +10,6 @@ import { classifyStorageFault } from "./storage-faults.ts";
 /** Brings events into the file whatever state it is in: now, with somebody's transaction, or when the disk takes them. */
 export interface Writer {
   append(events: readonly ProbeEvent[]): void;
-  /** Settles what was written inside transactions that have ended since. */
-  confirm(): void;
   /** Writes what waits in memory. */
   flush(): void;
   /** Runs work on the database. @returns Null when the storage failed; what that means has been seen to. */
@@ -48,8 +46,8 @@ export function createWriter(deps: {
   const overflow = createOverflow();
   overflow.push(deps.carry);
   let { losses } = deps;
-  /** Written inside a transaction that somebody else has open; null when it was rolled back. */
-  let joined: { readonly entries: readonly Entry[]; lastSeq: number | null }[] = [];
+  /** The counter after what was written inside a transaction that somebody else has open. */
+  let joinedSeq: number | null = null;
   let writable = true;
   let corrupt = false;
   let cancelRetry: (() => void) | undefined;
@@ -118,34 +116,20 @@ export function createWriter(deps: {
     if (!writable || !attempt(() => db.transaction(write)(entries))) overflow.push(entries);
   }
 
+  /** Transactions are synchronous, so by the next microtask the one that was joined has ended, one way or the other. */
   function join(entries: readonly Entry[]): void {
-    const record: { readonly entries: readonly Entry[]; lastSeq: number | null } = { entries, lastSeq: null };
-    if (joined.length === 0) queueMicrotask(confirm);
-    try {
-      if (writable) forgetRolledBack(rows.meta().next_seq);
-    } finally {
-      joined.push(record);
-    }
-    if (!writable) return;
+    if (joinedSeq === null) queueMicrotask(settle);
+    joinedSeq = rows.meta().next_seq + entries.length;
     write(entries);
-    record.lastSeq = rows.meta().next_seq - 1;
   }
 
-  /** A counter that is back at what was given out before tells that the transaction around it did not hold. */
-  function forgetRolledBack(nextSeq: number): void {
-    for (const record of joined) {
-      if (record.lastSeq !== null && record.lastSeq >= nextSeq) record.lastSeq = null;
-    }
-  }
-
-  /** Transactions are synchronous, so by the next microtask every one that was joined has ended, one way or the other. */
-  function confirm(): void {
-    if (joined.length === 0 || db.inTransaction || !db.open) return;
-    forgetRolledBack(attempt(() => rows.meta().next_seq)?.value ?? 0);
-    const undone = joined.filter((record) => record.lastSeq === null).flatMap((record) => record.entries);
-    joined = [];
-    if (undone.length > 0) store(undone);
-    if (writable) deps.onAppended();
+  /** A transaction that did not hold may mean that the disk takes nothing any more; a write of our own finds out. */
+  function settle(): void {
+    const expected = joinedSeq ?? 0;
+    joinedSeq = null;
+    if (db.inTransaction || !db.open) return;
+    const held = attempt(() => rows.meta().next_seq >= expected)?.value ?? false;
+    if (held || (writable && attempt(() => db.transaction(write)([])))) deps.onAppended();
   }
 
   return {
@@ -153,11 +137,9 @@ export function createWriter(deps: {
       if (events.length === 0) return;
       const entries = events.map(toEntry);
       if (db.inTransaction) return join(entries);
-      confirm();
       store(entries);
       if (writable) deps.onAppended();
     },
-    confirm,
     flush,
     attempt,
     get writable() {
@@ -170,7 +152,6 @@ export function createWriter(deps: {
       return overflow.lost.count;
     },
     close() {
-      confirm();
       flush();
       cancelRetry?.();
       cancelRetry = undefined;
