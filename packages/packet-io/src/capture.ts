@@ -4,7 +4,10 @@ import { createFrameQueue } from "./frame-queue.ts";
 import { linkError, type LinkState, readLinkState } from "./link-state.ts";
 import { closePcapHandle, openPcapHandle, reapClosedHandles, startPolling } from "./pcap-handle.ts";
 
-/** Milliseconds in which the kernel gathers frames: 0.1 ms of latency at the median, and no loss at 625 k frames/s. Not 0, which loses from 10 k/s. */
+/**
+ * Milliseconds in which the kernel gathers frames: 0.1 ms of latency at the median, and no loss at 625 k frames/s.
+ * Not 0, libpcap's immediate mode, which loses from 10 k/s.
+ */
 const KERNEL_BUFFER_MS = 1;
 
 /** The kernel's ring; part of this process's resident memory. 4 MiB hold some 20,000 frames of 64 octets. */
@@ -23,16 +26,16 @@ export interface CaptureOptions {
   readonly clock: PacketIoClock;
   readonly onFrames: OnFrames;
   /**
-   * The interface went down or away, or the capture went deaf. Frames that were waiting come first. Open it again when `watchInterface`
-   * says that the interface is up.
+   * The interface went down or away, or the capture went deaf. Frames that were waiting come first. Open it again when
+   * `watchInterface` says that the interface is up.
    */
   readonly onLost: OnLost;
 }
 
 /**
  * Captures an interface's frames, those that this host sends included. Costs nothing while the interface is quiet.
- * @throws PacketIoError `interface-missing`, `interface-down`, `interface-unsupported`, `permission-denied`, `filter-invalid`, `capture-lost`
- * or `library-missing`; nothing stays open then.
+ * @throws PacketIoError `interface-missing`, `interface-down`, `interface-unsupported`, `permission-denied`, `filter-invalid`,
+ * `capture-lost` or `library-missing`.
  */
 export function openCapture(options: CaptureOptions): Capture {
   const snapLength = Math.min(Math.max(Math.trunc(options.snapLength), 64), 262_144);

@@ -37,10 +37,15 @@ export interface Injector {
  * @throws PacketIoError as `openCapture` does.
  */
 export function openInjector(options: InjectorOptions): Injector {
-  // The filter: libpcap frees a handle only once it holds a frame, and with this one what was sent is such a frame. 64 KiB of them are
-  // kept, the rest is dropped by the kernel.
   const session = openPcapHandle({
-    interface: options.interface, filter: "outbound", bufferBytes: 64 * 1024, snapLength: 64, timeoutMs: 1, promiscuous: false, onFrame() {},
+    interface: options.interface,
+    // libpcap gives a handle back only once it holds a frame, and what was sent is such a frame. The kernel keeps 64 KiB of them.
+    filter: "outbound",
+    bufferBytes: 64 * 1024,
+    snapLength: 64,
+    timeoutMs: 1,
+    promiscuous: false,
+    onFrame() {},
   });
   let open = true;
   const refuse = (message: string, cause?: unknown) => new PacketIoError("send-failed", `${options.interface}: ${message}`, { cause });

@@ -29,8 +29,8 @@ export interface PcapHandleOptions {
 
 /**
  * Opens a libpcap handle on an Ethernet interface that is up.
- * @throws PacketIoError `interface-missing`, `interface-down`, `interface-unsupported`, `permission-denied`, `filter-invalid`, `capture-lost`
- * or `library-missing`.
+ * @throws PacketIoError `interface-missing`, `interface-down`, `interface-unsupported`, `permission-denied`, `filter-invalid`,
+ * `capture-lost` or `library-missing`.
  */
 export function openPcapHandle(options: PcapHandleOptions): PcapSession {
   requireLinkUp(options.interface);
@@ -48,7 +48,8 @@ export function openPcapHandle(options: PcapHandleOptions): PcapSession {
   }
   if (linkType === "LINKTYPE_ETHERNET") return session;
   closePcapHandle(session);
-  throw new PacketIoError("interface-unsupported", `interface ${options.interface} carries ${linkType}, not Ethernet frames; choose another`);
+  const message = `interface ${options.interface} carries ${linkType}, not Ethernet frames; choose another`;
+  throw new PacketIoError("interface-unsupported", message);
 }
 
 /** The only warning there is: "no IPv4 address assigned", which a listening interface needs not have. */
@@ -57,13 +58,14 @@ function ignoreWarning(): void {}
 function explainOpenError(options: PcapHandleOptions, cause: unknown): PacketIoError {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (/not permitted|permission|CAP_NET_RAW/i.test(message)) {
-    const action = "run as root, or give the service AmbientCapabilities=CAP_NET_RAW";
-    return new PacketIoError("permission-denied", `raw frames on ${options.interface} need the capability CAP_NET_RAW: ${action}`, { cause });
+    const need = `raw frames on ${options.interface} need the capability CAP_NET_RAW`;
+    return new PacketIoError("permission-denied", `${need}: run as root, or give the service AmbientCapabilities=CAP_NET_RAW`, { cause });
   }
   const link = readLinkState(options.interface);
   if (link.state !== "up") return linkError(options.interface, link.state);
   if (/filter|syntax|expression|parse|unknown|illegal|invalid|not supported|ambiguous/i.test(message) && options.filter !== "") {
-    return new PacketIoError("filter-invalid", `libpcap does not take the filter "${options.filter}": ${message}; see pcap-filter(7)`, { cause });
+    const problem = `libpcap does not take the filter "${options.filter}": ${message}`;
+    return new PacketIoError("filter-invalid", `${problem}; pcap-filter(7) tells what it takes`, { cause });
   }
   return new PacketIoError("capture-lost", `cannot open ${options.interface}: ${message}`, { cause });
 }
