@@ -5,3 +5,4 @@ export { describeError, RuntimeError } from "./errors.ts";
 export { createId, toInstant } from "./identity.ts";
 export { createLifecycle, type Lifecycle, stopSignal } from "./lifecycle.ts";
 export { createLog, type Log, silentLog } from "./log.ts";
+export { createServiceManager, type ServiceManager } from "./service-manager.ts";
