@@ -1,0 +1,98 @@
+import { isIP } from "node:net";
+import { type EnvironmentNames, readConfiguration } from "@lanthorn/runtime";
+import { z } from "zod";
+
+export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/probe.toml";
+
+/** Half of a /24 in a second; gentle to the cheapest access point. */
+const DEFAULT_PACKETS_PER_SECOND = 200;
+/** Cisco's Dynamic ARP Inspection shuts an untrusted port above 15 ARP packets a second. */
+const GENTLE_PACKETS_PER_SECOND = 12;
+
+const MIB = 1024 * 1024;
+
+const Prefix = z.string().refine((text) => isPrefix(text), "an address or a prefix, as 10.0.0.7 or 10.0.0.0/24 or fd00::/64");
+const Network = z.string().refine((text) => text.includes(".") && text.includes("/") && isPrefix(text), "an IPv4 prefix, as 10.0.0.0/24");
+
+/** A limit in percent, degrees and so on, above which the probe raises an alert; `false` for none. */
+const limit = (initial: number, highest: number) => z.union([z.number().gt(0).max(highest), z.literal(false)], {
+  error: `a number above 0, at most ${highest}, or false for no limit`,
+}).default(initial);
+
+const Configuration = z.strictObject({
+  data_dir: z.string().min(1).default("/var/lib/lanthorn-probe"),
+  log_level: z.enum(["debug", "info", "warn", "error"]).default("info"),
+  /** Linux's own limit is 15 octets; `/` and white space cannot be in a name. */
+  interface: z.string().regex(/^[^/\s]{1,15}$/, "the name of an interface, as eth0 (see: ip link)").nullable().default(null),
+  /** Parts of the interface's own subnets to sweep; empty for all of them. */
+  networks: z.array(Network).max(256).default([]),
+  /** Never sent to, whatever the collector says. */
+  excluded: z.array(Prefix).max(4096).default([]),
+  /** A bound against a flood of invented MAC addresses. */
+  max_hosts: z.int().min(16).max(100_000).default(8192),
+  sweep: z.strictObject({
+    enabled: z.boolean().default(true),
+    interval_seconds: z.int().min(60).max(604_800).default(600),
+    packets_per_second: z.int().min(1).max(10_000).default(DEFAULT_PACKETS_PER_SECOND),
+    /** At most 12 packets a second, whatever packets_per_second says. */
+    gentle: z.boolean().default(false),
+  }).prefault({}),
+  queue: z.strictObject({
+    disk_budget_bytes: z.int().min(MIB).max(64 * 1024 * MIB).default(512 * MIB),
+  }).prefault({}),
+  collector: z.strictObject({
+    /** Where renewal goes; what was given at enrollment unless set. */
+    url: z.url({ protocol: /^https?$/, error: "a URL that begins with https://" }).nullable().default(null),
+    /** What the collector told at enrollment unless set. */
+    mqtt_url: z.url({ protocol: /^mqtts?$/, error: "a URL that begins with mqtts://" }).nullable().default(null),
+  }).prefault({}),
+  health: z.strictObject({
+    interval_seconds: z.int().min(5).max(3600).default(30),
+    /** How many reports in a row must be over a limit before an alert is raised. */
+    samples: z.int().min(1).max(100).default(3),
+    limits: z.strictObject({
+      cpu_percent: limit(80, 10_000),
+      memory_used_percent: limit(95, 100),
+      disk_used_percent: limit(95, 100),
+      load_per_core: limit(4, 1000),
+      temperature_celsius: limit(85, 150),
+      /** Share of frames that were lost before the probe could look at them. */
+      capture_drops_percent: limit(1, 100),
+      /** Of the disk budget. */
+      queue_used_percent: limit(50, 100),
+      clock_offset_seconds: limit(30, 86_400),
+    }).prefault({}),
+  }).prefault({}),
+});
+
+/** The probe's whole configuration, with every default filled in. */
+export type Configuration = z.infer<typeof Configuration>;
+
+const NAMES: EnvironmentNames = {
+  LANTHORN_DATA_DIR: "data_dir",
+  LANTHORN_LOG_LEVEL: "log_level",
+  LANTHORN_INTERFACE: "interface",
+  LANTHORN_MQTT_URL: "collector.mqtt_url",
+  LANTHORN_COLLECTOR_URL: "collector.url",
+};
+
+/**
+ * Reads the file with the environment over it.
+ * @param file Null for the usual place, where there may be none.
+ * @throws RuntimeError `config-unreadable` or `config-invalid`, naming each key and what is allowed there.
+ */
+export function readProbeConfiguration(file: string | null, environment: Readonly<Record<string, string | undefined>>): Configuration {
+  return readConfiguration({ schema: Configuration, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, environment, names: NAMES });
+}
+
+/** The rate that everything which discovery sends shares. */
+export function packetsPerSecond({ sweep }: Configuration): number {
+  return sweep.gentle ? Math.min(sweep.packets_per_second, GENTLE_PACKETS_PER_SECOND) : sweep.packets_per_second;
+}
+
+function isPrefix(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
