@@ -44,7 +44,8 @@ const File = z.strictObject({
     public_url: BrokerUrl.optional(),
   }).prefault({}),
   database: z.strictObject({ url: DatabaseUrl.optional() }).prefault({}),
-  token: z.strictObject({ lifetime_seconds: z.int().min(60).max(2_592_000).default(86_400), secret: z.string().min(32).optional() }).prefault({}),
+  /** At most 24 days: a timer that ends a stream with its token holds no more than 2^31 ms. */
+  token: z.strictObject({ lifetime_seconds: z.int().min(60).max(2_073_600).default(86_400), secret: z.string().min(32).optional() }).prefault({}),
   admin: z.strictObject({ password: z.string().min(1).max(1024).optional() }).prefault({}),
   rate_limits: z.strictObject({ standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50) }).prefault({}),
   /** Only these may say in X-Forwarded-For who the client is. */

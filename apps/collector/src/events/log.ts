@@ -35,8 +35,10 @@ export interface EventLog {
    * After the commit, and only then, tell `published` of the live stream.
    */
   append(trx: Transaction<Schema>, tenantId: string, events: readonly NewEvent[]): Promise<Appended>;
-  /** Events after `seq` in order, at most `limit`; with `types`, only those. */
-  read(tenantId: string, seq: number, options: { readonly limit: number; readonly types?: readonly EventType[] }): Promise<readonly StoredEvent[]>;
+  /** Events after `seq` and not after `upTo` in order, at most `limit`; with `types`, only those. */
+  read(
+    tenantId: string, seq: number, options: { readonly upTo: number; readonly limit: number; readonly types?: readonly EventType[] },
+  ): Promise<readonly StoredEvent[]>;
   /** The oldest sequence that is kept (one past the last when nothing is) and the last one given out. */
   reach(tenantId: string): Promise<{ readonly first: number; readonly last: number }>;
 }
@@ -64,8 +66,8 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema> }): EventL
       return { fromSeq, toSeq };
     },
 
-    async read(tenantId, seq, { limit, types }) {
-      let query = deps.reads.selectFrom("events").selectAll().where("tenant_id", "=", tenantId).where("seq", ">", seq);
+    async read(tenantId, seq, { upTo, limit, types }) {
+      let query = deps.reads.selectFrom("events").selectAll().where("tenant_id", "=", tenantId).where("seq", ">", seq).where("seq", "<=", upTo);
       if (types) query = query.where("type", "in", types);
       return query.orderBy("seq").limit(limit).execute();
     },

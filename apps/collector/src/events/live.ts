@@ -1,0 +1,168 @@
+import { EVENTS, type EventType, type StreamEvent } from "@lanthorn/contract";
+import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { gapFrame, toFrame } from "./frames.ts";
+import { type EventLog, type StoredEvent, STREAMED_TYPES } from "./log.ts";
+
+/** Where one subscriber's frames go. */
+export interface Consumer {
+  /** Takes a frame as JSON text, at once. */
+  deliver(frame: string): void;
+  /** Resolves when what was delivered has mostly gone out, or can go nowhere any more. */
+  drained(): Promise<void>;
+  /** The stream cannot go on: the log could not be read. */
+  failed(): void;
+}
+
+export interface SubscribeOptions {
+  readonly tenantId: string;
+  /** The last sequence that the subscriber has; null for only what comes from now on. */
+  readonly since: number | null;
+  /** Null for all. */
+  readonly events: ReadonlySet<StreamEvent> | null;
+  readonly siteId: string | null;
+}
+
+/** Brings committed events to those who watch. */
+export interface LiveEvents {
+  /** Events from `fromSeq` on are committed. Cheap when nobody watches the tenant. */
+  published(tenantId: string, fromSeq: number): void;
+  /** Every event after `since` that passes the filters, once and in order. @returns What ends it. */
+  subscribe(options: SubscribeOptions, consumer: Consumer): () => void;
+}
+
+interface Subscriber extends SubscribeOptions {
+  readonly consumer: Consumer;
+  /** The last sequence that this subscriber was given, or that its filters left out. */
+  cursor: number;
+  ended: boolean;
+}
+
+interface TenantStream {
+  /** The last sequence that was told to `live`. */
+  position: number;
+  /** Those who have everything up to `position`. */
+  readonly live: Set<Subscriber>;
+  reading: boolean;
+  again: boolean;
+  /** Counts the calls of `published`, for who must know whether there was one since. */
+  publications: number;
+}
+
+const READ_EVENTS = 200;
+/** The log is mostly events that do not reach the stream: no one read walks over more than this, some milliseconds' worth. */
+const READ_SPAN = 2000;
+
+/**
+ * A subscriber reads the log by itself until it has caught up with its tenant's position, and is then told what the one
+ * shared reader finds: an event is read once for all who watch. Whether it has caught up is asked in the same turn of the
+ * event loop in which it joins, so nothing falls between the two and nothing comes twice.
+ */
+export function createLiveEvents(deps: { readonly log: EventLog; readonly clock: Clock; readonly logger: Log }): LiveEvents {
+  const streams = new Map<string, TenantStream>();
+
+  /** Reads the next stretch of the log. `upTo`: everything to there was looked at. */
+  const readNext = async (tenantId: string, cursor: number): Promise<{ readonly rows: readonly StoredEvent[]; readonly upTo: number; readonly more: boolean }> => {
+    const { last } = await deps.log.reach(tenantId);
+    if (last <= cursor) return { rows: [], upTo: cursor, more: false };
+    // Nothing after `last`, which was committed before the read began: below it there are no holes still to be filled.
+    const spanEnd = Math.min(last, cursor + READ_SPAN);
+    const rows = await deps.log.read(tenantId, cursor, { upTo: spanEnd, limit: READ_EVENTS, types: STREAMED_TYPES });
+    const upTo = rows.length === READ_EVENTS ? (rows.at(-1)?.seq ?? spanEnd) : spanEnd;
+    return { rows, upTo, more: upTo < last };
+  };
+
+  const tellLive = async (tenantId: string, stream: TenantStream): Promise<void> => {
+    stream.reading = true;
+    try {
+      do {
+        stream.again = false;
+        const { rows, upTo, more } = await readNext(tenantId, stream.position);
+        for (const row of rows) {
+          const frame = lazy(() => toFrame(row));
+          for (const subscriber of stream.live) give(subscriber, row, frame);
+        }
+        stream.position = Math.max(stream.position, upTo);
+        if (more) await nextTurn();
+        stream.again ||= more;
+      } while (stream.again && stream.live.size > 0);
+    } finally {
+      // In the same turn as the question above: a publication must find either `again` heard or `reading` over.
+      stream.reading = false;
+    }
+  };
+
+  const catchUp = async (subscriber: Subscriber, stream: TenantStream): Promise<void> => {
+    const { tenantId, since, consumer } = subscriber;
+    const { first, last } = await deps.log.reach(tenantId);
+    subscriber.cursor = since ?? last;
+    if (since !== null && (since + 1 < first || since > last)) {
+      subscriber.cursor = since > last ? last : first - 1;
+      consumer.deliver(gapFrame({ id: createId(), timestamp: toInstant(deps.clock.now()), since, seq: subscriber.cursor }));
+    }
+    while (!subscriber.ended) {
+      const { publications } = stream;
+      const { rows, upTo, more } = await readNext(tenantId, subscriber.cursor);
+      for (const row of rows) {
+        if (subscriber.ended) return;
+        if (give(subscriber, row, () => toFrame(row))) await consumer.drained();
+      }
+      subscriber.cursor = upTo;
+      if (stream.live.size === 0 && !stream.reading) stream.position = Math.max(stream.position, subscriber.cursor);
+      if (!more && publications === stream.publications && subscriber.cursor >= stream.position && !subscriber.ended) {
+        stream.live.add(subscriber);
+        return;
+      }
+      await nextTurn();
+    }
+  };
+
+  return {
+    published(tenantId) {
+      const stream = streams.get(tenantId);
+      if (!stream) return;
+      stream.publications += 1;
+      stream.again = true;
+      if (stream.reading || stream.live.size === 0) return;
+      tellLive(tenantId, stream).catch((error: unknown) => {
+        deps.logger.error({ reason: describeError(error) }, "the event log could not be read for the live stream");
+        for (const { consumer } of stream.live) consumer.failed();
+      });
+    },
+
+    subscribe(options, consumer) {
+      const stream = streams.get(options.tenantId) ?? { position: 0, live: new Set(), reading: false, again: false, publications: 0 };
+      streams.set(options.tenantId, stream);
+      const subscriber: Subscriber = { ...options, consumer, cursor: 0, ended: false };
+      catchUp(subscriber, stream).catch((error: unknown) => {
+        deps.logger.error({ reason: describeError(error) }, "the event log could not be read for a subscriber");
+        consumer.failed();
+      });
+      return () => {
+        subscriber.ended = true;
+        stream.live.delete(subscriber);
+      };
+    },
+  };
+}
+
+/** @returns Whether the subscriber wanted it. */
+function give(subscriber: Subscriber, row: StoredEvent, frame: () => string): boolean {
+  if (row.seq <= subscriber.cursor) return false;
+  subscriber.cursor = row.seq;
+  const event = EVENTS[row.type as EventType].stream;
+  const wanted = event !== null && (subscriber.events?.has(event) ?? true) && (subscriber.siteId === null || row.site_id === subscriber.siteId);
+  if (wanted) subscriber.consumer.deliver(frame());
+  return wanted;
+}
+
+/** The database answers without leaving this turn of the event loop: without a pause no socket would be written to. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

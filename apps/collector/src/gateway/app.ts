@@ -1,0 +1,156 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { type Clock, createId, describeError, type Log } from "@lanthorn/runtime";
+import type { Context } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { createMiddleware } from "hono/factory";
+import { HTTPException } from "hono/http-exception";
+import { secureHeaders } from "hono/secure-headers";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { limitGroup } from "./address.ts";
+import { type GatewayEnvironment, type Identity, identityOf, type Peer } from "./environment.ts";
+import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
+import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
+import { createRouter } from "./route.ts";
+
+export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>>;
+
+interface GatewayDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The bearer of a token, or in words why it does not count. */
+  readonly authenticate: (token: string) => Promise<Identity | string>;
+  readonly limiter: RateLimiter;
+  readonly tiers: Tiers;
+  /** Mounted under `/api/v1` and `/api`. */
+  readonly services: readonly OpenAPIHono<GatewayEnvironment>[];
+  /** Mounted at the root as well: `/health`. */
+  readonly health: OpenAPIHono<GatewayEnvironment>;
+}
+
+const BODY_LIMIT_BYTES = 1024 * 1024;
+const TIME_LIMIT_MS = 30_000;
+
+/**
+ * The one app behind every listener. In order: request id, access log, headers, who is it, rate limit, time limit, body
+ * limit; then the route's own access check and its schema.
+ */
+export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnvironment> {
+  const app = createRouter();
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer", bearerFormat: "JWT" });
+  app.openAPIRegistry.registerComponent("securitySchemes", "certificate", { type: "mutualTLS" });
+  app.use(accessLog(deps));
+  app.use(secureHeaders({ strictTransportSecurity: false, contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } }));
+  app.use(noStore);
+  app.use(identify(deps));
+  app.use(limitRate(deps));
+  app.use(limitTime(deps.clock));
+  app.use(bodyLimit({
+    maxSize: BODY_LIMIT_BYTES,
+    onError() {
+      throw new ApiError("BAD_REQUEST", `the body is larger than ${BODY_LIMIT_BYTES} bytes`, { status: 413 });
+    },
+  }));
+  for (const prefix of ["/api/v1", "/api"]) {
+    for (const service of [...deps.services, deps.health]) app.route(prefix, service);
+  }
+  app.route("/", deps.health);
+  app.notFound((c) => {
+    identityOf(c);
+    throw new ApiError("NOT_FOUND", `there is no ${c.req.method} ${c.req.path}`);
+  });
+  app.onError((error, c) => answerError(error, c, deps.log));
+  return app;
+}
+
+/** Who is asking, for the rate limit: the token, or the address of who has none. */
+export function callerOf(identity: Identity | string | null, peer: Peer, tiers: Tiers): { readonly caller: string; readonly tier: Tier } {
+  if (identity !== null && typeof identity === "object") {
+    return { caller: `token ${identity.tokenId}`, tier: identity.role === "admin" ? tiers.admin : tiers.standard };
+  }
+  if (peer.probeId !== null) return { caller: `probe ${peer.probeId}`, tier: tiers.service };
+  return { caller: `address ${limitGroup(peer.address)}`, tier: tiers.standard };
+}
+
+/** The headers that every answer carries. */
+export function allowanceHeaders(allowance: Allowance): Readonly<Record<string, string>> {
+  return { "x-ratelimit-limit": String(allowance.limit), "x-ratelimit-remaining": String(allowance.remaining) };
+}
+
+/** One line for each request: never its query, in which a token may be, and no header. */
+function accessLog({ clock, log }: GatewayDependencies) {
+  return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    const startedAt = clock.monotonic();
+    const requestId = createId();
+    c.set("requestId", requestId);
+    await next();
+    c.header("x-request-id", requestId);
+    const { identity } = c.var;
+    log.info({
+      request_id: requestId, method: c.req.method, path: c.req.path, status: c.res.status, ms: Math.round(clock.monotonic() - startedAt),
+      address: c.env.peer.address, user: identity !== null && typeof identity === "object" ? identity.userId : undefined, probe: c.env.peer.probeId ?? undefined,
+    }, "request");
+  });
+}
+
+/** Answers are about one moment and one caller: nobody on the way may keep them. */
+const noStore = createMiddleware<GatewayEnvironment>(async (c, next) => {
+  await next();
+  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+  if (c.env.peer.secure) c.header("strict-transport-security", "max-age=31536000");
+});
+
+function identify({ authenticate }: GatewayDependencies) {
+  return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    c.set("identity", await readIdentity(c.req.header("authorization"), authenticate));
+    await next();
+  });
+}
+
+function readIdentity(header: string | undefined, authenticate: GatewayDependencies["authenticate"]): Promise<Identity | string> | null {
+  if (header === undefined) return null;
+  const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1];
+  return token === undefined ? Promise.resolve("the Authorization header is not of the form: Bearer <access_token>") : authenticate(token);
+}
+
+function limitRate({ limiter, tiers }: GatewayDependencies) {
+  return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    const { caller, tier } = callerOf(c.var.identity, c.env.peer, tiers);
+    const allowance = limiter.take(caller, tier);
+    for (const [name, value] of Object.entries(allowanceHeaders(allowance))) c.header(name, value);
+    if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);
+    await next();
+  });
+}
+
+/** The work itself is not cut off: it ends when it ends, but nobody waits for it. */
+function limitTime(clock: Clock) {
+  return createMiddleware<GatewayEnvironment>(async (_, next) => {
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      cancel = clock.after(TIME_LIMIT_MS, () => reject(new ApiError("SERVICE_UNAVAILABLE", `not answered within ${TIME_LIMIT_MS / 1000} s`)));
+    });
+    try {
+      await Promise.race([next(), late]);
+    } finally {
+      cancel();
+    }
+  });
+}
+
+function answerError(error: Error, c: Context<GatewayEnvironment>, log: Log): Response {
+  const refusal = toApiError(error);
+  if (refusal.status >= 500) log.error({ request_id: c.var.requestId, path: c.req.path, reason: describeError(error), stack: error.stack }, "request failed");
+  for (const [name, value] of Object.entries(refusal.headers)) c.header(name, value);
+  if (refusal.code === "UNAUTHORIZED") c.header("www-authenticate", "Bearer");
+  return c.json(errorEnvelope(refusal), refusal.status as ContentfulStatusCode);
+}
+
+function toApiError(error: Error): ApiError {
+  if (error instanceof ApiError) return error;
+  // Hono's own: a body that is no JSON, or of another content type.
+  if (error instanceof HTTPException && error.status < 500) {
+    const message = error.status === 415 ? "send content-type: application/json" : error.message;
+    return new ApiError("BAD_REQUEST", message, { details: [{ path: "", message }], cause: error });
+  }
+  return new ApiError("INTERNAL_ERROR", "something failed here; the log tells what, under the request id", { cause: error });
+}

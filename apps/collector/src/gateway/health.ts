@@ -1,0 +1,64 @@
+import { statfs } from "node:fs/promises";
+import { HealthResponse } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { sql, type Kysely } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import { createRouter, declareRoute, json } from "./route.ts";
+
+export interface PartState {
+  readonly status: "ok" | "degraded";
+  /** For who operates the collector; it is shown without a token, so it names no host, user or path. */
+  readonly detail: string;
+}
+
+/** How each part is, by its name. A part that throws is degraded. */
+export type HealthParts = Readonly<Record<string, () => PartState | Promise<PartState>>>;
+
+const health = declareRoute("anyone", {
+  method: "get",
+  path: "/health",
+  responses: {
+    200: { description: "Every part works", content: json(HealthResponse) },
+    503: { description: "A part does not", content: json(HealthResponse) },
+  },
+});
+
+/** `/health`. */
+export function healthRoutes(deps: { readonly version: string; readonly clock: Clock; readonly log: Log; readonly parts: HealthParts }) {
+  const router = createRouter();
+  const ask = async (name: string, part: HealthParts[string]): Promise<[string, PartState]> => {
+    try {
+      return [name, await part()];
+    } catch (error) {
+      deps.log.error({ part: name, reason: describeError(error) }, "a part is not well");
+      return [name, { status: "degraded", detail: "does not answer; the log tells why" }];
+    }
+  };
+  router.openapi(health, async (c) => {
+    const parts = await Promise.all(Object.entries(deps.parts).map(([name, part]) => ask(name, part)));
+    const status = parts.every(([, part]) => part.status === "ok") ? "ok" : "degraded";
+    return c.json({ status, version: deps.version, time: toInstant(deps.clock.now()), parts: Object.fromEntries(parts) }, status === "ok" ? 200 : 503);
+  });
+  return router;
+}
+
+/** Both connections answer. */
+export function databaseHealth(handles: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): HealthParts[string] {
+  return async () => {
+    await Promise.all([sql`select 1`.execute(handles.db), sql`select 1`.execute(handles.reads)]);
+    return { status: "ok", detail: "answers" };
+  };
+}
+
+/** Below this, SQLite's log, a migration or a backup may no longer find room. */
+const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+
+/** Room where the data lies. */
+export function diskHealth(dataDir: string): HealthParts[string] {
+  return async () => {
+    const { bavail, blocks, bsize } = await statfs(dataDir);
+    const free = bavail * bsize;
+    const detail = `${(free / 2 ** 30).toFixed(1)} of ${((blocks * bsize) / 2 ** 30).toFixed(1)} GiB free`;
+    return { status: free < LEAST_FREE_BYTES ? "degraded" : "ok", detail };
+  };
+}

@@ -1,0 +1,51 @@
+import type { Device, DeviceProfile } from "@lanthorn/contract";
+import type { DeviceParts, DeviceRow } from "./store.ts";
+
+/** A device's row as the API shows it. */
+export function toDevice(row: DeviceRow): Device {
+  return {
+    id: row.id,
+    ip: row.ip,
+    mac: row.mac,
+    hostname: row.hostname,
+    vendor: row.vendor,
+    os_guess: row.os_guess,
+    device_type: row.device_type as Device["device_type"],
+    is_online: row.is_online === 1,
+    presence_state: row.presence_state as Device["presence_state"],
+    first_seen: row.first_seen,
+    last_seen: row.last_seen,
+    site_id: row.site_id,
+    open_ports: JSON.parse(row.open_ports) as number[],
+    tags: JSON.parse(row.tags) as string[],
+  };
+}
+
+/** A device with everything that is known of it. An address without a MAC belongs to an interface without one. */
+export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
+  const vendors = new Map(parts.interfaces.map(({ mac, vendor }) => [mac, vendor]));
+  for (const { mac } of parts.addresses) if (!vendors.has(mac)) vendors.set(mac, "");
+  const evidence: Record<string, DeviceProfile["evidence"][string]> = {};
+  for (const { field, value, source, confidence, seen_at } of parts.evidence) (evidence[field] ??= []).push({ value, source, confidence, seen_at });
+  const ports = parts.ports.map((port) => ({
+    port: port.port, protocol: port.protocol, state: port.state, service: port.service, version: port.version, banner: port.banner, last_scanned: port.last_scanned,
+  }) as DeviceProfile["ports"][number]);
+  return {
+    ...toDevice(row),
+    interfaces: [...vendors].map(([mac, vendor]) => ({
+      mac,
+      vendor,
+      addresses: parts.addresses.filter((address) => address.mac === mac)
+        .map(({ ip, first_seen, last_seen, current }) => ({ ip, first_seen, last_seen, current: current === 1 })),
+    })),
+    ports,
+    services: ports.filter(({ state, service }) => state === "open" && service !== "")
+      .map(({ port, protocol, service, version }) => ({ port, protocol, name: service, version })),
+    // Nothing matches vulnerabilities or links neighbours to devices yet: there is none to show, which these say truly.
+    cves: [],
+    neighbors: [],
+    history: parts.changes.map(({ at, field, before, after, source }) => ({ at, field, before, after, source })),
+    evidence,
+    locked_fields: JSON.parse(row.locked_fields) as string[],
+  };
+}

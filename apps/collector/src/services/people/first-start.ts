@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { Role } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import { writeSecretFile } from "../../certificates/key-file.ts";
+import { hashPassword } from "./passwords.ts";
+import type { PeopleStore } from "./store.ts";
+
+export interface FirstStart {
+  readonly username: string;
+  /** Null when the password was given and not made. */
+  readonly generated: { readonly password: string; readonly file: string } | null;
+}
+
+/**
+ * In a database without users: makes a tenant, a site and the user `admin`. A password that is made here is written to
+ * `<dataDir>/admin-password`, readable by its owner only, before the user is, so that no crash leaves a user whom nobody can be.
+ * @param deps.siteConfiguration What a new site's probes are told, as JSON text.
+ * @returns Null when there are users already.
+ */
+export async function prepareFirstStart(deps: {
+  readonly store: PeopleStore;
+  readonly clock: Clock;
+  readonly dataDir: string;
+  readonly password: string | undefined;
+  readonly siteConfiguration: string;
+}): Promise<FirstStart | null> {
+  if (await deps.store.anyUser()) return null;
+  const username = "admin";
+  const password = deps.password ?? randomBytes(18).toString("base64url");
+  const file = join(deps.dataDir, "admin-password");
+  if (deps.password === undefined) writeSecretFile(file, `${password}\n`, { replace: true });
+  const createdAt = toInstant(deps.clock.now());
+  const tenantId = createId();
+  await deps.store.createFirst({
+    tenant: { id: tenantId, name: "default", created_at: createdAt },
+    site: { id: createId(), tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at: createdAt },
+    user: {
+      id: createId(), tenant_id: tenantId, username, password_hash: await hashPassword(password), role: "admin" satisfies Role, created_at: createdAt,
+      // A token's `iat` has whole seconds: one issued in this very second must count.
+      tokens_valid_from: toInstant(Math.floor(deps.clock.now() / 1000) * 1000),
+    },
+  });
+  return { username, generated: deps.password === undefined ? { password, file } : null };
+}
