@@ -1,0 +1,135 @@
+import { spawn } from "node:child_process";
+import { cp, mkdir, open, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, lldpdStart, shellEnv, shellQuote } from "./daemons.ts";
+import type { DebianRoot } from "./debian-packages.ts";
+import { LabError } from "./errors.ts";
+import { type HostPlan, LAN, SWITCH_BOX } from "./host-plan.ts";
+import { REPOSITORY } from "./lab-state.ts";
+import { identifyProcess, type ProcessIdentity } from "./process-identity.ts";
+
+/** What of the machine's `/etc` a daemon still needs when it gets one of its own. */
+const SHARED_ETC = ["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "nsswitch.conf", "services", "protocols", "ssl/openssl.cnf", "localtime"];
+
+/** The users that Debian's packages would have made; the machine does not have them. */
+const PASSWD = `root:x:0:0:root:/root:/bin/sh
+sshd:x:901:65534::/run/sshd:/usr/sbin/nologin
+_lldpd:x:902:902::/run/lldpd:/usr/sbin/nologin
+avahi:x:903:903::/run/avahi-daemon:/usr/sbin/nologin
+nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+`;
+const GROUP = "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nnogroup:x:65534:\n";
+
+interface BoxOptions {
+  readonly packages: DebianRoot;
+  readonly namespace: string;
+  /** Where the box's own files and its log go. */
+  readonly folder: string;
+}
+
+/**
+ * Starts a host: brings its interface up and starts what its plan names.
+ * The host is one process tree in namespaces of its own; ending its first process ends all of it.
+ */
+export function startHost(plan: HostPlan, hosts: readonly HostPlan[], options: BoxOptions): Promise<ProcessIdentity> {
+  const files = { plan, hosts, packages: options.packages, folder: options.folder };
+  const starts = plan.daemons.map((daemon) => daemonStart(daemon, files));
+  if (plan.leasesAs !== undefined) starts.push(dhcpClientStart(files, plan.leasesAs));
+  if (plan.lateArpMs !== undefined) starts.push(lateArpStart(files, plan.lateArpMs));
+  return startBox({ name: plan.name, before: hostNetwork(plan, options.packages), starts }, options);
+}
+
+/** Starts what a managed switch says by itself: LLDP on each port. */
+export function startSwitch(options: BoxOptions): Promise<ProcessIdentity> {
+  return startBox({ name: SWITCH_BOX.name, before: [], starts: [lldpdStart(options)] }, options);
+}
+
+function hostNetwork(plan: HostPlan, packages: DebianRoot): readonly string[] {
+  const tool = (name: string) => {
+    const { path, env } = packages.command(name);
+    return `${shellEnv(env)}${path}`;
+  };
+  const routes = plan.addresses.length > 0 && !plan.addresses.some((address) => address.startsWith(`${LAN.gateway}/`));
+  return [
+    /** A late host is found by its ARP answer only: the kernel must neither answer nor say anything by itself. */
+    ...(plan.lateArpMs === undefined ? [] : ["echo 8 > /proc/sys/net/ipv4/conf/all/arp_ignore", "echo 1 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6"]),
+    "echo 0 > /proc/sys/net/ipv4/ip_forward",
+    /** Without this, checksums are left to a network card that is not there, and every capture shows them wrong. */
+    `${tool("ethtool")} -K eth0 tx off > /dev/null`,
+    ...plan.addresses.map((address) => `${tool("ip")} addr add ${address} ${address.includes(":") ? "nodad " : "broadcast + "}dev eth0`),
+    `${tool("ip")} link set lo up`,
+    `${tool("ip")} link set eth0 up`,
+    ...(routes ? [`${tool("ip")} route add default via ${LAN.gateway}`] : []),
+  ];
+}
+
+/**
+ * The box's first process: mounts that nobody else sees, the network, then the daemons, each with its output in the box's log.
+ * It stays as long as the box, and as the first of its process namespace takes all others with it.
+ */
+async function startBox(
+  box: { readonly name: string; readonly before: readonly string[]; readonly starts: readonly DaemonStart[] },
+  options: BoxOptions,
+): Promise<ProcessIdentity> {
+  const { folder } = options;
+  await makeEtc(join(folder, "etc"), box.name);
+  for (const [name, text] of box.starts.flatMap((start) => Object.entries(start.files))) await writeUnder(folder, name, text);
+  const script = [
+    "set -e",
+    `echo ${box.name} > /proc/sys/kernel/hostname`,
+    "mount -t tmpfs -o mode=755,size=16m lab /run",
+    `mount --bind ${shellQuote(join(folder, "etc"))} /etc`,
+    "mount -t sysfs lab /sys",
+    ...box.before,
+    ...box.starts.flatMap((start) => [...start.before, startLine(start)]),
+    "sleep infinity &",
+    "wait",
+  ];
+  await writeUnder(folder, "box.sh", `${script.join("\n")}\n`);
+  return spawnBox(join(folder, "box.sh"), options);
+}
+
+function startLine(start: DaemonStart): string {
+  return `${shellEnv(start.env)}${[start.path, ...start.args].map(shellQuote).join(" ")} &`;
+}
+
+async function makeEtc(etc: string, name: string): Promise<void> {
+  await Promise.all(
+    SHARED_ETC.map((entry) => cp(join("/etc", entry), join(etc, entry), { recursive: true, dereference: true }).catch(() => undefined)),
+  );
+  await writeUnder(etc, "passwd", PASSWD);
+  await writeUnder(etc, "group", GROUP);
+  await writeUnder(etc, "hostname", `${name}\n`);
+  await writeUnder(etc, "hosts", `127.0.0.1 localhost\n127.0.1.1 ${name}.${LAN.domain} ${name}\n`);
+  await writeUnder(etc, "resolv.conf", `nameserver ${LAN.dnsServer}\nsearch ${LAN.domain}\n`);
+}
+
+async function writeUnder(folder: string, name: string, text: string): Promise<void> {
+  const file = join(folder, name);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+async function spawnBox(script: string, options: BoxOptions): Promise<ProcessIdentity> {
+  const log = await open(join(options.folder, "log"), "w");
+  try {
+    const isolate = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", script];
+    const child = spawn("nsenter", [`--net=/run/netns/${options.namespace}`, ...isolate], {
+      /** Not in our process group: Ctrl-C at the terminal is for the command, which then takes the lab down in order. */
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+      cwd: REPOSITORY,
+    });
+    const started = new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (cause) => reject(new LabError("command-failed", "cannot run nsenter, of the package util-linux", { cause })));
+    });
+    await started;
+    child.unref();
+    const identity = identifyProcess(child.pid ?? 0);
+    if (!identity) throw new LabError("not-ready", `a box ended at once; its log is ${join(options.folder, "log")}`);
+    return identity;
+  } finally {
+    await log.close();
+  }
+}

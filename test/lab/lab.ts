@@ -1,0 +1,214 @@
+import { join } from "node:path";
+import { addHost, makeLab } from "./bring-up.ts";
+import { LAB_PACKAGES } from "./daemons.ts";
+import { type DebianRoot, unpackDebianPackages } from "./debian-packages.ts";
+import { LabError } from "./errors.ts";
+import { withFileLock } from "./file-lock.ts";
+import { startGuard } from "./guard.ts";
+import { type HostPlan, HOSTS, LAN, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
+import { filesOf, type LabState, readState, writeState } from "./lab-state.ts";
+import { hostName, isReservedName, namesOf, planOfJoining } from "./names.ts";
+import { createNetwork, type Network } from "./network.ts";
+import { isRunning } from "./process-identity.ts";
+import { type CommandOptions, type CommandResult, tryCommand } from "./run-command.ts";
+import { type LabHost, type LabStatus, readStatus } from "./status.ts";
+import { takeDown, takeOff } from "./take-down.ts";
+
+/** A LAN that is up. */
+export interface Lab {
+  readonly id: string;
+  /** The programs that the hosts run, and `ping`, `arping`, `tcpdump` for looking at them. */
+  readonly packages: DebianRoot;
+  readonly probe: {
+    readonly namespace: string;
+    readonly lanInterface: "lan0";
+    readonly lanAddress: string;
+    readonly wanInterface: "wan0";
+    readonly wanAddress: string;
+  };
+  /** The machine's own address on the cable to the probe's box; a collector that listens here is reached from there, and from nowhere else. */
+  readonly collectorAddress: string;
+  readonly dnsServer: string;
+  /** What is there now, read from the hosts themselves. */
+  status(): Promise<LabStatus>;
+  /**
+   * Adds a host that leases its address under its name.
+   * @returns It, once it has its lease.
+   * @throws LabError `bad-name`, `duplicate` or `not-ready`; the LAN is then as it was.
+   */
+  join(name: string): Promise<LabHost>;
+  /** Pulls a host's cable and ends it: nothing is heard of it any more. @throws LabError `unknown-host`. */
+  leave(name: string): Promise<void>;
+  /** What to spawn so that `command` runs in a host's (or `probe`'s, `switch`'s) network; signals to it reach the command. */
+  inside(name: string, command: string, args: readonly string[]): { readonly path: string; readonly args: readonly string[] };
+  /** Runs a command in a host's network to its end. */
+  exec(name: string, command: string, args: readonly string[], options?: CommandOptions): Promise<CommandResult>;
+  /** Takes the whole lab down. May be called again. */
+  close(): Promise<void>;
+}
+
+export interface LabOptions {
+  /** 1 to 8 of a-z and 0-9; labs of different ids do not meet. */
+  readonly id: string;
+  /** Names out of `HOSTS`, for a smaller LAN; `gateway` is needed by those that lease. All unless given. */
+  readonly hosts?: readonly string[];
+  /** The lab outlives this process. Otherwise it goes with it, even when it is killed. */
+  readonly keep?: boolean;
+  /** Aborted, the lab is taken down and the call fails. */
+  readonly signal?: AbortSignal;
+  /** Told, in a sentence, what takes long; standard error unless given. */
+  readonly say?: (line: string) => void;
+}
+
+/**
+ * Brings a lab up; one that is up already is taken as it is. Takes back everything when it fails.
+ * @throws LabError `not-root`, `bad-id`, `packages`, `busy` or `not-ready`.
+ */
+export async function createLab(options: LabOptions): Promise<Lab> {
+  const tools = await openTools(options);
+  const plans = choosePlans(options.hosts);
+  const signal = options.signal ?? new AbortController().signal;
+  return locked(options.id, async () => {
+    const present = readState(options.id);
+    const guard = startGuard(options.id);
+    try {
+      if (present?.stage !== "up" || !isWhole(present)) {
+        await takeDown(options.id, tools.network);
+        await makeLab(plans, { id: options.id, ...tools, signal });
+      }
+    } catch (error) {
+      await takeDown(options.id, tools.network);
+      guard.dismiss();
+      throw error;
+    }
+    if (options.keep === true) guard.dismiss();
+    return openHandle(options.id, tools, () => guard.dismiss());
+  });
+}
+
+/** @throws LabError `not-up` when the lab is not up. */
+export async function openLab(options: Pick<LabOptions, "id" | "say">): Promise<Lab> {
+  namesOf(options.id);
+  currentState(options.id);
+  return openHandle(options.id, await openTools(options), () => undefined);
+}
+
+/** Takes a lab down, also one that is only half made or belongs to a process that is gone. Does nothing where there is none. */
+export async function removeLab(options: Pick<LabOptions, "id" | "say">): Promise<void> {
+  const tools = await openTools(options);
+  await locked(options.id, () => takeDown(options.id, tools.network));
+}
+
+interface Tools {
+  readonly packages: DebianRoot;
+  readonly network: Network;
+}
+
+async function openTools(options: Pick<LabOptions, "id" | "say">): Promise<Tools> {
+  namesOf(options.id);
+  if (process.getuid?.() !== 0) throw new LabError("not-root", "the lab makes network namespaces, which only root may: run it with sudo");
+  const packages = await unpackDebianPackages(LAB_PACKAGES, options.say === undefined ? {} : { say: options.say });
+  return { packages, network: createNetwork(packages) };
+}
+
+function locked<T>(id: string, work: () => Promise<T>): Promise<T> {
+  return withFileLock({ file: filesOf(id).lock, waitSeconds: 120 }, work);
+}
+
+function choosePlans(names: readonly string[] | undefined): readonly HostPlan[] {
+  const unknown = names?.find((name) => !HOSTS.some((plan) => plan.name === name));
+  if (unknown !== undefined) throw new LabError("unknown-host", `the lab has no plan of a host "${unknown}"`);
+  return HOSTS.filter((plan) => names === undefined || names.includes(plan.name));
+}
+
+function isWhole(state: LabState): boolean {
+  return state.switchProcess !== null && isRunning(state.switchProcess) && state.hosts.every((host) => host.process !== null && isRunning(host.process));
+}
+
+function currentState(id: string): LabState {
+  const state = readState(id);
+  if (state?.stage !== "up") throw new LabError("not-up", `the lab "${id}" is not up: npm run lab -- up`);
+  return state;
+}
+
+function openHandle(id: string, tools: Tools, onClosed: () => void): Lab {
+  const { namespace } = namesOf(id);
+  const { wan } = currentState(id);
+  const inside = (name: string, command: string, args: readonly string[]) => {
+    const known = isReservedName(name) || currentState(id).hosts.some((host) => host.plan.name === name);
+    if (!known) throw new LabError("unknown-host", `the lab has no host "${name}"`);
+    const resolver = join(filesOf(id).folder, SWITCH_BOX.name, "etc/resolv.conf");
+    const enter = [`--net=/run/netns/${namespace(name)}`, "unshare", "--mount", "sh", "-c", ENTER_SCRIPT, "sh", resolver];
+    return { path: "nsenter", args: [...enter, command, ...args] };
+  };
+  return {
+    id,
+    packages: tools.packages,
+    probe: {
+      namespace: namespace(PROBE_BOX.name),
+      lanInterface: PROBE_BOX.lanInterface,
+      lanAddress: PROBE_BOX.lanAddress,
+      wanInterface: PROBE_BOX.wanInterface,
+      wanAddress: wan.probeAddress,
+    },
+    collectorAddress: wan.collectorAddress,
+    dnsServer: LAN.dnsServer,
+    status: async () => readStatus(currentState(id), tools.packages),
+    join: (name) => locked(id, () => joinHost(name, id, tools)),
+    leave: (name) => locked(id, () => leaveHost(name, id, tools)),
+    inside,
+    exec(name, command, args, options = {}) {
+      const { path, args: all } = inside(name, command, args);
+      return tryCommand(path, all, options);
+    },
+    async close() {
+      await locked(id, () => takeDown(id, tools.network));
+      onClosed();
+    },
+  };
+}
+
+/** Gives a command the interfaces of its namespace under `/sys` and, as $1, the LAN's DNS server, in mounts that only it sees. */
+const ENTER_SCRIPT = `mount -t sysfs lab /sys 2> /dev/null
+mount --bind "$1" /etc/resolv.conf 2> /dev/null
+shift
+exec "$@"`;
+
+async function joinHost(text: string, id: string, tools: Tools): Promise<LabHost> {
+  const name = hostName(text);
+  const state = currentState(id);
+  const plan = planOfJoining(name);
+  if (isReservedName(name) || state.hosts.some((host) => host.plan.name === name)) {
+    throw new LabError("duplicate", `the lab has a host "${name}" already`);
+  }
+  if (state.hosts.some((host) => host.plan.mac === plan.mac)) throw new LabError("duplicate", `the MAC of "${name}" is another host's: choose another name`);
+  try {
+    const joined = await addHost(plan, state, { id, ...tools, signal: new AbortController().signal });
+    const { hosts } = await readStatus({ ...joined, hosts: joined.hosts.slice(-1) }, tools.packages);
+    const [host] = hosts;
+    if (!host) throw new LabError("not-ready", `the host "${name}" was gone as soon as it had joined`);
+    return host;
+  } catch (error) {
+    const left = readState(id)?.hosts.find((host) => host.plan.name === name);
+    if (left) await removeHost(name, id, tools);
+    throw error;
+  }
+}
+
+async function leaveHost(text: string, id: string, tools: Tools): Promise<void> {
+  const name = hostName(text);
+  if (!currentState(id).hosts.some((host) => host.plan.name === name)) throw new LabError("unknown-host", `the lab has no host "${name}"`);
+  await removeHost(name, id, tools);
+}
+
+async function removeHost(name: string, id: string, tools: Tools): Promise<void> {
+  const state = currentState(id);
+  const host = state.hosts.find((one) => one.plan.name === name);
+  if (!host) return;
+  await takeOff(host, namesOf(id).namespace(SWITCH_BOX.name), id, tools.network);
+  await writeState({
+    ...state,
+    hosts: state.hosts.filter((one) => one !== host),
+    namespaces: state.namespaces.filter((one) => one !== host.namespace),
+  });
+}
