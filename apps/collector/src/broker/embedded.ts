@@ -1,0 +1,224 @@
+import { once } from "node:events";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer, type Server, type TLSSocket } from "node:tls";
+import { PAYLOAD_MAX_BYTES, probeTopic } from "@lanthorn/contract";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { Aedes, type AedesOptions, type AuthenticateError, type Client } from "aedes";
+import { peerIdentity } from "../certificates/peer.ts";
+import type { ServerCertificate } from "../certificates/server-certificate.ts";
+import { CollectorError } from "../errors.ts";
+import type { Broker, ProbeReceiver, RefusalReason, UpChannel } from "./broker.ts";
+import { createGate } from "./gate.ts";
+import { gateStream } from "./gated-stream.ts";
+import { createSessions, ownDownChannel, ownUpChannel, type Session, type Sessions } from "./sessions.ts";
+import { createStrangers } from "./strangers.ts";
+
+export interface EmbeddedBrokerOptions {
+  readonly host: string;
+  /** 0 for any free one; `port()` tells it. */
+  readonly port: number;
+  readonly certificate: Pick<ServerCertificate, "current" | "onChange">;
+  /** The authority whose client certificates are let in, PEM. */
+  readonly clientCa: string;
+  /** The tenant of a probe that may come in; null for one that is revoked or unknown. */
+  readonly admit: (probeId: string) => Promise<{ readonly tenantId: string } | null>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Connections in all, and from one address before it has shown a certificate. */
+  readonly limits?: { readonly connections: number; readonly strangersPerAddress: number };
+}
+
+/** The broker inside the collector's own process, and the port that it listens on. */
+export interface EmbeddedBroker extends Broker {
+  port(): number;
+}
+
+const DEFAULT_LIMITS = { connections: 2000, strangersPerAddress: 32 };
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A session without this is never known to be dead. */
+const LONGEST_KEEPALIVE_SECONDS = 300;
+/** How long a probe may leave its acknowledgements unread. */
+const DRAIN_TIMEOUT_MS = 20_000;
+const EXPIRY_CHECK_MS = 60_000;
+/** Where refused payloads go. No probe may publish or subscribe to it, and nobody reads it. */
+const DEAD_TOPIC = "refused";
+const IDENTIFIER_REJECTED = 2;
+const NOT_AUTHORIZED = 5;
+
+type Refuse = (session: Session | undefined, reason: RefusalReason, channel: UpChannel | null) => void;
+
+/**
+ * A broker over TLS that lets in only certificates of `clientCa`, under the identity that they name: a probe may publish to
+ * its own up topics and subscribe to its own down topics, and nothing else. Nothing is kept over a restart: what a probe must
+ * have is published again when it says that it is online.
+ */
+export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBroker {
+  const limits = options.limits ?? DEFAULT_LIMITS;
+  const sessions = createSessions();
+  const openSockets = new Set<Socket>();
+  let receiver: ProbeReceiver | null = null;
+  let server: Server | null = null;
+  let aedes: Aedes | null = null;
+  let stopExpiryCheck = () => {};
+
+  const refuse: Refuse = (session, reason, channel) => {
+    if (session?.tenantId) receiver?.refused({ tenantId: session.tenantId, probeId: session.probeId }, reason, channel);
+  };
+  const onSecureConnection = (socket: TLSSocket) => {
+    const identity = peerIdentity(socket);
+    if (!identity || !aedes) return void socket.destroy();
+    const connection = gateStream<Refused>(socket, {
+      gate: createGate<Refused>({ deadTopic: DEAD_TOPIC, judge: (topic, payloadBytes) => judge(session, topic, payloadBytes) }),
+      onRefusal: ({ reason, channel }) => refuse(session, reason, channel),
+      onFault: (fault) => options.log.warn({ probe_id: identity.probeId, fault }, "connection of a probe ended: what it sends is not MQTT"),
+    });
+    // Known before it is admitted, so that a revocation at this moment finds it.
+    const session = sessions.open(connection, identity);
+    aedes.handle(connection.stream);
+    return undefined;
+  };
+  const listen = async () => {
+    const { key, certificate: cert } = options.certificate.current();
+    const strangers = createStrangers({ perAddress: limits.strangersPerAddress });
+    const listener = createServer({
+      key, cert, ca: options.clientCa, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    });
+    listener.maxConnections = limits.connections;
+    listener.on("connection", (socket: Socket) => {
+      if (!strangers.arrive(socket)) return void socket.destroy();
+      openSockets.add(socket);
+      socket.once("close", () => openSockets.delete(socket));
+      return undefined;
+    });
+    listener.on("secureConnection", (socket: TLSSocket) => {
+      strangers.known(socket);
+      onSecureConnection(socket);
+    });
+    listener.on("tlsClientError", (error: Error, socket: TLSSocket) => {
+      options.log.debug({ address: socket.remoteAddress, reason: error.message }, "TLS handshake refused");
+    });
+    options.certificate.onChange((renewed) => listener.setSecureContext({ key: renewed.key, cert: renewed.certificate, ca: options.clientCa }));
+    try {
+      listener.listen(options.port, options.host);
+      await once(listener, "listening");
+    } catch (cause) {
+      throw new CollectorError("listen-failed", `cannot listen for probes on ${options.host}:${options.port}`, { cause });
+    }
+    listener.on("error", (error) => options.log.error({ reason: error.message }, "the probes' listener has a fault"));
+    return listener;
+  };
+
+  return {
+    async start(to) {
+      receiver = to;
+      aedes = await Aedes.createBroker(rules({ sessions, refuse, admit: options.admit, log: options.log, receiver: () => receiver }));
+      aedes.on("clientError", (client, error) => options.log.debug({ probe_id: client.id, reason: error.message }, "session ended"));
+      aedes.on("connectionError", (_client, error) => options.log.debug({ reason: error.message }, "connection ended before a session"));
+      server = await listen();
+      stopExpiryCheck = options.clock.every(EXPIRY_CHECK_MS, () => sessions.end((session) => session.expiresAt <= options.clock.now()));
+    },
+    publish: (probe, channel, payload, { retain }) => new Promise((resolve, reject) => {
+      if (!aedes || aedes.closed) return reject(new Error("the broker is closed"));
+      const topic = probeTopic(probe.tenantId, probe.probeId, channel);
+      return aedes.publish({ cmd: "publish", topic, payload, qos: 1, retain, dup: false }, (error) => (error ? reject(error) : resolve()));
+    }),
+    disconnect: (probeId) => sessions.end((session) => session.probeId === probeId),
+    sessions: () => sessions.count(),
+    health() {
+      if (!server?.listening) return { status: "degraded", detail: "not listening" };
+      return { status: "ok", detail: `${sessions.count()} probes connected` };
+    },
+    port: () => (server?.address() as AddressInfo | null)?.port ?? options.port,
+    async close() {
+      stopExpiryCheck();
+      // The last wills of sessions that we end ourselves say nothing about the probes.
+      receiver = null;
+      const closed = server?.listening ? once(server, "close") : null;
+      server?.close();
+      await new Promise<void>((resolve) => (aedes ? aedes.close(resolve) : resolve()));
+      sessions.end(() => true);
+      for (const socket of openSockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+interface Refused {
+  readonly reason: RefusalReason;
+  readonly channel: UpChannel | null;
+}
+
+function judge(session: Session | undefined, topic: string | null, payloadBytes: number): Refused | null {
+  const channel = topic === null ? null : ownUpChannel(session, topic);
+  if (channel === null) return { reason: "wrong-topic", channel };
+  return payloadBytes > PAYLOAD_MAX_BYTES ? { reason: "too-large", channel } : null;
+}
+
+function rules({ sessions, refuse, admit, log, receiver }: {
+  readonly sessions: Sessions;
+  readonly refuse: Refuse;
+  readonly admit: EmbeddedBrokerOptions["admit"];
+  readonly log: Log;
+  readonly receiver: () => ProbeReceiver | null;
+}): AedesOptions {
+  const sessionOf = (client: Client | null) => (client === null ? undefined : sessions.of(client.conn as Duplex));
+  return {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepaliveLimit: LONGEST_KEEPALIVE_SECONDS,
+    drainTimeout: DRAIN_TIMEOUT_MS,
+    maxTopicLevels: 8,
+    preConnect(_client, packet, done) {
+      // A kept session would let a probe that never comes back collect messages in our memory.
+      packet.clean = true;
+      done(null, true);
+    },
+    authenticate(client, _username, _password, done) {
+      const session = sessionOf(client);
+      if (!session) return done(connectError(NOT_AUTHORIZED), false);
+      admit(session.probeId).then((admitted) => {
+        if (!admitted) return done(connectError(NOT_AUTHORIZED), false);
+        session.tenantId = admitted.tenantId;
+        if (client.id === session.probeId) return done(null, true);
+        refuse(session, "wrong-client-id", null);
+        return done(connectError(IDENTIFIER_REJECTED), false);
+      }).catch((error: unknown) => {
+        log.error({ probe_id: session.probeId, reason: describeError(error) }, "a probe could not be admitted");
+        done(connectError(NOT_AUTHORIZED), false);
+      });
+      return undefined;
+    },
+    // The gate has taken out every PUBLISH that is not allowed; what is left to judge here is a last will.
+    authorizePublish(client, packet, done) {
+      const session = sessionOf(client);
+      packet.retain = false;
+      if (packet.topic === DEAD_TOPIC || ownUpChannel(session, packet.topic)) return done();
+      refuse(session, "wrong-topic", null);
+      return done(new Error("not this probe's own topic"));
+    },
+    authorizeSubscribe(client, subscription, done) {
+      const session = sessionOf(client);
+      const isOwn = ownDownChannel(session, subscription.topic) !== null;
+      if (!isOwn) refuse(session, "wrong-topic", null);
+      done(null, isOwn ? subscription : null);
+    },
+    published(packet, client, done) {
+      const session = sessionOf(client);
+      const channel = ownUpChannel(session, packet.topic);
+      const to = receiver();
+      if (!to || !session?.tenantId || !channel) return done();
+      const payload = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
+      const release = session.hold();
+      to.receive({ tenantId: session.tenantId, probeId: session.probeId, channel, payload, retained: false }).finally(() => {
+        release();
+        done();
+      });
+      return undefined;
+    },
+  };
+}
+
+function connectError(returnCode: number): AuthenticateError {
+  return Object.assign(new Error(returnCode === NOT_AUTHORIZED ? "not authorized" : "the client identifier is not the certificate's name"), { returnCode });
+}

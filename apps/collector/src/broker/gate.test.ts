@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { createGate } from "./gate.ts";
+
+const MAX = 1024;
+type Refusal = { readonly topic: string | null; readonly payloadBytes: number };
+const gate = () => createGate<Refusal>({
+  judge: (topic, payloadBytes) => (topic === "mine" && payloadBytes <= MAX ? null : { topic, payloadBytes }),
+  deadTopic: "dead",
+});
+
+function publish(topic: string, payload: Uint8Array, qos: 0 | 1 | 2, flags = 0): Buffer {
+  const name = Buffer.from(topic);
+  const body = Buffer.concat([Buffer.from([name.length >> 8, name.length & 0xff]), name, qos === 0 ? Buffer.alloc(0) : Buffer.from([0x12, 0x34]), payload]);
+  return Buffer.concat([Buffer.from([0x30 | (qos << 1) | flags]), remainingLength(body.length), body]);
+}
+
+function remainingLength(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  do {
+    bytes.push((left % 128) | (left >= 128 ? 0x80 : 0));
+    left = Math.floor(left / 128);
+  } while (left > 0);
+  return Buffer.from(bytes);
+}
+
+const PING = Buffer.from([0xc0, 0]);
+
+function run(bytes: Uint8Array, chunkBytes: number): { forward: Buffer; refusals: Refusal[]; fault: string | null } {
+  const one = gate();
+  const forward: Uint8Array[] = [];
+  const refusals: Refusal[] = [];
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const result = one.push(bytes.subarray(at, at + chunkBytes));
+    forward.push(...result.forward.map((view) => Buffer.from(view)));
+    refusals.push(...result.refusals);
+    if (result.fault) return { forward: Buffer.concat(forward), refusals, fault: result.fault };
+  }
+  return { forward: Buffer.concat(forward), refusals, fault: null };
+}
+
+describe("the gate", () => {
+  test("lets packets through unchanged, however they are cut", () => {
+    const stream = Buffer.concat([PING, publish("mine", Buffer.alloc(300, 7), 1), publish("mine", Buffer.alloc(0), 0), PING, publish("mine", Buffer.alloc(MAX), 2, 1)]);
+    for (const size of [1, 2, 3, 7, 100, 10_000]) expect(run(stream, size)).toEqual({ forward: stream, refusals: [], fault: null });
+  });
+
+  test("puts an empty one to the dead topic in the place of a refused one, with its quality and identifier and without retain", () => {
+    const stream = Buffer.concat([PING, publish("theirs", Buffer.alloc(5000), 1, 0x09), publish("mine", Buffer.from("x"), 1), publish("theirs", Buffer.from("y"), 0), PING]);
+    const expected = Buffer.concat([PING, publish("dead", Buffer.alloc(0), 1, 0x08), publish("mine", Buffer.from("x"), 1), publish("dead", Buffer.alloc(0), 0), PING]);
+    for (const size of [1, 5, 64, 10_000]) {
+      expect(run(stream, size)).toEqual({
+        forward: expected, fault: null, refusals: [{ topic: "theirs", payloadBytes: 5000 }, { topic: "theirs", payloadBytes: 1 }],
+      });
+    }
+  });
+
+  test("drops the bytes of a 200 MB payload as they come and holds none of them", () => {
+    const one = gate();
+    const size = 200 * 1024 * 1024;
+    const name = Buffer.from("mine");
+    one.push(Buffer.concat([Buffer.from([0x30]), remainingLength(2 + name.length + size), Buffer.from([0, 4]), name]));
+    const chunk = Buffer.alloc(1024 * 1024);
+    for (let sent = 0; sent < size; sent += chunk.length) expect(one.push(chunk).forward).toEqual([]);
+    expect(one.push(PING)).toEqual({ forward: [PING], refusals: [], fault: null });
+  });
+
+  test("refuses a topic too long to be read", () => {
+    const stream = Buffer.concat([publish("m".repeat(2000), Buffer.from("z"), 0), PING]);
+    const { forward, refusals, fault } = run(stream, 100);
+    expect(fault).toBeNull();
+    expect(refusals).toEqual([{ topic: null, payloadBytes: 1 }]);
+    expect(forward.subarray(-2)).toEqual(PING);
+  });
+
+  test.each([
+    ["a remaining length of five bytes", Buffer.from([0x30, 0x80, 0x80, 0x80, 0x80, 1]), "malformed"],
+    ["a quality of service of 3", Buffer.from([0x36, 4, 0, 1, 0x61, 0]), "malformed"],
+    ["a topic longer than its packet", Buffer.from([0x30, 3, 0, 9, 0x61]), "malformed"],
+    ["a PUBLISH without a topic length", Buffer.from([0x30, 1, 0]), "malformed"],
+    ["a CONNECT of 1 MiB", Buffer.concat([Buffer.from([0x10]), remainingLength(1_048_576)]), "packet-too-large"],
+    ["a SUBSCRIBE of 268,435,455 bytes", Buffer.from([0x82, 0xff, 0xff, 0xff, 0x7f]), "packet-too-large"],
+  ])("ends the connection for %s", (_, bytes, fault) => {
+    expect(run(bytes, 1).fault).toBe(fault);
+    expect(run(bytes, 100).fault).toBe(fault);
+  });
+
+  test("20,000 seeded mutations never throw, and forward no more than came", () => {
+    let state = 7;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const seed = Buffer.concat([PING, publish("mine", Buffer.alloc(40), 1), publish("theirs", Buffer.alloc(40), 2), publish("mine", Buffer.alloc(2000), 0), PING]);
+    for (let round = 0; round < 20_000; round += 1) {
+      const bytes = Buffer.from(seed);
+      for (let changes = 1 + random(4); changes > 0; changes -= 1) bytes[random(bytes.length)] = random(256);
+      const { forward, refusals } = run(bytes, 1 + random(300));
+      // An empty replacement takes at most 10 bytes.
+      expect(forward.length).toBeLessThanOrEqual(bytes.length + refusals.length * 10);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import type { Duplex } from "node:stream";
+import { parseProbeTopic, PROBE_CHANNELS } from "@lanthorn/contract";
+import type { PeerIdentity } from "../certificates/peer.ts";
+import type { DownChannel, UpChannel } from "./broker.ts";
+import type { GatedStream } from "./gated-stream.ts";
+
+/** A probe's one connection while it lasts. */
+export interface Session extends PeerIdentity {
+  readonly stream: Duplex;
+  /** See `GatedStream`. */
+  readonly hold: () => () => void;
+  /** Known once the probe has been admitted. */
+  tenantId: string | null;
+}
+
+/** A probe that reconnects while its old connections are not yet known to be dead. */
+const SESSIONS_PER_PROBE = 4;
+
+export interface Sessions {
+  /** Begins a session; the oldest of a probe that has too many ends. */
+  open(connection: GatedStream, identity: PeerIdentity): Session;
+  /** The session of a connection, also after its end. */
+  of(stream: Duplex): Session | undefined;
+  /** Ends all sessions that `which` picks. */
+  end(which: (session: Session) => boolean): void;
+  /** Sessions of admitted probes. */
+  count(): number;
+}
+
+export function createSessions(): Sessions {
+  const open = new Set<Session>();
+  // Outlives the connection: the last will is judged after it.
+  const byStream = new WeakMap<Duplex, Session>();
+  const end = (session: Session) => {
+    open.delete(session);
+    session.stream.destroy();
+  };
+  return {
+    open({ stream, hold }, identity) {
+      const session: Session = { ...identity, stream, hold, tenantId: null };
+      byStream.set(stream, session);
+      open.add(session);
+      stream.once("close", () => open.delete(session));
+      const own = [...open].filter((other) => other.probeId === identity.probeId);
+      own.slice(0, -SESSIONS_PER_PROBE).forEach(end);
+      return session;
+    },
+    of: (stream) => byStream.get(stream),
+    end(which) {
+      [...open].filter(which).forEach(end);
+    },
+    count: () => [...open].filter((session) => session.tenantId !== null).length,
+  };
+}
+
+/** @returns The channel, when the topic is one of the session's own that a probe may publish to. */
+export function ownUpChannel(session: Session | undefined, topic: string): UpChannel | null {
+  const channel = ownChannel(session, topic);
+  return channel !== null && PROBE_CHANNELS[channel] === "up" ? (channel as UpChannel) : null;
+}
+
+/** @returns The channel, when the topic is one of the session's own that a probe may subscribe to. */
+export function ownDownChannel(session: Session | undefined, topic: string): DownChannel | null {
+  const channel = ownChannel(session, topic);
+  return channel !== null && PROBE_CHANNELS[channel] === "down" ? (channel as DownChannel) : null;
+}
+
+function ownChannel(session: Session | undefined, topic: string): UpChannel | DownChannel | null {
+  const parsed = parseProbeTopic(topic);
+  return session && parsed && parsed.probeId === session.probeId && parsed.tenantId === session.tenantId ? parsed.channel : null;
+}
