@@ -15,6 +15,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** SQLite's own 2 MB hold a hundredth of a large network's devices; most of a list's time was reading the same pages again. */
+const CACHE_KIBIBYTES = 32_768;
+
 /** How long to wait for another process (a backup, a person with `sqlite3`) that holds the write lock. */
 const BUSY_TIMEOUT_MS = 5000;
 
@@ -38,6 +41,7 @@ export async function openDatabase(options: {
     throw error;
   }
   const reader = new Sqlite(options.file, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  reader.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
   const reads = new Kysely<Schema>({ dialect: new SqliteDialect({ database: keepStatements(reader) }) });
   return {
     db,
@@ -59,6 +63,7 @@ function connect(file: string): Sqlite.Database {
       connection.pragma("journal_mode = WAL");
       connection.pragma("synchronous = FULL");
       connection.pragma("foreign_keys = ON");
+      connection.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
     } catch (error) {
       connection.close();
       throw error;

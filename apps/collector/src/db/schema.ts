@@ -41,6 +41,8 @@ export interface Schema {
     is_online: number; presence_state: string; first_seen: string; last_seen: string;
     open_ports: string; tags: string; locked_fields: string;
   };
+  /** How many devices there are of each kind; triggers keep it. */
+  device_counts: { tenant_id: string; site_id: string; is_online: number; devices: number };
   interfaces: { device_id: string; tenant_id: string; site_id: string; mac: string; vendor: string; first_seen: string };
   addresses: {
     device_id: string; tenant_id: string; site_id: string; mac: string; ip: string; ip_key: string;

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 
 /** Everything that a collector needs to take in what probes see and to show it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -92,6 +92,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     await schema.createIndex(`devices_${field}`).on("devices").columns(["tenant_id", field, "id"]).execute();
   }
   await schema.createIndex("devices_site").on("devices").columns(["site_id", "presence_state"]).execute();
+  // Everything that a list filters by or searches in, and nothing that changes with every sighting: a filter that matches
+  // few devices reads this and not the rows, which is a fifth of the time at 100,000 devices.
+  await schema.createIndex("devices_filters").on("devices")
+    .columns(["tenant_id", "hostname", "ip", "ip_key", "vendor", "os_guess", "site_id", "is_online", "id"]).execute();
+  await countDevices(db);
   await schema.createTable("interfaces")
     .addColumn("device_id", "text", (c) => c.notNull().references("devices.id").onDelete("cascade"))
     .addColumn("tenant_id", "text", (c) => c.notNull())
@@ -102,6 +107,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint("interfaces_key", ["site_id", "mac"])
     .execute();
   await schema.createIndex("interfaces_device").on("interfaces").column("device_id").execute();
+  await schema.createIndex("interfaces_mac").on("interfaces").columns(["tenant_id", "mac", "device_id"]).execute();
   await schema.createTable("addresses")
     .addColumn("device_id", "text", (c) => c.notNull().references("devices.id").onDelete("cascade"))
     .addColumn("tenant_id", "text", (c) => c.notNull())
@@ -115,6 +121,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint("addresses_key", ["device_id", "mac", "ip"])
     .execute();
   await schema.createIndex("addresses_ip").on("addresses").columns(["site_id", "ip"]).execute();
+  await schema.createIndex("addresses_search").on("addresses").columns(["tenant_id", "ip", "device_id"]).execute();
   await schema.createTable("ports")
     .addColumn("device_id", "text", (c) => c.notNull().references("devices.id").onDelete("cascade"))
     .addColumn("tenant_id", "text", (c) => c.notNull())
@@ -173,4 +180,23 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("payload", "text", (c) => c.notNull())
     .addPrimaryKeyConstraint("rejected_events_key", ["probe_id", "queue_id", "probe_seq"])
     .execute();
+}
+
+/** Keeps `device_counts` true whoever writes `devices`: counting 100,000 rows for each list's total took ten times the list. */
+async function countDevices(db: Kysely<unknown>): Promise<void> {
+  await db.schema.createTable("device_counts")
+    .addColumn("tenant_id", "text", (c) => c.notNull())
+    .addColumn("site_id", "text", (c) => c.notNull())
+    .addColumn("is_online", "integer", (c) => c.notNull())
+    .addColumn("devices", "integer", (c) => c.notNull())
+    .addPrimaryKeyConstraint("device_counts_key", ["tenant_id", "site_id", "is_online"])
+    .execute();
+  const one = (row: "old" | "new", by: 1 | -1) => `
+    insert into device_counts (tenant_id, site_id, is_online, devices) values (${row}.tenant_id, ${row}.site_id, ${row}.is_online, ${by})
+    on conflict (tenant_id, site_id, is_online) do update set devices = devices + excluded.devices;`;
+  const changed = "old.tenant_id <> new.tenant_id or old.site_id <> new.site_id or old.is_online <> new.is_online";
+  await sql.raw(`create trigger devices_counted_in after insert on devices begin ${one("new", 1)} end`).execute(db);
+  await sql.raw(`create trigger devices_counted_out after delete on devices begin ${one("old", -1)} end`).execute(db);
+  await sql.raw(`create trigger devices_counted_anew after update of tenant_id, site_id, is_online on devices when ${changed}
+    begin ${one("old", -1)} ${one("new", 1)} end`).execute(db);
 }

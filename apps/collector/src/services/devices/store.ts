@@ -53,8 +53,11 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
     async list(tenantId, filter, { field, descending, limit, from }) {
       const column = SORT_COLUMNS[field];
       const direction = descending ? "desc" : "asc";
+      // With a text to look for, the index that holds all texts is read and its finds are sorted; walking the devices in
+      // their order instead reads every row when few match. An expression in the order keeps the planner from the walk.
+      const sorted = hasText(filter) ? sql<string>`${sql.ref(column)} || ''` : column;
       let ids = reads.selectFrom("devices").select("id")
-        .where((eb) => eb.and(conditions(eb, tenantId, filter))).orderBy(column, direction).orderBy("id", direction).limit(limit);
+        .where((eb) => eb.and(conditions(eb, tenantId, filter))).orderBy(sorted, direction).orderBy("id", direction).limit(limit);
       if (typeof from === "number") ids = ids.offset(from);
       else ids = ids.where(({ eb, refTuple, tuple }) => eb(refTuple(column, "id"), descending ? "<" : ">", tuple(from.value, from.id)));
       // Rows are read only for the ids of the page, so that skipping to a late page walks the index alone.
@@ -62,6 +65,12 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
     },
 
     async count(tenantId, filter) {
+      if (!hasText(filter)) {
+        let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total")).where("tenant_id", "=", tenantId);
+        if (filter.siteId !== undefined) counts = counts.where("site_id", "=", filter.siteId);
+        if (filter.isOnline !== undefined) counts = counts.where("is_online", "=", filter.isOnline ? 1 : 0);
+        return (await counts.executeTakeFirstOrThrow()).total ?? 0;
+      }
       const row = await reads.selectFrom("devices").select((eb) => eb.fn.countAll<number>().as("total"))
         .where((eb) => eb.and(conditions(eb, tenantId, filter))).executeTakeFirstOrThrow();
       return row.total;
@@ -90,22 +99,31 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
   };
 }
 
+function hasText({ vendor, os, search }: DeviceFilter): boolean {
+  return Boolean(vendor) || Boolean(os) || Boolean(search);
+}
+
 function conditions(eb: Builder, tenantId: string, filter: DeviceFilter): Condition[] {
   const all: Condition[] = [eb("tenant_id", "=", tenantId)];
   if (filter.siteId !== undefined) all.push(eb("site_id", "=", filter.siteId));
   if (filter.isOnline !== undefined) all.push(eb("is_online", "=", filter.isOnline ? 1 : 0));
   if (filter.vendor) all.push(contains(eb, "vendor", filter.vendor));
   if (filter.os) all.push(contains(eb, "os_guess", filter.os));
-  if (filter.search) all.push(eb.or(searched(eb, filter.search)));
+  if (filter.search) all.push(eb.or(searched(eb, tenantId, filter.search)));
   return all;
 }
 
-function searched(eb: Builder, search: string): Condition[] {
+function searched(eb: Builder, tenantId: string, search: string): Condition[] {
   const text = search.trim();
   const any = [contains(eb, "hostname", text), contains(eb, "ip", text)];
-  if (/^[\da-f.:]+$/i.test(text)) any.push(eb("id", "in", eb.selectFrom("addresses").select("device_id").where((e) => like(e.ref("addresses.ip"), text))));
+  if (/^[\da-f.:]+$/i.test(text)) {
+    any.push(eb("id", "in", eb.selectFrom("addresses").select("device_id").where("tenant_id", "=", tenantId).where((e) => like(e.ref("addresses.ip"), text))));
+  }
   const mac = macPattern(text);
-  if (mac !== null) any.push(eb("id", "in", eb.selectFrom("interfaces").select("device_id").where((e) => like(stripped(mac, e.ref("interfaces.mac")), mac))));
+  if (mac !== null) {
+    any.push(eb("id", "in", eb.selectFrom("interfaces").select("device_id").where("tenant_id", "=", tenantId)
+      .where((e) => like(mac.includes(":") ? e.ref("interfaces.mac") : sql`replace(${e.ref("interfaces.mac")}, ':', '')`, mac))));
+  }
   return any;
 }
 
@@ -116,10 +134,6 @@ function searched(eb: Builder, search: string): Condition[] {
 function macPattern(text: string): string | null {
   if (/^[\da-f]{0,2}([:-][\da-f]{0,2}){1,6}$/i.test(text)) return text.replaceAll("-", ":").toLowerCase();
   return /^[\da-f]{1,12}$/i.test(text.replaceAll(".", "")) ? text.replaceAll(".", "").toLowerCase() : null;
-}
-
-function stripped(pattern: string, column: unknown) {
-  return pattern.includes(":") ? column : sql`replace(${column}, ':', '')`;
 }
 
 function contains(eb: Builder, column: "hostname" | "ip" | "vendor" | "os_guess", text: string): Condition {
