@@ -45,8 +45,9 @@ function installNpmPackages() {
   const wanted = fingerprint();
   if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted) return;
   say("installing the npm packages and building the native ones (better-sqlite3, pcap); about two minutes the first time");
-  if (!run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", 2, 2] })) {
-    fail("The npm packages could not be installed.", "Run it alone and read what it says: npm ci");
+  // Not `npm ci`: it refuses a lock file that was written where the registry had not every other platform's binary.
+  if (!run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", 2, 2] })) {
+    fail("The npm packages could not be installed.", "Run it alone and read what it says: npm install --no-save");
   }
   for (const name of ["better-sqlite3", "pcap"]) checkNative(name);
   writeFileSync(STAMP, wanted);
