@@ -1,0 +1,2 @@
+export { FingerprintsError } from "./errors.ts";
+export { createVendorLookup, type VendorLookup } from "./vendor.ts";
