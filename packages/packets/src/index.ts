@@ -56,3 +56,11 @@ export {
 export type { ByteOrder } from "./capture-file-order.ts";
 export { createPcapWriter, type PcapOptions, type PcapWriter } from "./pcap.ts";
 export { createPcapngWriter, type PcapngInterface, type PcapngOptions, type PcapngWriter } from "./pcapng-writer.ts";
+export * from "./dhcp.ts";
+export * from "./dhcp-discover.ts";
+export { DHCP_OPTION, type DhcpOptions } from "./dhcp-options.ts";
+export * from "./dhcp-values.ts";
+export * from "./dns.ts";
+export { splitDnsName } from "./dns-name.ts";
+export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption } from "./dns-records.ts";
+export * from "./dns-reverse.ts";
