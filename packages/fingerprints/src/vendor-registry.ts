@@ -30,10 +30,11 @@ export interface VendorRegistry {
  * @throws FingerprintsError `data-unreadable`.
  */
 export function loadVendorRegistry(): VendorRegistry {
+  const require = createRequire(import.meta.url);
   const builder = createBuilder();
   let whole: boolean;
   try {
-    whole = readFlatJson(createRequire(import.meta.url).resolve("oui-data"), builder.add);
+    whole = readFlatJson(require.resolve("oui-data"), builder.add);
   } catch (cause) {
     throw new FingerprintsError("data-unreadable", "cannot read the package oui-data; install it again", { cause });
   }
