@@ -56,7 +56,7 @@ async function runDemonstration(): Promise<void> {
 
 async function watchInterface(name: string, yes: boolean): Promise<void> {
   const facts = await readInterface(name);
-  const subnets = facts.addresses.filter(({ family }) => family === 4).map(({ ip, prefixLength }) => `${ip}/${prefixLength}`);
+  const subnets = facts.addresses.filter(({ family }) => family === "ipv4").map(({ ip, prefixLength }) => `${ip}/${prefixLength}`);
   if (subnets.length === 0) throw new Error(`${name} has no IPv4 subnet of its own to watch`);
   say(`The probe would watch ${name} and ask every address of ${subnets.join(", ")} by ARP, at most 200 a second. Nothing else is sent to.`);
   if (!yes && !(await confirm("Is this network yours to scan? [y/N] "))) throw new Error("not confirmed; nothing was sent (--yes answers in advance)");
