@@ -119,6 +119,8 @@ async function spawnBox(script: string, options: BoxOptions): Promise<ProcessIde
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
       cwd: REPOSITORY,
+      /** A host is no part of whoever starts it: it gets nothing of his environment. */
+      env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", LC_ALL: "C" },
     });
     const started = new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);

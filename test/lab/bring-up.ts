@@ -106,16 +106,20 @@ async function hostReady(host: HostState, making: Making): Promise<void> {
   for (let missing = "everything"; ; await wait(100)) {
     making.signal.throwIfAborted();
     const alive = host.process !== null && isRunning(host.process);
-    missing = alive ? await whatIsMissing(host, making.packages) : "its first process, which has ended";
+    missing = alive ? await whatIsMissing(host, logOf(host, making.id), making.packages) : "its first process, which has ended";
     if (missing === "") return;
     if (alive && performance.now() < deadline) continue;
-    const log = join(filesOf(making.id).folder, host.plan.name, "log");
-    throw new LabError("not-ready", `the lab's host ${host.plan.name} lacks ${missing}: ${await lastLines(log)}`);
+    throw new LabError("not-ready", `the lab's host ${host.plan.name} lacks ${missing}: ${await lastLines(logOf(host, making.id))}`);
   }
 }
 
-async function whatIsMissing(host: HostState, packages: DebianRoot): Promise<string> {
+function logOf(host: HostState, id: string): string {
+  return join(filesOf(id).folder, host.plan.name, "log");
+}
+
+async function whatIsMissing(host: HostState, log: string, packages: DebianRoot): Promise<string> {
   const { plan } = host;
+  if (plan.lateArpMs !== undefined && !(await readFile(log, "utf8")).includes("answering")) return "what answers ARP for it";
   const facts = await lookAt(host, packages);
   if (!facts.up) return "a link that is up";
   if (plan.leasesAs !== undefined && !facts.addresses.some((address) => address.includes("."))) return "a lease";

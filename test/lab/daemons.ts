@@ -193,8 +193,8 @@ function avahiConf(plan: HostPlan): string {
 }
 
 const AVAHI_HEAD = `<?xml version="1.0" standalone="no"?><!DOCTYPE service-group SYSTEM "avahi-service.dtd">`;
-const AVAHI_WEB_SERVICE = `${AVAHI_HEAD}<service-group><name>%h</name><service><type>_http._tcp</type><port>80</port></service></service-group>\n`;
-const AVAHI_DEVICE_INFO = `${AVAHI_HEAD}<service-group><name>%h</name><service><type>_device-info._tcp</type><port>0</port></service></service-group>\n`;
+const AVAHI_WEB_SERVICE = `${AVAHI_HEAD}<service-group><name replace-wildcards="yes">%h</name><service><type>_http._tcp</type><port>80</port></service></service-group>\n`;
+const AVAHI_DEVICE_INFO = `${AVAHI_HEAD}<service-group><name replace-wildcards="yes">%h</name><service><type>_device-info._tcp</type><port>0</port></service></service-group>\n`;
 
 function dhcpScript(busybox: string, ip: string): string {
   return lines(

@@ -17,6 +17,8 @@ import { takeDown, takeOff } from "./take-down.ts";
 /** A LAN that is up. */
 export interface Lab {
   readonly id: string;
+  /** It was up before: somebody else may count on it. */
+  readonly wasUp: boolean;
   /** The programs that the hosts run, and `ping`, `arping`, `tcpdump` for looking at them. */
   readonly packages: DebianRoot;
   readonly probe: {
@@ -52,7 +54,7 @@ export interface LabOptions {
   readonly id: string;
   /** Names out of `HOSTS`, for a smaller LAN; `gateway` is needed by those that lease. All unless given. */
   readonly hosts?: readonly string[];
-  /** The lab outlives this process. Otherwise it goes with it, even when it is killed. */
+  /** The lab outlives this process. Otherwise it goes with the process that made it, even when that is killed. */
   readonly keep?: boolean;
   /** Aborted, the lab is taken down and the call fails. */
   readonly signal?: AbortSignal;
@@ -61,7 +63,7 @@ export interface LabOptions {
 }
 
 /**
- * Brings a lab up; one that is up already is taken as it is. Takes back everything when it fails.
+ * Brings a lab up; one that is up already is taken as it is, whatever its hosts. Takes back everything when it fails.
  * @throws LabError `not-root`, `bad-id`, `packages`, `busy` or `not-ready`.
  */
 export async function createLab(options: LabOptions): Promise<Lab> {
@@ -70,19 +72,18 @@ export async function createLab(options: LabOptions): Promise<Lab> {
   const signal = options.signal ?? new AbortController().signal;
   return locked(options.id, async () => {
     const present = readState(options.id);
+    if (present?.stage === "up" && isWhole(present)) return openHandle(options.id, tools, { wasUp: true, onClosed: () => undefined });
     const guard = startGuard(options.id);
     try {
-      if (present?.stage !== "up" || !isWhole(present)) {
-        await takeDown(options.id, tools.network);
-        await makeLab(plans, { id: options.id, ...tools, signal });
-      }
+      await takeDown(options.id, tools.network);
+      await makeLab(plans, { id: options.id, ...tools, signal });
     } catch (error) {
       await takeDown(options.id, tools.network);
       guard.dismiss();
       throw error;
     }
     if (options.keep === true) guard.dismiss();
-    return openHandle(options.id, tools, () => guard.dismiss());
+    return openHandle(options.id, tools, { wasUp: false, onClosed: () => guard.dismiss() });
   });
 }
 
@@ -90,7 +91,7 @@ export async function createLab(options: LabOptions): Promise<Lab> {
 export async function openLab(options: Pick<LabOptions, "id" | "say">): Promise<Lab> {
   namesOf(options.id);
   currentState(options.id);
-  return openHandle(options.id, await openTools(options), () => undefined);
+  return openHandle(options.id, await openTools(options), { wasUp: true, onClosed: () => undefined });
 }
 
 /** Takes a lab down, also one that is only half made or belongs to a process that is gone. Does nothing where there is none. */
@@ -131,7 +132,7 @@ function currentState(id: string): LabState {
   return state;
 }
 
-function openHandle(id: string, tools: Tools, onClosed: () => void): Lab {
+function openHandle(id: string, tools: Tools, handle: { readonly wasUp: boolean; readonly onClosed: () => void }): Lab {
   const { namespace } = namesOf(id);
   const { wan } = currentState(id);
   const inside = (name: string, command: string, args: readonly string[]) => {
@@ -143,6 +144,7 @@ function openHandle(id: string, tools: Tools, onClosed: () => void): Lab {
   };
   return {
     id,
+    wasUp: handle.wasUp,
     packages: tools.packages,
     probe: {
       namespace: namespace(PROBE_BOX.name),
@@ -163,7 +165,7 @@ function openHandle(id: string, tools: Tools, onClosed: () => void): Lab {
     },
     async close() {
       await locked(id, () => takeDown(id, tools.network));
-      onClosed();
+      handle.onClosed();
     },
   };
 }

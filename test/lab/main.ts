@@ -55,7 +55,9 @@ program
   .argument("<command...>")
   .passThroughOptions()
   .description("run a command in a host's network")
-  .action(async (name: string, [command = "", ...args]: readonly string[]) => {
+  .action(async (name: string, words: readonly string[]) => {
+    /** The `--` before the command is for npm and for us. */
+    const [command = "", ...args] = words[0] === "--" ? words.slice(1) : words;
     const lab = await open();
     process.exitCode = await runAttached(lab, name, command, args);
   });
