@@ -1,0 +1,77 @@
+import { Command, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
+import { describeError, type Log } from "@lanthorn/runtime";
+import { z } from "zod";
+import { decodeMessage, parseJson } from "./payload.ts";
+
+/** What the probe does at the collector's word; one for each command. A rejection becomes a reply of `failed`. */
+export type CommandHandlers = { readonly [T in Command["type"]]: (data: Command["data"]) => Promise<Reply["data"]> };
+
+export interface Commands {
+  /** @param payload Whatever came on the topic. */
+  onMessage(payload: Uint8Array): void;
+}
+
+/** More at once than people give; a flood is answered, not carried out. */
+const RUNNING_MAX = 8;
+/** The broker may deliver one twice; this many are remembered. */
+const REMEMBERED = 256;
+
+/**
+ * Carries out the collector's commands, each once, and answers every one: `expired` when it was not begun in time,
+ * `not-a-command` for a payload that cannot be read, `refused` when too much is under way.
+ * @param deps.collectorNow The collector's clock as far as we know it: expiry is by its time, not by a probe's that is off.
+ */
+export function createCommands(deps: {
+  readonly handlers: CommandHandlers;
+  readonly collectorNow: () => number;
+  readonly reply: (reply: Reply) => void;
+  readonly log: Log;
+}): Commands {
+  const seen = new Set<string>();
+  let running = 0;
+
+  const answer = (commandId: string | null, error: Reply["error"], data: Reply["data"] = {}) =>
+    deps.reply({ v: MESSAGE_VERSION, command_id: commandId, ok: error === null, error, data });
+
+  async function run(command: Command): Promise<void> {
+    running += 1;
+    try {
+      answer(command.id, null, await deps.handlers[command.type](command.data));
+    } catch (error) {
+      deps.log.warn({ command: command.type, id: command.id, reason: describeError(error) }, "a command failed");
+      answer(command.id, { code: "failed", message: describeError(error).slice(0, 512) });
+    } finally {
+      running -= 1;
+    }
+  }
+
+  return {
+    onMessage(payload) {
+      const command = decodeMessage(Command, payload);
+      if (!command) {
+        deps.log.warn({ bytes: payload.length }, "a command could not be read");
+        answer(idOf(payload), { code: "not-a-command", message: "not a command that this version of the probe knows" });
+        return;
+      }
+      if (seen.has(command.id)) return;
+      seen.add(command.id);
+      for (const oldest of seen) {
+        if (seen.size <= REMEMBERED) break;
+        seen.delete(oldest);
+      }
+      if (Date.parse(command.expires_at) <= deps.collectorNow()) {
+        answer(command.id, { code: "expired", message: `it expired at ${command.expires_at}` });
+      } else if (running >= RUNNING_MAX) {
+        answer(command.id, { code: "refused", message: `${RUNNING_MAX} commands are under way already` });
+      } else {
+        deps.log.info({ command: command.type, id: command.id }, "carrying out a command");
+        void run(command);
+      }
+    },
+  };
+}
+
+/** The command's id, if at least that can be read, so that the collector knows which of its commands is meant. */
+function idOf(payload: Uint8Array): string | null {
+  return z.object({ id: Id }).safeParse(parseJson(payload)).data?.id ?? null;
+}

@@ -1,0 +1,38 @@
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+import { MESSAGE_VERSION } from "@lanthorn/contract";
+import { toInstant } from "@lanthorn/runtime";
+import type { z } from "zod";
+import type { OutboxBatch } from "../queue/outbox.ts";
+
+const compress = promisify(gzip);
+
+/** A site's uplink may be slow, but so is its processor: level 1 takes a third of the time of level 6 for 15 % more bytes. */
+const LEVEL = constants.Z_BEST_SPEED;
+
+/** Longest payload that is looked at from the collector; its largest, a configuration with 4096 prefixes, stays below. */
+const DOWN_MAX_BYTES = 1024 * 1024;
+
+/** A batch as it goes over the wire: gzip of its JSON. The events' data is JSON text already and only joined. */
+export async function encodeBatch(batch: OutboxBatch, sentAtMs: number): Promise<Buffer> {
+  const events = batch.events.map((event) =>
+    `{"seq":${event.seq},"type":${JSON.stringify(event.type)},"occurred_at":${JSON.stringify(event.occurred_at)},"data":${event.data}}`);
+  const head = { v: MESSAGE_VERSION, queue_id: batch.queueId, after: batch.after, sent_at: toInstant(sentAtMs) };
+  return compress(`${JSON.stringify(head).slice(0, -1)},"events":[${events.join(",")}]}`, { level: LEVEL });
+}
+
+/** @returns What the collector said, or null for anything that is not of the schema; never throws. */
+export function decodeMessage<T extends z.ZodType>(schema: T, payload: Uint8Array): z.infer<T> | null {
+  const result = schema.safeParse(parseJson(payload));
+  return result.success ? result.data : null;
+}
+
+/** @returns Undefined for bytes that are no JSON, or too many. */
+export function parseJson(payload: Uint8Array): unknown {
+  if (payload.length > DOWN_MAX_BYTES) return undefined;
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(payload));
+  } catch {
+    return undefined;
+  }
+}
