@@ -60,10 +60,14 @@ export function encodeArp(packet: ArpFields): Uint8Array {
   const { hardwareType = ETHERNET_HARDWARE, protocolType = ETHER_TYPE.ipv4 } = packet;
   const hardwareLength = packet.senderHardwareAddress.length;
   const protocolLength = packet.senderProtocolAddress.length;
+  requireRange("arp.senderHardwareAddress.length", hardwareLength, 0, 0xff);
+  requireRange("arp.senderProtocolAddress.length", protocolLength, 0, 0xff);
   requireRange("arp.targetHardwareAddress.length", packet.targetHardwareAddress.length, hardwareLength, hardwareLength);
   requireRange("arp.targetProtocolAddress.length", packet.targetProtocolAddress.length, protocolLength, protocolLength);
   if (hardwareType === ETHERNET_HARDWARE) requireRange("arp.senderHardwareAddress.length", hardwareLength, MAC_LENGTH, MAC_LENGTH);
   if (protocolType === ETHER_TYPE.ipv4) requireRange("arp.senderProtocolAddress.length", protocolLength, IPV4_LENGTH, IPV4_LENGTH);
+  requireRange("arp.hardwareType", hardwareType, 0, 0xffff);
+  requireRange("arp.protocolType", protocolType, 0, 0xffff);
   requireRange("arp.operation", packet.operation, 0, 0xffff);
   return new Writer(28)
     .u16(hardwareType)

@@ -1,5 +1,6 @@
 import { badValue, decoded, type Decoded, type Malformed } from "./decoded.ts";
 import { MAC_LENGTH } from "./addresses.ts";
+import { PacketsError } from "./errors.ts";
 import { FrameFields } from "./frame-fields.ts";
 import { LINK_TYPE } from "./numbers.ts";
 import { limitTo, requireLength, requireRange } from "./limits.ts";
@@ -55,6 +56,7 @@ export function encodeEthernet(
   const writer = new Writer(Math.max(minimumLength, 14 + 4 * vlanTags.length + payload.length)).put(destination).put(source);
   for (const tag of vlanTags) {
     requireRange("vlan.vlanId", tag.vlanId, 0, 0xfff);
+    if (!isVlanTagType(tag.protocol)) throw new PacketsError(`vlan.protocol ${tag.protocol} announces no tag`);
     requireRange("vlan.priority", tag.priority, 0, 7);
     writer.u16(tag.protocol).u16(encodeTagControl(tag));
   }

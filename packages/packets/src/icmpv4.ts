@@ -81,8 +81,10 @@ export function encodeIcmpv4(message: Icmpv4Message): Uint8Array {
     requireRange("icmpv4.type", message.type, 0, 0xff);
     requireRange("icmpv4.code", message.code, 0, 0xff);
     writer.u8(message.type).u8(message.code).u16(0);
-    if (message.kind === "error") writer.u32(message.parameter).put(message.original);
-    else writer.put(message.body);
+    if (message.kind === "error") {
+      requireRange("icmpv4.parameter", message.parameter, 0, 0xffff_ffff);
+      writer.u32(message.parameter).put(message.original);
+    } else writer.put(message.body);
   } else {
     requireRange("icmpv4.identifier", message.identifier, 0, 0xffff);
     requireRange("icmpv4.sequenceNumber", message.sequenceNumber, 0, 0xffff);

@@ -87,6 +87,7 @@ export function encodeIcmpv6(message: Icmpv6Message, ends: IpEnds): Uint8Array {
       break;
     case "error":
       writeTypeAndCode(writer, message);
+      requireRange("icmpv6.parameter", message.parameter, 0, 0xffff_ffff);
       writer.u32(message.parameter).put(message.original);
       break;
     case "other":

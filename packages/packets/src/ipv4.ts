@@ -72,6 +72,8 @@ export function encodeIpv4(packet: Ipv4Fields): Uint8Array {
   requireRange("ipv4.options.length", options.length, 0, LONGEST_OPTIONS);
   requireRange("ipv4.options.length / 4", options.length / 4, 0, LONGEST_OPTIONS / 4);
   requireRange("ipv4.fragmentOffset / 8", fragmentOffset / 8, 0, 0x1fff);
+  requireRange("ipv4.typeOfService", typeOfService, 0, 0xff);
+  requireRange("ipv4.identification", identification, 0, 0xffff);
   requireRange("ipv4.protocol", protocol, 0, 0xff);
   requireRange("ipv4.timeToLive", timeToLive, 0, 0xff);
   const headerLength = SHORTEST_HEADER + options.length;
@@ -110,8 +112,8 @@ export function scanIpv4(reader: Reader, fields: FrameFields): Malformed | null 
   if (versionAndLength >>> 4 !== 4 || headerLength < SHORTEST_HEADER) return badValue("ipv4", start);
   reader.skip(headerLength - SHORTEST_HEADER);
   if (reader.failed) return reader.malformed("ipv4");
-  // 0 is what a capture on the sending host shows where its network card cuts a larger packet into pieces.
-  if (totalLength !== 0) {
+  // 0 is what the sending host's own capture shows of a packet too large for the field, which its network card cuts into pieces.
+  if (totalLength !== 0 || reader.end - start <= 0xffff) {
     if (totalLength < headerLength) return badValue("ipv4", start + 2);
     const stop = limitTo(reader, totalLength - headerLength, "ipv4", fields.isCut);
     if (stop) return stop;

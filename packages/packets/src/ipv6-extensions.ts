@@ -32,6 +32,12 @@ export function isExtensionHeader(nextHeader: number): boolean {
   }
 }
 
+/** How many bytes a header has by its second byte. RFC 4302 section 2.2 counts in four bytes, everyone else in eight. */
+export function extensionLength(type: number, lengthByte: number): number {
+  if (type === IP_PROTOCOL.fragment) return 8;
+  return type === IP_PROTOCOL.authentication ? lengthByte * 4 + 8 : lengthByte * 8 + 8;
+}
+
 /** What a walk along the chain has learned. */
 export interface ExtensionChain {
   ipProtocol: number;
@@ -57,16 +63,13 @@ export function walkExtensions(reader: Reader, chain: ExtensionChain, each?: Ext
     if (count === MAX_EXTENSION_HEADERS || (type === IP_PROTOCOL.hopByHop && start !== first)) return badValue("ipv6-extension", start);
     count += 1;
     const next = reader.u8();
-    const length = reader.u8();
+    const length = extensionLength(type, reader.u8());
     if (type === IP_PROTOCOL.fragment) {
       const fragment = reader.u16();
       reader.skip(4);
       chain.fragmentOffset = fragment & 0xfff8;
       chain.moreFragments = (fragment & 1) !== 0;
-    } else {
-      // RFC 4302 section 2.2 counts in four bytes, everyone else in eight.
-      reader.skip(type === IP_PROTOCOL.authentication ? length * 4 + 6 : length * 8 + 6);
-    }
+    } else reader.skip(length - 2);
     if (reader.failed) return reader.malformed("ipv6-extension");
     each?.(type, start, reader.offset);
     chain.ipProtocol = next;

@@ -1,7 +1,15 @@
 import { IPV6_LENGTH } from "./addresses.ts";
 import { badValue, decoded, type Decoded, type Malformed } from "./decoded.ts";
+import { PacketsError } from "./errors.ts";
 import { FrameFields } from "./frame-fields.ts";
-import { type ExtensionHeader, type ExtensionVisitor, isExtensionHeader, MAX_EXTENSION_HEADERS, walkExtensions } from "./ipv6-extensions.ts";
+import {
+  type ExtensionHeader,
+  type ExtensionVisitor,
+  extensionLength,
+  isExtensionHeader,
+  MAX_EXTENSION_HEADERS,
+  walkExtensions,
+} from "./ipv6-extensions.ts";
 import { limitTo, requireLength, requireRange } from "./limits.ts";
 import { LINK_TYPE } from "./numbers.ts";
 import { Reader } from "./reader.ts";
@@ -80,7 +88,8 @@ export function encodeIpv6(packet: Ipv6Fields): Uint8Array {
     .put(source)
     .put(destination);
   for (const [index, { type, bytes }] of extensionHeaders.entries()) {
-    requireRange(`ipv6.extensionHeaders.${index}.type: an extension header's`, isExtensionHeader(type) ? 1 : 0, 1, 1);
+    if (!isExtensionHeader(type)) throw new PacketsError(`ipv6.extensionHeaders.${index}: ${type} is no extension header's type`);
+    requireLength(`ipv6.extensionHeaders.${index}, by its second byte,`, bytes, extensionLength(type, bytes[1] ?? 0));
     writer.u8(extensionHeaders[index + 1]?.type ?? protocol).put(bytes.subarray(1));
   }
   return writer.put(payload).finish();
@@ -97,8 +106,8 @@ export function scanIpv6(reader: Reader, fields: FrameFields, each?: ExtensionVi
   reader.skip(2 * IPV6_LENGTH);
   if (reader.failed) return reader.malformed("ipv6");
   if (version !== 6) return badValue("ipv6", start);
-  // 0 is a jumbogram (RFC 2675), or what the sending host's own capture shows where its network card cuts a larger packet.
-  if (payloadLength !== 0) {
+  // 0 is a jumbogram (RFC 2675), or what the sending host's own capture shows of a packet too large for the field.
+  if (payloadLength !== 0 || reader.remaining <= 0xffff) {
     const stop = limitTo(reader, payloadLength, "ipv6", fields.isCut);
     if (stop) return stop;
   }

@@ -123,14 +123,18 @@ function writeOption(writer: Writer, option: NdpOption): void {
     case "prefix-information":
       requireRange("ndp prefix length", option.prefixLength, 0, 128);
       requireLength("ndp prefix", option.prefix, IPV6_LENGTH);
+      requireRange("ndp prefix: its valid lifetime", option.validLifetimeSeconds, 0, 0xffff_ffff);
+      requireRange("ndp prefix: its preferred lifetime", option.preferredLifetimeSeconds, 0, 0xffff_ffff);
       writer.u8(PREFIX_INFORMATION).u8(0).u8(option.prefixLength);
       writer.u8((option.isOnLink ? 0x80 : 0) | (option.isAutonomous ? 0x40 : 0));
       writer.u32(option.validLifetimeSeconds).u32(option.preferredLifetimeSeconds).u32(0).put(option.prefix);
       return;
     case "mtu":
+      requireRange("ndp mtu", option.mtu, 0, 0xffff_ffff);
       writer.u8(MTU).u8(0).u16(0).u32(option.mtu);
       return;
     case "recursive-dns-servers":
+      requireRange("ndp dns servers: their lifetime", option.lifetimeSeconds, 0, 0xffff_ffff);
       requireRange("ndp dns servers: their number", option.servers.length, 1, 127);
       writer.u8(RECURSIVE_DNS_SERVERS).u8(0).u16(0).u32(option.lifetimeSeconds);
       for (const server of option.servers) {
@@ -139,6 +143,7 @@ function writeOption(writer: Writer, option: NdpOption): void {
       }
       return;
     case "unknown":
+      requireRange("ndp option type", option.type, 0, 0xff);
       writer.u8(option.type).u8(0).put(option.data);
   }
 }

@@ -1,6 +1,6 @@
 import { IPV6_LENGTH } from "./addresses.ts";
 import { badValue, decoded, type Decoded, type Malformed } from "./decoded.ts";
-import { requireLength } from "./limits.ts";
+import { requireLength, requireRange } from "./limits.ts";
 import { decodeNdpOptions, encodeNdpOptions, type NdpOption } from "./ndp-options.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
@@ -118,6 +118,10 @@ export function writeNdp(writer: Writer, message: NdpMessage): void {
       writer.u8(NDP_TYPE.routerSolicitation).zeros(7);
       break;
     case "router-advertisement":
+      requireRange("ndp.hopLimit", message.hopLimit, 0, 0xff);
+      requireRange("ndp.routerLifetimeSeconds", message.routerLifetimeSeconds, 0, 0xffff);
+      requireRange("ndp.reachableTimeMs", message.reachableTimeMs, 0, 0xffff_ffff);
+      requireRange("ndp.retransmissionTimerMs", message.retransmissionTimerMs, 0, 0xffff_ffff);
       writer.u8(NDP_TYPE.routerAdvertisement).zeros(3).u8(message.hopLimit);
       writer.u8(
         (message.isManaged ? 0x80 : 0) | (message.hasOtherConfiguration ? 0x40 : 0) | (PREFERENCES.indexOf(message.preference) << 3),

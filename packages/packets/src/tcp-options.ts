@@ -78,9 +78,11 @@ function writeOption(writer: Writer, option: TcpOption): void {
       writer.u8(NO_OPERATION);
       return;
     case "maximum-segment-size":
+      requireRange("tcp maximum segment size", option.bytes, 0, 0xffff);
       writer.u8(MAXIMUM_SEGMENT_SIZE).u8(4).u16(option.bytes);
       return;
     case "window-scale":
+      requireRange("tcp window scale", option.shift, 0, 0xff);
       writer.u8(WINDOW_SCALE).u8(3).u8(option.shift);
       return;
     case "sack-permitted":

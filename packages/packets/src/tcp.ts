@@ -68,6 +68,7 @@ export function encodeTcp(segment: TcpFields, ends: IpEnds): Uint8Array {
   requireRange("tcp.acknowledgmentNumber", acknowledgmentNumber, 0, 0xffff_ffff);
   requireRange("tcp.flags", flags, 0, 0x1ff);
   requireRange("tcp.window", window, 0, 0xffff);
+  requireRange("tcp.urgentPointer", urgentPointer, 0, 0xffff);
   const options = encodeTcpOptions(segment.options ?? []);
   const payload = segment.payload ?? new Uint8Array(0);
   const headerLength = SHORTEST_HEADER + options.length;
