@@ -1,76 +1,46 @@
-import type { ProbeConfiguration, ProbeEvent } from "@lanthorn/contract";
-import type { Clock, Log } from "@lanthorn/runtime";
+import { parseIp } from "@lanthorn/packets";
+import type { CapturedFrame, PacedSender } from "@lanthorn/packet-io";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
-
-/** What the host discovery needs to know of its own interface; the wiring reads it again at each call. */
-export interface InterfaceFacts {
-  /** Six lower-case hexadecimal pairs with colons. */
-  readonly mac: string;
-  /** Up, with a carrier. */
-  readonly up: boolean;
-  /** Own addresses of both families: IPv4 dotted, IPv6 without a zone. */
-  readonly addresses: readonly { readonly address: string; readonly prefixLength: number }[];
-}
-
-/** What the probe's own file says; `configure` can only narrow it. */
-export interface DiscoverySettings {
-  readonly sweep: {
-    readonly enabled: boolean;
-    /** From the end of the schedule's last sweep begun to the next; a sweep that takes longer delays it. */
-    readonly intervalSeconds: number;
-    /** Everything that discovery sends, sweeps and checks together. `gentle` is 12. */
-    readonly packetsPerSecond: number;
-    /** Parts of the own subnets, `10.1.2.0/24`; empty for all of them. A subnet larger than /16 is swept in such parts only. */
-    readonly networks: readonly string[];
-  };
-  /** Addresses and prefixes of both families that nothing is ever sent to. */
-  readonly excluded: readonly string[];
-  /** Most hosts to hold; the longest offline leave first. */
-  readonly maxHosts: number;
-}
-
-/** The part of the collector's configuration that concerns discovery. */
-export type Narrowing = Pick<ProbeConfiguration, "sweep" | "excluded">;
+import { createAdmission } from "../hosts/admission.ts";
+import { createHostTable } from "../hosts/host-table.ts";
+import { createHostsStore } from "../hosts/hosts-store.ts";
+import { createSightings } from "../hosts/sightings.ts";
+import { createTelling, type EventSink } from "../hosts/telling.ts";
+import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
+import { observeFrame } from "../observe/observe-frame.ts";
+import { createChecks } from "./checks.ts";
+import { createExpectations } from "./expectations.ts";
+import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
+import { createQuestionSender } from "./question-sender.ts";
+import { createReverseNames } from "./reverse-names.ts";
+import { createSweepSchedule } from "./sweep-schedule.ts";
+import type { SweepSummary } from "./sweeper.ts";
 
 export interface HostDiscoveryDeps {
   /** The database that holds the outbox: a change of state and its event are one transaction. */
   readonly db: Database;
   /** Called inside a transaction of `db`. A throw rolls the change back; it is tried again a second later. */
-  readonly outbox: { append(events: readonly ProbeEvent[]): unknown };
+  readonly outbox: EventSink;
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly log: Log;
-  /** Null while the interface does not exist. Called every two seconds. */
-  readonly interfaceFacts: () => InterfaceFacts | null;
+  /** What `watchInterface` told last; null while the interface does not exist. Asked every second, so it should not look itself. */
+  readonly interfaceFacts: () => LinkFacts | null;
   readonly settings: DiscoverySettings;
-  /** Puts a few whole Ethernet frames on the wire now. @returns How many of them, from the first, the kernel took. */
-  readonly send: (frames: readonly Uint8Array[]) => number;
+  /** The interface's paced sender. Nothing else should send through it, or the rate is shared. */
+  readonly sender: Pick<PacedSender, "send">;
   /** Empty for a MAC that no vendor owns. */
   readonly vendorOf: (mac: string) => string;
   /** Names that the site's DNS servers give an address, best first; null where there is no server to ask. A rejection counts as no name. */
   readonly reverseNames: ((address: string) => Promise<readonly string[]>) | null;
 }
 
-/** What one sweep did. */
-export interface SweepSummary {
-  /** `refused` where there was nothing that may be swept; `aborted` when the interface went down or the probe stops. */
-  readonly outcome: "completed" | "aborted" | "refused";
-  /** Why not everything was swept, in words; empty where everything was. */
-  readonly reasons: readonly string[];
-  readonly networks: readonly string[];
-  readonly addresses: number;
-  readonly packetsSent: number;
-  /** Addresses that answered while the sweep ran. */
-  readonly answered: number;
-  readonly newHosts: number;
-  readonly durationMs: number;
-}
-
 /** Finds the hosts of the interface's own subnets, and keeps whether they are there. */
 export interface HostDiscovery {
   /** Frames as captured, own ones among them; nothing of them is kept after the call. */
-  onFrames(batch: readonly { readonly bytes: Uint8Array }[]): void;
+  onFrames(batch: readonly Pick<CapturedFrame, "bytes" | "wireLength">[]): void;
   /** Begins to watch, and to sweep if that is enabled. */
   start(): void;
   /** A sweep of the same networks; one that is under way is joined. */
@@ -82,4 +52,184 @@ export interface HostDiscovery {
   counts(): { readonly online: number; readonly known: number };
   /** Ends a sweep, writes down what is not yet written, and lets go of all timers. */
   close(): Promise<void>;
+}
+
+/** Often enough that a name or an answer is told well within a second. */
+const TICK_MS = 500;
+/** What one burst of frames brings is told together. */
+const FLUSH_AFTER_MS = 50;
+const MINUTE_MS = 60_000;
+/** Ticks that far apart mean that the process was stopped or the machine slept: what was asked before says nothing. */
+const GAP_MS = 5000;
+const SAVED_AT_ONCE = 2000;
+/** A link that has just come up drops the first frames: spanning tree, DHCP. */
+const SWEEP_AFTER_UP_MS = 1000;
+const REPEAT_ERROR_MS = 3_600_000;
+
+/**
+ * Wires observation, hosts, checks and sweeps together.
+ * @throws ProbeError `config-invalid` for settings that name no address or prefix; what better-sqlite3 throws when the tables cannot be made.
+ */
+export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
+  const { clock, log } = deps;
+  const policy = createPolicy(deps.settings);
+  const store = createHostsStore(deps.db);
+  const table = createHostTable(deps.settings.maxHosts);
+  const admission = createAdmission();
+  const expectations = createExpectations();
+  const stop = new AbortController();
+  const timers: (() => void)[] = [];
+  const errorToldAt = new Map<string, number>();
+  let facts: LinkFacts | null = null;
+  let link: Link | null = null;
+  let flushing: (() => void) | null = null;
+  let asking: Promise<void> | null = null;
+  let lastTick = { monotonic: 0, wall: 0 };
+  let minuteAt = 0;
+  let saving = false;
+
+  const linkUp = () => (link?.up ? link : null);
+  const telling = createTelling({ table, store, outbox: deps.outbox, clock, log, onDue: flushSoon });
+  const sender = createQuestionSender({
+    sender: deps.sender,
+    exclusions: () => policy.exclusions,
+    packetsPerSecond: () => policy.packetsPerSecond,
+    onSent: (count) => admission.asked(count),
+  });
+  const reverse = deps.reverseNames && createReverseNames({
+    lookUp: deps.reverseNames,
+    clock,
+    random: deps.random,
+    onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
+  });
+  const schedule = createSweepSchedule({ policy, link: linkUp, sender, clock, random: deps.random, log, onRefused: (reason) => tellError("subnet-not-swept", reason) });
+  const sightings = createSightings({
+    table, telling, admission, clock,
+    vendorOf: deps.vendorOf,
+    onSpoken: (address) => schedule.noteAnswer(address),
+    onNewAddress(host) {
+      if (host.told === null && host.bindings.length === 1) schedule.noteNewcomer(host, clock.monotonic());
+      reverse?.want(host);
+    },
+    onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
+    onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
+  });
+  const checks = createChecks({
+    table, clock,
+    last: sightings.last,
+    mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
+    onGone(host) {
+      host.missedChecks = host.watch.misses;
+      host.confirmedOffline = true;
+      table.setPresence(host, "offline");
+      telling.tellBy(host, clock.monotonic());
+    },
+    onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
+  });
+
+  function flushSoon(): void {
+    flushing ??= clock.after(FLUSH_AFTER_MS, () => {
+      flushing = null;
+      if (telling.flush(clock.monotonic())) flushSoon();
+    });
+  }
+
+  /** Once an hour for each kind and text: what goes on is no news. */
+  function tellError(code: string, message: string): void {
+    const key = code === "host-limit" ? code : `${code} ${message}`;
+    const now = clock.monotonic();
+    if (now - (errorToldAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_ERROR_MS) return;
+    errorToldAt.set(key, now);
+    log.warn({ code }, message);
+    deps.outbox.append([{ type: "error", occurred_at: toInstant(clock.now()), data: { code, message } }]);
+  }
+
+  function* questions(): Generator<Uint8Array> {
+    const up = linkUp();
+    if (!up) return;
+    yield* expectations.questions(up, clock.monotonic());
+    yield* checks.questions(up);
+  }
+
+  async function ask(): Promise<void> {
+    try {
+      await sender.send(questions(), stop.signal);
+    } catch (error) {
+      // What was taken from the queue may not have left: no silence counts.
+      checks.startAnew(clock.monotonic());
+      if (!stop.signal.aborted) log.warn({ reason: describeError(error) }, "hosts could not be checked");
+    } finally {
+      asking = null;
+    }
+  }
+
+  function readLink(now: number): void {
+    const current = deps.interfaceFacts();
+    if (current === facts) return;
+    facts = current;
+    const before = link;
+    link = createLink(facts);
+    if (link?.fingerprint === before?.fingerprint) return;
+    checks.startAnew(now);
+    if (linkUp()) schedule.sweepAt(now + (before?.up ? 0 : SWEEP_AFTER_UP_MS));
+    if (before?.up) void schedule.abort("the interface went down or changed its addresses");
+  }
+
+  function tick(): void {
+    const now = clock.monotonic();
+    const slept = clock.now() - lastTick.wall - (now - lastTick.monotonic);
+    if (now - lastTick.monotonic > GAP_MS || slept > GAP_MS) checks.startAnew(now);
+    lastTick = { monotonic: now, wall: clock.now() };
+    readLink(now);
+    if (linkUp()) {
+      checks.look(now, Math.ceil(policy.packetsPerSecond));
+      expectations.settle(isThere, now);
+      if (!asking && (checks.waiting || expectations.isDue(now))) asking = ask();
+      schedule.tick(now);
+    }
+    if (telling.flush(now)) flushSoon();
+    if (saving) saving = telling.saveSightings(SAVED_AT_ONCE);
+    if (now - minuteAt < MINUTE_MS) return;
+    minuteAt = now;
+    saving = true;
+    telling.report("fresh");
+    if (reverse && linkUp()) for (const host of table.all()) if (host.presence === "online") reverse.want(host);
+  }
+
+  function isThere(mac: number, address: string): boolean {
+    return table.atAddress(address).some((host) => host.key === mac);
+  }
+
+  return {
+    start() {
+      const now = clock.monotonic();
+      for (const host of store.load(now)) table.add(host);
+      lastTick = { monotonic: now, wall: clock.now() };
+      minuteAt = now;
+      facts = deps.interfaceFacts();
+      link = createLink(facts);
+      timers.push(clock.every(TICK_MS, tick));
+      tick();
+    },
+    onFrames(batch) {
+      if (!link) return;
+      for (const frame of batch) observeFrame(frame, link, sightings);
+    },
+    sweepNow: () => schedule.sweepNow(),
+    reportAll: () => telling.report("all"),
+    configure(narrowing) {
+      const wrong = policy.narrow(narrowing);
+      if (wrong === null && !policy.sweepEnabled) void schedule.abort("sweeping is switched off");
+      return wrong;
+    },
+    counts: () => ({ online: table.online, known: table.size }),
+    async close() {
+      for (const cancel of timers) cancel();
+      stop.abort(new Error("the probe stops"));
+      await Promise.all([schedule.abort("the probe stops"), asking]);
+      flushing?.();
+      while (telling.flush(clock.monotonic()));
+      while (telling.saveSightings(SAVED_AT_ONCE));
+    },
+  };
 }

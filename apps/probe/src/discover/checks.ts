@@ -1,0 +1,142 @@
+import type { Clock } from "@lanthorn/runtime";
+import { type Binding, type Host, macBytes } from "../hosts/host.ts";
+import type { HostTable } from "../hosts/host-table.ts";
+import { CHECK_AFTER_MS, endQuestion, isGone, missesNeeded, noteAsked, OFFLINE_FLOOR_MISSES, startAnew, type Watch } from "../hosts/presence.ts";
+import type { Link } from "../observe/link.ts";
+import { askFor } from "./questions.ts";
+
+/** Looks after hosts that fell silent: asks them, and says who is gone. */
+export interface Checks {
+  /** Ends questions that had their time and queues new ones. Call it each second while the link is up. @param limit Most questions to queue. */
+  look(now: number, limit: number): void;
+  /** Whether questions wait. */
+  readonly waiting: boolean;
+  /** The queued questions as frames, each made, and counted as asked, when it is taken. */
+  questions(link: Link): Generator<Uint8Array>;
+  /** Nothing could be heard until `now`: no miss before it counts. */
+  startAnew(now: number): void;
+}
+
+/** Hosts fall silent together, after each sweep: their checks are spread over this time. */
+const SPREAD_MS = 10_000;
+/** How fresh another host's word must be to show that the link works: all quiet hosts are asked within forty seconds. */
+const PROOF_MS = 45_000;
+/** When nobody at all answers although the link is up, for so long, nobody is there. */
+const SILENCE_BELIEVED_MS = 600_000;
+/** An address of a host that is alive at another one. */
+const ADDRESS_CHECK_AFTER_MS = 300_000;
+/** Addresses of a silent host that are asked in turn. */
+const ADDRESSES_ASKED = 4;
+
+interface Question {
+  readonly host: Host;
+  readonly binding: Binding;
+  /** Its own MAC alone, or everyone: an access point keeps unicast frames for a sleeper, and broadcast reaches a moved one. */
+  readonly isDirected: boolean;
+}
+
+export function createChecks(deps: {
+  readonly table: HostTable;
+  readonly clock: Clock;
+  /** The last evidence of any host. */
+  readonly last: { readonly host: Host | null; readonly at: number };
+  /** Whether all its addresses may be asked. */
+  readonly mayAsk: (host: Host) => boolean;
+  readonly onGone: (host: Host) => void;
+  readonly onAddressGone: (host: Host, binding: Binding) => void;
+}): Checks {
+  const { table, clock, last } = deps;
+  let queue: Question[] = [];
+  const queued = new Set<Watch>();
+  let walk = table.all();
+  let aliveFrom = clock.monotonic();
+
+  const linkWorks = (host: Host, now: number) => {
+    const others = table.online - (host.presence === "online" ? 1 : 0);
+    if (others === 0) return true;
+    if (last.host !== host && now - last.at < PROOF_MS) return true;
+    return now - Math.max(last.at, aliveFrom) > SILENCE_BELIEVED_MS;
+  };
+  const judgeHost = (host: Host, now: number) => {
+    if (!endQuestion(host.watch, now, linkWorks(host, now))) return;
+    if (host.presence === "offline") {
+      if (!isGone(host.watch, now, OFFLINE_FLOOR_MISSES)) return;
+      host.confirmedOffline = true;
+      host.unreported = true;
+    } else if (isGone(host.watch, now, missesNeeded(host.watch)) && linkWorks(host, now)) deps.onGone(host);
+  };
+  const judgeAddresses = (host: Host, now: number) => {
+    // Backwards, as one may leave.
+    for (let at = host.bindings.length - 1; at >= 0; at -= 1) {
+      const binding = host.bindings[at] as Binding;
+      const isHostHeard = now - host.watch.seenAt < CHECK_AFTER_MS;
+      if (!endQuestion(binding.watch, now, isHostHeard) || !isHostHeard || host.bindings.length < 2) continue;
+      if (isGone(binding.watch, now, missesNeeded(host.watch))) deps.onAddressGone(host, binding);
+    }
+  };
+  const enqueue = (watch: Watch, question: Question) => {
+    if (queued.has(watch)) return;
+    queued.add(watch);
+    queue.push(question);
+  };
+  const queueQuestions = (host: Host, now: number) => {
+    const { watch } = host;
+    const isSilent = now - watch.silentFrom >= CHECK_AFTER_MS + (host.key % SPREAD_MS);
+    if (isSilent && watch.askedAt === null && !(host.presence === "offline" && host.confirmedOffline)) {
+      const byAge = host.bindings.toSorted((a, b) => b.bytes.length === a.bytes.length ? b.watch.silentFrom - a.watch.silentFrom : a.bytes.length - b.bytes.length);
+      const binding = byAge[Math.floor(watch.misses / 2) % Math.min(byAge.length, ADDRESSES_ASKED)];
+      if (binding) enqueue(watch, { host, binding, isDirected: watch.misses % 2 === 0 });
+    }
+    if (isSilent || host.bindings.length < 2) return;
+    for (const binding of host.bindings) {
+      const { watch, doubted } = binding;
+      if (watch.askedAt !== null || (!doubted && watch.misses === 0 && now - watch.silentFrom < ADDRESS_CHECK_AFTER_MS)) continue;
+      enqueue(watch, { host, binding, isDirected: watch.misses % 2 === 0 });
+    }
+  };
+  return {
+    look(now, limit) {
+      for (const host of table.all()) {
+        judgeHost(host, now);
+        judgeAddresses(host, now);
+      }
+      // The walk goes on where it ended, so that with more silent hosts than the rate allows each has its turn.
+      for (let left = table.size; left > 0 && queue.length < limit; left -= 1) {
+        let next = walk.next();
+        if (next.done === true) {
+          walk = table.all();
+          next = walk.next();
+        }
+        if (next.done === true) break;
+        if (deps.mayAsk(next.value)) queueQuestions(next.value, now);
+      }
+    },
+    get waiting() {
+      return queue.length > 0;
+    },
+    *questions(link) {
+      for (let question = queue.shift(); question; question = queue.shift()) {
+        const { host, binding, isDirected } = question;
+        queued.delete(host.watch);
+        queued.delete(binding.watch);
+        // It left the table, or spoke while the question waited.
+        const now = clock.monotonic();
+        const isNeeded = now - host.watch.silentFrom >= CHECK_AFTER_MS || binding.doubted || now - binding.watch.silentFrom >= CHECK_AFTER_MS;
+        const frame = table.byMac(host.key) === host && isNeeded ? askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null) : null;
+        if (!frame) continue;
+        noteAsked(binding.watch, now);
+        if (now - host.watch.silentFrom >= CHECK_AFTER_MS) noteAsked(host.watch, now);
+        yield frame;
+      }
+    },
+    startAnew(now) {
+      aliveFrom = now;
+      queue = [];
+      queued.clear();
+      for (const host of table.all()) {
+        startAnew(host.watch, now);
+        for (const { watch } of host.bindings) startAnew(watch, now);
+      }
+    },
+  };
+}

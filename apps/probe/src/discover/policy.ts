@@ -1,0 +1,73 @@
+import type { ProbeConfiguration } from "@lanthorn/contract";
+import { ProbeError } from "../errors.ts";
+import type { AddressPrefix } from "../observe/address-prefix.ts";
+import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
+
+/** What the probe's own file says; `configure` can only narrow it. */
+export interface DiscoverySettings {
+  readonly sweep: {
+    readonly enabled: boolean;
+    /** From the end of the schedule's last sweep begun to the next; a sweep that takes longer delays it. */
+    readonly intervalSeconds: number;
+    /** Everything that discovery sends, sweeps and checks together. `gentle` is 12. */
+    readonly packetsPerSecond: number;
+    /** Parts of the own subnets, `10.1.2.0/24`; empty for all of them. A subnet larger than /16 is swept in such parts only. */
+    readonly networks: readonly string[];
+  };
+  /** Addresses and prefixes of both families that nothing is ever sent to. */
+  readonly excluded: readonly string[];
+  /** Most hosts to hold; the longest offline leave first. */
+  readonly maxHosts: number;
+}
+
+/** The part of the collector's configuration that concerns discovery. */
+export type Narrowing = Pick<ProbeConfiguration, "sweep" | "excluded">;
+
+/** What discovery may do now: the settings, narrowed. */
+export interface Policy {
+  readonly sweepEnabled: boolean;
+  readonly sweepIntervalMs: number;
+  readonly packetsPerSecond: number;
+  readonly networks: readonly AddressPrefix[];
+  readonly exclusions: Exclusions;
+  /** @returns What is wrong with it, in which case nothing changes; else null. */
+  narrow(narrowing: Narrowing | null): string | null;
+}
+
+/** @throws ProbeError `config-invalid` for text that is no address or prefix. */
+export function createPolicy(settings: DiscoverySettings): Policy {
+  const networks = parseOrThrow("sweep.networks", settings.sweep.networks);
+  const ownExcluded = parseOrThrow("excluded", settings.excluded);
+  let exclusions = createExclusions(ownExcluded);
+  let narrowed: Narrowing["sweep"] | null = null;
+  const { sweep } = settings;
+  return {
+    networks,
+    get sweepEnabled() {
+      return sweep.enabled && (narrowed?.enabled ?? true);
+    },
+    get sweepIntervalMs() {
+      return Math.max(sweep.intervalSeconds, narrowed?.interval_seconds ?? 0) * 1000;
+    },
+    get packetsPerSecond() {
+      return Math.min(sweep.packetsPerSecond, narrowed?.packets_per_second ?? Number.POSITIVE_INFINITY);
+    },
+    get exclusions() {
+      return exclusions;
+    },
+    narrow(narrowing) {
+      const excluded = parsePrefixes(narrowing?.excluded ?? []);
+      // With an exclusion that cannot be read, no other wish is safe to follow either.
+      if ("wrong" in excluded) return `excluded: ${JSON.stringify(excluded.wrong)} is neither an address nor a prefix`;
+      exclusions = createExclusions([...ownExcluded, ...excluded.prefixes]);
+      narrowed = narrowing?.sweep ?? null;
+      return null;
+    },
+  };
+}
+
+function parseOrThrow(key: string, texts: readonly string[]): readonly AddressPrefix[] {
+  const parsed = parsePrefixes(texts);
+  if ("wrong" in parsed) throw new ProbeError("config-invalid", `${key}: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix`);
+  return parsed.prefixes;
+}

@@ -1,0 +1,49 @@
+import type { PacedSender } from "@lanthorn/packet-io";
+import { type Exclusions, mayLeave } from "./exclusions.ts";
+
+/** The one way out for everything that discovery sends: no frame to an excluded address passes, and all share one rate. */
+export interface QuestionSender {
+  /**
+   * Sends frames at the rate of the moment, each made when its turn comes.
+   * @returns How many left.
+   * @throws What the interface's sender throws, and the signal's reason.
+   */
+  send(frames: Iterable<Uint8Array>, signal: AbortSignal): Promise<number>;
+}
+
+/** Frames in one order to the paced sender: so soon a change of the rate is felt. */
+const SECONDS_AN_ORDER = 1;
+
+export function createQuestionSender(deps: {
+  readonly sender: Pick<PacedSender, "send">;
+  readonly exclusions: () => Exclusions;
+  readonly packetsPerSecond: () => number;
+  readonly onSent: (count: number) => void;
+}): QuestionSender {
+  return {
+    async send(frames, signal) {
+      const source = frames[Symbol.iterator]();
+      let sent = 0;
+      let ended = false;
+      function* order(limit: number): Generator<Uint8Array> {
+        for (let left = limit; left > 0; left -= 1) {
+          const next = source.next();
+          if (next.done === true) {
+            ended = true;
+            return;
+          }
+          if (!mayLeave(next.value, deps.exclusions())) continue;
+          sent += 1;
+          deps.onSent(1);
+          yield next.value;
+        }
+      }
+      while (!ended) {
+        signal.throwIfAborted();
+        const framesPerSecond = deps.packetsPerSecond();
+        await deps.sender.send(order(Math.ceil(framesPerSecond * SECONDS_AN_ORDER)), { framesPerSecond, signal });
+      }
+      return sent;
+    },
+  };
+}

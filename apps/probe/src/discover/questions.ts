@@ -1,0 +1,62 @@
+import {
+  ARP_OPERATION, BROADCAST_MAC, encodeArp, encodeEthernet, encodeIcmpv6, encodeIpv6, ETHER_TYPE, type Icmpv6Message, IP_PROTOCOL, multicastMac,
+  NDP_HOP_LIMIT, parseIpv6, solicitedNodeAddress,
+} from "@lanthorn/packets";
+import { type Link, ownAddressFor, ownLinkLocal } from "../observe/link.ts";
+
+const NO_MAC = new Uint8Array(6);
+const NO_ADDRESS = new Uint8Array(4);
+const ALL_NODES = parseIpv6("ff02::1") as Uint8Array;
+
+/**
+ * Asks who has an address: an ARP request, or a Neighbor Solicitation for IPv6.
+ * @param mac The host that should have it, asked alone; null to ask everyone.
+ * @returns A whole frame, or null where the interface has no address to ask from.
+ */
+export function askFor(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array | null {
+  return target.length === 4 ? arpRequest(link, target, mac) : neighborSolicitation(link, target, mac);
+}
+
+function arpRequest(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array {
+  const payload = encodeArp({
+    operation: ARP_OPERATION.request,
+    senderHardwareAddress: link.mac,
+    // Without an own address in the target's subnet, as after a move, the question is RFC 5227's probe: it claims nothing, and is answered.
+    senderProtocolAddress: ownAddressFor(link, target) ?? NO_ADDRESS,
+    targetHardwareAddress: NO_MAC,
+    targetProtocolAddress: target,
+  });
+  return encodeEthernet({ destination: mac ?? (BROADCAST_MAC as Uint8Array), source: link.mac, etherType: ETHER_TYPE.arp, payload });
+}
+
+function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array | null {
+  const source = ownAddressFor(link, target) ?? ownLinkLocal(link);
+  const message: Icmpv6Message = { kind: "neighbor-solicitation", target, options: [{ kind: "source-link-layer-address", address: link.mac }] };
+  return source && icmpv6Frame(link, message, { source, destination: mac ? target : solicitedNodeAddress(target), mac });
+}
+
+/**
+ * Asks all IPv6 nodes for an echo: many systems answer, and each looks for our MAC first, which shows its own.
+ * @returns Null without a link-local address.
+ * @see RFC 4443 section 4.2
+ */
+export function askAllNodes(link: Link, sequenceNumber: number): Uint8Array | null {
+  const source = ownLinkLocal(link);
+  const message: Icmpv6Message = { kind: "echo-request", identifier: 0x4c4e, sequenceNumber: sequenceNumber & 0xffff, data: new Uint8Array(0) };
+  return source && icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null });
+}
+
+function icmpv6Frame(
+  link: Link,
+  message: Icmpv6Message,
+  ends: { readonly source: Uint8Array; readonly destination: Uint8Array; readonly mac: Uint8Array | null },
+): Uint8Array {
+  const payload = encodeIpv6({
+    protocol: IP_PROTOCOL.icmpv6,
+    hopLimit: NDP_HOP_LIMIT,
+    source: ends.source,
+    destination: ends.destination,
+    payload: encodeIcmpv6(message, ends),
+  });
+  return encodeEthernet({ destination: ends.mac ?? multicastMac(ends.destination), source: link.mac, etherType: ETHER_TYPE.ipv6, payload });
+}

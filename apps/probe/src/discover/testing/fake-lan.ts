@@ -1,0 +1,177 @@
+/** A link that lives in memory and on a fake clock: hosts answer ARP as they are told to. For tests only. */
+import { EVENTS, type EventData, type EventType, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import { createPacedSender } from "@lanthorn/packet-io";
+import { ARP_OPERATION, BROADCAST_MAC, decodeArp, encodeArp, encodeEthernet, ETHER_TYPE, equalBytes, formatIpv4, formatMac, parseIpv4, parseMac } from "@lanthorn/packets";
+import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
+import Database from "better-sqlite3";
+import type { LinkFacts } from "../../observe/link.ts";
+import { createHostDiscovery, type HostDiscovery, type HostDiscoveryDeps } from "../host-discovery.ts";
+
+export const OWN_MAC = "02:00:00:00:00:01";
+
+export function mac(text: string): Uint8Array {
+  return parseMac(text) as Uint8Array;
+}
+
+export function ip(text: string): Uint8Array {
+  return parseIpv4(text) as Uint8Array;
+}
+
+/** An ARP packet in a frame; to everyone unless `to` says whom. */
+export function arpFrame(arp: { readonly op: "request" | "reply"; readonly from: string; readonly spa: string; readonly tpa: string; readonly to?: string }): Uint8Array {
+  return encodeEthernet({
+    destination: arp.to ? mac(arp.to) : (BROADCAST_MAC as Uint8Array),
+    source: mac(arp.from),
+    etherType: ETHER_TYPE.arp,
+    payload: encodeArp({
+      operation: ARP_OPERATION[arp.op],
+      senderHardwareAddress: mac(arp.from),
+      senderProtocolAddress: ip(arp.spa),
+      targetHardwareAddress: arp.to ? mac(arp.to) : new Uint8Array(6),
+      targetProtocolAddress: ip(arp.tpa),
+    }),
+  });
+}
+
+export interface FakeHost {
+  readonly mac: string;
+  ips: readonly string[];
+  /** Milliseconds until it answers a question, or null when it does not. */
+  answer: (question: { readonly isDirected: boolean }) => number | null;
+}
+
+export interface FakeLan {
+  readonly clock: FakeClock;
+  readonly discovery: HostDiscovery;
+  readonly hosts: Map<string, FakeHost>;
+  /** Every frame that left, with its monotonic time. */
+  readonly sent: { readonly at: number; readonly bytes: Uint8Array }[];
+  facts: LinkFacts | null;
+  /** Thrown by the interface instead of sending. */
+  failure: Error | null;
+  join(mac: string, ips: readonly string[], answer?: FakeHost["answer"]): FakeHost;
+  /** What was written, in order; each is checked against the contract. */
+  events(): readonly ProbeEvent[];
+  eventsOf<T extends EventType>(type: T): readonly EventData<T>[];
+  /** How often an address was asked for by ARP. */
+  asked(address: string): number;
+  deliver(...frames: readonly Uint8Array[]): void;
+  /** The same link and database with a new process: the old one is closed first, or just forgotten. */
+  restart(how: "closed" | "killed"): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number } & Partial<
+  Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf">
+>;
+
+export const SETTINGS: HostDiscoveryDeps["settings"] = {
+  sweep: { enabled: true, intervalSeconds: 300, packetsPerSecond: 200, networks: [] },
+  excluded: [],
+  maxHosts: 65_536,
+};
+
+export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
+  const clock = createFakeClock(options.clockStart);
+  const db = new Database(":memory:");
+  db.exec("CREATE TABLE events (seq INTEGER PRIMARY KEY, event TEXT NOT NULL)");
+  const insert = db.prepare("INSERT INTO events (event) VALUES (?)");
+  const byAddress = new Map<string, FakeHost>();
+  let random = 1;
+  const answerArp = (frame: Uint8Array) => {
+    const arp = decodeArp(frame.subarray(14));
+    if (!arp.ok) return;
+    const target = formatIpv4(arp.value.targetProtocolAddress);
+    for (const host of lan.hosts.values()) {
+      if (!host.ips.includes(target)) continue;
+      const isDirected = !equalBytes(frame.subarray(0, 6), BROADCAST_MAC as Uint8Array);
+      if (isDirected && formatMac(frame) !== host.mac) continue;
+      const delay = host.answer({ isDirected });
+      if (delay === null) continue;
+      const reply = arpFrame({ op: "reply", from: host.mac, spa: target, tpa: formatIpv4(arp.value.senderProtocolAddress), to: OWN_MAC });
+      clock.after(delay, () => lan.deliver(reply));
+    }
+  };
+  const injector = {
+    async send(frames: Iterable<Uint8Array>) {
+      for (const bytes of frames) {
+        if (lan.failure) throw lan.failure;
+        lan.sent.push({ at: clock.monotonic(), bytes });
+        if (bytes[12] === 0x08 && bytes[13] === 0x06) answerArp(bytes);
+      }
+    },
+  };
+  const create = () =>
+    createHostDiscovery({
+      db,
+      outbox: {
+        append(events) {
+          for (const event of events) insert.run(JSON.stringify(event));
+        },
+      },
+      clock,
+      random: () => (random = (random * 48_271) % 2_147_483_647) / 2_147_483_647,
+      log: silentLog,
+      interfaceFacts: () => lan.facts,
+      settings: options.settings ?? SETTINGS,
+      sender: createPacedSender({ injector, clock }),
+      vendorOf: options.vendorOf ?? (() => ""),
+      reverseNames: options.reverseNames ?? null,
+    });
+  const own = (options.addresses ?? ["192.168.1.2/24"]).map((text) => ({ ip: text.split("/")[0] as string, prefixLength: Number(text.split("/")[1]) }));
+  let discovery = create();
+  const lan: FakeLan = {
+    clock,
+    get discovery() {
+      return discovery;
+    },
+    hosts: new Map(),
+    sent: [],
+    facts: { mac: OWN_MAC, up: true, addresses: own },
+    failure: null,
+    join(mac, ips, answer = () => 1) {
+      const host = { mac, ips, answer };
+      lan.hosts.set(mac, host);
+      for (const ip of ips) byAddress.set(ip, host);
+      return host;
+    },
+    events() {
+      const rows = db.prepare<[], { readonly event: string }>("SELECT event FROM events ORDER BY seq").all();
+      return rows.map(({ event }) => {
+        const parsed = parseProbeEvent(JSON.parse(event));
+        if (!parsed.ok) throw new Error(parsed.message);
+        return parsed.event;
+      });
+    },
+    eventsOf<T extends EventType>(type: T) {
+      if (EVENTS[type].from !== "probe") throw new Error(`${type} is no event of a probe`);
+      return lan.events().filter((event) => event.type === type).map(({ data }) => data as EventData<T>);
+    },
+    asked(address) {
+      const target = ip(address);
+      return lan.sent.filter(({ bytes }) => bytes[12] === 0x08 && bytes[13] === 0x06 && equalBytes(bytes.subarray(38, 42), target)).length;
+    },
+    deliver(...frames) {
+      discovery.onFrames(frames.map((bytes) => ({ bytes, wireLength: bytes.length })));
+    },
+    async restart(how) {
+      const before = discovery;
+      if (how === "closed") await finish(clock, before.close());
+      else before.onFrames = () => undefined;
+      discovery = create();
+      discovery.start();
+    },
+    async close() {
+      await finish(clock, discovery.close());
+      db.close();
+    },
+  };
+  return lan;
+}
+
+/** A close waits for the paced sender, which waits for the clock. */
+async function finish(clock: FakeClock, closing: Promise<void>): Promise<void> {
+  let done = false;
+  void closing.then(() => (done = true));
+  while (!done) await clock.advance(10);
+}

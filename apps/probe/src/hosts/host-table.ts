@@ -1,0 +1,87 @@
+import { type Binding, type Host, MAX_BINDINGS } from "./host.ts";
+
+/** All known hosts, found by MAC and by address; never more than its limit. */
+export interface HostTable {
+  readonly size: number;
+  readonly online: number;
+  byMac(key: number): Host | undefined;
+  /** Hosts that were seen at an address: several where two claim it, or where one followed the other. */
+  atAddress(address: string): readonly Host[];
+  /** Every host, oldest entry first; it may be changed meanwhile. */
+  all(): IterableIterator<Host>;
+  /** @returns The hosts that had to leave for it, or null when there is no room and all others are online. */
+  add(host: Host): readonly Host[] | null;
+  /** @returns False when the host has as many addresses as it may. */
+  addBinding(host: Host, binding: Binding): boolean;
+  removeBinding(host: Host, binding: Binding): void;
+  setPresence(host: Host, presence: Host["presence"]): void;
+}
+
+/** Leave together, as finding the oldest reads the whole table. */
+const LEAVING_SHARE = 0.01;
+
+export function createHostTable(maxHosts: number): HostTable {
+  const byMac = new Map<number, Host>();
+  const byAddress = new Map<string, Host[]>();
+  let online = 0;
+
+  const index = (host: Host, address: string) => {
+    const there = byAddress.get(address);
+    if (there) there.push(host);
+    else byAddress.set(address, [host]);
+  };
+  const unindex = (host: Host, address: string) => {
+    const left = byAddress.get(address)?.filter((other) => other !== host) ?? [];
+    if (left.length > 0) byAddress.set(address, left);
+    else byAddress.delete(address);
+  };
+  const remove = (host: Host) => {
+    byMac.delete(host.key);
+    if (host.presence === "online") online -= 1;
+    for (const { address } of host.bindings) unindex(host, address);
+  };
+  /** Those that never answered go before those that were once there for certain: a flood must not push out history. */
+  const makeRoom = (): readonly Host[] => {
+    const offline = [...byMac.values()].filter(({ presence }) => presence === "offline");
+    const answered = (host: Host) => (host.watch.answered > 0 ? 1 : 0);
+    const leaving = offline.sort((a, b) => answered(a) - answered(b) || a.seenWallAt - b.seenWallAt).slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
+    for (const host of leaving) remove(host);
+    return leaving;
+  };
+  return {
+    get size() {
+      return byMac.size;
+    },
+    get online() {
+      return online;
+    },
+    byMac: (key) => byMac.get(key),
+    atAddress: (address) => byAddress.get(address) ?? [],
+    all: () => byMac.values(),
+    add(host) {
+      const left = byMac.size >= maxHosts ? makeRoom() : [];
+      if (byMac.size >= maxHosts) return null;
+      byMac.set(host.key, host);
+      if (host.presence === "online") online += 1;
+      for (const { address } of host.bindings) index(host, address);
+      return left;
+    },
+    addBinding(host, binding) {
+      if (host.bindings.length >= MAX_BINDINGS) return false;
+      host.bindings.push(binding);
+      index(host, binding.address);
+      return true;
+    },
+    removeBinding(host, binding) {
+      const at = host.bindings.indexOf(binding);
+      if (at < 0) return;
+      host.bindings.splice(at, 1);
+      unindex(host, binding.address);
+    },
+    setPresence(host, presence) {
+      if (host.presence === presence) return;
+      host.presence = presence;
+      online += presence === "online" ? 1 : -1;
+    },
+  };
+}

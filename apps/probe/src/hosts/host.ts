@@ -1,0 +1,173 @@
+import type { HostState } from "@lanthorn/contract";
+import { formatMac, parseIp } from "@lanthorn/packets";
+import { toInstant } from "@lanthorn/runtime";
+import { chooseName, type HostNames, NAME_CONFIDENCE, NAME_SOURCES } from "./names.ts";
+import { createWatch, type Watch } from "./presence.ts";
+
+/** How an address or a host was seen; the word goes into the evidence. */
+export type SightingSource = "arp" | "ndp" | "dhcp" | "traffic";
+
+/** An address seen live on a host's MAC. */
+export interface Binding {
+  readonly address: string;
+  /** Four or sixteen bytes. */
+  readonly bytes: Uint8Array;
+  /** Sorts as addresses are preferred: IPv4 by number, then global IPv6, then link-local. */
+  readonly order: string;
+  readonly watch: Watch;
+  source: SightingSource;
+  /** Milliseconds since the epoch. */
+  seenWallAt: number;
+  /** Something says that it moved on: it is checked now instead of after minutes. */
+  doubted: boolean;
+}
+
+/** What the collector was last told. */
+export interface Told {
+  readonly presence: "online" | "offline";
+  readonly ip: string;
+  readonly addresses: string;
+  readonly hostname: string;
+  readonly vendor: string;
+}
+
+/** One MAC on the link, in memory; changed in place, as thousands of frames a second refresh it. */
+export interface Host {
+  /** The 48 bits as a number: the key of the hot path. */
+  readonly key: number;
+  readonly mac: string;
+  readonly foundWallAt: number;
+  /** In no order; at most MAX_BINDINGS. */
+  readonly bindings: Binding[];
+  readonly watch: Watch;
+  names: HostNames;
+  vendor: string;
+  presence: "online" | "offline";
+  /** Misses at the moment when it was given up. */
+  missedChecks: number;
+  /** Milliseconds since the epoch of the last evidence, from before the start too. */
+  seenWallAt: number;
+  /** Null until the host_found event is written. */
+  told: Told | null;
+  /** Monotonic milliseconds at which it may be announced, or its changes told; infinity when there is nothing to tell. */
+  tellAt: number;
+  /** A newcomer is announced by then, whatever it is still waiting for. */
+  tellLatestAt: number;
+  /** Between two events about it; grows while one follows the other. */
+  tellPauseMs: number;
+  /** Monotonic milliseconds of the last event about it. */
+  changeToldAt: number;
+  /** When its address is to be looked up in DNS (monotonic), and how often that brought nothing. */
+  reverseDueAt: number;
+  reverseFailures: number;
+  /** It was looked for in vain since the start, so `offline` is knowledge. */
+  confirmedOffline: boolean;
+  /** Evidence since the last flush to the database, and since the last report. */
+  unsaved: boolean;
+  unreported: boolean;
+}
+
+/** One MAC that answers for a whole network, as proxy ARP does, must not fill the memory. Also the contract's limit. */
+export const MAX_BINDINGS = 256;
+const MAX_EVIDENCE = 64;
+
+/** 48 bits fit a double exactly. */
+export function macKey(bytes: Uint8Array, offset = 0): number {
+  const high = ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number);
+  const low = ((bytes[offset + 2] as number) << 24) | ((bytes[offset + 3] as number) << 16) | ((bytes[offset + 4] as number) << 8) | (bytes[offset + 5] as number);
+  return high * 0x1_0000_0000 + (low >>> 0);
+}
+
+export function macBytes(key: number): Uint8Array {
+  const high = Math.floor(key / 0x1_0000_0000);
+  const low = key % 0x1_0000_0000;
+  return Uint8Array.of(high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low);
+}
+
+export function createHost(options: { readonly key: number; readonly vendor: string; readonly wallAt: number; readonly silentFrom: number }): Host {
+  return {
+    key: options.key,
+    mac: formatMac(macBytes(options.key)),
+    foundWallAt: options.wallAt,
+    bindings: [],
+    watch: createWatch(options.silentFrom),
+    names: {},
+    vendor: options.vendor,
+    presence: "online",
+    missedChecks: 0,
+    seenWallAt: options.wallAt,
+    told: null,
+    tellAt: Number.POSITIVE_INFINITY,
+    tellLatestAt: Number.POSITIVE_INFINITY,
+    tellPauseMs: 0,
+    changeToldAt: Number.NEGATIVE_INFINITY,
+    reverseDueAt: 0,
+    reverseFailures: 0,
+    confirmedOffline: false,
+    unsaved: false,
+    unreported: false,
+  };
+}
+
+/** @returns Null for text that is no address. */
+export function createBinding(address: string, source: SightingSource, silentFrom: number, wallAt: number): Binding | null {
+  const bytes = parseIp(address);
+  if (!bytes) return null;
+  return { address, bytes, order: addressOrder(bytes), watch: createWatch(silentFrom), source, seenWallAt: wallAt, doubted: false };
+}
+
+function addressOrder(bytes: Uint8Array): string {
+  const digits = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+  if (bytes.length === 4) return `a${digits}`;
+  return bytes[0] === 0xfe && ((bytes[1] as number) & 0xc0) === 0x80 ? `c${digits}` : `b${digits}`;
+}
+
+/** The bindings in the order in which they are told. The first one's address is the host's `ip`. */
+export function sortedBindings(host: Host): Binding[] {
+  return host.bindings.toSorted((a, b) => (a.order < b.order ? -1 : 1));
+}
+
+export function hasIpv4(host: Host): boolean {
+  return host.bindings.some(({ bytes }) => bytes.length === 4);
+}
+
+/** What is true of a host with at least one address now, as the contract tells it. */
+export function describeHost(host: Host): HostState {
+  const bindings = sortedBindings(host);
+  return {
+    ip: (bindings[0] as Binding).address,
+    mac: host.mac,
+    hostname: chooseName(host.names),
+    vendor: host.vendor,
+    addresses: bindings.map(({ address }) => address),
+    evidence: [...nameEvidence(host), ...bindings.map(toEvidence)].slice(0, MAX_EVIDENCE),
+  };
+}
+
+function nameEvidence(host: Host): HostState["evidence"] {
+  const names = NAME_SOURCES.flatMap((source) => {
+    const name = host.names[source];
+    if (!name) return [];
+    return [{ field: "hostname", value: name.fullName, source, confidence: NAME_CONFIDENCE[source], seen_at: toInstant(name.seenAt) }];
+  });
+  if (host.vendor === "") return names;
+  return [...names, { field: "vendor", value: host.vendor, source: "oui", confidence: 0.9, seen_at: toInstant(host.foundWallAt) }];
+}
+
+function toEvidence(binding: Binding): HostState["evidence"][number] {
+  // Whoever sends a datagram may lie about its source; ARP and NDP lies break the liar's own traffic.
+  const confidence = binding.source === "traffic" ? 0.7 : 0.9;
+  return { field: "ip", value: binding.address, source: binding.source, confidence, seen_at: toInstant(binding.seenWallAt) };
+}
+
+/** What is compared to know whether the collector must be told. */
+export function tellable(host: Host): Told {
+  const bindings = sortedBindings(host);
+  return {
+    presence: host.presence,
+    ip: bindings[0]?.address ?? "",
+    addresses: bindings.map(({ address }) => address).join(" "),
+    hostname: chooseName(host.names),
+    vendor: host.vendor,
+  };
+}

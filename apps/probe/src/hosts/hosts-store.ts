@@ -1,0 +1,123 @@
+import { parseMac } from "@lanthorn/packets";
+import type { Database } from "better-sqlite3";
+import { cleanName, type HostNames, NAME_SOURCES } from "./names.ts";
+import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type SightingSource, tellable } from "./host.ts";
+import { createWatch } from "./presence.ts";
+
+/** Hosts that were told to the collector, as they were told. */
+export interface HostsStore {
+  /** Every readable host; their silence counts from `silentFrom` (monotonic milliseconds). */
+  load(silentFrom: number): Host[];
+  /** Writes a host with all its addresses. Call it in the transaction that appends its event. */
+  save(host: Host): void;
+  /** Writes when it was last seen and how it answers, for a host that was saved. */
+  touch(host: Host): void;
+  remove(mac: string): void;
+  /** Runs `work` as one transaction of the database. */
+  transaction(work: () => void): void;
+}
+
+/** Times are milliseconds since the epoch. `names` is JSON: source → name and when it was heard. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS hosts (
+    mac TEXT PRIMARY KEY, presence TEXT NOT NULL CHECK (presence IN ('online', 'offline')), vendor TEXT NOT NULL, names TEXT NOT NULL,
+    found_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL, checks_asked REAL NOT NULL, checks_answered REAL NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS host_addresses (
+    mac TEXT NOT NULL REFERENCES hosts (mac) ON DELETE CASCADE, address TEXT NOT NULL, source TEXT NOT NULL, last_seen_at INTEGER NOT NULL,
+    PRIMARY KEY (mac, address)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+interface HostRow {
+  readonly mac: string;
+  readonly presence: "online" | "offline";
+  readonly vendor: string;
+  readonly names: string;
+  readonly found_at: number;
+  readonly last_seen_at: number;
+  readonly checks_asked: number;
+  readonly checks_answered: number;
+}
+
+interface AddressRow {
+  readonly mac: string;
+  readonly address: string;
+  readonly source: string;
+  readonly last_seen_at: number;
+}
+
+/** Makes its tables in the probe's database if they are not there. */
+export function createHostsStore(db: Database): HostsStore {
+  db.exec(SCHEMA);
+  const selectHosts = db.prepare<[], HostRow>("SELECT * FROM hosts");
+  const selectAddresses = db.prepare<[], AddressRow>("SELECT * FROM host_addresses");
+  const upsertHost = db.prepare(`
+    INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (mac) DO UPDATE SET presence = excluded.presence, vendor = excluded.vendor, names = excluded.names,
+      last_seen_at = excluded.last_seen_at, checks_asked = excluded.checks_asked, checks_answered = excluded.checks_answered`);
+  const touchHost = db.prepare("UPDATE hosts SET last_seen_at = ?, checks_asked = ?, checks_answered = ? WHERE mac = ?");
+  const deleteHost = db.prepare("DELETE FROM hosts WHERE mac = ?");
+  const deleteAddresses = db.prepare("DELETE FROM host_addresses WHERE mac = ?");
+  const insertAddress = db.prepare("INSERT INTO host_addresses VALUES (?, ?, ?, ?)");
+
+  return {
+    load(silentFrom) {
+      const hosts = new Map<string, Host>();
+      for (const row of selectHosts.all()) {
+        const mac = parseMac(row.mac);
+        if (mac) hosts.set(row.mac, toHost(row, macKey(mac), silentFrom));
+      }
+      for (const row of selectAddresses.all()) {
+        const host = hosts.get(row.mac);
+        const binding = createBinding(row.address, row.source as SightingSource, silentFrom, row.last_seen_at);
+        if (host && binding && host.bindings.length < MAX_BINDINGS) host.bindings.push(binding);
+      }
+      // One without an address cannot be told; it was never told either.
+      const readable = [...hosts.values()].filter(({ bindings }) => bindings.length > 0);
+      for (const host of readable) host.told = tellable(host);
+      return readable;
+    },
+    save(host) {
+      const { asked, answered } = host.watch;
+      upsertHost.run(host.mac, host.presence, host.vendor, JSON.stringify(host.names), host.foundWallAt, host.seenWallAt, asked, answered);
+      deleteAddresses.run(host.mac);
+      for (const { address, source, seenWallAt } of host.bindings) insertAddress.run(host.mac, address, source, seenWallAt);
+    },
+    touch(host) {
+      touchHost.run(host.seenWallAt, host.watch.asked, host.watch.answered, host.mac);
+    },
+    remove(mac) {
+      deleteAddresses.run(mac);
+      deleteHost.run(mac);
+    },
+    transaction(work) {
+      db.transaction(work)();
+    },
+  };
+}
+
+function toHost(row: HostRow, key: number, silentFrom: number): Host {
+  const host = createHost({ key, vendor: row.vendor, wallAt: row.found_at, silentFrom });
+  Object.assign(host.watch, createWatch(silentFrom, { asked: row.checks_asked, answered: row.checks_answered }));
+  host.presence = row.presence;
+  host.seenWallAt = row.last_seen_at;
+  host.names = readNames(row.names);
+  return host;
+}
+
+/** What an older version wrote may hold less, and a damaged row anything. */
+function readNames(text: string): HostNames {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return {};
+  }
+  const entries = NAME_SOURCES.flatMap((source) => {
+    const found = (value as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null)?.[source];
+    const fullName = typeof found?.fullName === "string" ? cleanName(found.fullName) : null;
+    return fullName !== null && typeof found?.seenAt === "number" ? [[source, { fullName, seenAt: found.seenAt }]] : [];
+  });
+  return Object.fromEntries(entries) as HostNames;
+}

@@ -1,0 +1,178 @@
+import { formatIp } from "@lanthorn/packets";
+import type { Clock } from "@lanthorn/runtime";
+import type { Observer } from "../observe/observer.ts";
+import type { Admission } from "./admission.ts";
+import { type Binding, createBinding, createHost, hasIpv4, type Host, type SightingSource } from "./host.ts";
+import type { HostTable } from "./host-table.ts";
+import { cleanName, type NameSource } from "./names.ts";
+import { noteSeen, startAnew } from "./presence.ts";
+import { createStrangers } from "./strangers.ts";
+import type { Telling } from "./telling.ts";
+
+/** Turns what frames tell into hosts: the one place where a host comes into being, changes its addresses, and comes back. */
+export interface Sightings extends Observer {
+  /** The last evidence of any host, monotonic; what shows that the link carries answers. */
+  readonly last: { readonly host: Host | null; readonly at: number };
+  /** Keeps an address out that nothing speaks for any more. */
+  dropBinding(host: Host, binding: Binding): void;
+}
+
+/** Without IPv4 there is no hurry to announce: a lease usually takes a few seconds, a server's check for duplicates three more. */
+const SETTLE_IPV4_MS = 2000;
+const SETTLE_OTHER_MS = 5000;
+const SETTLE_DHCP_MS = 8000;
+const SETTLE_LONGEST_MS = 15_000;
+/** A host with that many addresses is a router or a proxy, and moves none of them. */
+const MOST_DOUBTED = 8;
+/** Looking for someone to leave reads the whole table. */
+const FULL_PAUSE_MS = 10_000;
+
+export function createSightings(deps: {
+  readonly table: HostTable;
+  readonly telling: Telling;
+  readonly admission: Admission;
+  readonly clock: Clock;
+  readonly vendorOf: (mac: string) => string;
+  /** An address or a name may be looked up now. */
+  readonly onNewAddress: (host: Host, binding: Binding) => void;
+  /** Somebody speaks from an IPv4 address. */
+  readonly onSpoken: (address: Uint8Array) => void;
+  readonly onExpected: (mac: number, address: string) => void;
+  readonly onRefused: (reason: string) => void;
+}): Sightings {
+  const { table, telling, clock } = deps;
+  const strangers = createStrangers();
+  const last: { host: Host | null; at: number } = { host: null, at: Number.NEGATIVE_INFINITY };
+  let fullUntil = Number.NEGATIVE_INFINITY;
+
+  const admit = (key: number, address: string, solicited: boolean): Host | null => {
+    const now = clock.monotonic();
+    const sharers = table.atAddress(address).filter(({ presence }) => presence === "online").length;
+    const reason = now < fullUntil ? "the table of hosts is full" : deps.admission.refusal({ solicited, sharers }, now);
+    if (reason !== null) {
+      deps.onRefused(reason);
+      return null;
+    }
+    const host = createHost({ key, vendor: "", wallAt: clock.now(), silentFrom: now });
+    host.vendor = deps.vendorOf(host.mac).slice(0, 255);
+    const left = table.add(host);
+    if (left === null) {
+      fullUntil = now + FULL_PAUSE_MS;
+      deps.onRefused("the table of hosts is full");
+      return null;
+    }
+    telling.forget(left);
+    const stranger = strangers.take(key);
+    if (stranger?.name) host.names = { dhcp: { fullName: stranger.name, seenAt: clock.now() } };
+    host.tellAt = now + (stranger?.dhcpAt != null && now - stranger.dhcpAt < SETTLE_DHCP_MS ? SETTLE_DHCP_MS : SETTLE_OTHER_MS);
+    host.tellLatestAt = now + SETTLE_LONGEST_MS;
+    telling.tellBy(host, host.tellAt);
+    return host;
+  };
+
+  const bind = (host: Host, bytes: Uint8Array, source: SightingSource) => {
+    const now = clock.monotonic();
+    const isFirstIpv4 = bytes.length === 4 && !hasIpv4(host);
+    const binding = createBinding(formatIp(bytes), source, now, clock.now());
+    if (!binding || !table.addBinding(host, binding)) return;
+    noteSeen(binding.watch, now);
+    doubtOthers(host, binding);
+    if (host.told === null && isFirstIpv4) telling.tellBy(host, now + (host.names.dhcp || host.names.mdns ? 0 : SETTLE_IPV4_MS));
+    telling.tellChange(host);
+    deps.onNewAddress(host, binding);
+  };
+
+  /** A host that takes an address may have left another one of its family; and who had this one may have lost it. */
+  const doubtOthers = (host: Host, binding: Binding) => {
+    if (host.bindings.length <= MOST_DOUBTED && binding.bytes.length === 4) {
+      for (const other of host.bindings) if (other !== binding && other.bytes.length === 4) other.doubted = true;
+    }
+    for (const sharer of table.atAddress(binding.address)) {
+      for (const other of sharer.bindings) if (other !== binding && other.address === binding.address) other.doubted = true;
+    }
+  };
+
+  /** A newcomer that asks for an IPv4 address is announced with it. */
+  const waitForIpv4 = (host: Host, settleMs: number) => {
+    if (host.told !== null || hasIpv4(host)) return;
+    host.tellAt = Math.max(host.tellAt, Math.min(clock.monotonic() + settleMs, host.tellLatestAt));
+  };
+
+  const rename = (host: Host, fullName: string, source: NameSource) => {
+    const isSame = host.names[source]?.fullName === fullName;
+    host.names = { ...host.names, [source]: { fullName, seenAt: clock.now() } };
+    if (host.told === null && hasIpv4(host)) telling.tellBy(host, clock.monotonic());
+    else if (!isSame) telling.tellChange(host);
+  };
+
+  return {
+    last,
+    sighting(mac, address, { source, solicited }) {
+      if (address?.length === 4) deps.onSpoken(address);
+      const host = table.byMac(mac) ?? (address ? admit(mac, formatIp(address), solicited) : null);
+      if (!host) return;
+      const now = clock.monotonic();
+      noteSeen(host.watch, now);
+      last.host = host;
+      last.at = now;
+      host.seenWallAt = clock.now();
+      host.unsaved = true;
+      host.unreported = true;
+      if (host.presence === "offline") {
+        table.setPresence(host, "online");
+        host.confirmedOffline = false;
+        for (const { watch } of host.bindings) startAnew(watch, now);
+        telling.tellBy(host, now);
+      }
+      if (!address) return;
+      const binding = findBinding(host, address);
+      if (!binding) return bind(host, address, source);
+      noteSeen(binding.watch, now);
+      binding.seenWallAt = host.seenWallAt;
+      binding.doubted = false;
+      if (source !== "traffic") binding.source = source;
+    },
+    expectation(mac, address) {
+      const host = table.byMac(mac);
+      if (host && findBinding(host, address)) return;
+      if (!host) strangers.meet(mac).dhcpAt = clock.monotonic();
+      else waitForIpv4(host, SETTLE_OTHER_MS);
+      deps.onExpected(mac, formatIp(address));
+    },
+    name(who, text, source) {
+      const name = cleanName(text);
+      if (name === null) return;
+      if ("address" in who) {
+        for (const host of table.atAddress(formatIp(who.address))) if (host.presence === "online") rename(host, name, source);
+        return;
+      }
+      const host = table.byMac(who.mac);
+      if (host) {
+        waitForIpv4(host, SETTLE_DHCP_MS);
+        return rename(host, name, source);
+      }
+      const stranger = strangers.meet(who.mac);
+      stranger.name = name;
+      stranger.dhcpAt = clock.monotonic();
+    },
+    dropBinding(host, binding) {
+      table.removeBinding(host, binding);
+      // A reverse name is the address's, not the host's.
+      const { "reverse-dns": _, ...others } = host.names;
+      host.names = others;
+      host.reverseDueAt = 0;
+      telling.tellChange(host);
+    },
+  };
+}
+
+function findBinding(host: Host, address: Uint8Array): Binding | null {
+  for (const binding of host.bindings) {
+    const { bytes } = binding;
+    if (bytes.length !== address.length) continue;
+    let at = bytes.length - 1;
+    while (at >= 0 && bytes[at] === address[at]) at -= 1;
+    if (at < 0) return binding;
+  }
+  return null;
+}

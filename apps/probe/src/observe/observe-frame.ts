@@ -1,0 +1,97 @@
+import { ARP_OPERATION, decodeArp, decodeFrame, decodeIcmpv6, ETHER_TYPE, type Frame, NDP_HOP_LIMIT, ndpLinkLayerAddress } from "@lanthorn/packets";
+import { macKey } from "../hosts/host.ts";
+import { observeDhcp } from "./dhcp.ts";
+import { isForeignHost, isNeighborAddress, type Link, sameMac } from "./link.ts";
+import { observeMdns } from "./mdns.ts";
+import type { Observer } from "./observer.ts";
+
+const FROM = {
+  arp: { source: "arp", solicited: false },
+  arpAnswer: { source: "arp", solicited: true },
+  ndp: { source: "ndp", solicited: false },
+  ndpAnswer: { source: "ndp", solicited: true },
+  traffic: { source: "traffic", solicited: false },
+} as const;
+
+const SHORTEST_HEADER = 14;
+const MDNS_PORT = 5353;
+const DHCP_SERVER_PORT = 67;
+
+/**
+ * Reads one frame for evidence of hosts: broadcast and multicast of any kind, and what is sent to us. Own frames, frames of other VLANs
+ * and frames between others say nothing; what is malformed still shows that its sender lives.
+ * @param frame.wireLength Its length on the wire, where the capture kept less.
+ */
+export function observeFrame(frame: { readonly bytes: Uint8Array; readonly wireLength?: number }, link: Link, observer: Observer): void {
+  const { bytes } = frame;
+  if (bytes.length < SHORTEST_HEADER || !isForeignHost(link, bytes, 6)) return;
+  const isForUs = sameMac(link.mac, bytes, 0);
+  if (!isForUs && ((bytes[0] as number) & 1) === 0) return;
+  const sender = macKey(bytes, 6);
+  const decoded = decodeFrame(bytes, frame.wireLength === undefined || frame.wireLength <= bytes.length ? undefined : { wireLength: frame.wireLength });
+  if (!decoded.ok) {
+    observer.sighting(sender, null, FROM.traffic);
+    return;
+  }
+  const { value } = decoded;
+  if (value.vlanTags.some(({ vlanId }) => vlanId !== 0)) return;
+  if (value.etherType === ETHER_TYPE.arp) observeArp(value, { sender, link, observer, isForUs });
+  else if (value.ipLength > 0) observeIp(value, { sender, link, observer, isForUs });
+  else observer.sighting(sender, null, FROM.traffic);
+}
+
+interface Scene {
+  readonly sender: number;
+  readonly link: Link;
+  readonly observer: Observer;
+  readonly isForUs: boolean;
+}
+
+function observeArp(frame: Frame, { sender, link, observer, isForUs }: Scene): void {
+  const decoded = decodeArp(frame.networkBytes);
+  const packet = decoded.ok ? decoded.value : null;
+  if (packet?.hardwareType !== 1 || packet.protocolType !== ETHER_TYPE.ipv4 || !isForeignHost(link, packet.senderHardwareAddress, 0)) {
+    observer.sighting(sender, null, FROM.arp);
+    return;
+  }
+  // The binding is what the packet says; behind a wireless bridge the frame comes from another MAC.
+  const owner = macKey(packet.senderHardwareAddress);
+  if (owner !== sender) observer.sighting(sender, null, FROM.traffic);
+  const address = packet.senderProtocolAddress;
+  const answers = isForUs && packet.operation === ARP_OPERATION.reply;
+  observer.sighting(owner, isNeighborAddress(link, address, 0, 4) ? address : null, answers ? FROM.arpAnswer : FROM.arp);
+  // RFC 5227 section 2.1.1: a probe has no sender address, and asks for the one that its sender means to take.
+  if (address.every((byte) => byte === 0) && isNeighborAddress(link, packet.targetProtocolAddress, 0, 4)) {
+    observer.expectation(owner, packet.targetProtocolAddress);
+  }
+}
+
+function observeIp(frame: Frame, scene: Scene): void {
+  const { sender, link, observer } = scene;
+  if (frame.icmpType >= 133 && frame.transport === "icmpv6" && frame.hopLimit === NDP_HOP_LIMIT && observeNdp(frame, scene)) return;
+  // The source address of a router's frame is somebody else's: only one of this link is the sender's own.
+  const source = frame.sourceIp as Uint8Array;
+  observer.sighting(sender, isNeighborAddress(link, source, 0, source.length) ? source : null, FROM.traffic);
+  if (frame.transport !== "udp") return;
+  if (frame.sourcePort === MDNS_PORT) observeMdns(frame.payload, link, observer);
+  else if (frame.destinationPort === DHCP_SERVER_PORT || frame.sourcePort === DHCP_SERVER_PORT) observeDhcp(frame.payload, link, observer);
+}
+
+/** @returns False for a message that says nothing of its own about its sender. */
+function observeNdp(frame: Frame, { sender, link, observer, isForUs }: Scene): boolean {
+  const decoded = decodeIcmpv6(frame.transportBytes);
+  if (!decoded.ok || !("options" in decoded.value) || decoded.value.kind === "redirect") return false;
+  const message = decoded.value;
+  const said = ndpLinkLayerAddress(message);
+  const owner = said?.length === 6 && isForeignHost(link, said, 0) ? macKey(said) : sender;
+  if (owner !== sender) observer.sighting(sender, null, FROM.traffic);
+  const isAdvertisement = message.kind === "neighbor-advertisement";
+  const address = isAdvertisement ? message.target : (frame.sourceIp as Uint8Array);
+  const isAnswer = isAdvertisement && message.isSolicited && isForUs;
+  observer.sighting(owner, isNeighborAddress(link, address, 0, 16) ? address : null, isAnswer ? FROM.ndpAnswer : FROM.ndp);
+  // RFC 4862 section 5.4.2: duplicate address detection asks from the unspecified address.
+  if (message.kind === "neighbor-solicitation" && address.every((byte) => byte === 0) && isNeighborAddress(link, message.target, 0, 16)) {
+    observer.expectation(owner, message.target);
+  }
+  return true;
+}

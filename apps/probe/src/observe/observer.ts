@@ -1,0 +1,18 @@
+import type { SightingSource } from "../hosts/host.ts";
+import type { NameSource } from "../hosts/names.ts";
+
+/**
+ * Takes what frames tell of hosts. MACs are keys as `macKey` makes them, of one host and never ours; addresses are views of the frame,
+ * possible neighbours only.
+ */
+export interface Observer {
+  /**
+   * A host is alive, at this address if there is one.
+   * @param sighting.solicited It answered a question that went out from our MAC.
+   */
+  sighting(mac: number, address: Uint8Array | null, sighting: { readonly source: SightingSource; readonly solicited: boolean }): void;
+  /** A host is about to use an address: it probes it, or asks a DHCP server for it. */
+  expectation(mac: number, address: Uint8Array): void;
+  /** Somebody names a host, by its MAC or by its address. The text is as it was on the wire. */
+  name(host: { readonly mac: number } | { readonly address: Uint8Array }, text: string, source: NameSource): void;
+}
