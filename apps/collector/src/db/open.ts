@@ -1,16 +1,19 @@
 import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
-import { Kysely, type Migration, Migrator, SqliteDialect } from "kysely";
+import { Kysely, type Migration, Migrator } from "kysely";
 import { CollectorError } from "../errors.ts";
 import { MIGRATIONS } from "./migrations/table.ts";
 import type { Schema } from "./schema.ts";
-import { keepStatements } from "./statements.ts";
+import { dialectOf } from "./statements.ts";
 
 /** An open database. Both handles are closed by `close`, after everything that uses them. */
 export interface Database {
   /** The one connection that writes; whoever holds a transaction on it keeps all others waiting. */
   readonly db: Kysely<Schema>;
-  /** A second connection for reading: it sees what is committed, and waits for no transaction. */
+  /**
+   * A second connection for reading: it sees what is committed, and waits for no transaction. Read long lists by pages:
+   * while one query of a connection is streamed, no other can run on it.
+   */
   readonly reads: Kysely<Schema>;
   close(): Promise<void>;
 }
@@ -33,7 +36,7 @@ export async function openDatabase(options: {
   readonly migrations?: Readonly<Record<string, Migration>>;
 }): Promise<Database> {
   const writer = connect(options.file);
-  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: keepStatements(writer) }) });
+  const db = new Kysely<Schema>({ dialect: dialectOf(writer) });
   try {
     await migrate(db, options.migrations ?? MIGRATIONS, options.file);
   } catch (error) {
@@ -42,7 +45,7 @@ export async function openDatabase(options: {
   }
   const reader = new Sqlite(options.file, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   reader.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
-  const reads = new Kysely<Schema>({ dialect: new SqliteDialect({ database: keepStatements(reader) }) });
+  const reads = new Kysely<Schema>({ dialect: dialectOf(reader) });
   return {
     db,
     reads,

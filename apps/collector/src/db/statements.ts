@@ -1,15 +1,33 @@
 import type Sqlite from "better-sqlite3";
-import type { SqliteDatabase, SqliteStatement } from "kysely";
+import { type DialectAdapter, SqliteAdapter, SqliteDialect, type SqliteDatabase, type SqliteStatement } from "kysely";
 
 /** Statements kept prepared. The collector's own queries are some dozens of texts; lists with filters make some hundreds. */
 const KEPT_STATEMENTS = 500;
 
 /**
- * A connection as Kysely's dialect wants it, except that statements stay prepared: the dialect prepares at every call,
- * which took more time than running the statement. `begin` becomes `begin immediate`: a transaction that reads first and
+ * Kysely's dialect, except that a migration is one transaction: SQLite can undo changes of tables, which Kysely does not
+ * count on, and a migration that stops halfway would leave a database that no version can open.
+ */
+class TransactionalDialect extends SqliteDialect {
+  override createAdapter(): DialectAdapter {
+    return new (class extends SqliteAdapter {
+      override get supportsTransactionalDdl(): boolean {
+        return true;
+      }
+    })();
+  }
+}
+
+/**
+ * A dialect over an open connection, closed with it. Statements stay prepared: Kysely prepares at every call, which took
+ * more time than running the statement. A writer's `begin` becomes `begin immediate`: a transaction that reads first and
  * writes later would otherwise fail outright when another process has written in between.
  */
-export function keepStatements(connection: Sqlite.Database): SqliteDatabase {
+export function dialectOf(connection: Sqlite.Database): SqliteDialect {
+  return new TransactionalDialect({ database: keepStatements(connection) });
+}
+
+function keepStatements(connection: Sqlite.Database): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>();
   return {
     close() {
@@ -17,7 +35,7 @@ export function keepStatements(connection: Sqlite.Database): SqliteDatabase {
       connection.close();
     },
     prepare(sql) {
-      const text = sql === "begin" ? "begin immediate" : sql;
+      const text = sql === "begin" && !connection.readonly ? "begin immediate" : sql;
       const known = kept.get(text);
       if (known) {
         // Moved to the end: the first of a Map is then the one least lately used.
@@ -39,7 +57,6 @@ function statement(connection: Sqlite.Database, text: string): SqliteStatement {
     reader: prepared.reader,
     all: (parameters) => prepared.all(...parameters),
     run: (parameters) => prepared.run(...parameters),
-    // One statement cannot be walked twice at once, so a walk gets its own.
-    iterate: (parameters) => connection.prepare<unknown[]>(text).iterate(...parameters),
+    iterate: (parameters) => prepared.iterate(...parameters),
   };
 }
