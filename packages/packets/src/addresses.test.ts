@@ -76,8 +76,9 @@ describe("IPv6", () => {
   });
 
   test("what is no address is refused", () => {
-    const texts = ["", ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7::8", "12345::", "g::", "fe80::1%eth0", "::1/64"];
-    for (const text of [...texts, "1.2.3.4::", "::1.2.3", "1:", ":1", "::1:", "1.2.3.4", `${"0".repeat(50)}::`]) expect(parseIpv6(text)).toBeNull();
+    const colons = ["", ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7::8", "1:", ":1", "::1:"];
+    const others = ["12345::", "g::", "fe80::1%eth0", "::1/64", "1.2.3.4::", "::1.2.3", "1.2.3.4", `${"0".repeat(50)}::`];
+    for (const text of [...colons, ...others]) expect(parseIpv6(text)).toBeNull();
   });
 
   test("survives a round trip, and node finds every spelling valid", () => {

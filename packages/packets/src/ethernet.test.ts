@@ -101,7 +101,14 @@ test("short frames are padded to sixty bytes, which belong to no layer", () => {
 test("what has no encoding is refused", () => {
   const frame = { destination: new Uint8Array(6), source: new Uint8Array(6), etherType: 0x0806, payload: new Uint8Array(0) };
   const tag = { protocol: 0x8100, priority: 0, isDropEligible: false, vlanId: 5000 };
-  for (const bad of [{ source: new Uint8Array(4) }, { etherType: 12 }, { etherType: null, payload: new Uint8Array(1501) }, { vlanTags: [tag] }]) {
+  const bads = [
+    { source: new Uint8Array(4) },
+    { etherType: 12 },
+    { etherType: null, payload: new Uint8Array(1501) },
+    { vlanTags: [tag] },
+    { vlanTags: [{ ...tag, vlanId: 1, protocol: 0x0800 }] },
+  ];
+  for (const bad of bads) {
     expect(() => encodeEthernet({ ...frame, ...bad })).toThrow(expect.objectContaining({ code: "unencodable" }));
   }
 });

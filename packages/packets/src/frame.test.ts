@@ -49,7 +49,8 @@ describe("who sends to whom", () => {
 
   test("UDP: addresses, ports and payload", () => {
     const frame = decode(UDP);
-    expect(frame).toMatchObject({ audience: "unicast", network: "ipv4", transport: "udp", sourcePort: 40_000, destinationPort: 9, hopLimit: 64 });
+    expect(frame).toMatchObject({ audience: "unicast", network: "ipv4", hopLimit: 64 });
+    expect(frame).toMatchObject({ transport: "udp", sourcePort: 40_000, destinationPort: 9 });
     expect([formatIp(frame.sourceIp as Uint8Array), formatIp(frame.destinationIp as Uint8Array)]).toEqual(["10.9.0.1", "10.9.0.2"]);
     expect(new TextDecoder().decode(frame.payload)).toBe("lantern");
   });
@@ -151,7 +152,8 @@ describe("frames that the capture has cut", () => {
   });
 
   test("are still malformed when a header is missing", () => {
-    expect(decodeFrame(TCP_DATA.subarray(0, 40), { wireLength: TCP_DATA.length })).toMatchObject({ ok: false, layer: "tcp", code: "truncated" });
+    const result = decodeFrame(TCP_DATA.subarray(0, 40), { wireLength: TCP_DATA.length });
+    expect(result).toMatchObject({ ok: false, layer: "tcp", code: "truncated" });
   });
 });
 
@@ -174,10 +176,10 @@ describe("every truncation and 20,000 mutations end in a result, and its views c
     const result = decodeFrame(bytes);
     if (result.ok) {
       const { sourceMac, destinationMac, sourceIp, destinationIp, networkBytes, transportBytes, payload } = result.value;
-      const inside = [sourceMac, destinationMac, sourceIp, destinationIp, networkBytes, transportBytes, payload].every(
-        (view) => view === null || (view.byteOffset >= bytes.byteOffset && view.byteOffset + view.length <= bytes.byteOffset + bytes.length),
-      );
-      expect(inside).toBe(true);
+      const views = [sourceMac, destinationMac, sourceIp, destinationIp, networkBytes, transportBytes, payload];
+      const [start, end] = [bytes.byteOffset, bytes.byteOffset + bytes.length];
+      const areInside = views.every((view) => view === null || (view.byteOffset >= start && view.byteOffset + view.length <= end));
+      if (!areInside) expect.fail("a view reaches beyond the frame");
     }
     return result;
   };

@@ -125,7 +125,9 @@ test("survives a round trip with extension headers", () => {
   const destinationOptions = fc
     .tuple(fc.constantFrom(43, 60, 135), fc.nat(2))
     .chain(([type, eights]) =>
-      fc.uint8Array({ minLength: 6 + eights * 8, maxLength: 6 + eights * 8 }).map((body) => ({ type, bytes: joinBytes(Uint8Array.of(0, eights), body) })),
+      fc
+        .uint8Array({ minLength: 6 + eights * 8, maxLength: 6 + eights * 8 })
+        .map((body) => ({ type, bytes: joinBytes(Uint8Array.of(0, eights), body) })),
     );
   const packets = fc.record({
     trafficClass: fc.nat(255),

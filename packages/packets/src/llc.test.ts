@@ -21,7 +21,8 @@ test("a bridge's frame has access points 0x42 and an unnumbered control byte", (
 });
 
 test("SNAP tells whose protocol follows", () => {
-  expect(decodeLlc(SNAP)).toMatchObject({ ok: true, value: { snap: { organization: 0x00000c, protocol: 0x2000 }, payload: fromHex("02b4") } });
+  const snap = { organization: 0x00000c, protocol: 0x2000 };
+  expect(decodeLlc(SNAP)).toMatchObject({ ok: true, value: { snap, payload: fromHex("02b4") } });
 });
 
 test("information frames have two control bytes", () => {

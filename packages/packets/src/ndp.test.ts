@@ -144,7 +144,11 @@ const u32 = fc.nat(0xffff_ffff);
 const option: fc.Arbitrary<NdpOption> = fc.oneof(
   fc.record({ kind: fc.constantFrom("source-link-layer-address" as const, "target-link-layer-address" as const), address: bytes(6) }),
   fc.record({ kind: fc.constant("mtu" as const), mtu: u32 }),
-  fc.record({ kind: fc.constant("recursive-dns-servers" as const), lifetimeSeconds: u32, servers: fc.array(bytes(16), { minLength: 1, maxLength: 3 }) }),
+  fc.record({
+    kind: fc.constant("recursive-dns-servers" as const),
+    lifetimeSeconds: u32,
+    servers: fc.array(bytes(16), { minLength: 1, maxLength: 3 }),
+  }),
   fc.record({
     kind: fc.constant("prefix-information" as const),
     prefixLength: fc.nat(128),
@@ -198,7 +202,8 @@ test("what has no encoding is refused", () => {
     { kind: "mtu", mtu: -1 },
   ];
   for (const bad of bads) {
-    expect(() => encodeIcmpv6({ kind: "router-solicitation", options: [bad] }, ENDS)).toThrow(expect.objectContaining({ code: "unencodable" }));
+    const message = { kind: "router-solicitation", options: [bad] } as const;
+    expect(() => encodeIcmpv6(message, ENDS)).toThrow(expect.objectContaining({ code: "unencodable" }));
   }
 });
 

@@ -14,7 +14,8 @@ const COOKED_V2 = joinBytes(fromHex("0800 0000 00000002 0001 02 06 02000000000a 
 
 test("raw IP is told by its version", () => {
   for (const linkType of [LINK_TYPE.rawIp, LINK_TYPE.rawIpv4]) {
-    expect(decodeFrame(IPV4, { linkType })).toMatchObject({ ok: true, value: { network: "ipv4", transport: "udp", sourceMac: null, audience: "unknown" } });
+    const value = { network: "ipv4", transport: "udp", sourceMac: null, audience: "unknown" };
+    expect(decodeFrame(IPV4, { linkType })).toMatchObject({ ok: true, value });
   }
   expect(decodeFrame(IPV6, { linkType: LINK_TYPE.rawIp })).toMatchObject({ ok: true, value: { network: "ipv6", sourcePort: 40_000 } });
   expect(decodeFrame(fromHex("50"), { linkType: LINK_TYPE.rawIp })).toEqual({ ok: false, code: "bad-value", layer: "raw-ip", offset: 0 });
@@ -36,17 +37,19 @@ test("its second version has the same at other places", () => {
 
 test("a cooked frame without an EtherType is LLC", () => {
   const bytes = fromHex("0002 0001 0006 02000000000a 0000 0004 424203 0000");
-  expect(decodeFrame(bytes, { linkType: LINK_TYPE.linuxCooked })).toMatchObject({ ok: true, value: { network: "llc", networkBytes: fromHex("4242030000") } });
+  const value = { network: "llc", networkBytes: fromHex("4242030000") };
+  expect(decodeFrame(bytes, { linkType: LINK_TYPE.linuxCooked })).toMatchObject({ ok: true, value });
 });
 
 test("a loopback's address family is read in either byte order", () => {
+  const decode = (family: string, packet: Uint8Array) => decodeFrame(joinBytes(fromHex(family), packet), { linkType: LINK_TYPE.null });
   for (const family of ["02000000", "00000002"]) {
-    expect(decodeFrame(joinBytes(fromHex(family), IPV4), { linkType: LINK_TYPE.null })).toMatchObject({ ok: true, value: { network: "ipv4" } });
+    expect(decode(family, IPV4)).toMatchObject({ ok: true, value: { network: "ipv4" } });
   }
   for (const family of ["18000000", "1c000000", "1e000000", "0a000000"]) {
-    expect(decodeFrame(joinBytes(fromHex(family), IPV6), { linkType: LINK_TYPE.null })).toMatchObject({ ok: true, value: { network: "ipv6" } });
+    expect(decode(family, IPV6)).toMatchObject({ ok: true, value: { network: "ipv6" } });
   }
-  expect(decodeFrame(fromHex("63000000"), { linkType: LINK_TYPE.null })).toEqual({ ok: false, code: "bad-value", layer: "null", offset: 0 });
+  expect(decode("63000000", IPV4)).toEqual({ ok: false, code: "bad-value", layer: "null", offset: 0 });
 });
 
 test("link types of a capture file are told apart from those that are not read", () => {

@@ -45,9 +45,9 @@ describe("Reader", () => {
 
   test("negative and unreal lengths fail instead of moving back", () => {
     for (const length of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
-      for (const read of [(reader: Reader) => reader.take(length), (reader: Reader) => reader.skip(length), (reader: Reader) => reader.limit(length)]) {
+      for (const name of ["take", "skip", "limit", "seek"] as const) {
         const reader = new Reader(BYTES, 4);
-        read(reader);
+        reader[name](length);
         expect(reader.failed).toBe(true);
         expect(reader.offset).toBe(4);
       }

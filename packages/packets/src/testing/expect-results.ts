@@ -39,5 +39,6 @@ export function expectResults(
 function isSound(result: Decoded<unknown>, bytes: Uint8Array): boolean {
   if (result.ok) return result.value !== undefined;
   const { code, layer, offset } = result;
-  return (code === "truncated" || code === "bad-value") && layer.length > 0 && Number.isInteger(offset) && offset >= 0 && offset <= bytes.length;
+  if (code !== "truncated" && code !== "bad-value") return false;
+  return layer.length > 0 && Number.isInteger(offset) && offset >= 0 && offset <= bytes.length;
 }
