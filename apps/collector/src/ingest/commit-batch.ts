@@ -1,0 +1,113 @@
+import { type Batch, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import type { Kysely, Transaction } from "kysely";
+import { insertMany } from "../db/insert-many.ts";
+import type { Schema } from "../db/schema.ts";
+import type { Appended, EventLog, NewEvent } from "../events/log.ts";
+import type { HostRef } from "./devices-draft.ts";
+import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
+import { saveWorkingSet } from "./save-working-set.ts";
+import { loadWorkingSet, type Site } from "./working-set.ts";
+import { upsertMany } from "./write-rows.ts";
+
+/** A probe with its place. */
+export interface ProbeSite extends Site {
+  readonly probeId: string;
+}
+
+/** A batch whose events have been read, each for itself. */
+export interface ReadBatch {
+  readonly queueId: string;
+  readonly after: number;
+  readonly events: readonly ReadEvent[];
+}
+
+type RawEvent = Batch["events"][number];
+
+export type ReadEvent =
+  | { readonly seq: number; readonly event: ProbeEvent }
+  /** An event that cannot be read or applied: kept as it came, with the reason. */
+  | { readonly seq: number; readonly rejected: string; readonly raw: RawEvent };
+
+/** How far the queue is committed now, and what was done to get there. */
+export interface Committed {
+  readonly watermark: number;
+  /** The batch begins behind the watermark: events in between never came. Nothing was done. */
+  readonly isGap: boolean;
+  readonly appended: Appended | null;
+  readonly rejected: number;
+}
+
+export function readEvents(batch: Batch): ReadBatch {
+  const events = batch.events.map((raw): ReadEvent => {
+    const parsed = parseProbeEvent(raw);
+    return parsed.ok ? { seq: raw.seq, event: parsed.event } : { seq: raw.seq, rejected: parsed.message, raw };
+  });
+  return { queueId: batch.queue_id, after: batch.after, events };
+}
+
+/**
+ * Commits what a batch holds beyond the queue's watermark, all of it or nothing: devices and what hangs on them, the event
+ * log, and the watermark itself, in one transaction. What the collector has already is left out, so a batch may come again.
+ */
+export function commitBatch(
+  deps: { readonly db: Kysely<Schema>; readonly log: EventLog },
+  probe: ProbeSite,
+  batch: ReadBatch,
+  receivedAt: string,
+): Promise<Committed> {
+  return deps.db.transaction().execute(async (trx) => {
+    const watermark = await readWatermark(trx, probe.probeId, batch.queueId);
+    if (batch.after > watermark) return { watermark, isGap: true, appended: null, rejected: 0 };
+    const fresh = batch.events.filter(({ seq }) => seq > watermark);
+    const last = fresh.at(-1);
+    if (!last) return { watermark, isGap: false, appended: null, rejected: 0 };
+    const read = fresh.flatMap((entry) => ("event" in entry ? [entry] : []));
+    const rejected = fresh.flatMap((entry) => ("event" in entry ? [] : [entry]));
+
+    const set = await loadWorkingSet(trx, probe, wantedOf(read.map(({ event }) => event)));
+    const entries = read.map(({ seq, event }): NewEvent => {
+      const { type, deviceId, data } = applyEvent(event, { set, receivedAt });
+      return {
+        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq, occurredAt: event.occurred_at, receivedAt,
+      };
+    });
+    await saveWorkingSet(trx, set);
+    const appended = entries.length === 0 ? null : await deps.log.append(trx, probe.tenantId, entries);
+    await insertMany(trx, "rejected_events", rejected.map(({ seq, rejected: reason, raw }) => ({
+      probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason, payload: toText(raw),
+    })));
+    await upsertMany(trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] }, [
+      { probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark: last.seq, updated_at: receivedAt },
+    ]);
+    return { watermark: last.seq, isGap: false, appended, rejected: rejected.length };
+  });
+}
+
+async function readWatermark(trx: Transaction<Schema>, probeId: string, queueId: string): Promise<number> {
+  const queue = await trx.selectFrom("probe_queues").select("watermark").where("probe_id", "=", probeId).where("queue_id", "=", queueId).executeTakeFirst();
+  return queue?.watermark ?? 0;
+}
+
+function wantedOf(events: readonly ProbeEvent[]): Parameters<typeof loadWorkingSet>[2] {
+  const hosts: HostRef[] = [];
+  const withAddresses: HostRef[] = [];
+  const withPorts: HostRef[] = [];
+  for (const event of events) {
+    const touches = touchesOf(event);
+    for (const ref of hostsOf(event)) {
+      hosts.push(ref);
+      if (touches === "addresses") withAddresses.push(ref);
+      if (touches === "ports") withPorts.push(ref);
+    }
+  }
+  return { hosts, withAddresses, withPorts };
+}
+
+/** As it came, except where it is nested so deeply that it cannot be written out again. */
+function toText(raw: RawEvent): string {
+  try {
+    return JSON.stringify(raw);
+  } catch {
+    return JSON.stringify({ seq: raw.seq, type: raw.type, occurred_at: raw.occurred_at, data: "nested too deeply to be kept" });
+  }
+}

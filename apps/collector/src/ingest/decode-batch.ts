@@ -1,0 +1,50 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { Batch, BATCH_MAX_BYTES, PAYLOAD_MAX_BYTES } from "@lanthorn/contract";
+
+const decompress = promisify(gunzip);
+
+/** Why a payload is no batch; the code is the one that the acknowledgement carries. */
+export interface BatchRefusal {
+  readonly ok: false;
+  readonly code: "not-a-batch" | "too-large";
+  readonly message: string;
+}
+
+/**
+ * Reads the payload of a probe's `events`: a batch as JSON, or gzip of it. Decompression stops at `BATCH_MAX_BYTES`, so a small
+ * payload cannot become a large one here. Never rejects.
+ */
+export async function decodeBatch(payload: Buffer): Promise<{ readonly ok: true; readonly batch: Batch } | BatchRefusal> {
+  if (payload.length > PAYLOAD_MAX_BYTES) return refuse("too-large", `the payload is larger than ${PAYLOAD_MAX_BYTES} bytes`);
+  let bytes = payload;
+  if (payload[0] === 0x1f && payload[1] === 0x8b) {
+    try {
+      bytes = await decompress(payload, { maxOutputLength: BATCH_MAX_BYTES });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return refuse("too-large", `the batch is larger than ${BATCH_MAX_BYTES} bytes`);
+      return refuse("not-a-batch", "the payload is not gzip, though it begins as such");
+    }
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return refuse("not-a-batch", "the payload is not JSON");
+  }
+  const batch = Batch.safeParse(value);
+  if (!batch.success) {
+    const issue = batch.error.issues[0];
+    return refuse("not-a-batch", issue ? `${issue.path.join(".")}: ${issue.message}`.slice(0, 256) : "the payload is not a batch");
+  }
+  let previous = batch.data.after;
+  for (const { seq } of batch.data.events) {
+    if (seq <= previous) return refuse("not-a-batch", `sequence ${seq} does not rise from ${previous}`);
+    previous = seq;
+  }
+  return { ok: true, batch: batch.data };
+}
+
+function refuse(code: BatchRefusal["code"], message: string): BatchRefusal {
+  return { ok: false, code, message };
+}

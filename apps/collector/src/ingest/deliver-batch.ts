@@ -1,0 +1,59 @@
+import { type Log, describeError } from "@lanthorn/runtime";
+import { commitBatch, type Committed, type ProbeSite, type ReadBatch, type ReadEvent } from "./commit-batch.ts";
+
+/**
+ * Commits a batch as `commitBatch` does. Where one event makes that fail for its own sake (a bug of ours, a text that the
+ * database does not take), each event is committed alone and that one is set aside: a probe sends nothing else before its
+ * batch is taken, so one event would hold up all that follow, for ever.
+ * @throws What the database says when it cannot write at all: full, locked, broken. Nothing is committed then that is not in order.
+ */
+export async function deliverBatch(
+  deps: Parameters<typeof commitBatch>[0] & { readonly logger: Log },
+  probe: ProbeSite,
+  batch: ReadBatch,
+  receivedAt: string,
+): Promise<Committed> {
+  try {
+    return await commitBatch(deps, probe, batch, receivedAt);
+  } catch (error) {
+    if (isStorageFault(error)) throw error;
+    deps.logger.error({ probe_id: probe.probeId, reason: describeError(error) }, "a batch cannot be applied as a whole; its events are taken one by one");
+  }
+  let total: Committed = { watermark: batch.after, isGap: false, appended: null, rejected: 0 };
+  for (const event of batch.events) {
+    const one = await commitOne(deps, probe, { ...batch, events: [event] }, receivedAt, event);
+    const fromSeq = total.appended?.fromSeq ?? one.appended?.fromSeq;
+    total = {
+      watermark: one.watermark, isGap: one.isGap, rejected: total.rejected + one.rejected,
+      appended: fromSeq === undefined ? null : { fromSeq, toSeq: one.appended?.toSeq ?? total.appended?.toSeq ?? fromSeq },
+    };
+  }
+  return total;
+}
+
+async function commitOne(
+  deps: Parameters<typeof deliverBatch>[0],
+  probe: ProbeSite,
+  batch: ReadBatch,
+  receivedAt: string,
+  entry: ReadEvent,
+): Promise<Committed> {
+  try {
+    return await commitBatch(deps, probe, batch, receivedAt);
+  } catch (error) {
+    if (isStorageFault(error) || !("event" in entry)) throw error;
+    const { seq, event } = entry;
+    const raw = { seq, type: event.type, occurred_at: event.occurred_at, data: event.data };
+    const rejected: ReadEvent = { seq, rejected: `cannot be applied: ${describeError(error)}`.slice(0, 1024), raw };
+    return commitBatch(deps, probe, { ...batch, events: [rejected] }, receivedAt);
+  }
+}
+
+/** What SQLite says of the data in hand and not of itself. @see https://www.sqlite.org/rescode.html */
+const DATA_FAULTS = ["SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG", "SQLITE_RANGE"];
+
+/** Whether the database could not do its work, whatever the work was. */
+function isStorageFault(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" && code.startsWith("SQLITE_") && !DATA_FAULTS.some((fault) => code.startsWith(fault));
+}

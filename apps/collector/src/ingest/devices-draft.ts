@@ -1,0 +1,39 @@
+import type { Evidence } from "@lanthorn/contract";
+import type { Schema } from "../db/schema.ts";
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What ingest knows and changes of a device's row. Fields that people or later findings own are not here. */
+export type DeviceFields = Writable<Pick<
+  Schema["devices"],
+  "ip" | "ip_key" | "mac" | "hostname" | "vendor" | "is_online" | "presence_state" | "first_seen" | "last_seen" | "open_ports"
+>>;
+
+/** Columns that are written together, because they change together and share indexes. */
+export const COLUMN_GROUPS = {
+  identity: ["ip", "ip_key", "mac", "hostname", "vendor"],
+  state: ["is_online", "presence_state"],
+  seen: ["last_seen"],
+  ports: ["open_ports"],
+} as const satisfies Record<string, readonly (keyof DeviceFields)[]>;
+export type ColumnGroup = keyof typeof COLUMN_GROUPS;
+
+/** A device while a batch is applied to it; written at the end, once, whatever happened to it in between. */
+export interface DeviceDraft {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly fields: DeviceFields;
+  readonly changed: Set<ColumnGroup>;
+  /** Fields that a person set. */
+  readonly locked: ReadonlySet<string>;
+}
+
+export type AddressRow = Writable<Schema["addresses"]>;
+export type EvidenceRow = Evidence & { readonly device_id: string };
+
+/** How a host is named by a probe: by its interface, or by its address alone where it is behind a router. */
+export interface HostRef {
+  readonly ip: string;
+  /** Empty when unknown. */
+  readonly mac: string;
+}

@@ -1,0 +1,181 @@
+import { type Acknowledgement, MESSAGE_VERSION, ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { z } from "zod";
+import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
+import type { Schema } from "../db/schema.ts";
+import type { EventLog } from "../events/log.ts";
+import { readEvents } from "./commit-batch.ts";
+import { decodeBatch } from "./decode-batch.ts";
+import { deliverBatch } from "./deliver-batch.ts";
+import { createPresenceWatch } from "./presence-watch.ts";
+import { createProbesStore, type KnownProbe } from "./probes-store.ts";
+import { createRefusals } from "./refusals.ts";
+import { createSerial } from "./serial.ts";
+
+/** Takes what probes send and commits it. Pass it to `Broker.start`. */
+export interface Ingest extends ProbeReceiver {
+  /** Before the broker is started. */
+  start(): Promise<void>;
+  /** To be called after a revocation is committed: the site's devices are no longer watched by this probe. */
+  revoked(probeId: string): Promise<void>;
+  health(): { readonly status: "ok" | "degraded"; readonly detail: string };
+  /** Takes nothing more, lets what is under way be committed and acknowledged. Close the broker after it. */
+  close(): Promise<void>;
+}
+
+export interface IngestDependencies {
+  readonly db: Kysely<Schema>;
+  readonly reads: Kysely<Schema>;
+  readonly log: EventLog;
+  /** Tells the live stream of committed events. */
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly broker: Pick<Broker, "publish" | "health">;
+  readonly clock: Clock;
+  readonly logger: Log;
+  readonly silentAfterSeconds: number;
+}
+
+export function createIngest(deps: IngestDependencies): Ingest {
+  const { clock, logger } = deps;
+  const serial = createSerial();
+  const probes = createProbesStore(deps);
+  const refusals = createRefusals({ probes, clock, log: logger });
+  const watch = createPresenceWatch({
+    db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
+    canHear: () => deps.broker.health().status === "ok",
+    serial: (probeId, work) => serial.run(probeId, work),
+  });
+  /** Why the last batch could not be committed, until one can. */
+  let fault: string | null = null;
+  let isClosed = false;
+
+  const acknowledge = async (probe: ProbeAddress, ack: Pick<Acknowledgement, "queue_id" | "watermark" | "refused" | "batch_sent_at">, receivedAt: string) => {
+    const message: Acknowledgement = { v: MESSAGE_VERSION, ...ack, received_at: receivedAt, sent_at: toInstant(clock.now()) };
+    try {
+      await deps.broker.publish(probe, "acks", JSON.stringify(message), { retain: false });
+    } catch (error) {
+      // It sends the batch again, and what is committed is acknowledged then.
+      logger.debug({ probe_id: probe.probeId, reason: describeError(error) }, "an acknowledgement was not delivered");
+    }
+  };
+
+  const takeEvents = async (probe: KnownProbe, payload: Buffer, receivedAt: string) => {
+    const decoded = await decodeBatch(payload);
+    if (!decoded.ok) {
+      refusals.count(probe.probeId, decoded.code);
+      const refused = { code: decoded.code, message: decoded.message };
+      return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, receivedAt);
+    }
+    const { batch } = decoded;
+    const committed = await deliverBatch({ db: deps.db, log: deps.log, logger }, probe, readEvents(batch), receivedAt);
+    fault = null;
+    if (committed.appended) deps.published(probe.tenantId, committed.appended.fromSeq);
+    for (let rejected = committed.rejected; rejected > 0; rejected -= 1) refusals.count(probe.probeId, "unreadable-event");
+    if (committed.isGap) refusals.count(probe.probeId, "gap");
+    const refused = committed.isGap ? { code: "gap" as const, message: `nothing is here between ${committed.watermark} and ${batch.after}` } : null;
+    return acknowledge(probe, { queue_id: batch.queue_id, watermark: committed.watermark, batch_sent_at: batch.sent_at, refused }, receivedAt);
+  };
+
+  const sendConfiguration = async (probe: KnownProbe) => {
+    const site = await probes.findConfiguration(probe.probeId);
+    if (!site) return;
+    const settings = JSON.parse(site.probe_configuration) as object;
+    const message = ProbeConfiguration.parse({ ...settings, v: MESSAGE_VERSION, revision: site.configuration_revision, site_name: site.name });
+    await deps.broker.publish(probe, "config", JSON.stringify(message), { retain: true });
+  };
+
+  const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
+    switch (status.state) {
+      case "online":
+        if (retained) return;
+        await watch.heard(probe);
+        if (probe.runId !== status.run_id) await probes.setRun(probe.probeId, { runId: status.run_id, version: status.version });
+        await sendConfiguration(probe);
+        return;
+      case "stopped":
+        await watch.stopped(probe);
+        return;
+      case "lost":
+        // A last will of an earlier run says nothing about this one.
+        if (probe.runId === null || probe.runId === status.run_id) watch.lost(probe);
+    }
+  };
+
+  /** @returns The value, or null after it was counted as refused. */
+  const read = <T extends z.ZodType>(schema: T, { probeId, payload }: ProbeMessage, reason: RefusalReason): z.infer<T> | null => {
+    const parsed = schema.safeParse(parseJson(payload));
+    if (!parsed.success) refusals.count(probeId, reason);
+    return parsed.success ? parsed.data : null;
+  };
+
+  const take: { readonly [C in UpChannel]: (probe: KnownProbe, message: ProbeMessage, receivedAt: string) => Promise<void> } = {
+    async events(probe, message, receivedAt) {
+      await watch.heard(probe);
+      await takeEvents(probe, message.payload, receivedAt);
+    },
+    async status(probe, message) {
+      const status = read(ProbeStatus, message, "not-a-status");
+      if (status) await takeStatus(probe, status, message.retained);
+    },
+    async health(probe, message) {
+      await watch.heard(probe);
+      const health = read(ProbeHealth, message, "not-a-health");
+      if (!health) return;
+      await probes.setHealth(probe.probeId, { version: health.version, json: JSON.stringify(health) });
+      fault = null;
+    },
+    async replies(probe, message) {
+      await watch.heard(probe);
+      // Nothing here has sent a command yet, so an answer is checked and has nobody who waits for it.
+      const reply = read(Reply, message, "not-a-reply");
+      if (reply) logger.debug({ probe_id: probe.probeId, command_id: reply.command_id }, "a reply to no command");
+    },
+  };
+
+  const receive = async (message: ProbeMessage, receivedAt: string) => {
+    const probe = await probes.find(message.probeId);
+    if (!probe || probe.tenantId !== message.tenantId) {
+      logger.debug({ probe_id: message.probeId }, "a message of a probe that is unknown or revoked");
+      return;
+    }
+    await take[message.channel](probe, message, receivedAt);
+  };
+
+  return {
+    start: () => watch.start(),
+    async receive(message) {
+      if (isClosed) return;
+      const receivedAt = toInstant(clock.now());
+      try {
+        await serial.run(message.probeId, () => receive(message, receivedAt));
+      } catch (error) {
+        // No acknowledgement: the probe keeps what it has and sends it again.
+        fault = describeError(error);
+        logger.error({ probe_id: message.probeId, channel: message.channel, reason: fault }, "a message could not be taken");
+      }
+    },
+    refused(probe, reason, channel) {
+      refusals.count(probe.probeId, reason);
+      if (channel !== "events" || reason !== "too-large" || isClosed) return;
+      const refused = { code: "too-large" as const, message: "the payload is too large to be read" };
+      void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
+    },
+    revoked: (probeId) => watch.revoked(probeId),
+    health: () => (fault === null ? { status: "ok", detail: "events are committed" } : { status: "degraded", detail: `events cannot be committed: ${fault}` }),
+    async close() {
+      isClosed = true;
+      await serial.idle();
+      await watch.close();
+      await refusals.close();
+    },
+  };
+}
+
+function parseJson(payload: Buffer): unknown {
+  try {
+    return JSON.parse(payload.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,164 @@
+import type { EventData } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import type { EventLog } from "../events/log.ts";
+import { type KnownProbe, type ProbesStore, setDevicesUnknown } from "./probes-store.ts";
+
+/** Knows which probes are there, and says so once when one falls silent or comes back. */
+export interface PresenceWatch {
+  /** Begins with the probes that were online when the collector ended: each has the whole time again to be heard. */
+  start(): Promise<void>;
+  /** Any message of a probe. One that was silent is online when the promise resolves. */
+  heard(probe: KnownProbe): Promise<void>;
+  /** The probe says that it stops: silent at once. */
+  stopped(probe: KnownProbe): Promise<void>;
+  /** Its connection broke: silent soon, unless it is heard again. */
+  lost(probe: KnownProbe): void;
+  /** The probe has been revoked: its devices are no longer watched, and nobody is alarmed. */
+  revoked(probeId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Watched {
+  readonly probe: KnownProbe;
+  /** By the monotonic clock, so that setting the wall clock silences nobody. */
+  deadline: number;
+  lastHeardAt: string;
+  writtenAt: number;
+  isJudged: boolean;
+}
+
+const CHECK_EVERY_MS = 1000;
+/** A check later than this means that this process stood still, not the probes. */
+const STALL_MS = 5000;
+/** A probe that reconnects leaves a last will behind; its next message comes within this. */
+const LOST_GRACE_MS = 5000;
+/** `last_heard_at` is for people to read; writing it with every message would cost a commit each. */
+const WRITE_HEARD_EVERY_MS = 15_000;
+
+export function createPresenceWatch(deps: {
+  readonly db: Kysely<Schema>;
+  readonly probes: Pick<ProbesStore, "listOnline" | "setHeard">;
+  readonly log: EventLog;
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  /** Whether messages can reach this process; while they cannot, no probe is to blame. */
+  readonly canHear: () => boolean;
+  /** Runs work on one probe after what is under way for it. */
+  readonly serial: (probeId: string, work: () => Promise<void>) => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Log;
+  readonly silentAfterSeconds: number;
+}): PresenceWatch {
+  const { clock, db } = deps;
+  const silentAfterMs = deps.silentAfterSeconds * 1000;
+  const online = new Map<string, Watched>();
+  let lastCheck = clock.monotonic();
+
+  const watch = (probe: KnownProbe, lastHeardAt: string) =>
+    online.set(probe.probeId, { probe, lastHeardAt, deadline: clock.monotonic() + silentAfterMs, writtenAt: clock.monotonic(), isJudged: false });
+
+  const silence = async (entry: Watched, how: { readonly isCleanStop: boolean }) => {
+    const { probe, lastHeardAt } = entry;
+    const at = toInstant(clock.now());
+    const data: EventData<"probe_silent"> = {
+      code: "probe-silent", name: probe.name, last_heard_at: lastHeardAt, clean_stop: how.isCleanStop,
+      message: how.isCleanStop ? "the probe was stopped" : `nothing was heard from the probe for ${deps.silentAfterSeconds} s, or its connection broke`,
+    };
+    const appended = await db.transaction().execute(async (trx) => {
+      const { numUpdatedRows } = await trx.updateTable("probes").set({ state: "silent", silent_since: at, last_heard_at: lastHeardAt })
+        .where("id", "=", probe.probeId).where("state", "=", "online").where("revoked_at", "is", null).executeTakeFirst();
+      if (numUpdatedRows === 0n) return null;
+      await setDevicesUnknown(trx, probe.siteId);
+      return deps.log.append(trx, probe.tenantId, [eventOf(probe, "probe_silent", at, data)]);
+    });
+    online.delete(probe.probeId);
+    if (!appended) return;
+    deps.logger.warn({ probe_id: probe.probeId, name: probe.name, clean_stop: how.isCleanStop }, "a probe is silent");
+    deps.published(probe.tenantId, appended.fromSeq);
+  };
+
+  const welcome = async (probe: KnownProbe, at: string) => {
+    const appended = await db.transaction().execute(async (trx) => {
+      const before = await trx.selectFrom("probes").select(["state", "silent_since"]).where("id", "=", probe.probeId).where("revoked_at", "is", null).executeTakeFirst();
+      if (!before) return null;
+      await trx.updateTable("probes").set({ state: "online", silent_since: null, last_heard_at: at }).where("id", "=", probe.probeId).execute();
+      if (before.state !== "silent") return null;
+      const data: EventData<"probe_returned"> = { name: probe.name, silent_since: before.silent_since ?? at };
+      return deps.log.append(trx, probe.tenantId, [eventOf(probe, "probe_returned", at, data)]);
+    });
+    watch(probe, at);
+    if (!appended) return;
+    deps.logger.info({ probe_id: probe.probeId, name: probe.name }, "a probe is heard again");
+    deps.published(probe.tenantId, appended.fromSeq);
+  };
+
+  const judge = async (entry: Watched) => {
+    try {
+      await deps.serial(entry.probe.probeId, async () => {
+        // It may have been heard while this waited for its turn.
+        const isStill = online.get(entry.probe.probeId) === entry && entry.deadline <= clock.monotonic();
+        if (isStill) await silence(entry, { isCleanStop: false });
+      });
+    } catch (error) {
+      deps.logger.error({ probe_id: entry.probe.probeId, reason: describeError(error) }, "a silent probe could not be recorded, trying again");
+    } finally {
+      entry.isJudged = false;
+    }
+  };
+  const check = () => {
+    const now = clock.monotonic();
+    const lateMs = now - lastCheck - CHECK_EVERY_MS;
+    lastCheck = now;
+    for (const entry of online.values()) {
+      if (!deps.canHear()) entry.deadline = Math.max(entry.deadline, now + silentAfterMs);
+      else if (lateMs > STALL_MS) entry.deadline += lateMs;
+      if (entry.deadline > now || entry.isJudged) continue;
+      entry.isJudged = true;
+      void judge(entry);
+    }
+  };
+  const stopChecking = clock.every(CHECK_EVERY_MS, check);
+
+  return {
+    async start() {
+      for (const probe of await deps.probes.listOnline()) watch(probe, probe.lastHeardAt ?? toInstant(clock.now()));
+      lastCheck = clock.monotonic();
+    },
+    async heard(probe) {
+      const at = toInstant(clock.now());
+      const entry = online.get(probe.probeId);
+      if (!entry) return welcome(probe, at);
+      entry.deadline = clock.monotonic() + silentAfterMs;
+      entry.lastHeardAt = at;
+      if (clock.monotonic() - entry.writtenAt < WRITE_HEARD_EVERY_MS) return undefined;
+      entry.writtenAt = clock.monotonic();
+      return deps.probes.setHeard(probe.probeId, at);
+    },
+    async stopped(probe) {
+      const entry = online.get(probe.probeId);
+      if (entry) await silence(entry, { isCleanStop: true });
+    },
+    lost(probe) {
+      const entry = online.get(probe.probeId);
+      if (entry) entry.deadline = Math.min(entry.deadline, clock.monotonic() + LOST_GRACE_MS);
+    },
+    revoked: (probeId) => deps.serial(probeId, async () => {
+      online.delete(probeId);
+      await db.transaction().execute(async (trx) => {
+        const probe = await trx.selectFrom("probes").select("site_id").where("id", "=", probeId).executeTakeFirst();
+        if (probe) await setDevicesUnknown(trx, probe.site_id);
+      });
+    }),
+    async close() {
+      stopChecking();
+      for (const { probe, lastHeardAt } of online.values()) await deps.probes.setHeard(probe.probeId, lastHeardAt);
+    },
+  };
+}
+
+function eventOf(probe: KnownProbe, type: "probe_silent" | "probe_returned", at: string, data: object) {
+  return {
+    type, data, siteId: probe.siteId, probeId: probe.probeId, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+  } as const;
+}

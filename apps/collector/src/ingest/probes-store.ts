@@ -1,0 +1,77 @@
+import type { Kysely, Selectable, Transaction } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import type { ProbeSite } from "./commit-batch.ts";
+
+/** A probe as ingest needs it. */
+export interface KnownProbe extends ProbeSite {
+  readonly name: string;
+  readonly state: string;
+  readonly silentSince: string | null;
+  readonly lastHeardAt: string | null;
+  readonly runId: string | null;
+}
+
+const COLUMNS = ["id", "tenant_id", "site_id", "name", "state", "silent_since", "last_heard_at", "run_id"] as const;
+
+function toKnown(row: Pick<Schema["probes"], (typeof COLUMNS)[number]>): KnownProbe {
+  return {
+    probeId: row.id, tenantId: row.tenant_id, siteId: row.site_id, name: row.name, state: row.state,
+    silentSince: row.silent_since, lastHeardAt: row.last_heard_at, runId: row.run_id,
+  };
+}
+
+/** What ingest keeps of probes. */
+export interface ProbesStore {
+  /** @returns Null for a probe that is unknown or revoked. */
+  find(probeId: string): Promise<KnownProbe | null>;
+  /** Probes that were heard last when this collector ended. */
+  listOnline(): Promise<readonly KnownProbe[]>;
+  setHeard(probeId: string, at: string): Promise<void>;
+  setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
+  setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
+  addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
+  /** What its site says that the probe is to do. */
+  findConfiguration(probeId: string): Promise<Pick<Selectable<Schema["sites"]>, "name" | "probe_configuration" | "configuration_revision"> | null>;
+}
+
+export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
+  const { db, reads } = deps;
+  return {
+    async find(probeId) {
+      const row = await reads.selectFrom("probes").select(COLUMNS).where("id", "=", probeId).where("revoked_at", "is", null).executeTakeFirst();
+      return row ? toKnown(row) : null;
+    },
+    async listOnline() {
+      return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null).execute()).map(toKnown);
+    },
+    async setHeard(probeId, at) {
+      await db.updateTable("probes").set({ last_heard_at: at }).where("id", "=", probeId).execute();
+    },
+    async setRun(probeId, { runId, version }) {
+      await db.updateTable("probes").set({ run_id: runId, version }).where("id", "=", probeId).execute();
+    },
+    async setHealth(probeId, { version, json }) {
+      await db.updateTable("probes").set({ health: json, version }).where("id", "=", probeId).execute();
+    },
+    addRefused: (probeId, counts) => db.transaction().execute(async (trx) => {
+      const row = await trx.selectFrom("probes").select("refused").where("id", "=", probeId).executeTakeFirst();
+      if (!row) return;
+      const total = JSON.parse(row.refused) as Record<string, number>;
+      for (const [reason, count] of Object.entries(counts)) total[reason] = (total[reason] ?? 0) + count;
+      await trx.updateTable("probes").set({ refused: JSON.stringify(total) }).where("id", "=", probeId).execute();
+    }),
+    async findConfiguration(probeId) {
+      const row = await reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id")
+        .select(["sites.name", "sites.probe_configuration", "sites.configuration_revision"]).where("probes.id", "=", probeId).executeTakeFirst();
+      return row ?? null;
+    },
+  };
+}
+
+/** The devices of a site that no probe watches any more: nothing is known of them but how they last were. */
+export async function setDevicesUnknown(trx: Transaction<Schema>, siteId: string): Promise<void> {
+  const watching = await trx.selectFrom("probes").select("id").where("site_id", "=", siteId).where("state", "=", "online").where("revoked_at", "is", null)
+    .limit(1).executeTakeFirst();
+  if (watching) return;
+  await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown").execute();
+}

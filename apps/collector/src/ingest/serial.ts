@@ -1,0 +1,24 @@
+/** Runs work one after another for each key; different keys do not wait for each other. */
+export interface Serial {
+  run(key: string, work: () => Promise<void>): Promise<void>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export function createSerial(): Serial {
+  const tails = new Map<string, Promise<void>>();
+  return {
+    run(key, work) {
+      const before = tails.get(key);
+      const result = before ? before.then(work) : work();
+      const tail = result.catch(() => undefined).then(() => {
+        if (tails.get(key) === tail) tails.delete(key);
+      });
+      tails.set(key, tail);
+      return result;
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
+    },
+  };
+}

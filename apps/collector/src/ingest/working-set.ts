@@ -1,0 +1,192 @@
+import type { Evidence } from "@lanthorn/contract";
+import { createId } from "@lanthorn/runtime";
+import type { Insertable, Kysely } from "kysely";
+import { addressKey } from "../db/address-key.ts";
+import type { Schema } from "../db/schema.ts";
+import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from "./devices-draft.ts";
+import { selectIn } from "./write-rows.ts";
+
+/** Whose events are applied. */
+export interface Site {
+  readonly tenantId: string;
+  readonly siteId: string;
+}
+
+/** What a batch touches of the database, read once before it is applied and written once after. */
+export interface WorkingSet {
+  readonly site: Site;
+  readonly devices: ReadonlyMap<string, DeviceDraft>;
+  /** Rows by their keys, to be written: the last one of a key counts. */
+  readonly interfaces: ReadonlyMap<string, Schema["interfaces"]>;
+  readonly addresses: ReadonlyMap<string, AddressRow>;
+  readonly evidence: ReadonlyMap<string, Schema["evidence"]>;
+  readonly ports: ReadonlyMap<string, Schema["ports"]>;
+  readonly changes: readonly Insertable<Schema["device_changes"]>[];
+
+  /** The device that has this MAC at the site; without a MAC, the one that now has this address. */
+  find(ref: HostRef): DeviceDraft | undefined;
+  create(ref: HostRef, fields: Pick<DeviceFields, "hostname" | "vendor" | "last_seen">): DeviceDraft;
+  /** Sets fields that differ. @returns Whether any did. */
+  set(device: DeviceDraft, group: ColumnGroup, values: Partial<DeviceFields>): boolean;
+  setVendor(device: DeviceDraft, mac: string, vendor: string, at: string): void;
+  /** These are all the addresses that the interface has now. @returns Whether that is news. */
+  setAddresses(device: DeviceDraft, mac: string, ips: readonly string[], at: string): boolean;
+  addEvidence(device: DeviceDraft, evidence: readonly Evidence[]): void;
+  setPort(device: DeviceDraft, port: Omit<Schema["ports"], "device_id" | "tenant_id">): void;
+  addChange(device: DeviceDraft, change: Pick<Schema["device_changes"], "at" | "field" | "before" | "after" | "source">): void;
+}
+
+/** What to read before a batch is applied. */
+export interface Wanted {
+  readonly hosts: readonly HostRef[];
+  /** Hosts whose addresses or ports will be changed. */
+  readonly withAddresses: readonly HostRef[];
+  readonly withPorts: readonly HostRef[];
+}
+
+const DEVICE_COLUMNS = [
+  "devices.id", "devices.ip", "devices.ip_key", "devices.mac", "devices.hostname", "devices.vendor", "devices.is_online",
+  "devices.presence_state", "devices.first_seen", "devices.last_seen", "devices.open_ports", "devices.locked_fields",
+] as const;
+
+/** In the order in which new rows have them: rows of one statement must not differ in it. */
+const ADDRESS_COLUMNS = ["device_id", "tenant_id", "site_id", "mac", "ip", "ip_key", "first_seen", "last_seen", "current"] as const;
+
+const NO_LOCKS: ReadonlySet<string> = new Set();
+
+export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wanted): Promise<WorkingSet> {
+  const { tenantId, siteId } = site;
+  const devices = new Map<string, DeviceDraft>();
+  const byMac = new Map<string, DeviceDraft>();
+  const byIp = new Map<string, DeviceDraft>();
+  const interfaceVendors = new Map<string, string>();
+  const addresses = new Map<string, AddressRow>();
+  const currentByInterface = new Map<string, Map<string, AddressRow>>();
+  const openPorts = new Map<string, Set<string>>();
+  const dirtyInterfaces = new Map<string, Schema["interfaces"]>();
+  const evidence = new Map<string, Schema["evidence"]>();
+  const ports = new Map<string, Schema["ports"]>();
+  const changes: Insertable<Schema["device_changes"]>[] = [];
+
+  const draftOf = (row: DeviceFields & { readonly id: string; readonly locked_fields: string }): DeviceDraft => {
+    let draft = devices.get(row.id);
+    if (!draft) {
+      const { id, locked_fields, ...fields } = row;
+      draft = { id, isNew: false, fields, changed: new Set(), locked: locked_fields === "[]" ? NO_LOCKS : new Set(JSON.parse(locked_fields) as string[]) };
+      devices.set(id, draft);
+    }
+    return draft;
+  };
+
+  const macs = [...new Set(wanted.hosts.map((ref) => ref.mac).filter(Boolean))];
+  for (const row of await selectIn(macs, (list) => trx.selectFrom("interfaces").innerJoin("devices", "devices.id", "interfaces.device_id")
+    .select(DEVICE_COLUMNS).select(["interfaces.mac as interface_mac", "interfaces.vendor as interface_vendor"])
+    .where("interfaces.site_id", "=", siteId).where("interfaces.mac", "in", list).execute())) {
+    const { interface_mac, interface_vendor, ...device } = row;
+    byMac.set(interface_mac, draftOf(device));
+    interfaceVendors.set(interface_mac, interface_vendor);
+  }
+  const ips = [...new Set(wanted.hosts.filter((ref) => ref.mac === "").map((ref) => ref.ip))];
+  for (const row of await selectIn(ips, (list) => trx.selectFrom("addresses").innerJoin("devices", "devices.id", "addresses.device_id")
+    .select(DEVICE_COLUMNS).select("addresses.ip as address_ip")
+    .where("addresses.site_id", "=", siteId).where("addresses.ip", "in", list).where("addresses.current", "=", 1)
+    // The last one read wins: a device known by its address alone before one with a MAC, then the one last seen.
+    .orderBy("addresses.mac", "desc").orderBy("addresses.last_seen").execute())) {
+    const { address_ip, ...device } = row;
+    byIp.set(address_ip, draftOf(device));
+  }
+  const find = (ref: HostRef) => (ref.mac === "" ? byIp.get(ref.ip) : byMac.get(ref.mac));
+  const idsOf = (refs: readonly HostRef[]) => [...new Set(refs.flatMap((ref) => find(ref)?.id ?? []))];
+
+  for (const row of await selectIn(idsOf(wanted.withAddresses), (list) =>
+    trx.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", list).where("current", "=", 1).execute())) currentOf(row.device_id, row.mac).set(row.ip, row);
+  for (const row of await selectIn(idsOf(wanted.withPorts), (list) =>
+    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open").execute())) {
+    openPortsOf(row.device_id).add(`${row.port} ${row.protocol}`);
+  }
+
+  function currentOf(deviceId: string, mac: string): Map<string, AddressRow> {
+    const key = `${deviceId} ${mac}`;
+    let current = currentByInterface.get(key);
+    if (!current) currentByInterface.set(key, (current = new Map()));
+    return current;
+  }
+  function openPortsOf(deviceId: string): Set<string> {
+    let open = openPorts.get(deviceId);
+    if (!open) openPorts.set(deviceId, (open = new Set()));
+    return open;
+  }
+  function set(device: DeviceDraft, group: ColumnGroup, values: Partial<DeviceFields>): boolean {
+    const fields = device.fields as Record<string, unknown>;
+    const differing = Object.entries(values).filter(([name, value]) => fields[name] !== value);
+    for (const [name, value] of differing) fields[name] = value;
+    if (differing.length > 0) device.changed.add(group);
+    return differing.length > 0;
+  }
+
+  return {
+    site, devices, interfaces: dirtyInterfaces, addresses, evidence, ports, changes, find, set,
+    create(ref, { hostname, vendor, last_seen }) {
+      const device: DeviceDraft = {
+        id: createId(), isNew: true, changed: new Set(), locked: NO_LOCKS,
+        fields: {
+          ip: ref.ip, ip_key: addressKey(ref.ip), mac: ref.mac, hostname, vendor, is_online: 1, presence_state: "online",
+          first_seen: last_seen, last_seen, open_ports: "[]",
+        },
+      };
+      devices.set(device.id, device);
+      if (ref.mac === "") byIp.set(ref.ip, device);
+      else byMac.set(ref.mac, device);
+      return device;
+    },
+    setVendor(device, mac, vendor, at) {
+      if (mac === "" || interfaceVendors.get(mac) === vendor) return;
+      interfaceVendors.set(mac, vendor);
+      dirtyInterfaces.set(mac, { device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, vendor, first_seen: at });
+    },
+    setAddresses(device, mac, list, at) {
+      const current = currentOf(device.id, mac);
+      const now = new Set(list);
+      let isNews = false;
+      const write = (row: AddressRow) => void addresses.set(`${row.device_id} ${row.mac} ${row.ip}`, row);
+      for (const ip of now) {
+        const known = current.get(ip);
+        const row: AddressRow = known ?? {
+          device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at, current: 1,
+        };
+        isNews ||= known === undefined;
+        if (row.last_seen < at) row.last_seen = at;
+        current.set(ip, row);
+        write(row);
+      }
+      for (const [ip, row] of current) {
+        if (now.has(ip)) continue;
+        current.delete(ip);
+        write({ ...row, current: 0 });
+        isNews = true;
+      }
+      return isNews;
+    },
+    addEvidence(device, list) {
+      for (const { field, value, source, confidence, seen_at } of list) {
+        const key = JSON.stringify([device.id, field, source, value]);
+        const known = evidence.get(key);
+        if (known && known.seen_at >= seen_at) continue;
+        evidence.set(key, { device_id: device.id, tenant_id: tenantId, field, value, source, confidence, seen_at });
+      }
+    },
+    setPort(device, port) {
+      ports.set(`${device.id} ${port.port} ${port.protocol}`, { device_id: device.id, tenant_id: tenantId, ...port });
+      const open = openPortsOf(device.id);
+      const key = `${port.port} ${port.protocol}`;
+      if (port.state === "open" ? open.has(key) : !open.has(key)) return;
+      if (port.state === "open") open.add(key);
+      else open.delete(key);
+      const numbers = [...new Set([...open].map((entry) => Number.parseInt(entry, 10)))].toSorted((a, b) => a - b);
+      set(device, "ports", { open_ports: JSON.stringify(numbers) });
+    },
+    addChange(device, change) {
+      changes.push({ id: createId(), device_id: device.id, tenant_id: tenantId, ...change });
+    },
+  };
+}
