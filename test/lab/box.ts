@@ -51,9 +51,10 @@ function hostNetwork(plan: HostPlan, packages: DebianRoot): readonly string[] {
   };
   const routes = plan.addresses.length > 0 && !plan.addresses.some((address) => address.startsWith(`${LAN.gateway}/`));
   return [
+    "net=/proc/sys/net",
     /** A late host is found by its ARP answer only: the kernel must neither answer nor say anything by itself. */
-    ...(plan.lateArpMs === undefined ? [] : ["echo 8 > /proc/sys/net/ipv4/conf/all/arp_ignore", "echo 1 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6"]),
-    "echo 0 > /proc/sys/net/ipv4/ip_forward",
+    ...(plan.lateArpMs === undefined ? [] : ["echo 8 > $net/ipv4/conf/all/arp_ignore", "echo 1 > $net/ipv6/conf/eth0/disable_ipv6"]),
+    "echo 0 > $net/ipv4/ip_forward",
     /** Without this, checksums are left to a network card that is not there, and every capture shows them wrong. */
     `${tool("ethtool")} -K eth0 tx off > /dev/null`,
     ...plan.addresses.map((address) => `${tool("ip")} addr add ${address} ${address.includes(":") ? "nodad " : "broadcast + "}dev eth0`),
@@ -114,7 +115,7 @@ async function spawnBox(script: string, options: BoxOptions): Promise<ProcessIde
   const log = await open(join(options.folder, "log"), "w");
   try {
     const isolate = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", script];
-    const child = spawn("nsenter", [`--net=/run/netns/${options.namespace}`, ...isolate], {
+    const child = spawn("/usr/bin/nsenter", [`--net=/run/netns/${options.namespace}`, ...isolate], {
       /** Not in our process group: Ctrl-C at the terminal is for the command, which then takes the lab down in order. */
       detached: true,
       stdio: ["ignore", log.fd, log.fd],

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { startHost, startSwitch } from "./box.ts";
 import type { DebianRoot } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
+import { withFileLock } from "./file-lock.ts";
 import { type HostPlan, plannedServices, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
 import { bootId, filesOf, type HostState, type LabState, REPOSITORY, writeState } from "./lab-state.ts";
 import { namesOf } from "./names.ts";
@@ -31,18 +32,20 @@ export async function makeLab(plans: readonly HostPlan[], making: Making): Promi
   const hosts = plans.map((plan, index): HostState => ({ plan, namespace: namespace(plan.name), port: `port${index + 2}`, process: null }));
   const own = [namespace(SWITCH_BOX.name), namespace(PROBE_BOX.name)] as const;
   const namespaces = [...own, ...hosts.map((host) => host.namespace)];
-  await refuseForeign(network, id, namespaces);
-  const wan = await chooseWan(network, id);
-  const planned: LabState = {
-    version: 1, id, stage: "making", bootId: bootId(), wan, namespaces, hosts, switchProcess: null, nextPort: hosts.length + 2,
-  };
-  await writeState(planned);
-  await addNamespaces(network, id, namespaces);
+  const planned = await reserve(network, id, namespaces, async () => {
+    const wan = await chooseWan(network, id);
+    const none = { switchProcess: null, nextPort: hosts.length + 2 };
+    const state: LabState = { version: 1, id, stage: "making", bootId: bootId(), wan, namespaces, hosts, ...none };
+    await writeState(state);
+    await addNamespaces(network, id, namespaces);
+    await addWan(network, wan, own[1]);
+    return state;
+  });
   making.signal.throwIfAborted();
   await addSwitch(network, own[0]);
   const probeCable = { port: "port1", namespace: own[1], interfaceName: PROBE_BOX.lanInterface, mac: PROBE_BOX.mac };
   await addCables(network, own[0], [probeCable, ...hosts.map(cableOf)]);
-  await Promise.all([configureProbeBox(network, own[1]), addWan(network, wan, own[1])]);
+  await configureProbeBox(network, own[1]);
   making.signal.throwIfAborted();
   const switchFolder = await boxFolder(id, SWITCH_BOX.name);
   const switchProcess = await startSwitch({ packages: making.packages, namespace: own[0], folder: switchFolder });
@@ -60,10 +63,12 @@ export async function addHost(plan: HostPlan, state: LabState, making: Making): 
   const { network } = making;
   const { namespace } = namesOf(state.id);
   const host: HostState = { plan, namespace: namespace(plan.name), port: `port${state.nextPort}`, process: null };
-  await refuseForeign(network, state.id, [host.namespace]);
-  const planned = { ...state, hosts: [...state.hosts, host], namespaces: [...state.namespaces, host.namespace], nextPort: state.nextPort + 1 };
-  await writeState(planned);
-  await addNamespaces(network, state.id, [host.namespace]);
+  const namespaces = [...state.namespaces, host.namespace];
+  const planned = { ...state, hosts: [...state.hosts, host], namespaces, nextPort: state.nextPort + 1 };
+  await reserve(network, state.id, [host.namespace], async () => {
+    await writeState(planned);
+    await addNamespaces(network, state.id, [host.namespace]);
+  });
   await addCables(network, namespace(SWITCH_BOX.name), [cableOf(host)]);
   const [started = host] = await startAll([host], [], making);
   const joined = { ...planned, hosts: [...state.hosts, started] };
@@ -89,6 +94,17 @@ async function boxFolder(id: string, name: string): Promise<string> {
   const folder = join(filesOf(id).folder, name);
   await mkdir(folder, { recursive: true });
   return folder;
+}
+
+/**
+ * Makes what has a name that the whole machine sees, where nobody has that name yet. One lab at a time: another checkout may bring up one
+ * of the same id, or pick the same addresses.
+ */
+function reserve<T>(network: Network, id: string, wanted: readonly string[], make: () => Promise<T>): Promise<T> {
+  return withFileLock({ file: "/run/lock/lanthorn-lab", waitSeconds: 60 }, async () => {
+    await refuseForeign(network, id, wanted);
+    return make();
+  });
 }
 
 async function refuseForeign(network: Network, id: string, wanted: readonly string[]): Promise<void> {

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { avahiConf, avahiService, dhcpScript, dnsmasqConf, lines, nginxConf, snmpdConf } from "./daemon-files.ts";
 import type { DebianRoot } from "./debian-packages.ts";
-import { type Daemon, type HostPlan, LAN } from "./host-plan.ts";
+import type { Daemon, HostPlan } from "./host-plan.ts";
 
 /** Debian packages that hold the lab's programs, in releases 12 and 13. */
 export const LAB_PACKAGES = [
@@ -44,7 +45,8 @@ interface BoxFiles {
 
 /** How each daemon is started in a host's box. All stay in the foreground, below the box's first process. */
 const DAEMON_STARTS: Readonly<Record<Daemon, (box: BoxFiles) => DaemonStart>> = {
-  dnsmasq: (box) => simple(box, "dnsmasq", ["--keep-in-foreground", "--conf-file=FOLDER/dnsmasq.conf"], { "dnsmasq.conf": dnsmasqConf(box.hosts) }),
+  dnsmasq: (box) =>
+    simple(box, "dnsmasq", ["--keep-in-foreground", "--conf-file=FOLDER/dnsmasq.conf"], { "dnsmasq.conf": dnsmasqConf(box.hosts) }),
   sshd,
   nginx: (box) => ({
     ...simple(box, "nginx", ["-p", "/run/nginx", "-e", "stderr", "-c", "FOLDER/nginx.conf"], { "nginx.conf": nginxConf(box.plan) }),
@@ -59,7 +61,7 @@ const DAEMON_STARTS: Readonly<Record<Daemon, (box: BoxFiles) => DaemonStart>> = 
   avahi: (box) => ({
     ...simple(box, "avahi-daemon", ["-f", "FOLDER/avahi.conf", "--no-drop-root", "--no-chroot", "--no-rlimits"], {
       "avahi.conf": avahiConf(box.plan),
-      "etc/avahi/services/http.service": box.plan.daemons.includes("nginx") ? AVAHI_WEB_SERVICE : AVAHI_DEVICE_INFO,
+      "etc/avahi/services/http.service": avahiService(box.plan),
     }),
     before: ["mkdir -p /run/avahi-daemon"],
   }),
@@ -118,35 +120,6 @@ export function lateArpStart(box: BoxFiles, delayMs: number): DaemonStart {
   };
 }
 
-function dnsmasqConf(hosts: readonly HostPlan[]): string {
-  const records = hosts
-    .filter((host) => host.inDns === true)
-    .flatMap((host) => host.addresses.map((address) => `host-record=${host.name}.${LAN.domain},${address.split("/")[0]}`));
-  const { first, last, seconds } = LAN.leases;
-  return lines(
-    "user=root",
-    "interface=eth0",
-    "except-interface=lo",
-    "bind-interfaces",
-    "no-resolv",
-    "no-hosts",
-    "bogus-priv",
-    `domain=${LAN.domain}`,
-    `local=/${LAN.domain}/`,
-    `dhcp-range=${first},${last},255.255.255.0,${seconds}`,
-    `dhcp-option=option:router,${LAN.gateway}`,
-    `dhcp-option=option:dns-server,${LAN.dnsServer}`,
-    "dhcp-authoritative",
-    "dhcp-leasefile=/run/dnsmasq.leases",
-    "pid-file=/run/dnsmasq.pid",
-    "log-facility=-",
-    "log-dhcp",
-    /** It would ping an address for three seconds before it offers it; here nobody takes an address of the range for himself. */
-    "no-ping",
-    ...records,
-  );
-}
-
 function sshd(box: BoxFiles): DaemonStart {
   const start = simple(box, "sshd", ["-D", "-e", "-f", "FOLDER/sshd_config"], {});
   const keygen = box.packages.command("ssh-keygen").path;
@@ -157,59 +130,9 @@ function sshd(box: BoxFiles): DaemonStart {
     .map(([option, path]) => `${option} ${path}`);
   return {
     ...start,
-    files: { sshd_config: lines("Port 22", "HostKey /run/sshd/host_key", "PidFile none", "UsePAM no", "PasswordAuthentication no", ...helpers) },
+    files: { sshd_config: lines("Port 22", "HostKey /run/sshd/host_key", "PidFile none", "UsePAM no", ...helpers) },
     before: ["mkdir -p /run/sshd", `${shellEnv(start.env)}${keygen} -q -t ed25519 -N '' -C '' -f /run/sshd/host_key`],
   };
-}
-
-function nginxConf(plan: HostPlan): string {
-  const listen = (plan.webPorts ?? [80]).flatMap((port) => [`listen ${port};`, `listen [::]:${port};`]).join(" ");
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path /run/nginx/${kind};`).join(" ");
-  return lines(
-    "daemon off; master_process off; pid /run/nginx.pid;",
-    "events { worker_connections 64; }",
-    `http { access_log off; ${temporary}`,
-    `  server { ${listen} server_name ${plan.name}; default_type text/html;`,
-    `    location / { return 200 "<!doctype html><title>${plan.name}</title><h1>${plan.name}</h1>\\n"; } } }`,
-  );
-}
-
-function snmpdConf(plan: HostPlan): string {
-  return lines("agentaddress udp:161", "rocommunity public default", `sysName ${plan.name}`, `sysDescr ${plan.name} of the lab`, "sysLocation lab");
-}
-
-function avahiConf(plan: HostPlan): string {
-  return lines(
-    "[server]",
-    `host-name=${plan.name}`,
-    "allow-interfaces=eth0",
-    "enable-dbus=no",
-    "[wide-area]",
-    "enable-wide-area=no",
-    "[publish]",
-    "publish-workstation=no",
-    "publish-hinfo=no",
-  );
-}
-
-const AVAHI_HEAD = `<?xml version="1.0" standalone="no"?><!DOCTYPE service-group SYSTEM "avahi-service.dtd">`;
-const AVAHI_WEB_SERVICE = `${AVAHI_HEAD}<service-group><name replace-wildcards="yes">%h</name><service><type>_http._tcp</type><port>80</port></service></service-group>\n`;
-const AVAHI_DEVICE_INFO = `${AVAHI_HEAD}<service-group><name replace-wildcards="yes">%h</name><service><type>_device-info._tcp</type><port>0</port></service></service-group>\n`;
-
-function dhcpScript(busybox: string, ip: string): string {
-  return lines(
-    "#!/bin/sh",
-    `ip() { ${ip} "$@"; }`,
-    'case "$1" in',
-    "deconfig)",
-    '  ip link set "$interface" up; ip -4 addr flush dev "$interface" ;;',
-    "bound|renew)",
-    '  ip addr replace "$ip/$mask" broadcast "${broadcast:-+}" dev "$interface"',
-    '  for one in $router; do ip route replace default via "$one" dev "$interface"; done',
-    `  [ "$1" = renew ] || ${busybox} arping -U -q -c 1 -w 1 -I "$interface" "$ip" & ;;`,
-    "esac",
-    "exit 0",
-  );
 }
 
 /** Assignments before a shell command. */
@@ -221,8 +144,4 @@ export function shellEnv(env: Readonly<Record<string, string>>): string {
 
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function lines(...texts: readonly string[]): string {
-  return `${texts.join("\n")}\n`;
 }

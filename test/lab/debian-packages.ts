@@ -23,8 +23,10 @@ export interface UnpackOptions {
   /** Where packages are kept; the repository's ignored `.cache/debian` unless given. */
   readonly cacheFolder?: string;
   /** Told, in a sentence, what is being fetched; standard error unless given. */
-  readonly say?: (line: string) => void;
+  readonly say?: Say;
 }
+
+type Say = (line: string) => void;
 
 interface PackageVersion {
   readonly name: string;
@@ -74,7 +76,7 @@ async function stampOfMachine(): Promise<string> {
 }
 
 /** Which packages of which version would be installed, had apt to install `names`. */
-async function resolvePackages(names: readonly string[], cache: string, say: (line: string) => void): Promise<readonly PackageVersion[]> {
+async function resolvePackages(names: readonly string[], cache: string, say: Say): Promise<readonly PackageVersion[]> {
   const simulate = ["install", "--simulate", "--no-install-recommends", "-o", "Debug::NoLocking=1", ...names];
   const first = await tryCommand("apt-get", [...(await listOptions(cache)), ...simulate]);
   const answer = first.code === 0 ? first : await updateLists(cache, say).then((lists) => tryCommand("apt-get", [...lists, ...simulate]));
@@ -90,7 +92,7 @@ async function listOptions(cache: string): Promise<readonly string[]> {
 }
 
 /** Fetches package lists into the cache folder: for a machine that has none, or whose lists name packages that are gone. */
-async function updateLists(cache: string, say: (line: string) => void): Promise<readonly string[]> {
+async function updateLists(cache: string, say: Say): Promise<readonly string[]> {
   say("fetching Debian's package lists");
   await mkdir(join(cache, "lists/partial"), { recursive: true });
   await mkdir(join(cache, "apt/archives/partial"), { recursive: true });
@@ -101,7 +103,7 @@ async function updateLists(cache: string, say: (line: string) => void): Promise<
   throw new LabError("packages", `apt-get update failed; look at /etc/apt/sources.list and the network: ${result.stderr.trim()}`);
 }
 
-async function buildRoot(packages: readonly PackageVersion[], cache: string, folder: string, say: (line: string) => void): Promise<void> {
+async function buildRoot(packages: readonly PackageVersion[], cache: string, folder: string, say: Say): Promise<void> {
   await mkdir(join(cache, "archives"), { recursive: true });
   const unfinished = await mkdtemp(join(cache, "unfinished-"));
   try {
@@ -114,7 +116,7 @@ async function buildRoot(packages: readonly PackageVersion[], cache: string, fol
   }
 }
 
-async function fetchArchives(packages: readonly PackageVersion[], cache: string, say: (line: string) => void): Promise<readonly string[]> {
+async function fetchArchives(packages: readonly PackageVersion[], cache: string, say: Say): Promise<readonly string[]> {
   const folder = join(cache, "archives");
   const present = await readdir(folder);
   const wanted = packages.filter((one) => archiveOf(one, present) === undefined);
@@ -136,7 +138,7 @@ function archiveOf(one: PackageVersion, files: readonly string[]): string | unde
   return files.find((file) => file.startsWith(start) && file.endsWith(".deb"));
 }
 
-async function download(wanted: readonly PackageVersion[], cache: string, say: (line: string) => void): Promise<void> {
+async function download(wanted: readonly PackageVersion[], cache: string, say: Say): Promise<void> {
   const folder = await mkdtemp(join(cache, "unfinished-"));
   try {
     const args = ["-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User=", "download", ...wanted.map((one) => `${one.name}=${one.version}`)];

@@ -1,10 +1,22 @@
+type LabErrorCode =
+  | "not-root"
+  | "not-up"
+  | "not-ready"
+  | "bad-id"
+  | "bad-name"
+  | "duplicate"
+  | "unknown-host"
+  | "busy"
+  | "packages"
+  | "command-failed";
+
 /** What the lab cannot carry on from. */
 export class LabError extends Error {
   override readonly name = "LabError";
 
-  readonly code: "not-root" | "not-up" | "bad-name" | "bad-id" | "duplicate" | "unknown-host" | "command-failed" | "packages" | "not-ready" | "busy";
+  readonly code: LabErrorCode;
 
-  constructor(code: LabError["code"], message: string, options?: ErrorOptions) {
+  constructor(code: LabErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

@@ -38,7 +38,13 @@ export const LAN = {
 } as const;
 
 /** The box that the probe runs in; a PC Engines board, as such boxes often are. */
-export const PROBE_BOX = { name: "probe", lanInterface: "lan0", wanInterface: "wan0", lanAddress: "10.77.0.5", mac: "00:0d:b9:77:00:05" } as const;
+export const PROBE_BOX = {
+  name: "probe",
+  lanInterface: "lan0",
+  wanInterface: "wan0",
+  lanAddress: "10.77.0.5",
+  mac: "00:0d:b9:77:00:05",
+} as const;
 
 /** The bridge's box; it speaks LLDP on each port, as a managed switch does. Netgear. */
 export const SWITCH_BOX = { name: "switch", bridge: "br0", mac: "28:80:88:77:00:00" } as const;
@@ -97,5 +103,6 @@ const DAEMON_SERVICES: Readonly<Record<Daemon, readonly Service[]>> = {
 /** What must be found listening on a host before it counts as up. */
 export function plannedServices(plan: HostPlan): readonly Service[] {
   const web = plan.daemons.includes("nginx") ? (plan.webPorts ?? [80]) : [];
-  return [...plan.daemons.flatMap((daemon) => DAEMON_SERVICES[daemon]), ...web.map((port) => ({ port, protocol: "tcp" as const, name: "http" }))];
+  const others = plan.daemons.flatMap((daemon) => DAEMON_SERVICES[daemon]);
+  return [...others, ...web.map((port) => ({ port, protocol: "tcp" as const, name: "http" }))];
 }

@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HostPlan } from "./host-plan.ts";
@@ -41,7 +42,9 @@ export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 /** Where a lab's files are: its state, its lock, and a folder of its hosts' files and logs. */
 export function filesOf(id: string): { readonly state: string; readonly lock: string; readonly folder: string } {
   const folder = join(REPOSITORY, ".cache/lab");
-  return { state: join(folder, `${id}.json`), lock: join(folder, `${id}.lock`), folder: join(folder, id) };
+  /** A lock must not be deleted, and tests make a new id each time: a few locks for all ids, some of which share one. */
+  const lock = createHash("sha256").update(id).digest("hex").slice(0, 1);
+  return { state: join(folder, `${id}.json`), lock: join(folder, `lock-${lock}`), folder: join(folder, id) };
 }
 
 export function bootId(): string {
@@ -72,10 +75,4 @@ export async function forgetState(id: string): Promise<void> {
   const files = filesOf(id);
   await rm(files.state, { force: true });
   await rm(files.folder, { recursive: true, force: true });
-}
-
-/** Ids of the labs that this checkout has written down, up or not. */
-export async function knownLabs(): Promise<readonly string[]> {
-  const files = await readdir(join(REPOSITORY, ".cache/lab")).catch(() => []);
-  return files.filter((file) => /^[a-z0-9]{1,8}\.json$/.test(file)).map((file) => file.slice(0, -".json".length));
 }

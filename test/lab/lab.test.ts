@@ -34,9 +34,10 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
   });
 
   test("answers ARP for each address with the host's MAC, and for the late one after two seconds", { timeout: 60_000 }, async () => {
-    const asked = status.hosts.flatMap((host) =>
-      (status.addresses[host.name] ?? []).filter((ip) => !ip.includes(":")).map(async (ip) => ({ host, ip, answer: await askByArp(lab, ip) })),
-    );
+    const asked = status.hosts.flatMap((host) => {
+      const v4 = (status.addresses[host.name] ?? []).filter((ip) => !ip.includes(":"));
+      return v4.map(async (ip) => ({ host, ip, answer: await askByArp(lab, ip) }));
+    });
     const answers = await Promise.all(asked);
     for (const { host, ip, answer } of answers) expect(answer?.mac, `${host.name} ${ip}`).toBe(host.mac);
     const late = answers.find(({ host }) => host.name === "late");
@@ -47,7 +48,8 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     const { path, env } = lab.packages.command("busybox");
     const services = status.hosts.flatMap((host) => host.services.map((service) => ({ host, ...service })));
     const web = services.filter((service) => service.name === "http").map(async ({ host, port }) => {
-      const { stdout } = await lab.exec("probe", path, ["timeout", "5", path, "wget", "-q", "-O", "-", `http://${host.ip}:${port}/`], { env });
+      const fetch = ["timeout", "5", path, "wget", "-q", "-O", "-", `http://${host.ip}:${port}/`];
+      const { stdout } = await lab.exec("probe", path, fetch, { env });
       expect(stdout).toContain(`<title>${host.name}</title>`);
     });
     const ssh = services.filter((service) => service.name === "ssh").map(async ({ host, port }) => {

@@ -28,7 +28,7 @@ export interface Lab {
     readonly wanInterface: "wan0";
     readonly wanAddress: string;
   };
-  /** The machine's own address on the cable to the probe's box; a collector that listens here is reached from there, and from nowhere else. */
+  /** The machine's own address on the cable to the probe's box: a collector that listens here is reached from there only. */
   readonly collectorAddress: string;
   readonly dnsServer: string;
   /** What is there now, read from the hosts themselves. */
@@ -123,7 +123,8 @@ function choosePlans(names: readonly string[] | undefined): readonly HostPlan[] 
 }
 
 function isWhole(state: LabState): boolean {
-  return state.switchProcess !== null && isRunning(state.switchProcess) && state.hosts.every((host) => host.process !== null && isRunning(host.process));
+  const processes = [state.switchProcess, ...state.hosts.map((host) => host.process)];
+  return processes.every((process) => process !== null && isRunning(process));
 }
 
 function currentState(id: string): LabState {
@@ -183,7 +184,9 @@ async function joinHost(text: string, id: string, tools: Tools): Promise<LabHost
   if (isReservedName(name) || state.hosts.some((host) => host.plan.name === name)) {
     throw new LabError("duplicate", `the lab has a host "${name}" already`);
   }
-  if (state.hosts.some((host) => host.plan.mac === plan.mac)) throw new LabError("duplicate", `the MAC of "${name}" is another host's: choose another name`);
+  if (state.hosts.some((host) => host.plan.mac === plan.mac)) {
+    throw new LabError("duplicate", `the MAC of "${name}" is another host's: choose another name`);
+  }
   try {
     const joined = await addHost(plan, state, { id, ...tools, signal: new AbortController().signal });
     const { hosts } = await readStatus({ ...joined, hosts: joined.hosts.slice(-1) }, tools.packages);

@@ -1,5 +1,15 @@
 import { openCapture, openInjector, readInterface } from "@lanthorn/packet-io";
-import { ARP_OPERATION, decodeArp, decodeEthernet, encodeArp, encodeEthernet, equalBytes, ETHER_TYPE, parseIpv4, parseMac } from "@lanthorn/packets";
+import {
+  ARP_OPERATION,
+  decodeArp,
+  decodeEthernet,
+  encodeArp,
+  encodeEthernet,
+  equalBytes,
+  ETHER_TYPE,
+  parseIpv4,
+  parseMac,
+} from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 
 /**

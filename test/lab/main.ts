@@ -16,7 +16,8 @@ program
     const started = performance.now();
     const lab = await createLab({ ...program.opts<{ id: string }>(), keep: true, signal: stopSignal() });
     const { hosts } = await lab.status();
-    console.log(`${hosts.length} hosts are up after ${((performance.now() - started) / 1000).toFixed(1)} s; look with: npm run lab -- status`);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`${hosts.length} hosts are up after ${seconds} s; look with: npm run lab -- status`);
   });
 
 program

@@ -60,6 +60,8 @@ describe("a lab's id", () => {
   });
 
   test("is refused when it is no short word", () => {
-    for (const id of ["", "A", "a-b", "123456789", "../x"]) expect(() => namesOf(id), id).toThrow(expect.objectContaining({ code: "bad-id" }));
+    for (const id of ["", "A", "a-b", "123456789", "../x"]) {
+      expect(() => namesOf(id), id).toThrow(expect.objectContaining({ code: "bad-id" }));
+    }
   });
 });

@@ -104,7 +104,7 @@ export async function configureProbeBox(network: Network, namespace: string): Pr
 
 /** The cable between the probe's box and the machine, where the collector is. The machine forwards nothing that comes in by it. */
 export async function addWan(network: Network, wan: WanState, probeNamespace: string): Promise<void> {
-  await network.ip(null, [..."link add".split(" "), wan.peer, "type", "veth", "peer", "name", PROBE_BOX.wanInterface, "netns", probeNamespace]);
+  await network.batch(null, [`link add ${wan.peer} type veth peer name ${PROBE_BOX.wanInterface} netns ${probeNamespace}`]);
   const conf = (file: string) => `/proc/sys/net/${file.replace("IFACE", wan.peer)}`;
   await writeFile(conf("ipv4/conf/IFACE/forwarding"), "0");
   if (existsSync(conf("ipv6/conf/IFACE/disable_ipv6"))) await writeFile(conf("ipv6/conf/IFACE/disable_ipv6"), "1");

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
+import { LabError } from "./errors.ts";
 
 /** One process and no other: the kernel gives numbers anew, but not with the same start. */
 export interface ProcessIdentity {
@@ -25,10 +26,18 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startTicks === identity.startTicks;
 }
 
-/** Ends processes with SIGKILL, each only if it is still the one that was meant, and returns when they are gone. */
+/** The kernel ends a process within milliseconds; one that hangs in a driver it never ends. */
+const END_TIMEOUT_MS = 10_000;
+
+/**
+ * Ends processes with SIGKILL, each only if it is still the one that was meant, and returns when they are gone.
+ * @throws LabError `not-ready` for one that does not end.
+ */
 export async function endProcesses(identities: readonly ProcessIdentity[]): Promise<void> {
+  const deadline = performance.now() + END_TIMEOUT_MS;
   let left = identities.filter(isRunning);
   while (left.length > 0) {
+    if (performance.now() > deadline) throw new LabError("not-ready", `process ${left[0]?.pid} does not end, even by SIGKILL`);
     for (const { pid } of left) {
       try {
         process.kill(pid, "SIGKILL");

@@ -19,15 +19,18 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command to its end and gives back what it said, whatever its exit code.
- * @throws LabError `command-failed` when it cannot be started.
+ * Runs a command to its end and gives back what it said, whatever its exit code; 127 when there is no such program.
+ * @throws LabError `command-failed` when nothing can be started.
  */
 export function tryCommand(path: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(path, args, {
+    const assignments = Object.entries({ LC_ALL: "C", ...options.env }).map(([name, value]) => `${name}=${value}`);
+    /** Through env(1), which lays them over what this process has inherited. */
+    const child = spawn("/usr/bin/env", [...assignments, path, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
       cwd: options.cwd,
-      env: { ...process.env, LC_ALL: "C", ...options.env },
+      /** Ctrl-C at the terminal is for us: what we run in order to clean up must not end by it. */
+      detached: true,
       timeout: options.timeoutMs ?? 60_000,
       killSignal: "SIGKILL",
     });

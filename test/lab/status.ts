@@ -12,7 +12,7 @@ export interface LabHost {
   /** The numerically lowest IPv4 address on its interface. */
   readonly ip: string;
   readonly mac: string;
-  /** What DNS says of `ip`, which for a lease is what the DHCP server was told, else what its mDNS says; without domain; "" where nobody says. */
+  /** What DNS says of `ip`, for a lease what the DHCP server was told; else what its own mDNS says. Without domain; "" if nobody says. */
   readonly hostname: string;
   /** Everything that listens beyond its own loopback, by port. */
   readonly services: readonly Service[];
@@ -21,7 +21,12 @@ export interface LabHost {
 export interface LabStatus {
   readonly id: string;
   readonly lan: { readonly subnet: string; readonly gateway: string; readonly dns_server: string; readonly domain: string };
-  readonly probe: { readonly namespace: string; readonly lan_address: string; readonly wan_address: string; readonly collector_address: string };
+  readonly probe: {
+    readonly namespace: string;
+    readonly lan_address: string;
+    readonly wan_address: string;
+    readonly collector_address: string;
+  };
   /** What a probe on the LAN has to find: every host that has an address now. The probe's own box and the switch are none. */
   readonly hosts: readonly LabHost[];
   /** All addresses of each host, IPv4 first and by number, link-local ones last. */
@@ -50,7 +55,9 @@ const SERVICE_NAMES: Readonly<Record<string, string>> = {
 
 export async function readStatus(state: LabState, packages: DebianRoot): Promise<LabStatus> {
   const looked = await Promise.all(state.hosts.map(async (host) => [host, await lookAt(host, packages)] as const));
-  const present = looked.filter(([host, facts]) => host.process !== null && isRunning(host.process) && facts.up && primary(facts) !== undefined);
+  const present = looked.filter(([host, facts]) => {
+    return host.process !== null && isRunning(host.process) && facts.up && primary(facts) !== undefined;
+  });
   const hosts = present.map(async ([host, facts]): Promise<LabHost> => {
     const ip = primary(facts) ?? "";
     return { name: host.plan.name, ip, mac: facts.mac, hostname: await hostnameOf(ip, facts, state, packages), services: facts.services };
@@ -83,8 +90,9 @@ export async function lookAt(host: Pick<HostState, "namespace">, packages: Debia
   const [found] = parsed;
   const v4 = (found?.addr_info ?? []).filter((one) => one.family === "inet").map((one) => one.local);
   const v6 = (found?.addr_info ?? []).filter((one) => one.family === "inet6");
-  const sorted = [...v4.toSorted((a, b) => parseIpv4(a) - parseIpv4(b)), ...v6.toSorted((a, b) => rank(a) - rank(b)).map((one) => one.local)];
-  return { mac: found?.address ?? "", up: found?.flags.includes("LOWER_UP") ?? false, addresses: sorted, services: parseSockets(sockets) };
+  const byNumber = v4.toSorted((a, b) => parseIpv4(a) - parseIpv4(b));
+  const addresses = [...byNumber, ...v6.toSorted((a, b) => rank(a) - rank(b)).map((one) => one.local)];
+  return { mac: found?.address ?? "", up: found?.flags.includes("LOWER_UP") ?? false, addresses, services: parseSockets(sockets) };
 }
 
 function rank(address: { readonly scope: string }): number {
@@ -107,7 +115,10 @@ function parseSockets(lines: readonly string[]): readonly Service[] {
   return [...services.values()].toSorted((a, b) => a.port - b.port || a.protocol.localeCompare(b.protocol));
 }
 
-/** Asks as the probe would: the LAN's DNS server by reverse lookup, then the host itself by mDNS. */
+/**
+ * Asks the LAN's DNS server by reverse lookup, then the host itself by mDNS. It asks from the gateway: what the probe's own box sends and
+ * gets would be evidence to the probe, which must not depend on who looks at the lab.
+ */
 async function hostnameOf(ip: string, facts: HostFacts, state: LabState, packages: DebianRoot): Promise<string> {
   const byDns = await reverseLookup(ip, LAN.dnsServer, state, packages);
   if (byDns !== "" || !facts.services.some((service) => service.port === 5353)) return byDns;
@@ -117,7 +128,7 @@ async function hostnameOf(ip: string, facts: HostFacts, state: LabState, package
 async function reverseLookup(ip: string, server: string, state: LabState, packages: DebianRoot): Promise<string> {
   const { path, env } = packages.command("busybox");
   const question = `${ip.split(".").toReversed().join(".")}.in-addr.arpa`;
-  const args = [`--net=/run/netns/${namesOf(state.id).namespace(PROBE_BOX.name)}`, path, "nslookup", "-type=ptr", question, server];
+  const args = [`--net=/run/netns/${namesOf(state.id).namespace("gateway")}`, path, "nslookup", "-type=ptr", question, server];
   const { stdout } = await tryCommand("nsenter", args, { env, timeoutMs: 5000 });
   return /\sname = ([^.\s]+)/.exec(stdout)?.[1] ?? "";
 }

@@ -22,7 +22,8 @@ export function remainsOf(id: string): readonly string[] {
   const { namespace, wanPeer } = namesOf(id);
   const namespaces = listFolder("/run/netns").filter((name) => name.startsWith(namespace("")));
   const links = listFolder("/sys/class/net").filter((name) => name === wanPeer);
-  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n").filter((line) => line.includes(namespace("")) || line.includes(`/lab/${id}/`));
+  const isOurs = (line: string) => line.includes(namespace("")) || line.includes(`/lab/${id}/`);
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n").filter(isOurs);
   const processes = listFolder("/proc").filter((pid) => /^\d+$/.test(pid) && isOf(id, pid));
   return [
     ...namespaces.map((name) => `namespace ${name}`),
