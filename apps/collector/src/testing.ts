@@ -87,7 +87,7 @@ export async function startTestGateway(options: {
   });
   const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {
-    fetch: app.fetch, onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(options.trustedProxies ?? []), clock: systemClock, log,
+    fetch: app.fetch, onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;
   const request = async (path: string, init: RequestInit): Promise<Answer> => {

@@ -1,0 +1,77 @@
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import { ROW_OVERHEAD_BYTES } from "./log.ts";
+
+export interface Retention {
+  /** Forgets what is too much now. @returns How many events went. */
+  run(): Promise<number>;
+  /** Ends the schedule and waits for a run that is under way. */
+  close(): Promise<void>;
+}
+
+const RUN_EVERY_MS = 10 * 60_000;
+/** In one transaction: some milliseconds, in which ingest waits. */
+const CHUNK_EVENTS = 500;
+const DAY_MS = 86_400_000;
+
+/**
+ * Keeps each tenant's event log within an age and a size, oldest first, every ten minutes.
+ * @param options.keepBytes What a tenant's events may take, data and rows.
+ */
+export function createRetention(
+  deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
+  options: { readonly keepDays: number; readonly keepBytes: number },
+): Retention {
+  const { db, clock, log } = deps;
+  let closed = false;
+  let running: Promise<number> = Promise.resolve(0);
+
+  const forgetSome = (tenantId: string): Promise<number> => db.transaction().execute(async (trx) => {
+    const { event_bytes: held } = await trx.selectFrom("tenants").select("event_bytes").where("id", "=", tenantId).executeTakeFirstOrThrow();
+    const oldest = await trx.selectFrom("events").select(["seq", "received_at", "data"]).where("tenant_id", "=", tenantId).orderBy("seq").limit(CHUNK_EVENTS).execute();
+    const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
+    let freed = 0;
+    let count = 0;
+    for (const { received_at, data } of oldest) {
+      if (received_at >= tooOld && held - freed <= options.keepBytes) break;
+      freed += ROW_OVERHEAD_BYTES + data.length;
+      count += 1;
+    }
+    const last = oldest[count - 1];
+    if (last === undefined) return 0;
+    await trx.deleteFrom("events").where("tenant_id", "=", tenantId).where("seq", "<=", last.seq).execute();
+    await trx.updateTable("tenants").set((eb) => ({ event_bytes: eb("event_bytes", "-", freed) })).where("id", "=", tenantId).execute();
+    return count;
+  });
+
+  const forget = async (): Promise<number> => {
+    let total = 0;
+    for (const { id } of await db.selectFrom("tenants").select("id").execute()) {
+      for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !closed; total += went) {
+        went = await forgetSome(id);
+        // The database answers without leaving this turn: others get theirs between two chunks.
+        await new Promise<void>((resolve) => {
+          setImmediate(resolve);
+        });
+      }
+    }
+    if (total > 0) log.info({ events: total }, "old events forgotten");
+    return total;
+  };
+  const run = (): Promise<number> => {
+    running = running.catch(() => 0).then(forget);
+    return running;
+  };
+  const stop = clock.every(RUN_EVERY_MS, () => {
+    run().catch((error: unknown) => log.error({ reason: describeError(error) }, "old events could not be forgotten, trying again in ten minutes"));
+  });
+  return {
+    run,
+    async close() {
+      closed = true;
+      stop();
+      await running.catch(() => 0);
+    },
+  };
+}
