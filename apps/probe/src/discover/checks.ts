@@ -25,10 +25,14 @@ const PROOF_MS = 45_000;
 const SILENCE_BELIEVED_MS = 600_000;
 /** An address of a host that is alive at another one. */
 const ADDRESS_CHECK_AFTER_MS = 300_000;
+/** While one address is in doubt, the others are asked too: only a host that is awake can show that it has left an address. */
+const WITNESS_CHECK_AFTER_MS = 10_000;
 /** Addresses of a silent host that are asked in turn. */
 const ADDRESSES_ASKED = 4;
 
 interface Question {
+  /** Whether the host is there at all, or whether it still has this address. */
+  readonly about: "host" | "address";
   readonly host: Host;
   readonly binding: Binding;
   /** Its own MAC alone, or everyone: an access point keeps unicast frames for a sleeper, and broadcast reaches a moved one. */
@@ -80,18 +84,19 @@ export function createChecks(deps: {
     queue.push(question);
   };
   const queueQuestions = (host: Host, now: number) => {
-    const { watch } = host;
+    const { watch, bindings } = host;
     const isSilent = now - watch.silentFrom >= CHECK_AFTER_MS + (host.key % SPREAD_MS);
     if (isSilent && watch.askedAt === null && !(host.presence === "offline" && host.confirmedOffline)) {
-      const byAge = host.bindings.toSorted((a, b) => b.bytes.length === a.bytes.length ? b.watch.silentFrom - a.watch.silentFrom : a.bytes.length - b.bytes.length);
-      const binding = byAge[Math.floor(watch.misses / 2) % Math.min(byAge.length, ADDRESSES_ASKED)];
-      if (binding) enqueue(watch, { host, binding, isDirected: watch.misses % 2 === 0 });
+      const inTurn = bindings.length < 2 ? bindings : bindings.toSorted((a, b) => doubt(a) - doubt(b) || b.watch.silentFrom - a.watch.silentFrom);
+      const binding = inTurn[Math.floor(watch.misses / 2) % Math.min(inTurn.length, ADDRESSES_ASKED)];
+      if (binding) enqueue(watch, { about: "host", host, binding, isDirected: watch.misses % 2 === 0 });
     }
-    if (isSilent || host.bindings.length < 2) return;
-    for (const binding of host.bindings) {
-      const { watch, doubted } = binding;
-      if (watch.askedAt !== null || (!doubted && watch.misses === 0 && now - watch.silentFrom < ADDRESS_CHECK_AFTER_MS)) continue;
-      enqueue(watch, { host, binding, isDirected: watch.misses % 2 === 0 });
+    if (isSilent || bindings.length < 2) return;
+    const isOneInDoubt = bindings.some((binding) => isInDoubt(binding));
+    for (const binding of bindings) {
+      const { watch } = binding;
+      const isDue = isInDoubt(binding) || now - watch.silentFrom >= (isOneInDoubt ? WITNESS_CHECK_AFTER_MS : ADDRESS_CHECK_AFTER_MS);
+      if (isDue && watch.askedAt === null) enqueue(watch, { about: "address", host, binding, isDirected: watch.misses % 2 === 0 });
     }
   };
   return {
@@ -116,16 +121,16 @@ export function createChecks(deps: {
     },
     *questions(link) {
       for (let question = queue.shift(); question; question = queue.shift()) {
-        const { host, binding, isDirected } = question;
-        queued.delete(host.watch);
-        queued.delete(binding.watch);
+        const { about, host, binding, isDirected } = question;
+        const watch = about === "host" ? host.watch : binding.watch;
+        queued.delete(watch);
         // It left the table, or spoke while the question waited.
         const now = clock.monotonic();
-        const isNeeded = now - host.watch.silentFrom >= CHECK_AFTER_MS || binding.doubted || now - binding.watch.silentFrom >= CHECK_AFTER_MS;
+        const isNeeded = now - watch.silentFrom >= (about === "host" ? CHECK_AFTER_MS : WITNESS_CHECK_AFTER_MS) || isInDoubt(binding);
         const frame = table.byMac(host.key) === host && isNeeded ? askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null) : null;
         if (!frame) continue;
+        noteAsked(watch, now);
         noteAsked(binding.watch, now);
-        if (now - host.watch.silentFrom >= CHECK_AFTER_MS) noteAsked(host.watch, now);
         yield frame;
       }
     },
@@ -139,4 +144,13 @@ export function createChecks(deps: {
       }
     },
   };
+}
+
+function isInDoubt({ doubted, watch }: Binding): boolean {
+  return doubted || watch.misses > 0;
+}
+
+/** Low for the address that is most likely to be answered; IPv4 first, as it is asked by everyone. */
+function doubt({ doubted, watch, bytes }: Binding): number {
+  return watch.misses + (doubted ? 1 : 0) + (bytes.length === 4 ? 0 : 2);
 }

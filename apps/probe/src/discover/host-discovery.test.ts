@@ -20,6 +20,7 @@ describe("a sweep", () => {
     const lan = lanWith({ vendorOf: () => "Acme" });
     for (let last = 10; last < 60; last += 1) lan.join(hostMac(last), [`192.168.1.${last}`]);
     lan.discovery.start();
+    await lan.clock.advance(1);
     await lan.clock.advance(1500);
     expect(lan.discovery.counts()).toEqual({ online: 50, known: 50 });
     await lan.clock.advance(60_000);

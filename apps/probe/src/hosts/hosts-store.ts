@@ -80,12 +80,12 @@ export function createHostsStore(db: Database): HostsStore {
     },
     save(host) {
       const { asked, answered } = host.watch;
-      upsertHost.run(host.mac, host.presence, host.vendor, JSON.stringify(host.names), host.foundWallAt, host.seenWallAt, asked, answered);
+      upsertHost.run(host.mac, host.presence, host.vendor, JSON.stringify(host.names), Math.round(host.foundWallAt), Math.round(host.seenWallAt), asked, answered);
       deleteAddresses.run(host.mac);
-      for (const { address, source, seenWallAt } of host.bindings) insertAddress.run(host.mac, address, source, seenWallAt);
+      for (const { address, source, seenWallAt } of host.bindings) insertAddress.run(host.mac, address, source, Math.round(seenWallAt));
     },
     touch(host) {
-      touchHost.run(host.seenWallAt, host.watch.asked, host.watch.answered, host.mac);
+      touchHost.run(Math.round(host.seenWallAt), host.watch.asked, host.watch.answered, host.mac);
     },
     remove(mac) {
       deleteAddresses.run(mac);
