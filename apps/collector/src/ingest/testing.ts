@@ -6,6 +6,7 @@ import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from 
 import type { Broker, ProbeAddress, UpChannel } from "../broker/broker.ts";
 import { type Database, openDatabase } from "../db/open.ts";
 import { createEventLog } from "../events/log.ts";
+import { DEFAULT_SITE_CONFIGURATION } from "../services/sites/service.ts";
 import { createIngest, type Ingest } from "./ingest.ts";
 
 /** A tenant with a site and probes in a database of its own, and ingest over it with a broker that only records. For tests. */
@@ -36,7 +37,7 @@ export async function createIngestBench(): Promise<IngestBench> {
   const [tenantId, siteId] = [createId(), createId()];
   const at = toInstant(clock.now());
   await database.db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
-  await database.db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: "{}" }).execute();
+  await database.db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION }).execute();
   const log = createEventLog({ reads: database.reads });
   const broker: Pick<Broker, "publish" | "health"> = {
     publish(probe, channel, payload, { retain }) {
