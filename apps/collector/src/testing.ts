@@ -32,11 +32,11 @@ export interface TestGateway extends Database {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly listener: Listener;
-  get(path: string, token?: string): Promise<Answer>;
-  request(path: string, init: RequestInit): Promise<Answer>;
+  readonly get: (path: string, token?: string) => Promise<Answer>;
+  readonly request: (path: string, init: RequestInit) => Promise<Answer>;
   /** A tenant with one site and a user whose password is `password`. */
-  createTenant(role?: Role): Promise<TestTenant>;
-  createDevice(tenant: TestTenant, values: Partial<Insertable<Schema["devices"]>> & { readonly ip: string }): Promise<string>;
+  readonly createTenant: (role?: Role) => Promise<TestTenant>;
+  readonly createDevice: (tenant: TestTenant, values: Partial<Insertable<Schema["devices"]>> & { readonly ip: string }) => Promise<string>;
   /** Appends, commits and publishes, as ingest does. */
   append(tenant: TestTenant, events: readonly Partial<NewEvent>[]): Promise<void>;
   stop(): Promise<void>;
@@ -87,7 +87,7 @@ export async function startTestGateway(options: {
   });
   const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {
-    fetch: app.fetch, onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
+    fetch: (incoming, bindings) => app.fetch(incoming, bindings), onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;
   const request = async (path: string, init: RequestInit): Promise<Answer> => {

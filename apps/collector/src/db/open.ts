@@ -15,7 +15,7 @@ export interface Database {
    * while one query of a connection is streamed, no other can run on it.
    */
   readonly reads: Kysely<Schema>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** SQLite's own 2 MB hold a hundredth of a large network's devices; most of a list's time was reading the same pages again. */

@@ -52,11 +52,11 @@ function keepStatements(connection: Sqlite.Database): SqliteDatabase {
 }
 
 function statement(connection: Sqlite.Database, text: string): SqliteStatement {
-  const prepared = connection.prepare<unknown[]>(text);
+  const prepared = connection.prepare<[readonly unknown[]]>(text);
   return {
     reader: prepared.reader,
-    all: (parameters) => prepared.all(...parameters),
-    run: (parameters) => prepared.run(...parameters),
-    iterate: (parameters) => prepared.iterate(...parameters),
+    all: (parameters) => prepared.all(parameters),
+    run: (parameters) => prepared.run(parameters),
+    iterate: (parameters) => prepared.iterate(parameters),
   };
 }

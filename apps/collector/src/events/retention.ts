@@ -24,7 +24,8 @@ export function createRetention(
   options: { readonly keepDays: number; readonly keepBytes: number },
 ): Retention {
   const { db, clock, log } = deps;
-  let closed = false;
+  const stopper = new AbortController();
+  const stopped = stopper.signal;
   let running: Promise<number> = Promise.resolve(0);
 
   const forgetSome = (tenantId: string): Promise<number> => db.transaction().execute(async (trx) => {
@@ -48,7 +49,7 @@ export function createRetention(
   const forget = async (): Promise<number> => {
     let total = 0;
     for (const { id } of await db.selectFrom("tenants").select("id").execute()) {
-      for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !closed; total += went) {
+      for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !stopped.aborted; total += went) {
         went = await forgetSome(id);
         // The database answers without leaving this turn: others get theirs between two chunks.
         await new Promise<void>((resolve) => {
@@ -69,7 +70,7 @@ export function createRetention(
   return {
     run,
     async close() {
-      closed = true;
+      stopper.abort();
       stop();
       await running.catch(() => 0);
     },

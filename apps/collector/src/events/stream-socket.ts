@@ -93,9 +93,15 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
       answered = false;
       webSocket.ping();
       // A token may be revoked while its stream is open.
-      deps.authenticate(token).then((again) => {
+      void checkAgain();
+    };
+    const checkAgain = async () => {
+      try {
+        const again = await deps.authenticate(token);
         if (typeof again === "string") webSocket.close(CLOSE.unauthorized, again);
-      }).catch(() => webSocket.close(CLOSE.failed, "the token could not be checked"));
+      } catch {
+        webSocket.close(CLOSE.failed, "the token could not be checked");
+      }
     };
     const endings = [
       deps.clock.every(PING_EVERY_MS, ping),

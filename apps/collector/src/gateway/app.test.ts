@@ -113,7 +113,7 @@ describe("the gateway", () => {
     expect([whole.status, whole.error.code]).toEqual([413, "BAD_REQUEST"]);
     const chunked = await request("/api/echo", {
       method: "POST", body: new Blob([large]).stream(), duplex: "half", headers: { authorization, "content-type": "application/json" },
-    } as RequestInit);
+    });
     expect([chunked.status, chunked.error.code]).toEqual([413, "BAD_REQUEST"]);
   });
 

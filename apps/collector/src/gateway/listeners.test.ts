@@ -2,6 +2,7 @@ import { Agent, request } from "node:https";
 import { z } from "@hono/zod-openapi";
 import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { mkdtempSync, rmSync } from "node:fs";
+import type { TLSSocket } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -84,7 +85,7 @@ describe("the HTTPS listener", () => {
     gateway.listener.useCertificate(next);
     const names = await new Promise<string>((resolve, reject) => {
       const asked = request(`${gateway.url}/health`, { ca: authority.certificate, agent: new Agent() }, (response) => response.resume());
-      asked.on("socket", (socket) => socket.on("secureConnect", () => resolve((socket as import("node:tls").TLSSocket).getPeerCertificate().subjectaltname ?? ""))).on("error", reject).end();
+      asked.on("socket", (socket) => socket.on("secureConnect", () => resolve((socket as TLSSocket).getPeerCertificate().subjectaltname ?? ""))).on("error", reject).end();
     });
     expect(names).toContain("new.example");
     expect((await get("/api/v1/me", await certificateOf(authority, createId()))).status).toBe(200);

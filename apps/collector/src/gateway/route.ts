@@ -11,14 +11,14 @@ export type Access = Scope | "signed-in" | "probe" | "anyone";
  * Declares a route: its access makes the check, made before the request is validated, and the entry in the OpenAPI document.
  * @param route As `createRoute` takes it; the error envelope is added to its responses.
  */
-export function declareRoute<P extends string, R extends Omit<RouteConfig, "path"> & { readonly path: P }>(access: Access, route: R): R {
+export function declareRoute<const R extends RouteConfig>(access: Access, route: R): R {
   return createRoute({
     ...route,
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
     middleware: [checkAccess(access)],
     responses: { ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } } },
-  }) as unknown as R;
+  });
 }
 
 /** A body or an answer of JSON, as `createRoute` wants it. */

@@ -59,7 +59,7 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
       let ids = reads.selectFrom("devices").select("id")
         .where((eb) => eb.and(conditions(eb, tenantId, filter))).orderBy(sorted, direction).orderBy("id", direction).limit(limit);
       if (typeof from === "number") ids = ids.offset(from);
-      else ids = ids.where(({ eb, refTuple, tuple }) => eb(refTuple(column, "id"), descending ? "<" : ">", tuple(from.value, from.id)));
+      else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
       // Rows are read only for the ids of the page, so that skipping to a late page walks the index alone.
       return reads.selectFrom("devices").selectAll().where("id", "in", ids).orderBy(column, direction).orderBy("id", direction).execute();
     },

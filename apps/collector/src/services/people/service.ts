@@ -17,7 +17,7 @@ export interface PeopleService {
   /** A new token for the bearer of one that still counts, with the role that the user has now. */
   refresh(identity: Identity): Promise<TokenResponse>;
   /** The bearer of a token, or in words why it does not count. */
-  authenticate(token: string): Promise<Identity | string>;
+  readonly authenticate: (token: string) => Promise<Identity | string>;
 }
 
 /** Each takes 19 MiB and a core for some tens of milliseconds; more at once would starve all other work. */

@@ -30,7 +30,7 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
     async userOfToken({ userId, tenantId, tokenId, issuedAt }) {
       const row = await reads.selectFrom("users").select(COLUMNS)
         .where("id", "=", userId).where("tenant_id", "=", tenantId).where("tokens_valid_from", "<=", issuedAt)
-        .where(({ not, exists, selectFrom }) => not(exists(selectFrom("revoked_tokens").select("jti").where("jti", "=", tokenId))))
+        .where((eb) => eb.not(eb.exists(eb.selectFrom("revoked_tokens").select("jti").where("jti", "=", tokenId))))
         .executeTakeFirst();
       return row ? toUser(row) : null;
     },
