@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Id, Instant, Severity } from "../values.ts";
 
 export const HEALTH_METRICS = [
-  "cpu", "memory", "disk", "load", "temperature", "capture_drops", "queue_depth", "clock_offset", "interface",
+  "cpu", "memory", "disk", "load", "temperature", "capture_drops", "queue_depth", "clock_offset", "interface", "certificate",
 ] as const;
 
 /** A resource of the probe went over its threshold (`raised`) or came back below it with room (`cleared`). */
