@@ -34,8 +34,8 @@ export interface Capture {
 }
 
 /**
- * Takes the next frames in their order: 1 to 512, never while an earlier call runs. Frames that this host itself sends are among them;
- * the filter `inbound` leaves them out.
+ * Takes the next frames in their order: 1 to 512, never while an earlier call runs. Frames that this host itself sends are among
+ * them, those of an injector too; the filter `not ether src MAC` leaves them out.
  */
 export type OnFrames = (batch: readonly CapturedFrame[]) => void;
 

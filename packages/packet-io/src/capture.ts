@@ -17,7 +17,10 @@ const LINK_CHECK_MS = 1000;
 
 export interface CaptureOptions {
   readonly interface: string;
-  /** As pcap-filter(7) has it; "" for every frame. `inbound` leaves out what this host sends. */
+  /**
+   * As pcap-filter(7) has it; "" for every frame. Not `inbound` and `outbound`: until its ring has gone round once, libpcap also filters by
+   * itself, where it does not know the direction and takes none of these frames.
+   */
   readonly filter: string;
   /** Octets kept of each frame, 64 to 262144. */
   readonly snapLength: number;

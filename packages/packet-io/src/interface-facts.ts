@@ -58,6 +58,14 @@ export async function readInterface(name: string): Promise<InterfaceFacts> {
   ]);
   const link = links.find((record) => textOf(record["ifname"]) === name);
   if (!link) throw linkError(name, "missing");
+  return toInterfaceFacts(name, link, [routes, routes6]);
+}
+
+/**
+ * @param link What `ip -j -d address` says of the interface.
+ * @param routesByFamily What `ip -j route show default` says, a list for each family.
+ */
+export function toInterfaceFacts(name: string, link: IpRecord, routesByFamily: readonly (readonly IpRecord[])[]): InterfaceFacts {
   const flags = textsOf(link["flags"]);
   return {
     name,
@@ -68,7 +76,7 @@ export async function readInterface(name: string): Promise<InterfaceFacts> {
     linkType: textOf(link["link_type"]),
     vlan: vlanOf(link["linkinfo"]),
     addresses: recordsOf(link["addr_info"]).flatMap(toAddress),
-    gateways: [...gatewaysThrough(name, routes), ...gatewaysThrough(name, routes6)],
+    gateways: routesByFamily.flatMap((routes) => gatewaysThrough(name, routes)),
   };
 }
 

@@ -17,7 +17,7 @@ export interface PacedSender {
   /**
    * Sends frames in order, one after another at the asked rate, in bursts of at most 256 where the rate is so high. Overlapping calls take
    * turns, burst by burst, so that a few frames need not wait for a long sweep.
-   * @param frames Read when their turn comes, so they can be made one by one.
+   * @param frames Read one ahead of their turn, so they can be made one by one.
    * @throws PacketIoError as `Injector.send` does, and `send-failed` after `close`.
    */
   send(frames: Iterable<Uint8Array>, options: PacedSendOptions): Promise<void>;
@@ -27,6 +27,8 @@ export interface PacedSender {
 
 interface Job {
   readonly frames: Iterator<Uint8Array>;
+  /** One ahead, so that the last frame is known to be the last. */
+  next: IteratorResult<Uint8Array>;
   readonly millisecondsPerFrame: number;
   readonly signal: AbortSignal | undefined;
   resolve(): void;
@@ -42,17 +44,15 @@ export function createPacedSender(deps: { readonly injector: Pick<Injector, "sen
   /** Sends what is due of one job, and takes it from the list when it is done. */
   const sendDue = async (job: Job, due: number) => {
     const burst: Uint8Array[] = [];
-    let ended = false;
     try {
       job.signal?.throwIfAborted();
-      while (burst.length < due && !ended) {
-        const next = job.frames.next();
-        if (next.done === true) ended = true;
-        else burst.push(next.value);
+      while (burst.length < due && job.next.done !== true) {
+        burst.push(job.next.value);
+        job.next = job.frames.next();
       }
       nextDueAt += burst.length * job.millisecondsPerFrame;
       await deps.injector.send(burst);
-      if (!ended) return;
+      if (job.next.done !== true) return;
       job.resolve();
     } catch (error) {
       job.reject(error);
@@ -77,9 +77,13 @@ export function createPacedSender(deps: { readonly injector: Pick<Injector, "sen
   return {
     async send(frames, options) {
       if (!open) throw closedError();
-      const rate = Math.min(Math.max(options.framesPerSecond, 1), 200_000);
+      // Also 1 for what is no number.
+      const rate = options.framesPerSecond > 1 ? Math.min(options.framesPerSecond, 200_000) : 1;
       await new Promise<void>((resolve, reject) => {
-        jobs.push({ frames: frames[Symbol.iterator](), millisecondsPerFrame: 1000 / rate, signal: options.signal, resolve, reject });
+        const iterator = frames[Symbol.iterator]();
+        jobs.push({
+          frames: iterator, next: iterator.next(), millisecondsPerFrame: 1000 / rate, signal: options.signal, resolve, reject,
+        });
         if (!running) void run();
       });
     },

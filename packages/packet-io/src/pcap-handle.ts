@@ -43,8 +43,8 @@ export function openPcapHandle(options: PcapHandleOptions): PcapSession {
       false, options.timeoutMs, ignoreWarning, options.promiscuous,
     );
   } catch (cause) {
-    closePcapHandle(session);
-    throw explainOpenError(options, cause);
+    const wasOpen = closePcapHandle(session);
+    throw explainOpenError(options, { cause, wasOpen });
   }
   if (linkType === "LINKTYPE_ETHERNET") return session;
   closePcapHandle(session);
@@ -55,18 +55,20 @@ export function openPcapHandle(options: PcapHandleOptions): PcapSession {
 /** The only warning there is: "no IPv4 address assigned", which a listening interface needs not have. */
 function ignoreWarning(): void {}
 
-function explainOpenError(options: PcapHandleOptions, cause: unknown): PacketIoError {
+/** The filter is set last: when the handle was open already, it is what libpcap did not take. */
+function explainOpenError(options: PcapHandleOptions, failure: { readonly cause: unknown; readonly wasOpen: boolean }): PacketIoError {
+  const { cause } = failure;
   const message = cause instanceof Error ? cause.message : String(cause);
   if (/not permitted|permission|CAP_NET_RAW/i.test(message)) {
     const need = `raw frames on ${options.interface} need the capability CAP_NET_RAW`;
     return new PacketIoError("permission-denied", `${need}: run as root, or give the service AmbientCapabilities=CAP_NET_RAW`, { cause });
   }
-  const link = readLinkState(options.interface);
-  if (link.state !== "up") return linkError(options.interface, link.state);
-  if (/filter|syntax|expression|parse|unknown|illegal|invalid|not supported|ambiguous/i.test(message) && options.filter !== "") {
+  if (failure.wasOpen) {
     const problem = `libpcap does not take the filter "${options.filter}": ${message}`;
     return new PacketIoError("filter-invalid", `${problem}; pcap-filter(7) tells what it takes`, { cause });
   }
+  const link = readLinkState(options.interface);
+  if (link.state !== "up") return linkError(options.interface, link.state);
   return new PacketIoError("capture-lost", `cannot open ${options.interface}: ${message}`, { cause });
 }
 
@@ -77,13 +79,16 @@ export function startPolling(session: PcapSession, onReadable: () => void): void
   session.start_polling();
 }
 
-/** Gives a handle back as soon as libpcap lets it: at once when a frame is waiting, else with the next frame that passes its filter. */
-export function closePcapHandle(session: PcapSession): void {
-  if (!hasHandle(session)) return;
+/**
+ * Gives a handle back as soon as libpcap lets it: at once when a frame is waiting, else with the next frame that passes its filter.
+ * @returns Whether it was open.
+ */
+export function closePcapHandle(session: PcapSession): boolean {
+  if (!hasHandle(session)) return false;
   closing.add(session);
-  session.read_callback = () => tryToFree(session);
+  session.read_callback = () => void tryToFree(session);
   session.close();
-  tryToFree(session);
+  return tryToFree(session) !== NOT_ACTIVATED;
 }
 
 /** Tries again for handles whose interface was down or quiet. Cheap: there is hardly ever one. */
@@ -91,10 +96,11 @@ export function reapClosedHandles(): void {
   for (const session of closing) tryToFree(session);
 }
 
-function tryToFree(session: PcapSession): void {
-  if (!closing.has(session)) return;
+function tryToFree(session: PcapSession): number {
+  if (!closing.has(session)) return FREED;
   const result = session.dispatch(scratch, scratchHeader);
-  if (result === -2 || result === NOT_ACTIVATED) closing.delete(session);
+  if (result === FREED || result === NOT_ACTIVATED) closing.delete(session);
+  return result;
 }
 
 /** The addon's `dispatch` does not check for a handle that was never made, and would crash. */
@@ -106,6 +112,9 @@ function hasHandle(session: PcapSession): boolean {
     return !(error instanceof Error && error.message.includes("already closed"));
   }
 }
+
+/** PCAP_ERROR_BREAK: the addon frees the handle when it sees this, and must not be asked again. */
+const FREED = -2;
 
 /** PCAP_ERROR_NOT_ACTIVATED: the handle was never opened, so nothing is held. @see pcap(3) */
 const NOT_ACTIVATED = -3;

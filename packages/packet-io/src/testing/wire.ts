@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { systemClock } from "@lanthorn/runtime";
+import { type CaptureOptions, openCapture } from "../capture.ts";
+import type { Capture, CapturedFrame } from "../capture-types.ts";
+import { PacketIoError } from "../errors.ts";
+
+/** Local Experimental Ethertype 1: nothing else speaks it. @see IEEE 802 9.2.3 */
+export const TEST_ETHERTYPE = 0x88b5;
+export const TEST_FILTER = "ether proto 0x88b5";
+const NUMBER_OFFSET = 14;
+
+/** A broadcast frame that carries a number. */
+export function numberedFrame(
+  number: number,
+  options: { readonly length?: number; readonly etherType?: number; readonly sender?: number } = {},
+): Uint8Array {
+  const frame = new Uint8Array(options.length ?? 60);
+  frame.fill(0xff, 0, 6);
+  frame.set([0x02, 0, 0, 0, 0, options.sender ?? 1], 6);
+  const view = new DataView(frame.buffer);
+  view.setUint16(12, options.etherType ?? TEST_ETHERTYPE);
+  view.setUint32(NUMBER_OFFSET, number);
+  return frame;
+}
+
+export function* numberedFrames(count: number): Generator<Uint8Array> {
+  for (let number = 0; number < count; number += 1) yield numberedFrame(number);
+}
+
+export function numberOf(frame: CapturedFrame): number {
+  return new DataView(frame.bytes.buffer, frame.bytes.byteOffset).getUint32(NUMBER_OFFSET);
+}
+
+/** A capture that keeps everything it is given. */
+export interface KeptCapture extends Capture {
+  readonly frames: CapturedFrame[];
+  readonly batchSizes: number[];
+  readonly losses: string[];
+}
+
+export function keepCapture(options: Partial<CaptureOptions> & { readonly interface: string }): KeptCapture {
+  const frames: CapturedFrame[] = [];
+  const batchSizes: number[] = [];
+  const losses: string[] = [];
+  const capture = openCapture({
+    filter: TEST_FILTER,
+    snapLength: 2048,
+    promiscuous: true,
+    clock: systemClock,
+    onFrames(batch) {
+      batchSizes.push(batch.length);
+      frames.push(...batch);
+    },
+    onLost(reason) {
+      losses.push(reason.code);
+    },
+    ...options,
+  });
+  return { ...capture, frames, batchSizes, losses };
+}
+
+/** What the pair itself lost on the way from `vb`: the kernel's queue between its ends is 1000 frames long. */
+export function lostByVeth(): number {
+  return Number(readFileSync("/sys/class/net/vb/statistics/tx_dropped", "latin1"));
+}
+
+/** Waits until something is so; the test's own time limit is the only one. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise<void>((resolve) => void setTimeout(resolve, 5));
+}
+
+/** The code of the error that an attempt ends with, or null. */
+export async function codeOf(attempt: () => unknown): Promise<string | null> {
+  try {
+    await attempt();
+    return null;
+  } catch (error) {
+    if (error instanceof PacketIoError) return error.code;
+    throw error;
+  }
+}
+
+export function ip(...args: readonly string[]): void {
+  execFileSync("ip", args, { stdio: "pipe" });
+}
