@@ -9,7 +9,7 @@ import { createFakeClock, createId, systemClock } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openAuthority } from "../certificates/authority.ts";
-import { type BrokerBench, issueProbe, startBrokerBench } from "./testing.ts";
+import { type BrokerBench, issueProbe, startBrokerBench } from "./testing/bench.ts";
 
 let dataDir = "";
 let bench: BrokerBench;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createFakeClock, createId, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openAuthority } from "./authority.ts";
-import { createRequest } from "./testing.ts";
+import { createRequest } from "./testing/request.ts";
 import { x509 } from "./x509.ts";
 
 let dataDir = "";
@@ -96,7 +96,7 @@ describe("a probe's certificate", () => {
     for (const text of ["", "x", "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----", authority.certificate]) {
       expect(await authority.issueToProbe(createId(), text)).toMatchObject({ ok: false });
     }
-    const { request } = await createRequest();
+    const { key, request } = await createRequest();
     const der = Buffer.from(new x509.Pkcs10CertificateRequest(request).rawData);
     let state = 20_261_120;
     const random = (below: number) => {
@@ -107,7 +107,8 @@ describe("a probe's certificate", () => {
       const damaged = Buffer.from(der.subarray(0, random(4) === 0 ? random(der.length) : der.length));
       for (let bytes = 1 + random(3); bytes > 0 && damaged.length > 0; bytes -= 1) damaged[random(damaged.length)] = random(256);
       const result = await authority.issueToProbe(createId(), x509.PemConverter.encode(damaged, "CERTIFICATE REQUEST"));
-      if (result.ok) expect(damaged.equals(der)).toBe(true);
+      // Damage outside of what is signed (a bit string's padding) changes nothing that counts.
+      if (result.ok) expect(new X509Certificate(result.issued.certificate).checkPrivateKey(createPrivateKey(key))).toBe(true);
     }
   });
 });

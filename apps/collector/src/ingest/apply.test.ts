@@ -2,7 +2,7 @@ import { createId, toInstant } from "@lanthorn/runtime";
 import type { ProbeEvent } from "@lanthorn/contract";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createIngestBench, hostState, type IngestBench } from "./testing.ts";
+import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
 
 let bench: IngestBench;
 let probe: ProbeAddress;

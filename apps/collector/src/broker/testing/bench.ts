@@ -1,9 +1,9 @@
 import { createId, type Clock, silentLog, systemClock } from "@lanthorn/runtime";
 import { connectAsync, type IClientOptions, type MqttClient } from "mqtt";
-import { type Authority, type KeyAndCertificate, openAuthority } from "../certificates/authority.ts";
-import { createRequest } from "../certificates/testing.ts";
-import type { ProbeMessage, ProbeReceiver } from "./broker.ts";
-import { createEmbeddedBroker, type EmbeddedBroker } from "./embedded.ts";
+import { type Authority, type KeyAndCertificate, openAuthority } from "../../certificates/authority.ts";
+import { createRequest } from "../../certificates/testing/request.ts";
+import type { ProbeMessage, ProbeReceiver } from "../broker.ts";
+import { createEmbeddedBroker, type EmbeddedBroker } from "../embedded.ts";
 
 /** A probe's key with its certificate. For tests. */
 export async function issueProbe(authority: Authority, probeId: string): Promise<KeyAndCertificate> {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Acknowledgement, type Event, type ProbeEvent } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
-import type { Broker, ProbeAddress, UpChannel } from "../broker/broker.ts";
-import { type Database, openDatabase } from "../db/open.ts";
-import { createEventLog } from "../events/log.ts";
-import { DEFAULT_SITE_CONFIGURATION } from "../services/sites/service.ts";
-import { createIngest, type Ingest } from "./ingest.ts";
+import type { Broker, ProbeAddress, UpChannel } from "../../broker/broker.ts";
+import { type Database, openDatabase } from "../../db/open.ts";
+import { createEventLog } from "../../events/log.ts";
+import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
+import { createIngest, type Ingest } from "../ingest.ts";
 
 /** A tenant with a site and probes in a database of its own, and ingest over it with a broker that only records. For tests. */
 export interface IngestBench {

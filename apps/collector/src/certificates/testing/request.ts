@@ -1,5 +1,5 @@
 import { webcrypto } from "node:crypto";
-import { x509 } from "./x509.ts";
+import { x509 } from "../x509.ts";
 
 /** Keys that a test's probe may have. */
 const KEY_KINDS = {

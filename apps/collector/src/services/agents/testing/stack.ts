@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { request as httpsRequest } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROLE_SCOPES, type Role } from "@lanthorn/contract";
+import { type Clock, createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
+import type { IClientOptions, MqttClient } from "mqtt";
+import { connectProbe } from "../../../broker/testing/bench.ts";
+import { createEmbeddedBroker, type EmbeddedBroker } from "../../../broker/embedded.ts";
+import { type Authority, type KeyAndCertificate, openAuthority } from "../../../certificates/authority.ts";
+import { type Database, openDatabase } from "../../../db/open.ts";
+import { createEventLog } from "../../../events/log.ts";
+import { createClientAddress } from "../../../gateway/address.ts";
+import { createGateway } from "../../../gateway/app.ts";
+import { healthRoutes } from "../../../gateway/health.ts";
+import { openListener } from "../../../gateway/listeners.ts";
+import { createRateLimiter } from "../../../gateway/rate-limit.ts";
+import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
+import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
+import { sitesRoutes } from "../../sites/routes.ts";
+import { createSitesStore } from "../../sites/store.ts";
+import { agentsRoutes } from "../routes.ts";
+import { createAgentsService } from "../service.ts";
+import { createAgentsStore } from "../store.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  // A test says by its expectations what it takes this for.
+  readonly body: any;
+}
+
+/** HTTPS, embedded broker and ingest over one database, as the collector has them; the bearer token is `<tenant id> <role>`. */
+export interface Stack {
+  readonly database: Database;
+  readonly authority: Authority;
+  readonly broker: EmbeddedBroker;
+  readonly ingest: Ingest;
+  readonly tenantId: string;
+  readonly siteId: string;
+  readonly httpsPort: number;
+  call(method: string, path: string, options?: { readonly body?: unknown; readonly role?: Role; readonly tenantId?: string; readonly identity?: KeyAndCertificate }): Promise<Answer>;
+  connect(probeId: string, identity: KeyAndCertificate, options?: IClientOptions): Promise<MqttClient>;
+  close(): Promise<void>;
+}
+
+const PLENTY = { perMinute: 100_000, burst: 100_000 };
+
+export async function startStack(options: { readonly clock?: Clock } = {}): Promise<Stack> {
+  const clock = options.clock ?? systemClock;
+  const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-stack-"));
+  const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
+  const [tenantId, siteId] = [createId(), createId()];
+  const at = toInstant(clock.now());
+  await database.db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
+  await database.db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION }).execute();
+  const authority = await openAuthority({ dataDir, clock });
+  const certificate = await authority.issueToServer(["127.0.0.1", "localhost"]);
+  const store = createAgentsStore(database);
+  const broker = createEmbeddedBroker({
+    host: "127.0.0.1", port: 0, certificate: { current: () => certificate, onChange: () => {} }, clientCa: authority.certificate, admit: store.admit, clock, log: silentLog,
+  });
+  const ingest = createIngest({
+    ...database, log: createEventLog({ reads: database.reads }), published: () => {}, broker, clock, logger: silentLog, silentAfterSeconds: 90,
+  });
+  await ingest.start();
+  await broker.start(ingest);
+  const agents = createAgentsService({
+    store, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog, mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
+    async onRevoked(probeId) {
+      broker.disconnect(probeId);
+      await ingest.revoked(probeId);
+    },
+  });
+  const app = createGateway({
+    clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
+    async authenticate(token) {
+      const [tenant = "", role = "viewer"] = token.split("_") as [string, Role];
+      return { userId: createId(), tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), tokenId: token, issuedAt: clock.now(), expiresAt: clock.now() + 60_000 };
+    },
+    services: [agentsRoutes(agents), sitesRoutes(createSitesService({ store: createSitesStore(database), clock }))],
+    health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
+  });
+  const listener = await openListener({ host: "127.0.0.1", port: 0, tls: { ...certificate, clientAuthority: authority.certificate } }, {
+    fetch: app.fetch, onUpgrade: ({ socket }) => socket.destroy(), clientAddress: createClientAddress([]), clock, log: silentLog,
+  });
+  return {
+    database, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
+    call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity } = {}) => new Promise((resolve, reject) => {
+      const request = httpsRequest({
+        host: "127.0.0.1", port: listener.port, method, path, ca: authority.certificate, agent: false,
+        ...(identity ? { key: identity.key, cert: identity.certificate } : { headers: { authorization: `Bearer ${tenant}_${role}` } }),
+      }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text === "" ? null : JSON.parse(text) });
+        });
+      });
+      request.on("error", reject);
+      if (body !== undefined) request.setHeader("content-type", "application/json");
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    }),
+    connect: (probeId, identity, extra = {}) => connectProbe(broker.port(), authority.certificate, identity, { clientId: probeId, ...extra }),
+    async close() {
+      await listener.close();
+      await ingest.close();
+      await broker.close();
+      await database.close();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
