@@ -28,6 +28,8 @@ const Configuration = z.strictObject({
   networks: z.array(Network).max(256).default([]),
   /** Never sent to, whatever the collector says. */
   excluded: z.array(Prefix).max(4096).default([]),
+  /** Asked for the names of addresses; the interface's own gateways unless set, and nobody when empty. */
+  name_servers: z.array(z.string().refine((text) => isIP(text) !== 0, "an address, as 10.0.0.1")).max(8).nullable().default(null),
   /** A bound against a flood of invented MAC addresses. */
   max_hosts: z.int().min(16).max(100_000).default(8192),
   sweep: z.strictObject({

@@ -1,0 +1,53 @@
+import { HEALTH_METRICS, type ProbeEvent } from "@lanthorn/contract";
+import type Database from "better-sqlite3";
+import { CALM, type HealthMetric, judge, type Limit, type Standing } from "./limits.ts";
+import { type HealthValues, toHealthAlert } from "./metrics.ts";
+
+/** Tells when a limit is passed and when it holds again. What was raised is remembered over a restart, so that it can be cleared. */
+export interface HealthAlerts {
+  look(values: HealthValues, occurredAt: string): void;
+  raised(): readonly HealthMetric[];
+}
+
+const SCHEMA = "CREATE TABLE IF NOT EXISTS health_raised (metric TEXT PRIMARY KEY) STRICT";
+
+/** @throws SqliteError when the table cannot be made. */
+export function createHealthAlerts(deps: {
+  readonly db: Database.Database;
+  readonly outbox: { append(events: readonly ProbeEvent[]): void };
+  readonly limits: readonly Limit[];
+  /** Reports in a row that it takes. */
+  readonly samples: number;
+}): HealthAlerts {
+  const { db } = deps;
+  db.exec(SCHEMA);
+  const remember = db.prepare<[string]>("INSERT OR IGNORE INTO health_raised VALUES (?)");
+  const forget = db.prepare<[string]>("DELETE FROM health_raised WHERE metric = ?");
+  const kept = new Set(db.prepare<[], { readonly metric: string }>("SELECT metric FROM health_raised").all().map((row) => row.metric));
+  const standings = new Map<HealthMetric, Standing>(HEALTH_METRICS.map((metric) => [metric, kept.has(metric) ? { raised: true, streak: 0 } : CALM]));
+
+  /** The event is appended in any case; that it was is remembered with it when the disk takes both. */
+  function tell(limit: Limit, change: "raised" | "cleared", value: number, occurredAt: string): void {
+    const event: ProbeEvent = { type: "probe_health_alert", occurred_at: occurredAt, data: toHealthAlert(limit, change, value) };
+    try {
+      db.transaction(() => {
+        (change === "raised" ? remember : forget).run(limit.metric);
+        deps.outbox.append([event]);
+      })();
+    } catch {
+      deps.outbox.append([event]);
+    }
+  }
+
+  return {
+    look(values, occurredAt) {
+      for (const limit of deps.limits) {
+        const value = values[limit.metric];
+        const { standing, change } = judge(standings.get(limit.metric) ?? CALM, limit, value, deps.samples);
+        standings.set(limit.metric, standing);
+        if (change !== null && value !== null) tell(limit, change, value, occurredAt);
+      }
+    },
+    raised: () => HEALTH_METRICS.filter((metric) => standings.get(metric)?.raised === true),
+  };
+}

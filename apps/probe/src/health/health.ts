@@ -1,0 +1,100 @@
+import { MESSAGE_VERSION, type ProbeHealth } from "@lanthorn/contract";
+import { type Clock, toInstant } from "@lanthorn/runtime";
+import type { OutboxState } from "../queue/outbox.ts";
+import type { HealthAlerts } from "./alerts.ts";
+import type { MachineFacts } from "./machine.ts";
+import type { HealthValues } from "./metrics.ts";
+
+/** What the parts of the probe say when they are asked. */
+export interface HealthSources {
+  readonly machine: () => MachineFacts;
+  readonly outbox: () => OutboxState;
+  readonly capture: () => { readonly frames: number; readonly dropped: number };
+  readonly interface: () => { readonly name: string; readonly up: boolean };
+  readonly hosts: () => { readonly online: number; readonly known: number };
+  readonly clockOffsetMs: () => number | null;
+  /** When the certificate ends, milliseconds since the epoch; null for a probe without one. */
+  readonly certificateEndsAt: () => number | null;
+}
+
+/** Looks at the probe at a steady pace. */
+export interface HealthWatch {
+  /** The last look took place in time: whatever hangs the process has not. */
+  turning(): boolean;
+  close(): void;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Looks at once and then every `intervalMs`, tells what it saw, and lets the alerts judge it.
+ * @param deps.onHealth Called with each report, after the alerts.
+ */
+export function createHealthWatch(deps: {
+  readonly sources: HealthSources;
+  readonly alerts: HealthAlerts;
+  readonly budgetBytes: number;
+  readonly intervalMs: number;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly onHealth: (health: ProbeHealth) => void;
+}): HealthWatch {
+  const { sources, clock } = deps;
+  const startedAt = clock.monotonic();
+  let lastLookAt = startedAt;
+  let before = sources.capture();
+
+  function look(): void {
+    lastLookAt = clock.monotonic();
+    const machine = sources.machine();
+    const queue = sources.outbox();
+    const capture = sources.capture();
+    const link = sources.interface();
+    const offsetMs = sources.clockOffsetMs();
+    const frames = capture.frames - before.frames;
+    const dropped = Math.max(0, capture.dropped - before.dropped);
+    before = capture;
+    const endsAt = sources.certificateEndsAt();
+    const values: HealthValues = {
+      cpu: machine.cpuPercent,
+      memory: machine.memory.totalBytes > 0 ? 100 - (machine.memory.availableBytes / machine.memory.totalBytes) * 100 : null,
+      // A disk that takes nothing is full, whatever the file system says of itself.
+      disk: !queue.writable ? 100 : machine.disk.totalBytes > 0 ? 100 - (machine.disk.freeBytes / machine.disk.totalBytes) * 100 : null,
+      load: machine.load1m / machine.cores,
+      temperature: machine.temperatureCelsius,
+      capture_drops: frames + dropped > 0 ? (dropped / (frames + dropped)) * 100 : 0,
+      queue_depth: (queue.bytes / deps.budgetBytes) * 100,
+      clock_offset: offsetMs === null ? null : Math.abs(offsetMs) / 1000,
+      interface: link.up ? 0 : 1,
+      certificate: endsAt === null ? null : (endsAt - clock.now()) / DAY_MS,
+    };
+    deps.alerts.look(values, toInstant(clock.now()));
+    deps.onHealth({
+      v: MESSAGE_VERSION,
+      at: toInstant(clock.now()),
+      version: deps.version,
+      uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
+      cpu_percent: round(machine.cpuPercent),
+      load_1m: round(machine.load1m),
+      memory: { rss_bytes: machine.memory.rssBytes, available_bytes: machine.memory.availableBytes, total_bytes: machine.memory.totalBytes },
+      disk: { free_bytes: machine.disk.freeBytes, total_bytes: machine.disk.totalBytes },
+      temperature_celsius: machine.temperatureCelsius,
+      capture: { frames: capture.frames, dropped: capture.dropped },
+      queue: { events: queue.events + queue.inMemory, bytes: queue.bytes, oldest_at: queue.oldestAt, dropped: queue.dropped },
+      clock_offset_ms: offsetMs,
+      interface: { name: link.name, up: link.up },
+      hosts: sources.hosts(),
+    });
+  }
+
+  look();
+  const stop = clock.every(deps.intervalMs, look);
+  return {
+    turning: () => clock.monotonic() - lastLookAt < 3 * deps.intervalMs,
+    close: stop,
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,71 @@
+import type { EventData } from "@lanthorn/contract";
+import type { Configuration } from "../configuration.ts";
+import type { HealthMetric, Limit } from "./limits.ts";
+
+/** A value of each metric that is held against a limit; null where the machine does not tell. */
+export type HealthValues = Readonly<Record<HealthMetric, number | null>>;
+
+type Severity = EventData<"probe_health_alert">["severity"];
+
+interface Words {
+  readonly unit: string;
+  readonly severity: Severity;
+  readonly raised: (value: string, threshold: string) => string;
+  readonly cleared: string;
+}
+
+/** How many days before its end a certificate that was not renewed becomes an alert: renewal begins 30 days before. */
+const CERTIFICATE_DAYS = 10;
+
+const above = (what: string) => (value: string, threshold: string) => `${what} is ${value}, above ${threshold}`;
+
+const WORDS: Readonly<Record<HealthMetric, Words>> = {
+  cpu: { unit: "%", severity: "medium", raised: above("the probe's use of the processor"), cleared: "the probe's use of the processor is normal again" },
+  memory: { unit: "%", severity: "high", raised: above("the machine's used memory"), cleared: "the machine has memory again" },
+  disk: { unit: "%", severity: "high", raised: above("the used part of the data directory's disk"), cleared: "the data directory's disk has room again" },
+  load: { unit: "", severity: "medium", raised: above("the machine's load for each core"), cleared: "the machine's load is normal again" },
+  temperature: { unit: "°C", severity: "high", raised: above("the machine's temperature"), cleared: "the machine has cooled down" },
+  capture_drops: {
+    unit: "%", severity: "medium", raised: above("the share of frames lost before the probe could look at them"), cleared: "no more frames are lost than may be",
+  },
+  queue_depth: { unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has room again" },
+  clock_offset: { unit: "s", severity: "medium", raised: above("the difference to the collector's clock"), cleared: "the clock agrees with the collector's again" },
+  interface: { unit: "", severity: "critical", raised: () => "the watched interface is down or missing; nothing is seen", cleared: "the watched interface is back" },
+  certificate: {
+    unit: "d", severity: "high",
+    raised: (value) => `the probe's certificate ends in ${value} and could not be renewed; after that the probe cannot report`,
+    cleared: "the probe's certificate was renewed",
+  },
+};
+
+/** Clearing needs a tenth of the threshold as room. */
+const ROOM = 0.1;
+
+/** The configured limits, and the two that nobody can set: what is missing then is the probe's purpose. */
+export function limitsOf(limits: Configuration["health"]["limits"]): readonly Limit[] {
+  const configured: readonly (readonly [HealthMetric, number | false])[] = [
+    ["cpu", limits.cpu_percent], ["memory", limits.memory_used_percent], ["disk", limits.disk_used_percent], ["load", limits.load_per_core],
+    ["temperature", limits.temperature_celsius], ["capture_drops", limits.capture_drops_percent], ["queue_depth", limits.queue_used_percent],
+    ["clock_offset", limits.clock_offset_seconds],
+  ];
+  return [
+    ...configured.flatMap(([metric, threshold]): Limit[] => (threshold === false ? [] : [{ metric, bad: "above", threshold, room: roomOf(metric, threshold) }])),
+    { metric: "interface", bad: "above", threshold: 0, room: 0 },
+    { metric: "certificate", bad: "below", threshold: CERTIFICATE_DAYS, room: 1 },
+  ];
+}
+
+/** A tenth of 95 % full would be a long way back for a disk. */
+function roomOf(metric: HealthMetric, threshold: number): number {
+  return metric === "disk" || metric === "memory" ? Math.min(threshold, 100 - threshold + 1) * 0.5 : threshold * ROOM;
+}
+
+export function toHealthAlert(limit: Limit, change: "raised" | "cleared", value: number): EventData<"probe_health_alert"> {
+  const words = WORDS[limit.metric];
+  const say = (number: number) => `${Math.round(number * 10) / 10}${words.unit === "" || words.unit === "%" ? words.unit : ` ${words.unit}`}`;
+  return {
+    metric: limit.metric, state: change, severity: change === "raised" ? words.severity : "info",
+    value, threshold: limit.threshold, unit: words.unit,
+    message: change === "raised" ? words.raised(say(value), say(limit.threshold)) : words.cleared,
+  };
+}
