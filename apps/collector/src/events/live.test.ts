@@ -3,7 +3,7 @@ import { StreamFrame } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { startTestGateway, type TestGateway, type TestTenant } from "../testing.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
 
 let gateway: TestGateway | undefined;
 const sockets: WebSocket[] = [];

@@ -1,6 +1,6 @@
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startTestGateway, type TestGateway, type TestTenant } from "../testing.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
 import { ROW_OVERHEAD_BYTES } from "./log.ts";
 import { createRetention } from "./retention.ts";
 

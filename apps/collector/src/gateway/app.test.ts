@@ -4,7 +4,7 @@ import { createFakeClock } from "@lanthorn/runtime";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../testing.ts";
+import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { createRouter, declareRoute, json } from "./route.ts";
 
 let gateway: TestGateway | undefined;

@@ -2,7 +2,7 @@ import { type Device, DeviceProfile, listEnvelope, Device as DeviceSchema } from
 import { createId } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressKey } from "../../db/address-key.ts";
-import { startTestGateway, type TestGateway, type TestTenant } from "../../testing.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 
 let gateway: TestGateway;
 let tenant: TestTenant;

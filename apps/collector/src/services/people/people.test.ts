@@ -6,7 +6,7 @@ import { createFakeClock, createId, systemClock } from "@lanthorn/runtime";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { afterEach, describe, expect, test } from "vitest";
 import { openDatabase } from "../../db/open.ts";
-import { startTestGateway, TEST_SECRET, type TestGateway, type TestTenant } from "../../testing.ts";
+import { startTestGateway, TEST_SECRET, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { prepareFirstStart } from "./first-start.ts";
 import { passwordMatches } from "./passwords.ts";
 import { createPeopleStore } from "./store.ts";

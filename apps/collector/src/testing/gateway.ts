@@ -5,26 +5,26 @@ import { type ErrorEnvelope, type EventType, type Role } from "@lanthorn/contrac
 import { type Clock, createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Insertable } from "kysely";
-import { addressKey } from "./db/address-key.ts";
-import { type Database, openDatabase } from "./db/open.ts";
-import type { Schema } from "./db/schema.ts";
-import { createLiveEvents } from "./events/live.ts";
-import { createEventLog, type NewEvent } from "./events/log.ts";
-import { createStreamSockets } from "./events/stream-socket.ts";
-import { createClientAddress } from "./gateway/address.ts";
-import { createGateway, type Tiers } from "./gateway/app.ts";
-import type { GatewayEnvironment } from "./gateway/environment.ts";
-import { databaseHealth, type HealthParts, healthRoutes } from "./gateway/health.ts";
-import { type Listener, type ListenerOptions, openListener } from "./gateway/listeners.ts";
-import { createRateLimiter } from "./gateway/rate-limit.ts";
-import { createDevicesService } from "./services/devices/service.ts";
-import { createDevicesStore } from "./services/devices/store.ts";
-import { devicesRoutes } from "./services/devices/routes.ts";
-import { hashPassword } from "./services/people/passwords.ts";
-import { createPeopleService } from "./services/people/service.ts";
-import { createPeopleStore } from "./services/people/store.ts";
-import { createTokens } from "./services/people/tokens.ts";
-import { peopleRoutes } from "./services/people/routes.ts";
+import { addressKey } from "../db/address-key.ts";
+import { type Database, openDatabase } from "../db/open.ts";
+import type { Schema } from "../db/schema.ts";
+import { createLiveEvents } from "../events/live.ts";
+import { createEventLog, type NewEvent } from "../events/log.ts";
+import { createStreamSockets } from "../events/stream-socket.ts";
+import { createClientAddress } from "../gateway/address.ts";
+import { createGateway, type Tiers } from "../gateway/app.ts";
+import type { GatewayEnvironment } from "../gateway/environment.ts";
+import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
+import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
+import { createRateLimiter } from "../gateway/rate-limit.ts";
+import { createDevicesService } from "../services/devices/service.ts";
+import { createDevicesStore } from "../services/devices/store.ts";
+import { devicesRoutes } from "../services/devices/routes.ts";
+import { hashPassword } from "../services/people/passwords.ts";
+import { createPeopleService } from "../services/people/service.ts";
+import { createPeopleStore } from "../services/people/store.ts";
+import { createTokens } from "../services/people/tokens.ts";
+import { peopleRoutes } from "../services/people/routes.ts";
 
 /** Real listeners over a real database in a directory of its own, without a broker, for tests. */
 export interface TestGateway extends Database {

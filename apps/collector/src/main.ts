@@ -1,0 +1,225 @@
+#!/usr/bin/env node
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { isIPv6 } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
+import { Command } from "commander";
+import { createEmbeddedBroker } from "./broker/embedded.ts";
+import { openAuthority } from "./certificates/authority.ts";
+import { readTextFile, writeSecretFile } from "./certificates/key-file.ts";
+import { machineNames } from "./certificates/names.ts";
+import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
+import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
+import { openDatabase } from "./db/open.ts";
+import { CollectorError } from "./errors.ts";
+import { createLiveEvents } from "./events/live.ts";
+import { createEventLog } from "./events/log.ts";
+import { createRetention } from "./events/retention.ts";
+import { createStreamSockets } from "./events/stream-socket.ts";
+import { createClientAddress } from "./gateway/address.ts";
+import { createGateway, type Tiers } from "./gateway/app.ts";
+import { databaseHealth, diskHealth, healthRoutes } from "./gateway/health.ts";
+import { openListener } from "./gateway/listeners.ts";
+import { createRateLimiter } from "./gateway/rate-limit.ts";
+import { createIngest } from "./ingest/ingest.ts";
+import { agentsRoutes } from "./services/agents/routes.ts";
+import { createAgentsService } from "./services/agents/service.ts";
+import { createAgentsStore } from "./services/agents/store.ts";
+import { devicesRoutes } from "./services/devices/routes.ts";
+import { createDevicesService } from "./services/devices/service.ts";
+import { createDevicesStore } from "./services/devices/store.ts";
+import { prepareFirstStart } from "./services/people/first-start.ts";
+import { peopleRoutes } from "./services/people/routes.ts";
+import { createPeopleService } from "./services/people/service.ts";
+import { createPeopleStore } from "./services/people/store.ts";
+import { createTokens } from "./services/people/tokens.ts";
+import { sitesRoutes } from "./services/sites/routes.ts";
+import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
+import { createSitesStore } from "./services/sites/store.ts";
+
+const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
+const CLOSE_TIMEOUT_MS = 20_000;
+const clock = systemClock;
+
+interface Running {
+  readonly ready: { readonly url: string; readonly https_url: string | null; readonly mqtt_url: string };
+  readonly isAlive: () => Promise<boolean>;
+}
+
+/** Opens every part, each after what it stands on; `lifecycle` closes them the other way round, the database last. */
+async function start(configuration: Configuration, log: Log, lifecycle: Lifecycle): Promise<Running> {
+  const { data_dir: dataDir } = configuration;
+  prepareDataDir(dataDir);
+  const database = await openDatabase({ file: configuration.database_file });
+  lifecycle.onClose("database", database.close);
+  const { db, reads } = database;
+
+  const peopleStore = createPeopleStore(database);
+  const first = await prepareFirstStart({
+    store: peopleStore, clock, dataDir, password: configuration.admin.password, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
+  });
+  if (first?.generated) {
+    process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
+  }
+  const tokens = createTokens({ secret: tokenSecret(configuration), lifetimeSeconds: configuration.token.lifetime_seconds, clock });
+  const people = createPeopleService({ store: peopleStore, tokens, clock, log });
+
+  const eventLog = createEventLog({ reads });
+  const live = createLiveEvents({ log: eventLog, clock, logger: log });
+  const retention = createRetention({ db, clock, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
+  lifecycle.onClose("event retention", () => retention.close());
+
+  const authority = await openAuthority({ dataDir, clock });
+  const names = () => [...machineNames(), ...configuration.https.names, ...[configuration.https.host, configuration.mqtt.host].filter((host) => !isWildcard(host))];
+  const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
+  lifecycle.onClose("server certificate", () => certificate.close());
+
+  const agentsStore = createAgentsStore(database);
+  const broker = createEmbeddedBroker({
+    host: configuration.mqtt.host, port: configuration.mqtt.port, certificate, clientCa: authority.certificate,
+    admit: (probeId) => agentsStore.admit(probeId), clock, log,
+  });
+  lifecycle.onClose("broker", () => broker.close());
+  const ingest = createIngest({
+    db, reads, log: eventLog, published: (tenantId, fromSeq) => live.published(tenantId, fromSeq), broker, clock, logger: log,
+    silentAfterSeconds: configuration.probes.silent_after_seconds,
+  });
+  lifecycle.onClose("ingest", () => ingest.close());
+  await ingest.start();
+  await broker.start(ingest);
+
+  const limiter = createRateLimiter({ clock });
+  const tiers = tiersOf(configuration);
+  const agents = createAgentsService({
+    store: agentsStore, authority, limiter, clock, log,
+    mqttUrl: (host) => configuration.mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}`,
+    async onRevoked(probeId) {
+      broker.disconnect(probeId);
+      await ingest.revoked(probeId);
+    },
+  });
+  const app = createGateway({
+    clock, log, authenticate: people.authenticate, limiter, tiers,
+    services: [
+      peopleRoutes(people),
+      devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }) })),
+      sitesRoutes(createSitesService({ store: createSitesStore(database), clock })),
+      agentsRoutes(agents),
+    ],
+    health: healthRoutes({
+      version: VERSION, clock, log,
+      parts: { database: databaseHealth(database), broker: () => broker.health(), ingest: () => ingest.health(), disk: diskHealth(dataDir) },
+    }),
+  });
+  const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
+  // Together: a listener is closed when its last stream has ended.
+  const serving: (() => Promise<void>)[] = [() => streams.close()];
+  lifecycle.onClose("listeners", async () => void (await Promise.all(serving.map((close) => close()))));
+  const listenerDeps = {
+    fetch: (request: Request, bindings: Parameters<typeof app.fetch>[1]) => app.fetch(request, bindings),
+    onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(configuration.trusted_proxies), clock, log,
+  };
+  const { http, https } = configuration;
+  const plain = await openListener({ host: http.host, port: http.port, tls: null }, listenerDeps);
+  serving.push(() => plain.close());
+  const secure = https.enabled
+    ? await openListener({ host: https.host, port: https.port, tls: { ...ownPair(configuration, certificate), clientAuthority: authority.certificate } }, listenerDeps)
+    : null;
+  if (secure) serving.push(() => secure.close());
+  if (secure && https.certificate_file === undefined) certificate.onChange((pair) => secure.useCertificate(pair));
+  return {
+    ready: {
+      url: `http://${urlHost(http.host)}:${plain.port}`,
+      https_url: secure && `https://${urlHost(https.host)}:${secure.port}`,
+      mqtt_url: `mqtts://${urlHost(configuration.mqtt.host)}:${broker.port()}`,
+    },
+    isAlive: async () => (await databaseHealth(database)()).status === "ok",
+  };
+}
+
+async function run(configuration: Configuration): Promise<void> {
+  const log = createLog({ name: "lanthorn-collector", level: configuration.log_level });
+  const lifecycle = createLifecycle({ log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
+  const stopped = stopSignal();
+  try {
+    const { ready, isAlive } = await start(configuration, log, lifecycle);
+    const manager = createServiceManager({ environment: process.env, clock, log, alive: isAlive });
+    lifecycle.onClose("service manager", () => manager.close());
+    process.stdout.write(`ready ${JSON.stringify({ ...ready, pid: process.pid })}\n`);
+    manager.ready(`serving ${ready.url}`);
+    log.info({ ...ready, version: VERSION }, "ready");
+    log.info({ signal: await stopped }, "stopping");
+    await manager.stopping();
+  } finally {
+    await lifecycle.close();
+  }
+}
+
+function prepareDataDir(dataDir: string): void {
+  try {
+    makeDirectory(resolve(dataDir));
+    if (!statSync(dataDir).isDirectory()) throw new Error("it is no directory");
+    accessSync(dataDir, constants.W_OK);
+  } catch (cause) {
+    throw new CollectorError("data-dir-unusable", `cannot use the data directory ${dataDir}: set data_dir to one that this user may write`, { cause });
+  }
+}
+
+/** Not Node's own `recursive`, which never comes back from a place like /proc that refuses with "no such file". */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+}
+
+/** What the configuration gives, else what the first start has made. */
+function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
+  if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
+  const path = join(dataDir, "token-secret");
+  writeSecretFile(path, `${randomBytes(48).toString("base64url")}\n`, { replace: false });
+  return new TextEncoder().encode(readTextFile(path)?.trim());
+}
+
+function ownPair({ https }: Configuration, certificate: ServerCertificate) {
+  if (https.certificate_file === undefined || https.key_file === undefined) return certificate.current();
+  try {
+    return { certificate: readFileSync(https.certificate_file, "utf8"), key: readFileSync(https.key_file, "utf8") };
+  } catch (cause) {
+    throw new CollectorError("certificate-unusable", "cannot read https.certificate_file or https.key_file", { cause });
+  }
+}
+
+function tiersOf({ rate_limits: limits }: Configuration): Tiers {
+  const tier = ({ per_minute: perMinute, burst }: Configuration["rate_limits"]["standard"]) => ({ perMinute, burst });
+  return { standard: tier(limits.standard), admin: tier(limits.admin), service: tier(limits.service) };
+}
+
+function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+/** A host as a URL has it; who listens on every address is reached on this machine by the loopback one. */
+function urlHost(host: string): string {
+  if (isWildcard(host)) return "127.0.0.1";
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes see, and serves it.").version(VERSION);
+program.command("run", { isDefault: true })
+  .description("runs until SIGINT or SIGTERM; one line `ready {…}` on standard output says that it serves")
+  .option("--config <file>", "configuration in TOML; without it /etc/lanthorn/collector.toml where there is one")
+  .option("--check-config", "only checks the configuration")
+  .action(async (options: { readonly config?: string; readonly checkConfig?: boolean }) => {
+    const configuration = readCollectorConfiguration(options.config ?? null, process.env);
+    if (options.checkConfig) process.stdout.write("the configuration is valid\n");
+    else await run(configuration);
+  });
+try {
+  await program.parseAsync();
+  process.exit();
+} catch (error) {
+  process.stderr.write(`lanthorn-collector: ${describeError(error)}\n`);
+  process.exit(1);
+}
