@@ -13,7 +13,8 @@ const KERNEL_BUFFER_MS = 1;
 /** The kernel's ring; part of this process's resident memory. 4 MiB hold some 20,000 frames of 64 octets. */
 const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024;
 
-const LINK_CHECK_MS = 1000;
+/** A net below what the wake-ups tell; each look wakes the process. */
+const LINK_CHECK_MS = 2000;
 
 export interface CaptureOptions {
   readonly interface: string;

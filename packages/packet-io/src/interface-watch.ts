@@ -10,7 +10,7 @@ const LINK_ATTRIBUTES = ["ifindex", "flags", "operstate", "carrier_changes", "ad
 export interface InterfaceWatchOptions {
   readonly interface: string;
   readonly clock: PacketIoClock;
-  /** How often to look; a look costs about 0.1 ms and starts no process. 1000 unless told. */
+  /** How often to look; a look costs about half a millisecond and starts no process. 1000 unless told. */
   readonly periodMs?: number;
   /** Called with the facts at once, then after each change of them; null while there is no such interface. */
   onChange(facts: InterfaceFacts | null): void;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { PacketIoError } from "./errors.ts";
 
-/** What the kernel says of a link, cheap enough (about 20 µs) to ask every second. */
+/** What the kernel says of a link; three small files, no process. */
 export interface LinkState {
   readonly state: "missing" | "down" | "up";
   /** The kernel's number for it; 0 when unknown. */

@@ -6,8 +6,8 @@ import type { Capture, CapturedFrame } from "../capture-types.ts";
 import { PacketIoError } from "../errors.ts";
 
 /** Local Experimental Ethertype 1: nothing else speaks it. @see IEEE 802 9.2.3 */
-export const TEST_ETHERTYPE = 0x88b5;
-export const TEST_FILTER = "ether proto 0x88b5";
+const TEST_ETHERTYPE = 0x88b5;
+const TEST_FILTER = "ether proto 0x88b5";
 const NUMBER_OFFSET = 14;
 
 /** A broadcast frame that carries a number. */
