@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { PAYLOAD_MAX_BYTES, parseProbeTopic, PROBE_CHANNELS, probeTopic, TOPIC_PREFIX } from "@lanthorn/contract";
+import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
+import { connect, type IPublishPacket, type MqttClient } from "mqtt";
+import type { Broker, ProbeReceiver, UpChannel } from "./broker.ts";
+
+export interface ExternalBrokerOptions {
+  /** `mqtts://host:port`, or `mqtt://` for one on this machine. */
+  readonly url: string;
+  /** PEM texts for `mqtts`: the authority of the broker's certificate, and this collector's own key and certificate. */
+  readonly tls: { readonly ca: string; readonly key: string; readonly certificate: string } | null;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+const QOS = 1;
+const KEEPALIVE_SECONDS = 30;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Payloads that have arrived and are not yet committed, of all probes together. Past it, nothing more is read. */
+const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
+const UP_CHANNELS = (Object.keys(PROBE_CHANNELS) as (keyof typeof PROBE_CHANNELS)[]).filter((channel): channel is UpChannel => PROBE_CHANNELS[channel] === "up");
+
+/**
+ * A broker that runs elsewhere (mosquitto, EMQX), as its client. Who may publish and subscribe to what is that broker's to
+ * enforce, by the rules in this folder's README; here a probe is whoever its topic names. It is tried for ever, with backoff;
+ * while it is away `health` says so and `publish` rejects.
+ */
+export function createExternalBroker(options: ExternalBrokerOptions): Broker {
+  const { clock, log } = options;
+  // The URL may hold a password.
+  const { host } = new URL(options.url);
+  const backoff = createBackoff({ firstMs: 500, longestMs: 30_000, random: options.random });
+  let client: MqttClient | null = null;
+  let isReady = false;
+  let lastFault = "not connected yet";
+  let isClosed = false;
+  let cancelRetry = () => {};
+  let inFlightBytes = 0;
+  let waiting: (() => void)[] = [];
+
+  const retry = () => {
+    isReady = false;
+    if (isClosed) return;
+    const waitMs = backoff.next();
+    log.warn({ reason: lastFault, retry_in_ms: waitMs }, "the broker is away");
+    cancelRetry();
+    cancelRetry = clock.after(waitMs, () => client?.reconnect());
+  };
+  const subscribe = async (to: MqttClient) => {
+    const grants = await to.subscribeAsync(UP_CHANNELS.map((channel) => `${TOPIC_PREFIX}/+/+/${channel}`), { qos: QOS });
+    const refused = grants.filter((grant) => grant.qos >= 128);
+    if (refused.length > 0) throw new Error(`the broker does not let this collector subscribe to ${refused.map((grant) => grant.topic).join(", ")}`);
+    backoff.reset();
+    isReady = true;
+    log.info({ host }, "connected to the broker");
+  };
+
+  const take = async (receiver: ProbeReceiver, packet: IPublishPacket) => {
+    const address = parseProbeTopic(packet.topic);
+    if (!address || PROBE_CHANNELS[address.channel] !== "up") return;
+    const { tenantId, probeId } = address;
+    const channel = address.channel as UpChannel;
+    const payload = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
+    if (payload.length > PAYLOAD_MAX_BYTES) return receiver.refused({ tenantId, probeId }, "too-large", channel);
+    // An empty retained message is only the end of an earlier one.
+    if (payload.length === 0 && packet.retain) return;
+    inFlightBytes += payload.length;
+    await receiver.receive({ tenantId, probeId, channel, payload, retained: packet.retain });
+    inFlightBytes -= payload.length;
+    if (inFlightBytes > IN_FLIGHT_MAX_BYTES) return;
+    const released = waiting;
+    waiting = [];
+    for (const release of released) release();
+  };
+
+  return {
+    async start(receiver) {
+      client = connect(options.url, {
+        clientId: `lanthorn-collector-${randomUUID()}`,
+        protocolVersion: 4,
+        clean: true,
+        keepalive: KEEPALIVE_SECONDS,
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        // Ours waits longer each time, and by the clock that was passed in.
+        reconnectPeriod: 0,
+        queueQoSZero: false,
+        ...(options.tls ? { ca: options.tls.ca, key: options.tls.key, cert: options.tls.certificate, rejectUnauthorized: true } : {}),
+      });
+      const own = client;
+      // Called for each message before it is answered; the next is read only after `done`.
+      own.handleMessage = (packet, done) => {
+        take(receiver, packet).catch((error: unknown) => log.error({ topic: packet.topic, reason: describeError(error) }, "a message could not be taken"));
+        if (inFlightBytes <= IN_FLIGHT_MAX_BYTES) done();
+        else waiting.push(() => done());
+      };
+      own.on("connect", () => {
+        subscribe(own).catch((error: unknown) => {
+          lastFault = describeError(error);
+          own.stream.destroy();
+        });
+      });
+      own.on("error", (error) => {
+        lastFault = error.message;
+      });
+      own.on("close", retry);
+      return Promise.resolve();
+    },
+    async publish(probe, channel, payload, { retain }) {
+      if (!client || !isReady) throw new Error(`the broker is away: ${lastFault}`);
+      await client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), payload, { qos: QOS, retain });
+    },
+    // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
+    disconnect: () => {},
+    sessions: () => null,
+    health: () => (isReady ? { status: "ok", detail: `connected to ${host}` } : { status: "degraded", detail: `the broker at ${host} is away: ${lastFault}` }),
+    async close() {
+      isClosed = true;
+      cancelRetry();
+      isReady = false;
+      await client?.endAsync(true);
+    },
+  };
+}
