@@ -55,8 +55,8 @@ export function readDhcpOptions(bytes: Uint8Array, fields: OptionFields): Decode
   const failure = collect(new Reader(bytes, ...fields.options), instances);
   if (failure) return failure;
   const overload = instances.get(OVERLOAD)?.[0];
-  if (overload && (overload.length !== 1 || overload[0] === 0 || (overload[0] as number) > 3)) return badValue("dhcp", overload.byteOffset - bytes.byteOffset);
   const taken = overload?.[0] ?? 0;
+  if (overload && (overload.length !== 1 || taken < 1 || taken > 3)) return badValue("dhcp", overload.byteOffset - bytes.byteOffset);
   const isFileOverloaded = (taken & 1) !== 0;
   const isSnameOverloaded = (taken & 2) !== 0;
   for (const field of [isFileOverloaded ? fields.file : null, isSnameOverloaded ? fields.sname : null]) {

@@ -117,7 +117,9 @@ function parseEscape(name: string, bytes: Uint8Array, at: number): readonly [len
   const digits = decodeUtf8(bytes.subarray(at, at + 3));
   if (/^\d{3}$/.test(digits) && Number(digits) <= 255) return [3, Number(digits)];
   const value = bytes[at];
-  if (value === undefined || /^\d/.test(digits)) throw new PacketsError(`a backslash in "${name}" must stand before three digits up to 255 or another character`);
+  if (value === undefined || /^\d/.test(digits)) {
+    throw new PacketsError(`a backslash in "${name}" must stand before three digits up to 255 or another character`);
+  }
   return [1, value];
 }
 

@@ -50,7 +50,7 @@ const UNKNOWN_SECTION_LENGTH = 0xffff_ffff;
 /** @see draft-ietf-opsawg-pcapng 4.1 to 4.3 */
 export function createPcapngWriter(options: PcapngOptions): PcapngWriter {
   const order = options.byteOrder ?? "little";
-  const snapLengths = options.interfaces.map(({ snapLength }) => Math.min(snapLength ?? MAX_CAPTURE_RECORD_BYTES, MAX_CAPTURE_RECORD_BYTES));
+  const snapLengths = options.interfaces.map(({ snapLength = MAX_CAPTURE_RECORD_BYTES }) => Math.min(snapLength, MAX_CAPTURE_RECORD_BYTES));
 
   function block(type: number, body: Uint8Array): Uint8Array {
     const padding = -body.length & 3;

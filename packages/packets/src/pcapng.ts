@@ -41,8 +41,8 @@ interface Block {
 }
 
 /**
- * Reads versions 1.x of either byte order, section by section. Malformed are: a record of more than `MAX_CAPTURE_RECORD_BYTES`, an interface
- * description longer than that, a frame of an interface that was not described, and lengths that do not agree.
+ * Reads versions 1.x of either byte order, section by section. Malformed are: a record of more than `MAX_CAPTURE_RECORD_BYTES`,
+ * an interface description longer than that, a frame of an interface that was not described, and lengths that do not agree.
  */
 export function createPcapngFormat(): CaptureFormat {
   let order: ByteOrder = "big";
@@ -146,7 +146,8 @@ export function createPcapngFormat(): CaptureFormat {
     if (captured > MAX_CAPTURE_RECORD_BYTES || captured > block.length - 16) return { kind: "malformed", offset: 8 };
     if (reader.remaining < captured) return { kind: "need", bytes: HEAD_BYTES + 4 + captured };
     const { linkType } = from;
-    return takeBlock(block, { seconds: 0, nanoseconds: 0, originalLength, bytes: reader.take(captured), linkType, interfaceId: 0, section });
+    const bytes = reader.take(captured);
+    return takeBlock(block, { seconds: 0, nanoseconds: 0, originalLength, bytes, linkType, interfaceId: 0, section });
   }
 
   function readTrailer(reader: Reader, length: number): CaptureStep {

@@ -26,7 +26,7 @@ const tools = await unpackOrSay(NETWORK_PACKAGES, "comparison with tshark");
 const isRoot = process.getuid?.() === 0;
 if (tools && !isRoot) console.warn("SKIPPED: comparison with tshark on daemons' traffic: network namespaces need root");
 const captures = existsSync(CAPTURES) ? capturesIn(CAPTURES) : [];
-if (tools && captures.length === 0) console.warn("SKIPPED: comparison with tshark on captures of others: ../shared/data/captures is not there");
+if (tools && captures.length === 0) console.warn(`SKIPPED: comparison with tshark on captures of others: there are none in ${CAPTURES}`);
 
 function capturesIn(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.pcap(ng)?$/.test(name)).toSorted();
@@ -65,8 +65,10 @@ function expectSame(records: readonly CaptureRecord[], theirs: readonly Facts[])
 }
 
 describe.skipIf(!tools)("frames that we encode", () => {
-  const frames = encodedFrames().map((bytes, index): CaptureFrame => ({ seconds: 1_700_000_000 + index, nanoseconds: 123_456_789 + index, bytes }));
-  const cut: CaptureFrame = { seconds: 1, nanoseconds: 999_999_999, bytes: UDP_OVER_IPV6.subarray(0, 64), originalLength: UDP_OVER_IPV6.length };
+  const frames = encodedFrames().map((bytes, index): CaptureFrame => {
+    return { seconds: 1_700_000_000 + index, nanoseconds: 123_456_789 + index, bytes };
+  });
+  const cut = { seconds: 1, nanoseconds: 999_999_999, bytes: UDP_OVER_IPV6.subarray(0, 64), originalLength: UDP_OVER_IPV6.length };
 
   test.each([
     ["pcap, little-endian", createPcapWriter({ linkType: 1 })],

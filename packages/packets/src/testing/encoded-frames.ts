@@ -24,7 +24,13 @@ const THEIRS = parseMac("02:00:00:00:00:0b") ?? new Uint8Array(0);
 const V4 = { source: ip("192.0.2.10"), destination: ip("192.0.2.11") };
 const V6 = { source: ip("fe80::a"), destination: ip("2001:db8::b") };
 
-function ethernet(etherType: number, payload: Uint8Array, options: { destination?: Uint8Array; vlanIds?: readonly number[] } = {}): Uint8Array {
+interface EthernetOptions {
+  readonly destination?: Uint8Array;
+  /** Outermost first. */
+  readonly vlanIds?: readonly number[];
+}
+
+function ethernet(etherType: number, payload: Uint8Array, options: EthernetOptions = {}): Uint8Array {
   const vlanTags = (options.vlanIds ?? []).map((vlanId, index, all) => {
     const protocol = index < all.length - 1 ? ETHER_TYPE.providerVlan : ETHER_TYPE.vlan;
     return { protocol, priority: index + 3, isDropEligible: false, vlanId };
@@ -45,7 +51,8 @@ function udp(sourcePort: number, destinationPort: number, payload: Uint8Array): 
 }
 
 function tcp(fields: Partial<TcpFields>): Uint8Array {
-  return ipv4({ protocol: IP_PROTOCOL.tcp, payload: encodeTcp({ sourcePort: 40_000, destinationPort: 443, flags: TCP_FLAG.ack, ...fields }, V4) });
+  const segment = { sourcePort: 40_000, destinationPort: 443, flags: TCP_FLAG.ack, ...fields };
+  return ipv4({ protocol: IP_PROTOCOL.tcp, payload: encodeTcp(segment, V4) });
 }
 
 function icmpv6(message: Icmpv6Message, destination: Uint8Array = V6.destination): Uint8Array {
@@ -54,6 +61,7 @@ function icmpv6(message: Icmpv6Message, destination: Uint8Array = V6.destination
 }
 
 const ECHO = { kind: "echo-request", identifier: 7, sequenceNumber: 1, data: encodeUtf8("lanthorn") } as const;
+const DISCARDED = { sourcePort: 50_000, destinationPort: 9, payload: encodeUtf8("lanthorn") };
 const NO_MAC = new Uint8Array(6);
 
 /** Link, network and transport layers. */
@@ -76,7 +84,7 @@ function plainFrames(): readonly Uint8Array[] {
     ipv4({ protocol: IP_PROTOCOL.udp, payload: fromHex("9c400009 0100 0000 0102030405060708"), moreFragments: true, identification: 9 }),
     ipv4({ protocol: IP_PROTOCOL.udp, payload: new Uint8Array(24), fragmentOffset: 1480, identification: 9, timeToLive: 3 }),
     ipv4({ protocol: IP_PROTOCOL.icmpv4, payload: encodeIcmpv4(ECHO), options: fromHex("94040000") }),
-    ipv6({ protocol: IP_PROTOCOL.udp, payload: encodeUdp({ sourcePort: 50_000, destinationPort: 9, payload: encodeUtf8("lanthorn") }, V6) }),
+    ipv6({ protocol: IP_PROTOCOL.udp, payload: encodeUdp(DISCARDED, V6) }),
     ipv6({
       protocol: IP_PROTOCOL.icmpv6,
       payload: encodeIcmpv6(ECHO, V6),
@@ -102,6 +110,8 @@ function plainFrames(): readonly Uint8Array[] {
 
 function neighborFrames(): readonly Uint8Array[] {
   const solicited = solicitedNodeAddress(V6.destination);
+  const source = { kind: "source-link-layer-address", address: OURS } as const;
+  const empty = { ...V6, destination: ip("ff02::1"), protocol: IP_PROTOCOL.noNextHeader, payload: new Uint8Array(0) };
   const prefix = {
     kind: "prefix-information", prefixLength: 64, isOnLink: true, isAutonomous: false,
     validLifetimeSeconds: 0xffff_ffff, preferredLifetimeSeconds: 14_400, prefix: ip("2001:db8::"),
@@ -110,33 +120,33 @@ function neighborFrames(): readonly Uint8Array[] {
     kind: "router-advertisement", hopLimit: 64, isManaged: true, hasOtherConfiguration: false, preference: "high",
     routerLifetimeSeconds: 1800, reachableTimeMs: 30_000, retransmissionTimerMs: 1000,
     options: [
-      { kind: "source-link-layer-address", address: OURS },
+      source,
       { kind: "mtu", mtu: 1492 },
       prefix,
       { kind: "recursive-dns-servers", lifetimeSeconds: 600, servers: [ip("2001:db8::53"), ip("2001:db8::54")] },
     ],
   } as const;
   return [
-    icmpv6({ kind: "router-solicitation", options: [{ kind: "source-link-layer-address", address: OURS }] }, ip("ff02::2")),
+    icmpv6({ kind: "router-solicitation", options: [source] }, ip("ff02::2")),
     icmpv6(advertisement, ip("ff02::1")),
-    icmpv6({ kind: "neighbor-solicitation", target: V6.destination, options: [{ kind: "source-link-layer-address", address: OURS }] }, solicited),
+    icmpv6({ kind: "neighbor-solicitation", target: V6.destination, options: [source] }, solicited),
     icmpv6({
       kind: "neighbor-advertisement", isRouter: true, isSolicited: false, isOverride: true, target: V6.source,
       options: [{ kind: "target-link-layer-address", address: OURS }],
     }),
     icmpv6({ kind: "redirect", target: V6.source, destination: V6.destination, options: [] }),
-    ethernet(ETHER_TYPE.ipv6, encodeIpv6({ ...V6, destination: ip("ff02::1"), protocol: IP_PROTOCOL.noNextHeader, payload: new Uint8Array(0) }), {
-      destination: multicastMac(ip("ff02::1")),
-    }),
+    ethernet(ETHER_TYPE.ipv6, encodeIpv6(empty), { destination: multicastMac(empty.destination) }),
   ];
 }
 
 function dhcpFrames(): readonly Uint8Array[] {
   const discover = encodeDhcpDiscover({
-    xid: 0xdeadbeef, chaddr: OURS, hostName: "lab1", vendorClass: "lanthorn", clientIdentifier: joinBytes(Uint8Array.of(1), OURS), parameterList: [1, 121, 3, 6],
+    xid: 0xdeadbeef, chaddr: OURS, hostName: "lab1", vendorClass: "lanthorn",
+    clientIdentifier: joinBytes(Uint8Array.of(1), OURS), parameterList: [1, 121, 3, 6],
   });
   const offer = encodeDhcp({
-    op: DHCP_OP.bootReply, xid: 0xdeadbeef, chaddr: OURS, secs: 3, hops: 1, yiaddr: ip("192.0.2.50"), siaddr: ip("192.0.2.1"), giaddr: ip("192.0.2.2"),
+    op: DHCP_OP.bootReply, xid: 0xdeadbeef, chaddr: OURS, secs: 3, hops: 1,
+    yiaddr: ip("192.0.2.50"), siaddr: ip("192.0.2.1"), giaddr: ip("192.0.2.2"),
     sname: encodeUtf8("boot"), file: encodeUtf8("pxelinux.0"),
     options: new Map([
       [53, Uint8Array.of(2)],
@@ -177,22 +187,27 @@ function dnsFrames(): readonly Uint8Array[] {
     kind: "soa", mname: "ns.lan.test", rname: "root.lan.test", serial: 20_260_101, refresh: 1, retry: 2, expire: 3, minimum: 4,
   } as const;
   const edns = {
-    name: ".", type: DNS_TYPE.opt, class: 1232, ttlSeconds: 0x8000, data: { kind: "opt", options: [{ code: 10, value: fromHex("0102030405060708") }] },
+    name: ".", type: DNS_TYPE.opt, class: 1232, ttlSeconds: 0x8000,
+    data: { kind: "opt", options: [{ code: 10, value: fromHex("0102030405060708") }] },
   } as const;
+  const reverse = { name: reverseName("2001:db8::9"), type: DNS_TYPE.ptr };
   const instance = "Office\\032Printer\\.1._ipp._tcp.local";
+  const own = { ttlSeconds: 120, isCacheFlush: true };
   const announced = [
     { name: "_ipp._tcp.local", type: DNS_TYPE.ptr, ttlSeconds: 4500, data: { kind: "name", name: instance } },
-    { name: instance, type: DNS_TYPE.srv, ttlSeconds: 120, isCacheFlush: true, data: { kind: "srv", priority: 1, weight: 2, port: 631, target: "printer.local" } },
-    { name: "printer.local", type: DNS_TYPE.nsec, ttlSeconds: 120, isCacheFlush: true, data: { kind: "nsec", nextName: "printer.local", types: [1, 28] } },
+    { ...own, name: instance, type: DNS_TYPE.srv, data: { kind: "srv", priority: 1, weight: 2, port: 631, target: "printer.local" } },
+    { ...own, name: "printer.local", type: DNS_TYPE.nsec, data: { kind: "nsec", nextName: "printer.local", types: [1, 28] } },
   ] as const;
   return [
-    udp(53_000, 53, encodeDns({ id: 0xabcd, isRecursionDesired: true, questions: [{ name: "nas.lan.test", type: DNS_TYPE.any }], additionals: [edns] })),
+    udp(53_000, 53, encodeDns({
+      id: 0xabcd, isRecursionDesired: true, questions: [{ name: "nas.lan.test", type: DNS_TYPE.any }], additionals: [edns],
+    })),
     udp(53, 53_000, encodeDns({
       id: 0xabcd, isResponse: true, isRecursionAvailable: true, questions: [{ name: "nas.lan.test", type: DNS_TYPE.any }], answers,
       authorities: [{ ...internet, name: "lan.test", type: DNS_TYPE.soa, data: soa }], additionals: [edns],
     })),
-    udp(53_001, 53, encodeDns({ id: 1, questions: [{ name: reverseName("2001:db8::9"), type: DNS_TYPE.ptr }] })),
-    udp(53, 53_001, encodeDns({ id: 1, isResponse: true, responseCode: 3, questions: [{ name: reverseName("2001:db8::9"), type: DNS_TYPE.ptr }] })),
+    udp(53_001, 53, encodeDns({ id: 1, questions: [reverse] })),
+    udp(53, 53_001, encodeDns({ id: 1, isResponse: true, responseCode: 3, questions: [reverse] })),
     udp(53_002, 53, encodeDns({ id: 2, questions: [{ name: ".", type: DNS_TYPE.ns }] })),
     udp(5353, 5353, encodeDns({ questions: [{ name: "_ipp._tcp.local", type: DNS_TYPE.ptr, wantsUnicastResponse: true }] })),
     udp(5353, 5353, encodeDns({ isResponse: true, isAuthoritative: true, answers: announced })),

@@ -27,7 +27,8 @@ const RECORDS = [
 ];
 
 const QUESTIONS = [
-  ["a", "nas.lt.test"], ["aaaa", "nas.lt.test"], ["cname", "www.lt.test"], ["mx", "lt.test"], ["txt", "lt.test"], ["srv", "_http._tcp.lt.test"],
+  ["a", "nas.lt.test"], ["aaaa", "nas.lt.test"], ["cname", "www.lt.test"],
+  ["mx", "lt.test"], ["txt", "lt.test"], ["srv", "_http._tcp.lt.test"],
   ["ptr", reverseName("10.77.0.9")], ["ptr", reverseName("fd77::9")], ["a", "missing.lt.test"],
 ] as const;
 
@@ -37,7 +38,8 @@ const UDP_SENDER = `
 `;
 
 const HTTP_SERVER = `
-  require("node:http").createServer((request, response) => response.end("lanthorn".repeat(2000))).listen(80, () => console.error("listening"));
+  const server = require("node:http").createServer((request, response) => response.end("lanthorn".repeat(2000)));
+  server.listen(80, () => console.error("listening"));
 `;
 
 /**
@@ -93,12 +95,14 @@ async function askForRouter(client: string): Promise<void> {
   await runCommand("ip", ["-n", client, "address", "flush", "dev", "lan0"]);
   await runCommand("ip", ["-n", client, "link", "set", "lan0", "down"]);
   await attach(client, CLIENT, CLIENT_IPV6);
-  await until("the router has advertised itself", async () => (await runCommand("ip", ["-n", client, "-6", "route", "show", "default"])) !== "");
+  const showDefaultRoute = () => runCommand("ip", ["-n", client, "-6", "route", "show", "default"]);
+  await until("the router has advertised itself", async () => (await showDefaultRoute()) !== "");
 }
 
 function dnsmasqOptions(folder: string): readonly string[] {
   return [
-    "--keep-in-foreground", "--log-facility=-", "--conf-file=/dev/null", "--no-hosts", "--no-resolv", "--no-ping", "--user=root", "--pid-file=",
+    "--keep-in-foreground", "--log-facility=-", "--conf-file=/dev/null", "--pid-file=", "--user=root",
+    "--no-hosts", "--no-resolv", "--no-ping",
     `--dhcp-leasefile=${join(folder, "leases")}`, "--interface=lan0", "--bind-interfaces", "--domain=lt.test", "--local=/lt.test/",
     "--dhcp-range=10.77.0.50,10.77.0.99,1h", "--dhcp-range=fd77::,ra-only", "--enable-ra", ...RECORDS,
   ];

@@ -103,7 +103,9 @@ function addTransport(add: Add, frame: Frame): Malformed | null {
   return null;
 }
 
-const TCP_OPTION_KINDS = { "no-operation": 1, "maximum-segment-size": 2, "window-scale": 3, "sack-permitted": 4, sack: 5, timestamps: 8 } as const;
+const TCP_OPTION_KINDS = {
+  "no-operation": 1, "maximum-segment-size": 2, "window-scale": 3, "sack-permitted": 4, sack: 5, timestamps: 8,
+} as const;
 
 function addTcp(add: Add, segment: TcpSegment): void {
   add("tcp.srcport", segment.sourcePort);
@@ -230,5 +232,6 @@ export const FACT_FIELDS: readonly string[] = `
   dns.id dns.flags.response dns.flags.opcode dns.flags.truncated dns.flags.recdesired dns.flags.authoritative dns.flags.recavail
   dns.flags.rcode dns.qry.name dns.qry.type dns.resp.name dns.resp.type dns.resp.ttl dns.a dns.aaaa dns.ns dns.cname
   dns.ptr.domain_name dns.soa.mname dns.soa.rname dns.soa.serial_number dns.mx.preference dns.mx.mail_exchange dns.txt
-  dns.srv.service dns.srv.proto dns.srv.name dns.srv.priority dns.srv.weight dns.srv.port dns.srv.target dns.nsec.next_domain_name dns.rr.udp_payload_size dns.opt.code
+  dns.srv.service dns.srv.proto dns.srv.name dns.srv.priority dns.srv.weight dns.srv.port dns.srv.target
+  dns.nsec.next_domain_name dns.rr.udp_payload_size dns.opt.code
 `.trim().split(/\s+/);
