@@ -1,4 +1,5 @@
 import { describeError } from "@lanthorn/runtime";
+import { codesOf } from "../error-codes.ts";
 import { ProbeError } from "../errors.ts";
 
 /** OpenSSL's words for a certificate whose time is not now. */
@@ -32,14 +33,4 @@ export function unreachable(url: URL, cause: unknown): ProbeError {
     return new ProbeError("not-a-collector", `${url.host} answers, but not as a collector over TLS does: check the port`, { cause });
   }
   return new ProbeError("unreachable", `cannot reach ${url.host}: ${describeError(cause)}`, { cause });
-}
-
-/** The codes of an error and of everything behind it, outermost first. */
-export function codesOf(error: unknown): readonly string[] {
-  const codes: string[] = [];
-  for (let cause: unknown = error; cause instanceof Error && codes.length < 8; cause = cause.cause) {
-    const { code } = cause as { readonly code?: unknown };
-    if (typeof code === "string") codes.push(code);
-  }
-  return codes;
 }

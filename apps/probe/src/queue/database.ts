@@ -7,6 +7,9 @@ import { checkIntegrity } from "./integrity.ts";
 import { type Quarantined, setAside } from "./quarantine.ts";
 import { classifyStorageFault } from "./storage-faults.ts";
 
+/** Bound to one enrollment: what was found for one collector is not told to another. */
+const OWNER_SCHEMA = "CREATE TABLE IF NOT EXISTS owner (probe_id TEXT NOT NULL) STRICT";
+
 /** The probe's one database file, shared by the queue and the hosts so that both change in one transaction. */
 export interface ProbeDatabase {
   readonly db: Database.Database;
@@ -34,11 +37,14 @@ const SCHEMA = `
 
 /**
  * Opens the file, making it if it is not there. One that is no sound database is set aside beside it and a new one made.
+ * @param deps.owner The probe's id. A file that belonged to another enrollment is moved to `<path>.former-<time>`.
  * @param deps.distrust Why the file is to be set aside unread: it failed while it was in use.
  * @throws ProbeError `already-running` when another process holds the file, `storage-unavailable` when it cannot be
  * opened or made: no right to, or the disk is full.
  */
-export function openProbeDatabase(path: string, deps: { readonly clock: Clock; readonly log: Log; readonly distrust?: string }): ProbeDatabase {
+export function openProbeDatabase(path: string, deps: {
+  readonly clock: Clock; readonly log: Log; readonly owner?: string; readonly distrust?: string;
+}): ProbeDatabase {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
   } catch (cause) {
@@ -47,14 +53,34 @@ export function openProbeDatabase(path: string, deps: { readonly clock: Clock; r
   let reason = deps.distrust ?? (isStub(path) ? "the file is empty" : null);
   if (reason === null) {
     const opened = tryOpen(path, deps.clock);
-    if (opened.ok) return handle(opened.db, null);
+    if (opened.ok && claim(opened.db, deps.owner)) return handle(opened.db, null);
+    if (opened.ok) return replaceFormer(path, opened.db, deps);
     reason = opened.reason;
   }
-  const quarantined = setAside(path, reason, deps.clock.now());
+  const quarantined = setAside(path, "corrupt", reason, deps.clock.now());
   deps.log.error({ path, kept_as: quarantined.path, reason }, "the queue file cannot be used; set aside, starting a new one");
   const opened = tryOpen(path, deps.clock);
   if (!opened.ok) throw new ProbeError("storage-unavailable", `a new ${path} is not sound either: ${opened.reason}; check the disk`);
+  claim(opened.db, deps.owner);
   return handle(opened.db, quarantined);
+}
+
+/** @returns False for a file that another enrollment has left. */
+function claim(db: Database.Database, owner: string | undefined): boolean {
+  db.exec(OWNER_SCHEMA);
+  const found = db.prepare<[], { readonly probe_id: string }>("SELECT probe_id FROM owner").get();
+  if (!found && owner !== undefined) db.prepare("INSERT INTO owner VALUES (?)").run(owner);
+  return !found || owner === undefined || found.probe_id === owner;
+}
+
+function replaceFormer(path: string, db: Database.Database, deps: { readonly clock: Clock; readonly log: Log; readonly owner?: string }): ProbeDatabase {
+  db.close();
+  const former = setAside(path, "former", "it belongs to an earlier enrollment", deps.clock.now());
+  deps.log.warn({ kept_as: former.path }, "the queue belongs to an earlier enrollment; set aside, starting a new one");
+  const opened = tryOpen(path, deps.clock);
+  if (!opened.ok) throw new ProbeError("storage-unavailable", `a new ${path} is not sound: ${opened.reason}; check the disk`);
+  claim(opened.db, deps.owner);
+  return handle(opened.db, null);
 }
 
 function handle(db: Database.Database, quarantined: Quarantined | null): ProbeDatabase {

@@ -1,0 +1,219 @@
+import { join } from "node:path";
+import { createVendorLookup } from "@lanthorn/fingerprints";
+import * as packetIo from "@lanthorn/packet-io";
+import { type Clock, createLifecycle, describeError, type Lifecycle, type Log } from "@lanthorn/runtime";
+import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
+import { createNameServers } from "../capture/name-servers.ts";
+import { createReplayWatch } from "../capture/replay-watch.ts";
+import { type Configuration, packetsPerSecond } from "../configuration.ts";
+import { createHostDiscovery } from "../discover/host-discovery.ts";
+import { ProbeError } from "../errors.ts";
+import { createHealthAlerts } from "../health/alerts.ts";
+import { createHealthWatch } from "../health/health.ts";
+import { createMachineReader } from "../health/machine.ts";
+import { limitsOf } from "../health/metrics.ts";
+import { certificateLifetime, type Identity, readIdentity } from "../identity/identity.ts";
+import { createRenewalSchedule } from "../identity/renewal-schedule.ts";
+import { openProbeDatabase } from "../queue/database.ts";
+import type { Entry } from "../queue/entry.ts";
+import { createOutbox } from "../queue/outbox.ts";
+import { createSiteConfiguration } from "../uplink/site-configuration.ts";
+import { createUplink, type Uplink } from "../uplink/uplink.ts";
+import { createLiveness } from "./liveness.ts";
+import { createReplayEnd } from "./replay-end.ts";
+import { createStatusWriter } from "./status-writer.ts";
+import { toReplyData } from "./sweep-reply.ts";
+
+/** What stays the same however often the database has to be replaced. */
+export interface DaemonDeps {
+  readonly configuration: Configuration;
+  readonly identity: Identity;
+  /** A capture file instead of the interface. */
+  readonly replay: { readonly path: string; readonly exitWhenDrained: boolean } | null;
+  readonly version: string;
+  readonly vendorOf: ReturnType<typeof createVendorLookup>["vendorOf"];
+  /** Gets a new certificate and keeps it with the identity. */
+  readonly renewCertificate: () => Promise<void>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** How a round ended: for good, or because the database has to be replaced. */
+export type RoundEnd =
+  | { readonly kind: "stopped" }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "corrupt"; readonly reason: string };
+
+/** What a round leaves to the next one when its database could not be used any more. */
+export interface Inheritance {
+  readonly reason: string;
+  /** Events that it could not write. */
+  readonly carry: readonly Entry[];
+}
+
+/** A running round, from opening the database to closing it. */
+export interface Round {
+  readonly ended: Promise<RoundEnd>;
+  /** Whether the work moves on, for the watchdog. */
+  alive(): boolean;
+  /** One line of what it does. */
+  describe(): string;
+  unwritten(): readonly Entry[];
+  stop(): Promise<void>;
+}
+
+/** Each part has this long to close; systemd waits 30 s for all. */
+const CLOSE_TIMEOUT_MS = 4000;
+
+/**
+ * Wires one round of the daemon.
+ * @throws ProbeError `already-running`, `storage-unavailable` or `config-invalid`; SqliteError for a database that fails at
+ * its first use. What was opened is closed by then.
+ */
+export async function startRound(deps: DaemonDeps, inheritance: Inheritance | null): Promise<Round> {
+  const lifecycle = createLifecycle({ log: deps.log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
+  try {
+    return wire(deps, inheritance, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Lifecycle): Round {
+  const { configuration, clock, random, log } = deps;
+  let { identity } = deps;
+  let finish: (end: RoundEnd) => void = () => {};
+  const ended = new Promise<RoundEnd>((resolve) => {
+    finish = resolve;
+  });
+
+  const database = openProbeDatabase(join(configuration.data_dir, "probe.db"), {
+    clock, log, owner: identity.probe_id, ...(inheritance ? { distrust: inheritance.reason } : {}),
+  });
+  lifecycle.onClose("database", () => database.close());
+  let uplink: Uplink | null = null;
+  const outbox = createOutbox({
+    db: database.db, clock, log,
+    budgetBytes: configuration.queue.disk_budget_bytes,
+    onAppended: () => uplink?.wake(),
+    onCorrupt: (error) => finish({ kind: "corrupt", reason: describeError(error) }),
+    quarantined: database.quarantined,
+    ...(inheritance ? { carry: inheritance.carry } : {}),
+  });
+  lifecycle.onClose("outbox", () => outbox.close());
+
+  const lan = openLan();
+  const nameServers = createNameServers({
+    servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [],
+    excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
+  });
+  const discovery = createHostDiscovery({
+    db: database.db, outbox, clock, random, log,
+    interfaceFacts: () => lan.facts(),
+    settings: {
+      sweep: {
+        enabled: configuration.sweep.enabled && deps.replay === null,
+        intervalSeconds: configuration.sweep.interval_seconds,
+        packetsPerSecond: packetsPerSecond(configuration),
+        networks: configuration.networks,
+      },
+      excluded: configuration.excluded,
+      maxHosts: configuration.max_hosts,
+    },
+    sender: lan.sender,
+    vendorOf: deps.vendorOf,
+    reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
+  });
+  const siteConfiguration = createSiteConfiguration({
+    path: join(configuration.data_dir, "site-configuration.json"), apply: (wishes) => discovery.configure(wishes), log,
+  });
+
+  function openLan(): LanWatch {
+    const onFrames: packetIo.OnFrames = (batch) => discovery.onFrames(batch);
+    if (deps.replay) {
+      return createReplayWatch({
+        path: deps.replay.path, networks: configuration.networks, openReplay: packetIo.openReplay, clock, onFrames,
+        onEnd: (problem) => replayEnd.onEnd(problem),
+      });
+    }
+    return createLanWatch({
+      interface: configuration.interface ?? "", packetIo, clock, random, log, onFrames,
+      onDenied: (cause) => finish({ kind: "failed", error: new ProbeError("missing-capability", "the probe may not capture frames", { cause }) }),
+    });
+  }
+
+  uplink = createUplink({
+    outbox, version: deps.version, clock, random, log,
+    identity: { tenantId: identity.tenant_id, probeId: identity.probe_id },
+    credentials: () => ({
+      url: configuration.collector.mqtt_url ?? identity.mqtt_url, clientId: identity.probe_id,
+      ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
+    }),
+    handlers: { sweep: async () => toReplyData(await discovery.sweepNow()) },
+    onConfiguration: (payload) => siteConfiguration.onMessage(payload),
+    onConnected: () => discovery.reportAll(),
+  });
+  const link = uplink;
+  lifecycle.onClose("uplink", () => link.close());
+  const replayEnd = createReplayEnd({
+    drained: () => link.drained(), lastSeq: () => outbox.state().lastSeq, clock, log,
+    onDrained: deps.replay?.exitWhenDrained === true ? () => finish({ kind: "stopped" }) : null,
+  });
+  lifecycle.onClose("replay", () => replayEnd.close());
+  lifecycle.onClose("name servers", () => nameServers.close());
+  lifecycle.onClose("capture", () => lan.close());
+  lifecycle.onClose("discovery", () => discovery.close());
+  discovery.start();
+
+  const renewal = createRenewalSchedule({
+    lifetime: () => certificateLifetime(identity), renew: deps.renewCertificate, clock, random, log,
+    onRenewed() {
+      identity = readIdentity(configuration.data_dir) ?? identity;
+      link.restart();
+    },
+  });
+  lifecycle.onClose("renewal", () => renewal.close());
+
+  const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
+  const alerts = createHealthAlerts({ db: database.db, outbox, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples });
+  const status = createStatusWriter({
+    configuration, version: deps.version, interfaceName, clock, log,
+    identity: () => identity, uplink: () => link.state(), outbox: () => outbox.state(), lan, alerts, siteName: () => siteConfiguration.current()?.site_name ?? null,
+  });
+  lifecycle.onClose("status", () => status.close());
+  const health = createHealthWatch({
+    sources: {
+      machine: createMachineReader({ dataDir: configuration.data_dir, clock }),
+      outbox: () => outbox.state(),
+      capture: () => lan.counters(),
+      interface: () => ({ name: interfaceName, up: lan.facts()?.up === true }),
+      hosts: () => discovery.counts(),
+      clockOffsetMs: () => link.state().clockOffsetMs,
+      certificateEndsAt: () => certificateLifetime(identity).to,
+    },
+    alerts, clock,
+    budgetBytes: configuration.queue.disk_budget_bytes,
+    intervalMs: configuration.health.interval_seconds * 1000,
+    version: deps.version,
+    onHealth(report) {
+      link.publishHealth(report);
+      status.write(report);
+      outbox.tidy();
+    },
+  });
+  lifecycle.onClose("health", () => health.close());
+
+  return {
+    ended,
+    alive: createLiveness({ turning: () => health.turning(), outbox: () => outbox.state(), counters: () => lan.counters() }),
+    describe() {
+      const { online, known } = discovery.counts();
+      const watching = lan.problem() ?? `watching ${interfaceName}`;
+      return `${watching}; ${link.state().connected ? "connected" : "not connected"}; ${online} of ${known} hosts online`;
+    },
+    unwritten: () => outbox.unwritten(),
+    stop: () => lifecycle.close(),
+  };
+}

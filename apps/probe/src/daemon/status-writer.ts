@@ -1,0 +1,75 @@
+import type { ProbeHealth } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { LanWatch } from "../capture/lan-watch.ts";
+import type { Configuration } from "../configuration.ts";
+import type { HealthAlerts } from "../health/alerts.ts";
+import { certificateLifetime, type Identity } from "../identity/identity.ts";
+import type { OutboxState } from "../queue/outbox.ts";
+import { removeStatus, writeStatus } from "../status/status-file.ts";
+import type { UplinkState } from "../uplink/uplink.ts";
+
+/** Leaves what `lanthorn-probe status` shows in the data directory. */
+export interface StatusWriter {
+  write(health: ProbeHealth): void;
+  /** Takes it away: nobody runs any more. */
+  close(): void;
+}
+
+export function createStatusWriter(deps: {
+  readonly configuration: Configuration;
+  readonly version: string;
+  readonly interfaceName: string;
+  readonly identity: () => Identity;
+  readonly uplink: () => UplinkState;
+  readonly outbox: () => OutboxState;
+  readonly lan: Pick<LanWatch, "facts" | "problem">;
+  readonly alerts: Pick<HealthAlerts, "raised">;
+  readonly siteName: () => string | null;
+  readonly clock: Clock;
+  readonly log: Log;
+}): StatusWriter {
+  const { clock, configuration } = deps;
+  const startedAt = toInstant(clock.now());
+  const instant = (ms: number | null) => (ms === null ? null : toInstant(ms));
+  let failing = false;
+  return {
+    write(health) {
+      const identity = deps.identity();
+      const uplink = deps.uplink();
+      const queue = deps.outbox();
+      try {
+        writeStatus(configuration.data_dir, {
+          pid: process.pid, version: deps.version, started_at: startedAt, written_at: toInstant(clock.now()),
+          interval_seconds: configuration.health.interval_seconds,
+          probe_id: identity.probe_id, site_name: deps.siteName(),
+          collector: {
+            url: configuration.collector.mqtt_url ?? identity.mqtt_url, connected: uplink.connected, since: instant(uplink.since),
+            problem: uplink.problem, last_acknowledged_at: instant(uplink.lastAcknowledgedAt), clock_offset_ms: uplink.clockOffsetMs,
+          },
+          certificate_expires_at: toInstant(certificateLifetime(identity).to),
+          interface: {
+            name: deps.interfaceName, up: health.interface.up, problem: deps.lan.problem(),
+            addresses: deps.lan.facts()?.addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`) ?? [],
+          },
+          queue: {
+            events: queue.events, bytes: queue.bytes, oldest_at: queue.oldestAt, dropped: queue.dropped, writable: queue.writable, in_memory: queue.inMemory,
+          },
+          hosts: health.hosts,
+          process: { cpu_percent: health.cpu_percent, rss_bytes: health.memory.rss_bytes },
+          alerts: [...deps.alerts.raised()],
+        });
+        failing = false;
+      } catch (error) {
+        if (!failing) deps.log.warn({ reason: describeError(error) }, "the status cannot be written; lanthorn-probe status shows nothing");
+        failing = true;
+      }
+    },
+    close() {
+      try {
+        removeStatus(configuration.data_dir);
+      } catch {
+        // It goes stale by itself.
+      }
+    },
+  };
+}

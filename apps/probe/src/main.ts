@@ -1,0 +1,127 @@
+#!/usr/bin/env node
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { promisify } from "node:util";
+import { createLog, describeError, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
+import { Command } from "commander";
+import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration } from "./configuration.ts";
+import { EXIT_CODES, ProbeError } from "./errors.ts";
+
+// Each command loads its own part when it runs: with everything in one process, the daemon would hold 40 MB of code for
+// enrollment that it uses once in its life.
+
+interface Options {
+  readonly config?: string;
+  readonly checkConfig?: boolean;
+}
+
+const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
+
+const program = new Command("lanthorn-probe")
+  .description("Watches a site's network and tells the collector what it sees.")
+  .version(VERSION)
+  .option("--config <file>", `configuration file (${DEFAULT_CONFIGURATION_FILE} where there is one)`)
+  .option("--check-config", "only say whether the configuration is valid")
+  .action(() => (options().checkConfig ? checkConfiguration() : program.help({ error: true })));
+
+program.command("run")
+  .description("Watch the network until told to stop.")
+  .option("--replay <file>", "read a pcap or pcapng file instead of the interface; nothing is sent")
+  .option("--exit-when-drained", "with --replay: end when the collector has everything")
+  .action(({ replay, exitWhenDrained }: { readonly replay?: string; readonly exitWhenDrained?: boolean }) =>
+    options().checkConfig ? checkConfiguration() : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
+
+program.command("enroll")
+  .description("Make this machine a probe of a collector, with a token made there.")
+  .requiredOption("--collector <url>", "where the collector is, https://HOST:PORT")
+  .requiredOption("--token <token>", "enrollment token: lanthorn probes token create --site SITE")
+  .option("--name <name>", "what people shall call this probe", hostname())
+  .option("--force", "replace an earlier enrollment", false)
+  .action(enroll);
+
+program.command("renew").description("Renew the certificate now; the daemon does so by itself.").action(renew);
+
+program.command("status")
+  .description("Say how the running daemon is.")
+  .option("--json", "as JSON", false)
+  .action(status);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`lanthorn-probe: ${error instanceof ProbeError || error instanceof RuntimeError ? describeError(error) : describeUnexpected(error)}\n`);
+  // Not exitCode: a handle that is still open must not keep a failed command alive.
+  process.exit(error instanceof ProbeError ? EXIT_CODES[error.code] : 1);
+}
+
+function options(): Options {
+  return program.opts<Options>();
+}
+
+function configuration(): Configuration {
+  return readProbeConfiguration(options().config ?? null, process.env);
+}
+
+function checkConfiguration(): void {
+  configuration();
+  process.stdout.write("the configuration is valid\n");
+}
+
+async function run(replay: { readonly path: string; readonly exitWhenDrained: boolean } | null): Promise<void> {
+  const settings = configuration();
+  const [{ runDaemon }, { readIdentity }, { createVendorLookup }] = await Promise.all([
+    import("./daemon/daemon.ts"), import("./identity/identity.ts"), import("@lanthorn/fingerprints"),
+  ]);
+  const identity = readIdentity(settings.data_dir);
+  if (!identity) {
+    throw new ProbeError("not-enrolled", `this machine is not enrolled (nothing in ${settings.data_dir}/identity): lanthorn-probe enroll --collector URL --token TOKEN`);
+  }
+  if (settings.interface === null && !replay) {
+    throw new ProbeError("config-invalid", `no interface is set: interface = "eth0" in ${options().config ?? DEFAULT_CONFIGURATION_FILE}, or LANTHORN_INTERFACE (see: ip link)`);
+  }
+  const log = createLog({ name: "lanthorn-probe", level: settings.log_level });
+  await runDaemon({
+    configuration: settings, identity, replay, version: VERSION, log, clock: systemClock, random: Math.random,
+    vendorOf: createVendorLookup().vendorOf, renewCertificate,
+  }, {
+    environment: process.env,
+    stop: stopSignal(),
+    onReady: () => process.stdout.write(`ready ${JSON.stringify({ probe_id: identity.probe_id, interface: replay ? "replay" : settings.interface })}\n`),
+  });
+  process.exit(0);
+}
+
+/** In a process of its own, so that what it loads goes away with it. */
+async function renewCertificate(): Promise<void> {
+  const config = options().config;
+  await promisify(execFile)(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...(config === undefined ? [] : ["--config", config]), "renew"], { timeout: 120_000 })
+    .catch((error: unknown) => Promise.reject(new Error(String((error as { readonly stderr?: unknown }).stderr ?? error).trim(), { cause: error })));
+}
+
+async function enroll(given: { readonly collector: string; readonly token: string; readonly name: string; readonly force: boolean }): Promise<void> {
+  const module = await import("./identity/enroll.ts");
+  const settings = configuration();
+  const identity = await module.enroll({
+    collectorUrl: given.collector, token: given.token, name: given.name, dataDir: settings.data_dir, force: given.force, clock: systemClock,
+  });
+  process.stdout.write(`enrolled as ${identity.probe_id}; its key and certificate are in ${settings.data_dir}/identity\n`);
+}
+
+async function renew(): Promise<void> {
+  const module = await import("./identity/renew.ts");
+  const settings = configuration();
+  const until = await module.renew({ dataDir: settings.data_dir, collectorUrl: settings.collector.url, clock: systemClock });
+  process.stdout.write(`renewed; the new certificate is good until ${new Date(until).toISOString()}\n`);
+}
+
+async function status({ json }: { readonly json: boolean }): Promise<void> {
+  const { describeStatus, findStatus } = await import("./status/status-command.ts");
+  const report = findStatus(configuration().data_dir, systemClock);
+  process.stdout.write(`${json ? JSON.stringify(report) : describeStatus(report, systemClock.now())}\n`);
+}
+
+/** A fault of the program: its place is what helps. */
+function describeUnexpected(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
