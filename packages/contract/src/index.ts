@@ -8,6 +8,7 @@ export * from "./uplink/messages.ts";
 export * from "./uplink/enrollment-token.ts";
 export * from "./rest/envelopes.ts";
 export * from "./rest/auth.ts";
+export * from "./rest/audit.ts";
 export * from "./rest/devices.ts";
 export * from "./rest/agents.ts";
 export * from "./rest/health.ts";

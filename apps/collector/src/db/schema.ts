@@ -63,4 +63,9 @@ export interface Schema {
   rejected_events: {
     probe_id: string; queue_id: string; probe_seq: number; tenant_id: string; received_at: string; reason: string; payload: string;
   };
+  /** Every write through the API. `before` and `after` are JSON objects without secrets. */
+  audit: {
+    id: string; tenant_id: string; at: string; actor_type: string; actor_id: string; actor_name: string; address: string;
+    action: string; target_type: string; target_id: string; before: string | null; after: string | null;
+  };
 }

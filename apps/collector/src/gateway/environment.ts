@@ -12,9 +12,10 @@ export interface Peer {
   readonly probeId: string | null;
 }
 
-/** The bearer of a valid token. */
+/** The bearer of a valid token, with the role that the user has now. */
 export interface Identity {
   readonly userId: string;
+  readonly username: string;
   readonly tenantId: string;
   readonly role: Role;
   readonly scopes: ReadonlySet<string>;
@@ -22,6 +23,16 @@ export interface Identity {
   /** Milliseconds since the epoch. */
   readonly issuedAt: number;
   readonly expiresAt: number;
+}
+
+/** Who does something, as the audit log remembers it. */
+export interface Actor {
+  readonly type: "user" | "key" | "probe" | "system";
+  readonly id: string;
+  readonly name: string;
+  readonly tenantId: string;
+  /** Where the request came from; empty for what the collector does by itself. */
+  readonly address: string;
 }
 
 /** What every route of the gateway and its services finds in its context. */
@@ -40,6 +51,12 @@ export function identityOf(c: Context<GatewayEnvironment>): Identity {
   if (identity === null || identity === undefined) throw new ApiError("UNAUTHORIZED", "send a token: Authorization: Bearer <access_token>");
   if (typeof identity === "string") throw new ApiError("UNAUTHORIZED", identity);
   return identity;
+}
+
+/** Who writes, for the audit log: the bearer of the request's token. @throws ApiError UNAUTHORIZED without one. */
+export function actorOf(c: Context<GatewayEnvironment>): Actor {
+  const { userId, username, tenantId } = identityOf(c);
+  return { type: "user", id: userId, name: username, tenantId, address: c.env.peer.address };
 }
 
 /** The probe whose certificate the connection has. A route whose access is `probe` always has one. */

@@ -17,6 +17,9 @@ import type { GatewayEnvironment } from "../gateway/environment.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
 import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
+import { auditRoutes } from "../services/audit/routes.ts";
+import { createAuditService } from "../services/audit/service.ts";
+import { createAuditStore } from "../services/audit/store.ts";
 import { createDevicesService } from "../services/devices/service.ts";
 import { createDevicesStore } from "../services/devices/store.ts";
 import { devicesRoutes } from "../services/devices/routes.ts";
@@ -82,7 +85,10 @@ export async function startTestGateway(options: {
   const tiers = options.tiers ?? PLENTY;
   const app = createGateway({
     clock, log, authenticate: people.authenticate, limiter, tiers,
-    services: [peopleRoutes(people), devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }) })), ...(options.services ?? [])],
+    services: [
+      peopleRoutes(people), devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }) })),
+      auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })), ...(options.services ?? []),
+    ],
     health: healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } }),
   });
   const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseDuration } from "../values.ts";
 
 /** The nine error codes, each with its HTTP status. */
 export const ERROR_STATUS = {
@@ -36,3 +37,21 @@ export const PageQuery = z.object({
 
 /** `true` or `false` as a query text. */
 export const BooleanQuery = z.enum(["true", "false"]).transform((text) => text === "true");
+
+const AnyOffset = z.iso.datetime({ offset: true });
+
+/** A moment as a query says it: an ISO 8601 instant with `Z` or an offset, or how long ago: `90s 15m 24h 7d 2w`. */
+const Moment = z.string().max(64).refine((text) => parseDuration(text) !== null || AnyOffset.safeParse(text).success, "an ISO 8601 instant, or a duration as 90s 15m 24h 7d 2w");
+
+/** `since` (from then on) and `until` (before then) of a list of what happened. `momentToInstant` makes instants of them. */
+export const PeriodQuery = z.object({ since: Moment.optional(), until: Moment.optional() });
+
+/**
+ * The instant that a `since` or `until` means, in the spelling of every stored time, so that texts compare as times do.
+ * @param moment As `PeriodQuery` lets it through.
+ * @param now Milliseconds since the epoch, which a duration counts back from; never before 1970.
+ */
+export function momentToInstant(moment: string, now: number): string {
+  const ago = parseDuration(moment);
+  return new Date(Math.max(0, ago === null ? Date.parse(moment) : now - ago)).toISOString();
+}

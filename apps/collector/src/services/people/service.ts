@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { TokenResponse } from "@lanthorn/contract";
+import { ROLE_SCOPES, type TokenResponse } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Identity } from "../../gateway/environment.ts";
 import { ApiError, rateLimited } from "../../gateway/errors.ts";
@@ -65,10 +65,11 @@ export function createPeopleService(deps: { readonly store: PeopleStore; readonl
     },
 
     async authenticate(token) {
-      const identity = await tokens.read(token);
-      if (typeof identity === "string") return identity;
-      const user = await store.userOfToken({ ...identity, issuedAt: toInstant(identity.issuedAt) });
-      return user ? identity : "the token is not valid any more";
+      const claims = await tokens.read(token);
+      if (typeof claims === "string") return claims;
+      const user = await store.userOfToken({ ...claims, issuedAt: toInstant(claims.issuedAt) });
+      // The user's own row says the role, so that a changed one counts at once.
+      return user ? { ...claims, username: user.username, role: user.role, scopes: new Set(ROLE_SCOPES[user.role]) } : "the token is not valid any more";
     },
   };
 }

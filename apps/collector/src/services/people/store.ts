@@ -5,6 +5,7 @@ import type { Schema } from "../../db/schema.ts";
 export interface User {
   readonly id: string;
   readonly tenantId: string;
+  readonly username: string;
   readonly role: Role;
   readonly passwordHash: string;
 }
@@ -18,7 +19,7 @@ export interface PeopleStore {
   createFirst(rows: { readonly tenant: Insertable<Schema["tenants"]>; readonly site: Insertable<Schema["sites"]>; readonly user: Insertable<Schema["users"]> }): Promise<void>;
 }
 
-const COLUMNS = ["id", "tenant_id", "role", "password_hash"] as const;
+const COLUMNS = ["id", "tenant_id", "username", "role", "password_hash"] as const;
 
 export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): PeopleStore {
   const { db, reads } = deps;
@@ -48,5 +49,5 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
 }
 
 function toUser(row: Pick<Schema["users"], (typeof COLUMNS)[number]>): User {
-  return { id: row.id, tenantId: row.tenant_id, role: row.role as Role, passwordHash: row.password_hash };
+  return { id: row.id, tenantId: row.tenant_id, username: row.username, role: row.role as Role, passwordHash: row.password_hash };
 }

@@ -3,7 +3,6 @@ import type { Clock } from "@lanthorn/runtime";
 import { createId } from "@lanthorn/runtime";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
-import type { Identity } from "../../gateway/environment.ts";
 
 export interface TokenSubject {
   readonly userId: string;
@@ -11,10 +10,20 @@ export interface TokenSubject {
   readonly role: Role;
 }
 
+/** What a token says, which counts only as far as its user still is what it says. */
+export interface TokenClaims {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly tokenId: string;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
 export interface Tokens {
   issue(subject: TokenSubject): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
-  /** The bearer, or in words why the token does not count. Only its own signature and times are looked at. */
-  read(token: string): Promise<Identity | string>;
+  /** What it says, or in words why the token does not count. Only its own signature and times are looked at. */
+  read(token: string): Promise<TokenClaims | string>;
 }
 
 /** Pinned: a token that names another algorithm, or none, is refused before its signature is looked at. @see RFC 8725 section 3.1 */
@@ -47,8 +56,7 @@ export function createTokens(deps: { readonly secret: Uint8Array; readonly lifet
         });
         const claims = Claims.parse(payload);
         return {
-          userId: claims.sub, tenantId: claims.tenant, role: claims.role, scopes: new Set(claims.scope.split(" ")), tokenId: claims.jti,
-          issuedAt: claims.iat * 1000, expiresAt: claims.exp * 1000,
+          userId: claims.sub, tenantId: claims.tenant, tokenId: claims.jti, issuedAt: claims.iat * 1000, expiresAt: claims.exp * 1000,
         };
       } catch (error) {
         return error instanceof errors.JWTExpired ? "the token has expired" : "the token is not valid";

@@ -76,7 +76,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
     async authenticate(token) {
       const [tenant = "", role = "viewer"] = token.split("_") as [string, Role];
-      return { userId: createId(), tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), tokenId: token, issuedAt: clock.now(), expiresAt: clock.now() + 60_000 };
+      return { userId: createId(), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), tokenId: token, issuedAt: clock.now(), expiresAt: clock.now() + 60_000 };
     },
     services: [agentsRoutes(agents), sitesRoutes(createSitesService({ store: createSitesStore(database), clock }))],
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),

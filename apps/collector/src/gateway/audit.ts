@@ -1,0 +1,19 @@
+import type { Transaction } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import type { Actor } from "./environment.ts";
+
+/** One write. `before` is null for what was made, `after` for what was removed; both may be null for what changes no record. */
+export interface AuditEntry {
+  readonly actor: Actor;
+  /** `<what>.<verb>`: `site.create`, `user.update`. */
+  readonly action: string;
+  readonly target: { readonly type: string; readonly id: string };
+  readonly before: object | null;
+  readonly after: object | null;
+}
+
+/**
+ * Writes down who did what, in the transaction that does it: neither is kept without the other. It takes secrets out by
+ * the names of their fields, so a service passes its records as they are.
+ */
+export type Audit = (trx: Transaction<Schema>, entry: AuditEntry) => Promise<void>;

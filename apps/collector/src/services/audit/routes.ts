@@ -1,0 +1,22 @@
+import { AuditQuery, AuditRecord, listEnvelope } from "@lanthorn/contract";
+import { identityOf } from "../../gateway/environment.ts";
+import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import type { AuditService } from "./service.ts";
+
+const list = declareRoute("audit:read", {
+  method: "get",
+  path: "/audit",
+  summary: "List who changed what, newest first",
+  request: { query: AuditQuery },
+  responses: { 200: { description: "Audit records", content: json(listEnvelope(AuditRecord)) } },
+});
+
+/** `/audit`. */
+export function auditRoutes(service: AuditService) {
+  const router = createRouter();
+  router.openapi(list, async (c) => {
+    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
+  return router;
+}

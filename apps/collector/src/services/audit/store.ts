@@ -1,0 +1,48 @@
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+
+export type AuditRow = Selectable<Schema["audit"]>;
+
+export interface AuditFilter {
+  readonly actor: string | undefined;
+  readonly action: string | undefined;
+  readonly target: string | undefined;
+  /** From this instant on, and before that one. */
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+}
+
+export interface AuditStore {
+  /** Newest first. @param options.from Rows to skip, or the id of the last row that was shown. */
+  list(tenantId: string, filter: AuditFilter, options: { readonly from: number | string; readonly limit: number }): Promise<readonly AuditRow[]>;
+  count(tenantId: string, filter: AuditFilter): Promise<number>;
+}
+
+export function createAuditStore({ reads }: { readonly reads: Kysely<Schema> }): AuditStore {
+  return {
+    list(tenantId, filter, { from, limit }) {
+      const query = reads.selectFrom("audit").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy("id", "desc").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("id", "<", from)).execute();
+    },
+    async count(tenantId, filter) {
+      const row = await reads.selectFrom("audit").select((eb) => eb.fn.countAll<number>().as("total"))
+        .where((eb) => matches(eb, tenantId, filter)).executeTakeFirstOrThrow();
+      return row.total;
+    },
+  };
+}
+
+function matches(eb: ExpressionBuilder<Schema, "audit">, tenantId: string, { actor, action, target, since, until }: AuditFilter) {
+  const all = [eb("tenant_id", "=", tenantId)];
+  if (actor !== undefined) all.push(eb.or([eb("actor_id", "=", actor), eb("actor_name", "=", actor)]));
+  if (action !== undefined) all.push(eb.or([eb("action", "=", action), beginsWith(eb, `${action}.`)]));
+  if (target !== undefined) all.push(eb.or([eb("target_id", "=", target), eb("target_type", "=", target)]));
+  if (since !== undefined) all.push(eb("at", ">=", since));
+  if (until !== undefined) all.push(eb("at", "<", until));
+  return eb.and(all);
+}
+
+/** Not LIKE, in which `_` stands for any letter. */
+function beginsWith(eb: ExpressionBuilder<Schema, "audit">, text: string) {
+  return eb(eb.fn<string>("substr", ["action", sql.lit(1), sql.lit(text.length)]), "=", text);
+}
