@@ -40,6 +40,8 @@ const File = z.strictObject({
     port: Port.default(8883),
     /** An external broker instead of the embedded one. */
     url: BrokerUrl.optional(),
+    /** Who has signed the external broker's certificate, in PEM, where that is not the collector's own CA. */
+    ca_file: z.string().min(1).optional(),
     /** What enrolled probes are told to connect to, where that is not this machine's own name and port. */
     public_url: BrokerUrl.optional(),
   }).prefault({}),

@@ -6,8 +6,10 @@ import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
-import { createEmbeddedBroker } from "./broker/embedded.ts";
-import { openAuthority } from "./certificates/authority.ts";
+import type { Broker } from "./broker/broker.ts";
+import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./broker/embedded.ts";
+import { createExternalBroker } from "./broker/external.ts";
+import { type Authority, openAuthority } from "./certificates/authority.ts";
 import { readTextFile, writeSecretFile } from "./certificates/key-file.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
@@ -20,7 +22,7 @@ import { createRetention } from "./events/retention.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
 import { createClientAddress } from "./gateway/address.ts";
 import { createGateway, type Tiers } from "./gateway/app.ts";
-import { databaseHealth, diskHealth, healthRoutes } from "./gateway/health.ts";
+import { databaseHealth, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
 import { openListener } from "./gateway/listeners.ts";
 import { createRateLimiter } from "./gateway/rate-limit.ts";
 import { createIngest } from "./ingest/ingest.ts";
@@ -77,10 +79,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("server certificate", () => certificate.close());
 
   const agentsStore = createAgentsStore(database);
-  const broker = createEmbeddedBroker({
-    host: configuration.mqtt.host, port: configuration.mqtt.port, certificate, clientCa: authority.certificate,
-    admit: (probeId) => agentsStore.admit(probeId), clock, log,
-  });
+  const { broker, mqttUrl } = await createBroker(configuration, { authority, certificate, admit: (probeId) => agentsStore.admit(probeId), log });
   lifecycle.onClose("broker", () => broker.close());
   const ingest = createIngest({
     db, reads, log: eventLog, published: (tenantId, fromSeq) => live.published(tenantId, fromSeq), broker, clock, logger: log,
@@ -93,8 +92,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const limiter = createRateLimiter({ clock });
   const tiers = tiersOf(configuration);
   const agents = createAgentsService({
-    store: agentsStore, authority, limiter, clock, log,
-    mqttUrl: (host) => configuration.mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}`,
+    store: agentsStore, authority, limiter, clock, log, mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
@@ -110,7 +108,10 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     ],
     health: healthRoutes({
       version: VERSION, clock, log,
-      parts: { database: databaseHealth(database), broker: () => broker.health(), ingest: () => ingest.health(), disk: diskHealth(dataDir) },
+      parts: {
+        database: databaseHealth(database), disk: diskHealth(dataDir),
+        broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()),
+      },
     }),
   });
   const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
@@ -133,10 +134,29 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     ready: {
       url: `http://${urlHost(http.host)}:${plain.port}`,
       https_url: secure && `https://${urlHost(https.host)}:${secure.port}`,
-      mqtt_url: `mqtts://${urlHost(configuration.mqtt.host)}:${broker.port()}`,
+      mqtt_url: mqttUrl(configuration.mqtt.host),
     },
     isAlive: async () => (await databaseHealth(database)()).status === "ok",
   };
+}
+
+/** The broker in this process, or the one that the configuration names; and where probes find it that reached us under `host`. */
+async function createBroker(
+  { mqtt }: Configuration,
+  deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & { readonly authority: Authority; readonly certificate: ServerCertificate },
+): Promise<{ readonly broker: Broker; readonly mqttUrl: (host: string) => string }> {
+  const { authority, certificate, admit, log } = deps;
+  if (mqtt.url === undefined) {
+    const broker = createEmbeddedBroker({ host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log });
+    return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
+  }
+  const ca = mqtt.ca_file === undefined ? authority.certificate : readFile(mqtt.ca_file);
+  const tls = mqtt.url.startsWith("mqtts:") ? { ca, ...(await authority.issueToCollector()) } : null;
+  const shown = new URL(mqtt.url);
+  shown.username = "";
+  shown.password = "";
+  const broker = createExternalBroker({ url: mqtt.url, tls, clock, random: Math.random, log });
+  return { broker, mqttUrl: () => mqtt.public_url ?? shown.href };
 }
 
 async function run(configuration: Configuration): Promise<void> {
@@ -184,10 +204,14 @@ function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
 
 function ownPair({ https }: Configuration, certificate: ServerCertificate) {
   if (https.certificate_file === undefined || https.key_file === undefined) return certificate.current();
+  return { certificate: readFile(https.certificate_file), key: readFile(https.key_file) };
+}
+
+function readFile(path: string): string {
   try {
-    return { certificate: readFileSync(https.certificate_file, "utf8"), key: readFileSync(https.key_file, "utf8") };
+    return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new CollectorError("certificate-unusable", "cannot read https.certificate_file or https.key_file", { cause });
+    throw new CollectorError("certificate-unusable", `cannot read ${path}`, { cause });
   }
 }
 

@@ -42,6 +42,14 @@ export function healthRoutes(deps: { readonly version: string; readonly clock: C
   return router;
 }
 
+/** A part whose own words for what is wrong may name hosts and paths: those are in the log. */
+export function withoutReason(part: () => PartState): () => PartState {
+  return () => {
+    const { status, detail } = part();
+    return { status, detail: status === "ok" ? detail : "does not work now; the log tells why" };
+  };
+}
+
 /** Both connections answer. */
 export function databaseHealth(handles: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): HealthParts[string] {
   return async () => {
