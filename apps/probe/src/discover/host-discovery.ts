@@ -1,8 +1,9 @@
-import { parseIp } from "@lanthorn/packets";
+import { formatIp, parseIp } from "@lanthorn/packets";
 import type { CapturedFrame, PacedSender } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createAdmission } from "../hosts/admission.ts";
+import { hasIpv4 } from "../hosts/host.ts";
 import { createHostTable } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
 import { createSightings } from "../hosts/sightings.ts";
@@ -56,6 +57,7 @@ export interface HostDiscovery {
 
 /** Often enough that a name or an answer is told well within a second. */
 const TICK_MS = 500;
+const LOOK_MS = 1000;
 /** What one burst of frames brings is told together. */
 const FLUSH_AFTER_MS = 50;
 const MINUTE_MS = 60_000;
@@ -85,6 +87,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   let flushing: (() => void) | null = null;
   let asking: Promise<void> | null = null;
   let lastTick = { monotonic: 0, wall: 0 };
+  let lookAt = Number.NEGATIVE_INFINITY;
   let minuteAt = 0;
   let saving = false;
 
@@ -102,15 +105,26 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     random: deps.random,
     onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
   });
-  const schedule = createSweepSchedule({ policy, link: linkUp, sender, clock, random: deps.random, log, onRefused: (reason) => tellError("subnet-not-swept", reason) });
+  const schedule = createSweepSchedule({
+    policy, sender, clock, log,
+    link: linkUp,
+    random: deps.random,
+    isTaken: (address) => table.atAddress(formatIp(address)).some(({ presence }) => presence === "online"),
+    isHiding: (mac) => sightings.isHiding(mac),
+    onRefused: (reason) => tellError("subnet-not-swept", reason),
+  });
   const sightings = createSightings({
     table, telling, admission, clock,
     vendorOf: deps.vendorOf,
     onSpoken: (address) => schedule.noteAnswer(address),
     onNewAddress(host) {
-      if (host.told === null && host.bindings.length === 1) schedule.noteNewcomer(host, clock.monotonic());
+      if (host.told === null && host.bindings.length === 1) {
+        schedule.noteNewHost();
+        if (!hasIpv4(host)) schedule.noteNewcomer(host.key);
+      }
       reverse?.want(host);
     },
+    onStranger: (mac) => schedule.noteNewcomer(mac),
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
     onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
   });
@@ -182,7 +196,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     lastTick = { monotonic: now, wall: clock.now() };
     readLink(now);
     if (linkUp()) {
-      checks.look(now, Math.ceil(policy.packetsPerSecond));
+      if (now - lookAt >= LOOK_MS) {
+        lookAt = now;
+        checks.look(now, Math.ceil(policy.packetsPerSecond));
+      }
       expectations.settle(isThere, now);
       if (!asking && (checks.waiting || expectations.isDue(now))) asking = ask();
       schedule.tick(now);
@@ -226,7 +243,8 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     async close() {
       for (const cancel of timers) cancel();
       stop.abort(new Error("the probe stops"));
-      await Promise.all([schedule.abort("the probe stops"), asking]);
+      await schedule.abort("the probe stops");
+      await asking;
       flushing?.();
       while (telling.flush(clock.monotonic()));
       while (telling.saveSightings(SAVED_AT_ONCE));

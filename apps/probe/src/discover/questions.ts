@@ -26,7 +26,7 @@ function arpRequest(link: Link, target: Uint8Array, mac: Uint8Array | null): Uin
     targetHardwareAddress: NO_MAC,
     targetProtocolAddress: target,
   });
-  return encodeEthernet({ destination: mac ?? (BROADCAST_MAC as Uint8Array), source: link.mac, etherType: ETHER_TYPE.arp, payload });
+  return encodeEthernet({ destination: mac ?? BROADCAST_MAC, source: link.mac, etherType: ETHER_TYPE.arp, payload });
 }
 
 function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array | null {

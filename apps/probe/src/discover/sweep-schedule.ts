@@ -1,5 +1,4 @@
 import type { Clock, Log } from "@lanthorn/runtime";
-import { hasIpv4, type Host } from "../hosts/host.ts";
 import type { Link } from "../observe/link.ts";
 import type { Policy } from "./policy.ts";
 import type { QuestionSender } from "./question-sender.ts";
@@ -14,16 +13,21 @@ export interface SweepSchedule {
   sweepNow(): Promise<SweepSummary>;
   /** The link came up or has other addresses: the next sweep is due at `at` (monotonic). */
   sweepAt(at: number): void;
-  /** A host appeared with this address as its first. */
-  noteNewcomer(host: Host, now: number): void;
+  /** A host was found. */
+  noteNewHost(): void;
+  /** A MAC that was never seen is there; where it may be hiding an IPv4 address, it is looked for. */
+  noteNewcomer(mac: number): void;
   noteAnswer(address: Uint8Array): void;
-  /** Ends the sweep under way. */
+  /** Ends what is under way. */
   abort(reason: string): Promise<void>;
 }
 
 const PASSES = 3;
-/** A newcomer with IPv6 alone may have a fixed IPv4 address that it never speaks from: small subnets are looked through for it. */
-const NEWCOMER = { afterMs: 1000, mostAddresses: 1024, fewestPacketsPerSecond: 100, pauseMs: 60_000 } as const;
+/**
+ * A newcomer with a fixed IPv4 address may never speak from it where we hear it: its first frames are IPv6 or no IP at all. Small subnets
+ * are looked through for it, without the addresses that are known, and not so often that made-up MACs could make us flood the link.
+ */
+const NEWCOMER = { afterMs: 500, mostAddresses: 1024, fewestPacketsPerSecond: 100, pauseMs: 15_000, mostAtOnce: 64 } as const;
 
 export function createSweepSchedule(deps: {
   readonly policy: Policy;
@@ -32,6 +36,10 @@ export function createSweepSchedule(deps: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  /** Whether a host is there at this IPv4 address. */
+  readonly isTaken: (address: Uint8Array) => boolean;
+  /** Whether a MAC shows no IPv4 address and is not about to. */
+  readonly isHiding: (mac: number) => boolean;
   /** Says once that a subnet is not swept, and why. */
   readonly onRefused: (reason: string) => void;
 }): SweepSchedule {
@@ -39,10 +47,12 @@ export function createSweepSchedule(deps: {
   let running: { readonly sweep: Sweep; readonly summary: Promise<SweepSummary> } | null = null;
   let dueAt = clock.monotonic();
   let newHosts = 0;
-  let newcomer: { readonly host: Host; readonly at: number } | null = null;
-  let newcomerSweepAt = Number.NEGATIVE_INFINITY;
+  const newcomers = new Set<number>();
+  let newcomersSince = 0;
+  let newcomerLookAt = Number.NEGATIVE_INFINITY;
+  let newcomerLook: Sweep | null = null;
 
-  const begin = (passes: number, why: string): Promise<SweepSummary> => {
+  const begin = (why: string): Promise<SweepSummary> => {
     if (running) return running.summary;
     const link = deps.link();
     const plan = link?.up ? planSweep(link, policy.networks) : { ranges: [], refused: ["the interface is down"] };
@@ -50,7 +60,7 @@ export function createSweepSchedule(deps: {
     for (const reason of plan.refused) if (link?.up) deps.onRefused(reason);
     if (!policy.sweepEnabled || plan.ranges.length === 0) return Promise.resolve(refused(reasons));
     newHosts = 0;
-    const sweep = startSweep({ ...deps, ranges: plan.ranges, passes });
+    const sweep = startSweep({ ...deps, ranges: plan.ranges, passes: PASSES, isSkipped: () => false });
     const summary = sweep.done.then((done) => {
       running = null;
       const whole = { ...done, reasons: [...reasons, ...done.reasons], newHosts };
@@ -60,39 +70,50 @@ export function createSweepSchedule(deps: {
     running = { sweep, summary };
     return summary;
   };
-  const sweepForNewcomer = (now: number) => {
-    if (!newcomer || now - newcomer.at < NEWCOMER.afterMs) return;
-    const isHiding = !hasIpv4(newcomer.host);
-    newcomer = null;
+  const lookForNewcomer = async (now: number) => {
+    if (newcomers.size === 0 || now - newcomersSince < NEWCOMER.afterMs || now - newcomerLookAt < NEWCOMER.pauseMs) return;
+    const isHiding = [...newcomers].some((mac) => deps.isHiding(mac));
+    newcomers.clear();
     const link = deps.link();
-    const size = link ? planSweep(link, policy.networks).ranges.reduce((sum, { count }) => sum + count, 0) : 0;
-    const isCheap = size > 0 && size <= NEWCOMER.mostAddresses && policy.packetsPerSecond >= NEWCOMER.fewestPacketsPerSecond;
-    if (!isHiding || !isCheap || running || now - newcomerSweepAt < NEWCOMER.pauseMs) return;
-    newcomerSweepAt = now;
-    void begin(1, "newcomer without an IPv4 address");
+    const ranges = link ? planSweep(link, policy.networks).ranges : [];
+    const size = ranges.reduce((sum, { count }) => sum + count, 0);
+    const isCoveredAnyway = running !== null && !running.sweep.isEnding;
+    const isCheap = size <= NEWCOMER.mostAddresses && policy.packetsPerSecond >= NEWCOMER.fewestPacketsPerSecond;
+    if (!isHiding || isCoveredAnyway || !isCheap || size === 0) return;
+    newcomerLookAt = now;
+    newcomerLook = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken });
+    await newcomerLook.done;
+    newcomerLook = null;
   };
   return {
     tick(now) {
-      sweepForNewcomer(now);
-      if (now < dueAt || running || !policy.sweepEnabled) return;
+      if (!policy.sweepEnabled) return;
+      void lookForNewcomer(now);
+      if (now < dueAt || running) return;
       dueAt = now + policy.sweepIntervalMs;
-      void begin(PASSES, "schedule");
+      void begin("schedule");
     },
-    sweepNow: () => begin(PASSES, "asked for"),
+    sweepNow: () => begin("asked for"),
     sweepAt(at) {
       dueAt = Math.min(dueAt, at);
     },
-    noteNewcomer(host, now) {
+    noteNewHost() {
       newHosts += 1;
-      if (!hasIpv4(host)) newcomer = { host, at: now };
+    },
+    noteNewcomer(mac) {
+      if (newcomers.size === 0) newcomersSince = clock.monotonic();
+      if (newcomers.size < NEWCOMER.mostAtOnce) newcomers.add(mac);
     },
     noteAnswer(address) {
       running?.sweep.noteAnswer(address);
+      newcomerLook?.noteAnswer(address);
     },
     async abort(reason) {
-      const ending = running;
-      ending?.sweep.abort(reason);
-      await ending?.summary;
+      const ending = { sweep: running?.summary, look: newcomerLook?.done };
+      running?.sweep.abort(reason);
+      newcomerLook?.abort(reason);
+      await ending.sweep;
+      await ending.look;
     },
   };
 }

@@ -25,6 +25,8 @@ export interface Sweep {
   /** An IPv4 neighbour spoke: it need not be asked again. */
   noteAnswer(address: Uint8Array): void;
   abort(reason: string): void;
+  /** Whether who joins now is not asked any more. */
+  readonly isEnding: boolean;
   readonly done: Promise<Omit<SweepSummary, "newHosts">>;
 }
 
@@ -37,6 +39,8 @@ const LATE_ANSWERS_MS = 3000;
 export function startSweep(options: {
   readonly ranges: readonly SweepRange[];
   readonly passes: number;
+  /** An address that need not be asked. */
+  readonly isSkipped: (address: Uint8Array) => boolean;
   readonly link: () => Link | null;
   readonly sender: QuestionSender;
   readonly clock: Clock;
@@ -47,6 +51,7 @@ export function startSweep(options: {
   const stop = new AbortController();
   const targets = ranges.map((range) => ({ ...range, answered: new Uint8Array(range.count), visit: createPermutation(range.count, options.random) }));
   let answered = 0;
+  let isEnding = false;
 
   function* questions(pass: number): Generator<Uint8Array> {
     for (const { first, answered, visit } of targets) {
@@ -55,7 +60,7 @@ export function startSweep(options: {
         if (!link) return;
         const target = ipv4Bytes(first + index);
         // Own addresses, and those of a subnet that the interface has left, are not asked.
-        if (answered[index] === 1 || !isOthersIn(link, target)) continue;
+        if (answered[index] === 1 || !isOthersIn(link, target) || options.isSkipped(target)) continue;
         yield askFor(link, target, null) as Uint8Array;
       }
     }
@@ -69,6 +74,7 @@ export function startSweep(options: {
     const reasons: string[] = [];
     try {
       for (let pass = 1; pass <= options.passes; pass += 1) {
+        isEnding = pass === options.passes;
         packetsSent += await options.sender.send(questions(pass), stop.signal);
         await wait(clock, pass < options.passes ? PASS_GAP_MS : LATE_ANSWERS_MS, stop.signal);
       }
@@ -92,6 +98,9 @@ export function startSweep(options: {
         target.answered[index] = 1;
         answered += 1;
       }
+    },
+    get isEnding() {
+      return isEnding;
     },
     abort(reason) {
       stop.abort(new Error(reason));

@@ -13,6 +13,8 @@ import type { Telling } from "./telling.ts";
 export interface Sightings extends Observer {
   /** The last evidence of any host, monotonic; what shows that the link carries answers. */
   readonly last: { readonly host: Host | null; readonly at: number };
+  /** Whether it shows no IPv4 address, and asks no DHCP server for one either. */
+  isHiding(mac: number): boolean;
   /** Keeps an address out that nothing speaks for any more. */
   dropBinding(host: Host, binding: Binding): void;
 }
@@ -33,8 +35,10 @@ export function createSightings(deps: {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly vendorOf: (mac: string) => string;
-  /** An address or a name may be looked up now. */
-  readonly onNewAddress: (host: Host, binding: Binding) => void;
+  /** A host has an address that it was not seen at before. */
+  readonly onNewAddress: (host: Host) => void;
+  /** A MAC that was never seen is there, and shows no address. */
+  readonly onStranger: (mac: number) => void;
   /** Somebody speaks from an IPv4 address. */
   readonly onSpoken: (address: Uint8Array) => void;
   readonly onExpected: (mac: number, address: string) => void;
@@ -79,7 +83,7 @@ export function createSightings(deps: {
     doubtOthers(host, binding);
     if (host.told === null && isFirstIpv4) telling.tellBy(host, now + (host.names.dhcp || host.names.mdns ? 0 : SETTLE_IPV4_MS));
     telling.tellChange(host);
-    deps.onNewAddress(host, binding);
+    deps.onNewAddress(host);
   };
 
   /** A host that takes an address may have left another one of its family; and who had this one may have lost it. */
@@ -98,6 +102,12 @@ export function createSightings(deps: {
     host.tellAt = Math.max(host.tellAt, Math.min(clock.monotonic() + settleMs, host.tellLatestAt));
   };
 
+  const noteStranger = (mac: number) => {
+    if (strangers.has(mac)) return;
+    strangers.meet(mac);
+    deps.onStranger(mac);
+  };
+
   const rename = (host: Host, fullName: string, source: NameSource) => {
     const isSame = host.names[source]?.fullName === fullName;
     host.names = { ...host.names, [source]: { fullName, seenAt: clock.now() } };
@@ -110,7 +120,7 @@ export function createSightings(deps: {
     sighting(mac, address, { source, solicited }) {
       if (address?.length === 4) deps.onSpoken(address);
       const host = table.byMac(mac) ?? (address ? admit(mac, formatIp(address), solicited) : null);
-      if (!host) return;
+      if (!host) return address ? undefined : noteStranger(mac);
       const now = clock.monotonic();
       noteSeen(host.watch, now);
       last.host = host;
@@ -135,8 +145,8 @@ export function createSightings(deps: {
     expectation(mac, address) {
       const host = table.byMac(mac);
       if (host && findBinding(host, address)) return;
-      if (!host) strangers.meet(mac).dhcpAt = clock.monotonic();
-      else waitForIpv4(host, SETTLE_OTHER_MS);
+      if (!host && address.length === 4) strangers.meet(mac).dhcpAt = clock.monotonic();
+      else if (host) waitForIpv4(host, SETTLE_OTHER_MS);
       deps.onExpected(mac, formatIp(address));
     },
     name(who, text, source) {
@@ -154,6 +164,10 @@ export function createSightings(deps: {
       const stranger = strangers.meet(who.mac);
       stranger.name = name;
       stranger.dhcpAt = clock.monotonic();
+    },
+    isHiding(mac) {
+      const host = table.byMac(mac);
+      return host ? !hasIpv4(host) && !host.names.dhcp : strangers.has(mac) && strangers.meet(mac).dhcpAt === null;
     },
     dropBinding(host, binding) {
       table.removeBinding(host, binding);

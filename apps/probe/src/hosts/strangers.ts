@@ -9,6 +9,7 @@ export interface Stranger {
 const MOST_STRANGERS = 1024;
 
 export interface Strangers {
+  has(key: number): boolean;
   /** The stranger of this MAC, made if it is not there. */
   meet(key: number): Stranger;
   /** Takes a stranger out: it has an address now. */
@@ -18,6 +19,7 @@ export interface Strangers {
 export function createStrangers(): Strangers {
   const byMac = new Map<number, Stranger>();
   return {
+    has: (key) => byMac.has(key),
     meet(key) {
       const known = byMac.get(key);
       if (known) return known;

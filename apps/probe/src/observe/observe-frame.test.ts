@@ -11,7 +11,7 @@ import { observeFrame } from "./observe-frame.ts";
 const OWN = "02:00:00:00:00:01";
 const HOST = "00:11:22:33:44:55";
 const ROUTER = "00:aa:bb:cc:dd:ee";
-const EVERYONE = formatMac(BROADCAST_MAC as Uint8Array);
+const EVERYONE = formatMac(BROADCAST_MAC);
 
 const link = createLink({
   mac: OWN,

@@ -20,7 +20,7 @@ export function ip(text: string): Uint8Array {
 /** An ARP packet in a frame; to everyone unless `to` says whom. */
 export function arpFrame(arp: { readonly op: "request" | "reply"; readonly from: string; readonly spa: string; readonly tpa: string; readonly to?: string }): Uint8Array {
   return encodeEthernet({
-    destination: arp.to ? mac(arp.to) : (BROADCAST_MAC as Uint8Array),
+    destination: arp.to ? mac(arp.to) : BROADCAST_MAC,
     source: mac(arp.from),
     etherType: ETHER_TYPE.arp,
     payload: encodeArp({
@@ -49,6 +49,8 @@ export interface FakeLan {
   facts: LinkFacts | null;
   /** Thrown by the interface instead of sending. */
   failure: Error | null;
+  /** The disk takes no events. */
+  storageFault: boolean;
   join(mac: string, ips: readonly string[], answer?: FakeHost["answer"]): FakeHost;
   /** What was written, in order; each is checked against the contract. */
   events(): readonly ProbeEvent[];
@@ -76,7 +78,6 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
   const db = new Database(":memory:");
   db.exec("CREATE TABLE events (seq INTEGER PRIMARY KEY, event TEXT NOT NULL)");
   const insert = db.prepare("INSERT INTO events (event) VALUES (?)");
-  const byAddress = new Map<string, FakeHost>();
   let random = 1;
   const answerArp = (frame: Uint8Array) => {
     const arp = decodeArp(frame.subarray(14));
@@ -84,7 +85,7 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
     const target = formatIpv4(arp.value.targetProtocolAddress);
     for (const host of lan.hosts.values()) {
       if (!host.ips.includes(target)) continue;
-      const isDirected = !equalBytes(frame.subarray(0, 6), BROADCAST_MAC as Uint8Array);
+      const isDirected = !equalBytes(frame.subarray(0, 6), BROADCAST_MAC);
       if (isDirected && formatMac(frame) !== host.mac) continue;
       const delay = host.answer({ isDirected });
       if (delay === null) continue;
@@ -106,6 +107,7 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       db,
       outbox: {
         append(events) {
+          if (lan.storageFault) throw new Error("database or disk is full");
           for (const event of events) insert.run(JSON.stringify(event));
         },
       },
@@ -129,10 +131,10 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
     sent: [],
     facts: { mac: OWN_MAC, up: true, addresses: own },
     failure: null,
+    storageFault: false,
     join(mac, ips, answer = () => 1) {
       const host = { mac, ips, answer };
       lan.hosts.set(mac, host);
-      for (const ip of ips) byAddress.set(ip, host);
       return host;
     },
     events() {
@@ -171,7 +173,10 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
 
 /** A close waits for the paced sender, which waits for the clock. */
 async function finish(clock: FakeClock, closing: Promise<void>): Promise<void> {
-  let done = false;
-  void closing.then(() => (done = true));
-  while (!done) await clock.advance(10);
+  const state = { isOver: false };
+  const end = closing.finally(() => {
+    state.isOver = true;
+  });
+  while (!state.isOver) await clock.advance(10);
+  await end;
 }

@@ -1,0 +1,118 @@
+import { createSocket, type Socket } from "node:dgram";
+import { DNS_RESPONSE_CODE, DNS_TYPE, decodeDns, encodeDns } from "@lanthorn/packets";
+import { createFakeClock } from "@lanthorn/runtime";
+import { afterEach, describe, expect, test } from "vitest";
+import { createBinding, createHost, type Host } from "../hosts/host.ts";
+import { createReverseNames, createReverseResolver } from "./reverse-names.ts";
+
+const sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.close();
+});
+
+/** A DNS server on loopback that knows the names it is given. @returns Its address with its port. */
+async function dnsServer(names: Readonly<Record<string, string>>): Promise<string> {
+  const socket = createSocket("udp4");
+  sockets.push(socket);
+  socket.on("message", (message, from) => {
+    const query = decodeDns(message);
+    const question = query.ok ? query.value.questions[0] : undefined;
+    if (!query.ok || !question) return;
+    const name = names[question.name];
+    const answers = name === undefined ? [] : [{ name: question.name, type: DNS_TYPE.ptr, ttlSeconds: 60, data: { kind: "name", name } as const }];
+    const responseCode = name === undefined ? DNS_RESPONSE_CODE.nameError : DNS_RESPONSE_CODE.noError;
+    socket.send(encodeDns({ id: query.value.id, isResponse: true, responseCode, questions: [question], answers }), from.port, from.address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  return `127.0.0.1:${socket.address().port}`;
+}
+
+function hostAt(address: string): Host {
+  const host = createHost({ key: 1, vendor: "", wallAt: 0, silentFrom: 0 });
+  const binding = createBinding(address, "arp", 0, 0);
+  if (binding) host.bindings.push(binding);
+  return host;
+}
+
+describe("the reverse resolver", () => {
+  test("asks the given server for both families, and fails for an address without a name", async () => {
+    const server = await dnsServer({
+      "20.1.168.192.in-addr.arpa": "printer.example.com",
+      "0.2.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa": "printer6.example.com",
+    });
+    const resolver = createReverseResolver([server]);
+    expect(await resolver?.reverseNames("192.168.1.20")).toEqual(["printer.example.com"]);
+    expect(await resolver?.reverseNames("2001:db8::20")).toEqual(["printer6.example.com"]);
+    await expect(resolver?.reverseNames("192.168.1.21")).rejects.toMatchObject({ code: "ENOTFOUND" });
+    resolver?.close();
+  });
+
+  test("is none without servers", () => {
+    expect(createReverseResolver([])).toBeNull();
+  });
+});
+
+describe("reverse names", () => {
+  test("are looked up eight at a time, and every host has its turn", async () => {
+    const clock = createFakeClock();
+    const waiting: (() => void)[] = [];
+    const named: string[] = [];
+    let most = 0;
+    const names = createReverseNames({
+      lookUp: (address) => new Promise((resolve) => {
+        waiting.push(() => resolve([`host-${address}.example.com`]));
+        most = Math.max(most, waiting.length);
+      }),
+      clock,
+      random: () => 0.5,
+      onName: (_, address) => named.push(address),
+    });
+    for (let last = 1; last <= 50; last += 1) names.want(hostAt(`192.168.1.${last}`));
+    while (waiting.length > 0) {
+      waiting.shift()?.();
+      await clock.advance(1);
+    }
+    expect(most).toBe(8);
+    expect(new Set(named).size).toBe(50);
+  });
+
+  test("are asked for less and less often where there are none", async () => {
+    const clock = createFakeClock();
+    const askedAt: number[] = [];
+    const names = createReverseNames({
+      async lookUp() {
+        askedAt.push(clock.monotonic());
+        throw new Error("no such name");
+      },
+      clock,
+      random: () => 0.5,
+      onName: () => undefined,
+    });
+    const host = hostAt("192.168.1.1");
+    for (let minute = 0; minute < 48 * 60; minute += 1) {
+      names.want(host);
+      await clock.advance(60_000);
+    }
+    // A minute more than the pause, as it is asked once a minute.
+    const pauses = askedAt.slice(1).map((at, index) => Math.round((at - (askedAt[index] as number)) / 60_000));
+    expect(pauses.slice(0, 5)).toEqual([11, 21, 41, 81, 161]);
+    expect(Math.max(...pauses)).toBe(361);
+  });
+
+  test("that come after the host has moved are not its own", async () => {
+    const clock = createFakeClock();
+    const named: string[] = [];
+    let answer: (names: readonly string[]) => void = () => undefined;
+    const names = createReverseNames({
+      lookUp: () => new Promise((resolve) => void (answer = resolve)), clock, random: () => 0.5, onName: (_, address) => named.push(address),
+    });
+    const host = hostAt("192.168.1.1");
+    names.want(host);
+    const moved = createBinding("192.168.1.9", "arp", 0, 0);
+    if (moved) host.bindings.splice(0, 1, moved);
+    answer(["old.example.com"]);
+    await clock.advance(1);
+    expect(named).toEqual([]);
+  });
+});
