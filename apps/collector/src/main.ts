@@ -29,6 +29,9 @@ import { createIngest } from "./ingest/ingest.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
+import { auditRoutes } from "./services/audit/routes.ts";
+import { createAuditService } from "./services/audit/service.ts";
+import { createAuditStore } from "./services/audit/store.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
@@ -105,6 +108,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }) })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), clock })),
       agentsRoutes(agents),
+      auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
     ],
     health: healthRoutes({
       version: VERSION, clock, log,
