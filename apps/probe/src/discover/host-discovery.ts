@@ -115,7 +115,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   });
   const sightings = createSightings({
     table, telling, admission, clock,
-    vendorOf: deps.vendorOf,
+    vendorOf: nameVendor,
     onSpoken: (address) => schedule.noteAnswer(address),
     onNewAddress(host) {
       if (host.told === null && host.bindings.length === 1) {
@@ -146,6 +146,11 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       flushing = null;
       if (telling.flush(clock.monotonic())) flushSoon();
     });
+  }
+
+  /** The contract's limit is cut to here, as registries hold whole addresses. */
+  function nameVendor(mac: string): string {
+    return deps.vendorOf(mac).slice(0, 255);
   }
 
   /** Once an hour for each kind and text: what goes on is no news. */
@@ -220,7 +225,12 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   return {
     start() {
       const now = clock.monotonic();
-      for (const host of store.load(now)) table.add(host);
+      for (const host of store.load(now)) {
+        // Null: the limit is lower than it was. The registry of vendors may be newer than the row.
+        telling.forget(table.add(host) ?? [host]);
+        host.vendor = nameVendor(host.mac) || host.vendor;
+        if (host.vendor !== host.told?.vendor) telling.tellChange(host);
+      }
       lastTick = { monotonic: now, wall: clock.now() };
       minuteAt = now;
       facts = deps.interfaceFacts();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { arpFrame, createFakeLan, type FakeLan, type FakeLanOptions, SETTINGS } from "./testing/fake-lan.ts";
+import { routerSolicitationFrame } from "./testing/frames.ts";
 
 const open: FakeLan[] = [];
 
@@ -127,6 +128,20 @@ describe("presence", () => {
     await lan.clock.advance(5 * MINUTE_MS);
     const offline = lan.events().find(({ type }) => type === "host_offline");
     expect(Date.parse(offline?.occurred_at ?? "")).toBeGreaterThanOrEqual(wokeAt + 2 * MINUTE_MS);
+  });
+
+  test("of a host with IPv6 alone is kept by Neighbor Discovery, and ends with it", async () => {
+    const lan = lanWith({ addresses: ["192.168.1.2/24", "fe80::1/64"] });
+    lan.join(ROUTER, ["192.168.1.1"]);
+    const sensor = lan.join(PHONE, ["fe80::33"]);
+    lan.discovery.start();
+    lan.deliver(routerSolicitationFrame(PHONE, "fe80::33"));
+    await lan.clock.advance(30 * MINUTE_MS);
+    expect(lan.eventsOf("host_found").map(({ ip }) => ip).toSorted()).toEqual(["192.168.1.1", "fe80::33"]);
+    expect(lan.eventsOf("host_offline")).toEqual([]);
+    sensor.answer = NOBODY;
+    await lan.clock.advance(4 * MINUTE_MS);
+    expect(lan.eventsOf("host_offline").map(({ ip }) => ip)).toEqual(["fe80::33"]);
   });
 
   test("of the only host ends too", async () => {

@@ -58,7 +58,7 @@ export function createSightings(deps: {
       return null;
     }
     const host = createHost({ key, vendor: "", wallAt: clock.now(), silentFrom: now });
-    host.vendor = deps.vendorOf(host.mac).slice(0, 255);
+    host.vendor = deps.vendorOf(host.mac);
     const left = table.add(host);
     if (left === null) {
       fullUntil = now + FULL_PAUSE_MS;

@@ -1,10 +1,14 @@
 /** A link that lives in memory and on a fake clock: hosts answer ARP as they are told to. For tests only. */
 import { EVENTS, type EventData, type EventType, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
 import { createPacedSender } from "@lanthorn/packet-io";
-import { ARP_OPERATION, BROADCAST_MAC, decodeArp, encodeArp, encodeEthernet, ETHER_TYPE, equalBytes, formatIpv4, formatMac, parseIpv4, parseMac } from "@lanthorn/packets";
+import {
+  ARP_OPERATION, BROADCAST_MAC, decodeArp, decodeFrame, decodeIcmpv6, encodeArp, encodeEthernet, equalBytes, ETHER_TYPE, formatIp, formatIpv4, formatMac,
+  NDP_TYPE, parseIpv4, parseMac,
+} from "@lanthorn/packets";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import type { LinkFacts } from "../../observe/link.ts";
+import { neighborAdvertisementFrame } from "./frames.ts";
 import { createHostDiscovery, type HostDiscovery, type HostDiscoveryDeps } from "../host-discovery.ts";
 
 export const OWN_MAC = "02:00:00:00:00:01";
@@ -93,12 +97,26 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       clock.after(delay, () => lan.deliver(reply));
     }
   };
+  const answerNdp = (frame: Uint8Array) => {
+    const decoded = decodeFrame(frame);
+    const message = decoded.ok && decoded.value.icmpType === NDP_TYPE.neighborSolicitation ? decodeIcmpv6(decoded.value.transportBytes) : null;
+    if (!decoded.ok || !message?.ok || message.value.kind !== "neighbor-solicitation") return;
+    const { target } = message.value;
+    const isDirected = decoded.value.audience === "unicast";
+    for (const host of lan.hosts.values()) {
+      if (!host.ips.includes(formatIp(target)) || (isDirected && formatMac(frame) !== host.mac)) continue;
+      const delay = host.answer({ isDirected });
+      const reply = neighborAdvertisementFrame(host.mac, target, OWN_MAC, decoded.value.sourceIp as Uint8Array);
+      if (delay !== null) clock.after(delay, () => lan.deliver(reply));
+    }
+  };
   const injector = {
     async send(frames: Iterable<Uint8Array>) {
       for (const bytes of frames) {
         if (lan.failure) throw lan.failure;
         lan.sent.push({ at: clock.monotonic(), bytes });
         if (bytes[12] === 0x08 && bytes[13] === 0x06) answerArp(bytes);
+        else answerNdp(bytes);
       }
     },
   };

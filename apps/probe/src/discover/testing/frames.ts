@@ -34,6 +34,15 @@ export function routerSolicitationFrame(from: string, address: string): Uint8Arr
   return encodeEthernet({ destination: multicastMac(ends.destination), source: mac(from), etherType: ETHER_TYPE.ipv6, payload });
 }
 
+/** A host answers who asked for its IPv6 address. */
+export function neighborAdvertisementFrame(from: string, target: Uint8Array, to: string, destination: Uint8Array): Uint8Array {
+  const ends = { source: target, destination };
+  const options = [{ kind: "target-link-layer-address", address: mac(from) }] as const;
+  const message = { kind: "neighbor-advertisement", isRouter: false, isSolicited: true, isOverride: true, target, options } as const;
+  const payload = encodeIpv6({ ...ends, protocol: IP_PROTOCOL.icmpv6, hopLimit: NDP_HOP_LIMIT, payload: encodeIcmpv6(message, ends) });
+  return encodeEthernet({ destination: mac(to), source: mac(from), etherType: ETHER_TYPE.ipv6, payload });
+}
+
 function udpFrame(source: string, destination: string, [sourcePort, destinationPort]: readonly [number, number], payload: Uint8Array, from: string): Uint8Array {
   const ends = { source: ip(source), destination: ip(destination) };
   const packet = encodeIpv4({ ...ends, protocol: IP_PROTOCOL.udp, payload: encodeUdp({ sourcePort, destinationPort, payload }, ends) });
