@@ -1,13 +1,25 @@
 import type { Clock } from "@lanthorn/runtime";
 import { type Binding, type Host, macBytes } from "../hosts/host.ts";
 import type { HostTable } from "../hosts/host-table.ts";
-import { CHECK_AFTER_MS, endQuestion, isGone, missesNeeded, noteAsked, OFFLINE_FLOOR_MISSES, startAnew, type Watch } from "../hosts/presence.ts";
+import {
+  CHECK_AFTER_MS,
+  endQuestion,
+  isGone,
+  missesNeeded,
+  noteAsked,
+  OFFLINE_FLOOR_MISSES,
+  startAnew,
+  type Watch,
+} from "../hosts/presence.ts";
 import type { Link } from "../observe/link.ts";
 import { askFor } from "./questions.ts";
 
 /** Looks after hosts that fell silent: asks them, and says who is gone. */
 export interface Checks {
-  /** Ends questions that had their time and queues new ones. Call it each second while the link is up. @param limit Most questions to queue. */
+  /**
+   * Ends questions that had their time and queues new ones. Call it each second while the link is up.
+   * @param limit Most questions to queue.
+   */
   look(now: number, limit: number): void;
   /** Whether questions wait. */
   readonly waiting: boolean;
@@ -87,7 +99,8 @@ export function createChecks(deps: {
     const { watch, bindings } = host;
     const isSilent = now - watch.silentFrom >= CHECK_AFTER_MS + (host.key % SPREAD_MS);
     if (isSilent && watch.askedAt === null && !(host.presence === "offline" && host.confirmedOffline)) {
-      const inTurn = bindings.length < 2 ? bindings : bindings.toSorted((a, b) => doubt(a) - doubt(b) || b.watch.silentFrom - a.watch.silentFrom);
+      const inTurn =
+        bindings.length < 2 ? bindings : bindings.toSorted((a, b) => doubt(a) - doubt(b) || b.watch.silentFrom - a.watch.silentFrom);
       const binding = inTurn[Math.floor(watch.misses / 2) % Math.min(inTurn.length, ADDRESSES_ASKED)];
       if (binding) enqueue(watch, { about: "host", host, binding, isDirected: watch.misses % 2 === 0 });
     }
@@ -127,7 +140,8 @@ export function createChecks(deps: {
         // It left the table, or spoke while the question waited.
         const now = clock.monotonic();
         const isNeeded = now - watch.silentFrom >= (about === "host" ? CHECK_AFTER_MS : WITNESS_CHECK_AFTER_MS) || isInDoubt(binding);
-        const frame = table.byMac(host.key) === host && isNeeded ? askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null) : null;
+        const frame =
+          table.byMac(host.key) === host && isNeeded ? askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null) : null;
         if (!frame) continue;
         noteAsked(watch, now);
         noteAsked(binding.watch, now);

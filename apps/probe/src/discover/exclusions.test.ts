@@ -6,8 +6,16 @@ import { createExclusions, mayLeave, parsePrefixes } from "./exclusions.ts";
 import { askAllNodes, askFor } from "./questions.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
-const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }, { ip: "fe80::1", prefixLength: 64 }] }) as Link;
-const excluding = (...texts: readonly string[]) => createExclusions((parsePrefixes(texts) as { readonly prefixes: readonly AddressPrefix[] }).prefixes);
+const link = createLink({
+  mac: "02:00:00:00:00:01",
+  up: true,
+  addresses: [
+    { ip: "192.168.1.2", prefixLength: 24 },
+    { ip: "fe80::1", prefixLength: 64 },
+  ],
+}) as Link;
+const excluding = (...texts: readonly string[]) =>
+  createExclusions((parsePrefixes(texts) as { readonly prefixes: readonly AddressPrefix[] }).prefixes);
 const ask = (address: string, mac: string | null = null) => askFor(link, ip(address), mac === null ? null : parseMac(mac)) as Uint8Array;
 
 describe("the last look at a frame", () => {
@@ -27,7 +35,12 @@ describe("the last look at a frame", () => {
   });
 
   test("stops what discovery does not make", () => {
-    const payload = encodeIpv4({ source: ip("192.168.1.2"), destination: ip("192.168.1.9"), protocol: IP_PROTOCOL.udp, payload: new Uint8Array(8) });
+    const payload = encodeIpv4({
+      source: ip("192.168.1.2"),
+      destination: ip("192.168.1.9"),
+      protocol: IP_PROTOCOL.udp,
+      payload: new Uint8Array(8),
+    });
     const frame = encodeEthernet({ destination: BROADCAST_MAC, source: link.mac, etherType: ETHER_TYPE.ipv4, payload });
     expect(mayLeave(frame, excluding())).toBe(false);
     expect(mayLeave(ask("192.168.1.9").subarray(0, 20), excluding())).toBe(false);

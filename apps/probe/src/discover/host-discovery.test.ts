@@ -13,7 +13,8 @@ afterEach(async () => {
   for (const lan of open.splice(0)) await lan.close();
 });
 
-const hostMac = (number: number) => `00:11:22:33:${(number >> 8).toString(16).padStart(2, "0")}:${(number & 255).toString(16).padStart(2, "0")}`;
+const hostMac = (number: number) =>
+  `00:11:22:33:${(number >> 8).toString(16).padStart(2, "0")}:${(number & 255).toString(16).padStart(2, "0")}`;
 
 describe("a sweep", () => {
   test("finds every host of a /24 in one pass of under two seconds, and tells each once with its state", async () => {
@@ -27,11 +28,16 @@ describe("a sweep", () => {
     const found = lan.eventsOf("host_found");
     expect(found).toHaveLength(50);
     expect(new Set(found.map(({ ip }) => ip)).size).toBe(50);
-    expect(found.find(({ ip }) => ip === "192.168.1.42")).toMatchObject({ mac: hostMac(42), hostname: "", vendor: "Acme", addresses: ["192.168.1.42"] });
+    expect(found.find(({ ip }) => ip === "192.168.1.42")).toMatchObject({
+      mac: hostMac(42),
+      hostname: "",
+      vendor: "Acme",
+      addresses: ["192.168.1.42"],
+    });
     expect(lan.events().filter(({ type }) => type !== "host_found" && type !== "presence_report")).toEqual([]);
   });
 
-  test("asks three times for what stays silent, once for what answers, and never for itself, the network or the broadcast address", async () => {
+  test("asks three times for the silent, once for who answers, and never for itself, the network or the broadcast address", async () => {
     const lan = lanWith();
     lan.join(hostMac(7), ["192.168.1.7"]);
     lan.discovery.start();
@@ -60,7 +66,12 @@ describe("a sweep", () => {
     lan.join(hostMac(2), ["192.168.1.51"], () => ((question += 1) % 3 === 0 ? 5 : null));
     lan.discovery.start();
     await lan.clock.advance(20_000);
-    expect(lan.eventsOf("host_found").map(({ ip }) => ip).toSorted()).toEqual(["192.168.1.50", "192.168.1.51"]);
+    expect(
+      lan
+        .eventsOf("host_found")
+        .map(({ ip }) => ip)
+        .toSorted(),
+    ).toEqual(["192.168.1.50", "192.168.1.51"]);
   });
 
   test("goes in another order than that of the addresses", async () => {
@@ -75,9 +86,14 @@ describe("a sweep", () => {
     const lan = lanWith({ settings: { ...SETTINGS, excluded: ["192.168.1.64/26"] } });
     lan.join(hostMac(70), ["192.168.1.70"]);
     lan.join(hostMac(20), ["192.168.1.20"]);
-    expect(lan.discovery.configure({ sweep: { enabled: true, interval_seconds: 60, packets_per_second: 1000 }, excluded: ["192.168.1.20"] })).toBeNull();
+    expect(
+      lan.discovery.configure({ sweep: { enabled: true, interval_seconds: 60, packets_per_second: 1000 }, excluded: ["192.168.1.20"] }),
+    ).toBeNull();
     lan.discovery.start();
-    lan.deliver(arpFrame({ op: "request", from: hostMac(70), spa: "192.168.1.70", tpa: "192.168.1.1" }), arpFrame({ op: "request", from: hostMac(20), spa: "192.168.1.20", tpa: "192.168.1.1" }));
+    lan.deliver(
+      arpFrame({ op: "request", from: hostMac(70), spa: "192.168.1.70", tpa: "192.168.1.1" }),
+      arpFrame({ op: "request", from: hostMac(20), spa: "192.168.1.20", tpa: "192.168.1.1" }),
+    );
     await lan.clock.advance(400_000);
     for (let last = 64; last < 128; last += 1) expect(lan.asked(`192.168.1.${last}`)).toBe(0);
     expect(lan.asked("192.168.1.20")).toBe(0);
@@ -92,7 +108,11 @@ describe("a sweep", () => {
     lan.deliver(arpFrame({ op: "request", from: hostMac(9), spa: "10.200.0.9", tpa: "10.0.0.1" }));
     await lan.clock.advance(700_000);
     expect(lan.eventsOf("error")).toEqual([{ code: "subnet-not-swept", message: expect.stringContaining("10.0.0.0/8") }]);
-    expect(await lan.discovery.sweepNow()).toMatchObject({ outcome: "refused", packetsSent: 0, reasons: [expect.stringContaining("10.0.0.0/8")] });
+    expect(await lan.discovery.sweepNow()).toMatchObject({
+      outcome: "refused",
+      packetsSent: 0,
+      reasons: [expect.stringContaining("10.0.0.0/8")],
+    });
     expect(lan.eventsOf("host_found").map(({ ip }) => ip)).toEqual(["10.200.0.9"]);
   });
 

@@ -70,7 +70,8 @@ const REPEAT_ERROR_MS = 3_600_000;
 
 /**
  * Wires observation, hosts, checks and sweeps together.
- * @throws ProbeError `config-invalid` for settings that name no address or prefix; what better-sqlite3 throws when the tables cannot be made.
+ * @throws ProbeError `config-invalid` for settings that name no address or prefix; what better-sqlite3 throws when the tables
+ * cannot be made.
  */
 export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const { clock, log } = deps;
@@ -99,14 +100,19 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     packetsPerSecond: () => policy.packetsPerSecond,
     onSent: (count) => admission.asked(count),
   });
-  const reverse = deps.reverseNames && createReverseNames({
-    lookUp: deps.reverseNames,
-    clock,
-    random: deps.random,
-    onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
-  });
+  const reverse =
+    deps.reverseNames &&
+    createReverseNames({
+      lookUp: deps.reverseNames,
+      clock,
+      random: deps.random,
+      onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
+    });
   const schedule = createSweepSchedule({
-    policy, sender, clock, log,
+    policy,
+    sender,
+    clock,
+    log,
     link: linkUp,
     random: deps.random,
     isTaken: (address) => table.atAddress(formatIp(address)).some(({ presence }) => presence === "online"),
@@ -114,7 +120,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
   const sightings = createSightings({
-    table, telling, admission, clock,
+    table,
+    telling,
+    admission,
+    clock,
     vendorOf: nameVendor,
     onSpoken: (address) => schedule.noteAnswer(address),
     onNewAddress(host) {
@@ -129,7 +138,8 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
   });
   const checks = createChecks({
-    table, clock,
+    table,
+    clock,
     last: sightings.last,
     mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone(host) {

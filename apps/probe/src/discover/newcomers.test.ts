@@ -26,9 +26,20 @@ afterEach(async () => {
 describe("a host that joins", () => {
   test("by DHCP is told at once with its name, where the acknowledgement is seen", async () => {
     const lan = await quietLan();
-    lan.deliver(dhcpFrame("discover", LAPTOP, "laptop"), dhcpFrame("request", LAPTOP, "laptop", "192.168.1.50"), dhcpAckFrame(ROUTER, LAPTOP, "192.168.1.50"));
+    lan.deliver(
+      dhcpFrame("discover", LAPTOP, "laptop"),
+      dhcpFrame("request", LAPTOP, "laptop", "192.168.1.50"),
+      dhcpAckFrame(ROUTER, LAPTOP, "192.168.1.50"),
+    );
     await lan.clock.advance(200);
-    expect(found(lan, LAPTOP)).toMatchObject({ ip: "192.168.1.50", hostname: "laptop", evidence: [{ field: "hostname", value: "laptop", source: "dhcp" }, { field: "ip", source: "dhcp" }] });
+    expect(found(lan, LAPTOP)).toMatchObject({
+      ip: "192.168.1.50",
+      hostname: "laptop",
+      evidence: [
+        { field: "hostname", value: "laptop", source: "dhcp" },
+        { field: "ip", source: "dhcp" },
+      ],
+    });
   });
 
   test("by DHCP is asked for, and told within two seconds, where a switch hides the acknowledgement", async () => {
@@ -92,7 +103,10 @@ describe("a host that joins", () => {
     lan.deliver(arpFrame({ op: "request", from: PHONE, spa: "192.168.1.60", tpa: "192.168.1.1" }));
     await lan.clock.advance(1);
     await lan.clock.advance(200);
-    expect(found(lan, PHONE)).toMatchObject({ hostname: "phone.example.com", evidence: [{ field: "hostname", source: "reverse-dns" }, { field: "ip" }] });
+    expect(found(lan, PHONE)).toMatchObject({
+      hostname: "phone.example.com",
+      evidence: [{ field: "hostname", source: "reverse-dns" }, { field: "ip" }],
+    });
     await lan.clock.advance(500_000);
     expect(asked).toEqual(["192.168.1.1", "192.168.1.60"]);
     await lan.clock.advance(500_000);
@@ -103,10 +117,15 @@ describe("a host that joins", () => {
 describe("what changes", () => {
   test("in quick succession is told together", async () => {
     const lan = await quietLan();
-    lan.deliver(mdnsFrame(ROUTER, "192.168.1.1", "gateway.local"), arpFrame({ op: "request", from: ROUTER, spa: "192.168.1.9", tpa: "192.168.1.1" }));
+    lan.deliver(
+      mdnsFrame(ROUTER, "192.168.1.1", "gateway.local"),
+      arpFrame({ op: "request", from: ROUTER, spa: "192.168.1.9", tpa: "192.168.1.1" }),
+    );
     lan.join(ROUTER, ["192.168.1.1", "192.168.1.9"]);
     await lan.clock.advance(10_000);
-    expect(lan.eventsOf("host_changed")).toMatchObject([{ hostname: "gateway", addresses: ["192.168.1.1", "192.168.1.9"], changed: ["addresses", "hostname"] }]);
+    expect(lan.eventsOf("host_changed")).toMatchObject([
+      { hostname: "gateway", addresses: ["192.168.1.1", "192.168.1.9"], changed: ["addresses", "hostname"] },
+    ]);
   });
 
   test("again and again is told ever more rarely", async () => {
@@ -135,14 +154,22 @@ describe("what changes", () => {
 });
 
 describe("made-up hosts", () => {
-  const madeUp = (number: number) => `06:${[24, 16, 8, 0].map((bits) => ((number >>> bits) & 255).toString(16).padStart(2, "0")).join(":")}:01`;
+  const madeUp = (number: number) =>
+    `06:${[24, 16, 8, 0].map((bits) => ((number >>> bits) & 255).toString(16).padStart(2, "0")).join(":")}:01`;
 
   test("by the hundred thousand in a minute are kept out of memory and queue, with one error, and real hosts are still found", async () => {
     const lan = await quietLan({ settings: { ...SETTINGS, maxHosts: 5000 } });
     for (let second = 0; second < 60; second += 1) {
       for (let number = 0; number < 1667; number += 1) {
         const index = second * 1667 + number;
-        lan.deliver(arpFrame({ op: "request", from: madeUp((index * 2_654_435_761) >>> 0), spa: `192.168.1.${3 + (index % 250)}`, tpa: "192.168.1.1" }));
+        lan.deliver(
+          arpFrame({
+            op: "request",
+            from: madeUp((index * 2_654_435_761) >>> 0),
+            spa: `192.168.1.${3 + (index % 250)}`,
+            tpa: "192.168.1.1",
+          }),
+        );
       }
       await lan.clock.advance(1000);
     }
@@ -158,9 +185,13 @@ describe("made-up hosts", () => {
   });
 
   test("push out those that left long ago when the table is full, never one that is there", async () => {
-    const lan = await quietLan({ addresses: ["10.0.0.2/16"], settings: { ...SETTINGS, maxHosts: 100, sweep: { ...SETTINGS.sweep, enabled: false } } });
+    const lan = await quietLan({
+      addresses: ["10.0.0.2/16"],
+      settings: { ...SETTINGS, maxHosts: 100, sweep: { ...SETTINGS.sweep, enabled: false } },
+    });
     lan.join(ROUTER, ["10.0.0.1"]);
-    const hello = (number: number) => lan.deliver(arpFrame({ op: "request", from: madeUp(number), spa: `10.0.1.${number % 250}`, tpa: "10.0.0.1" }));
+    const hello = (number: number) =>
+      lan.deliver(arpFrame({ op: "request", from: madeUp(number), spa: `10.0.1.${number % 250}`, tpa: "10.0.0.1" }));
     lan.deliver(arpFrame({ op: "request", from: ROUTER, spa: "10.0.0.1", tpa: "10.0.0.9" }));
     for (let number = 1; number < 100; number += 1) hello(number);
     hello(200);

@@ -68,6 +68,7 @@ export function createPolicy(settings: DiscoverySettings): Policy {
 
 function parseOrThrow(key: string, texts: readonly string[]): readonly AddressPrefix[] {
   const parsed = parsePrefixes(texts);
-  if ("wrong" in parsed) throw new ProbeError("config-invalid", `${key}: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix`);
+  if ("wrong" in parsed)
+    throw new ProbeError("config-invalid", `${key}: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix`);
   return parsed.prefixes;
 }

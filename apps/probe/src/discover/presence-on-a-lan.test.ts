@@ -60,14 +60,22 @@ describe("presence", () => {
     await lan.clock.advance(200);
     expect(lan.eventsOf("host_online")).toEqual([{ ip: "192.168.1.20", mac: LAPTOP, last_seen_at: expect.any(String) }]);
     await lan.clock.advance(10 * MINUTE_MS);
-    expect(lan.events().filter(({ type }) => type.startsWith("host_")).map(({ type }) => type)).toEqual(["host_found", "host_found", "host_offline", "host_online"]);
+    expect(
+      lan
+        .events()
+        .filter(({ type }) => type.startsWith("host_"))
+        .map(({ type }) => type),
+    ).toEqual(["host_found", "host_found", "host_offline", "host_online"]);
   });
 
   test("is kept by sleeping phones that answer one check in three, all hundred of them, for four hours", async () => {
     const lan = lanWith();
     const coin = seededCoin(4711);
     lan.join(ROUTER, ["192.168.1.1"]);
-    for (let phone = 0; phone < 100; phone += 1) lan.join(`00:11:22:00:01:${(phone + 16).toString(16)}`, [`192.168.1.${phone + 20}`], () => (coin() < 1 / 3 ? 200 + coin() * 2500 : null));
+    for (let phone = 0; phone < 100; phone += 1)
+      lan.join(`00:11:22:00:01:${(phone + 16).toString(16)}`, [`192.168.1.${phone + 20}`], () =>
+        coin() < 1 / 3 ? 200 + coin() * 2500 : null,
+      );
     lan.discovery.start();
     await lan.clock.advance(240 * MINUTE_MS);
     expect(lan.eventsOf("host_found")).toHaveLength(101);
@@ -137,7 +145,12 @@ describe("presence", () => {
     lan.discovery.start();
     lan.deliver(routerSolicitationFrame(PHONE, "fe80::33"));
     await lan.clock.advance(30 * MINUTE_MS);
-    expect(lan.eventsOf("host_found").map(({ ip }) => ip).toSorted()).toEqual(["192.168.1.1", "fe80::33"]);
+    expect(
+      lan
+        .eventsOf("host_found")
+        .map(({ ip }) => ip)
+        .toSorted(),
+    ).toEqual(["192.168.1.1", "fe80::33"]);
     expect(lan.eventsOf("host_offline")).toEqual([]);
     sensor.answer = NOBODY;
     await lan.clock.advance(4 * MINUTE_MS);
@@ -196,16 +209,33 @@ describe("a presence report", () => {
     await lan.restart("closed");
     await lan.clock.advance(10_000);
     lan.discovery.reportAll();
-    expect(lan.eventsOf("presence_report").at(-1)?.hosts.map(({ mac, presence_state }) => [mac, presence_state])).toEqual([[ROUTER, "online"]]);
+    expect(
+      lan
+        .eventsOf("presence_report")
+        .at(-1)
+        ?.hosts.map(({ mac, presence_state }) => [mac, presence_state]),
+    ).toEqual([[ROUTER, "online"]]);
     await lan.clock.advance(5 * MINUTE_MS);
     lan.discovery.reportAll();
-    expect(lan.eventsOf("presence_report").at(-1)?.hosts.map(({ mac, presence_state }) => [mac, presence_state]).toSorted()).toEqual([[ROUTER, "online"], [LAPTOP, "offline"]]);
+    expect(
+      lan
+        .eventsOf("presence_report")
+        .at(-1)
+        ?.hosts.map(({ mac, presence_state }) => [mac, presence_state])
+        .toSorted(),
+    ).toEqual([
+      [ROUTER, "online"],
+      [LAPTOP, "offline"],
+    ]);
     expect(lan.eventsOf("host_offline")).toHaveLength(1);
   });
 
   test("holds at most 500 hosts", async () => {
     const lan = lanWith({ addresses: ["10.0.0.2/21"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 2000 } } });
-    for (let host = 0; host < 1200; host += 1) lan.join(`00:11:33:00:${(host >> 8).toString(16).padStart(2, "0")}:${(host & 255).toString(16).padStart(2, "0")}`, [`10.0.${1 + (host >> 8)}.${host & 255}`]);
+    for (let host = 0; host < 1200; host += 1)
+      lan.join(`00:11:33:00:${(host >> 8).toString(16).padStart(2, "0")}:${(host & 255).toString(16).padStart(2, "0")}`, [
+        `10.0.${1 + (host >> 8)}.${host & 255}`,
+      ]);
     lan.discovery.start();
     await lan.clock.advance(30_000);
     lan.discovery.reportAll();
@@ -241,13 +271,19 @@ describe("addresses", () => {
     lan.join(LAPTOP, ["192.168.1.20"]);
     lan.discovery.start();
     await lan.clock.advance(60 * MINUTE_MS);
-    expect(lan.eventsOf("host_found").find(({ mac }) => mac === ROUTER)).toMatchObject({ ip: "192.168.1.9", addresses: ["192.168.1.9", "192.168.1.10", "192.168.1.100"] });
+    expect(lan.eventsOf("host_found").find(({ mac }) => mac === ROUTER)).toMatchObject({
+      ip: "192.168.1.9",
+      addresses: ["192.168.1.9", "192.168.1.10", "192.168.1.100"],
+    });
     expect(lan.eventsOf("host_changed")).toEqual([]);
   });
 
   test("of one MAC that answers for a whole network are at most 256", async () => {
     const lan = lanWith({ addresses: ["10.0.0.2/22"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 1000 } } });
-    lan.join(ROUTER, Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`));
+    lan.join(
+      ROUTER,
+      Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`),
+    );
     lan.discovery.start();
     await lan.clock.advance(2 * MINUTE_MS);
     const states = [...lan.eventsOf("host_found"), ...lan.eventsOf("host_changed")];

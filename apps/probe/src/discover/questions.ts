@@ -1,6 +1,17 @@
 import {
-  ARP_OPERATION, BROADCAST_MAC, encodeArp, encodeEthernet, encodeIcmpv6, encodeIpv6, ETHER_TYPE, type Icmpv6Message, IP_PROTOCOL, multicastMac,
-  NDP_HOP_LIMIT, parseIpv6, solicitedNodeAddress,
+  ARP_OPERATION,
+  BROADCAST_MAC,
+  encodeArp,
+  encodeEthernet,
+  encodeIcmpv6,
+  encodeIpv6,
+  ETHER_TYPE,
+  type Icmpv6Message,
+  IP_PROTOCOL,
+  multicastMac,
+  NDP_HOP_LIMIT,
+  parseIpv6,
+  solicitedNodeAddress,
 } from "@lanthorn/packets";
 import { type Link, ownAddressFor, ownLinkLocal } from "../observe/link.ts";
 
@@ -31,7 +42,11 @@ function arpRequest(link: Link, target: Uint8Array, mac: Uint8Array | null): Uin
 
 function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array | null {
   const source = ownAddressFor(link, target) ?? ownLinkLocal(link);
-  const message: Icmpv6Message = { kind: "neighbor-solicitation", target, options: [{ kind: "source-link-layer-address", address: link.mac }] };
+  const message: Icmpv6Message = {
+    kind: "neighbor-solicitation",
+    target,
+    options: [{ kind: "source-link-layer-address", address: link.mac }],
+  };
   return source && icmpv6Frame(link, message, { source, destination: mac ? target : solicitedNodeAddress(target), mac });
 }
 
@@ -42,7 +57,12 @@ function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | 
  */
 export function askAllNodes(link: Link, sequenceNumber: number): Uint8Array | null {
   const source = ownLinkLocal(link);
-  const message: Icmpv6Message = { kind: "echo-request", identifier: 0x4c4e, sequenceNumber: sequenceNumber & 0xffff, data: new Uint8Array(0) };
+  const message: Icmpv6Message = {
+    kind: "echo-request",
+    identifier: 0x4c4e,
+    sequenceNumber: sequenceNumber & 0xffff,
+    data: new Uint8Array(0),
+  };
   return source && icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null });
 }
 

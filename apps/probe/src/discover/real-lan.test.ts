@@ -6,10 +6,13 @@ const reason = whyNoNamespaces();
 if (reason) console.warn(`host discovery on a real LAN: ${reason}`);
 
 const foundWith = (mac: string) => (events: readonly ProbeEvent[]) =>
-  events.filter((event) => event.type === "host_found").map(({ data }) => data).find((host) => host.mac === mac);
+  events
+    .filter((event) => event.type === "host_found")
+    .map(({ data }) => data)
+    .find((host) => host.mac === mac);
 
 describe.skipIf(reason !== null)("a real LAN of network namespaces", () => {
-  test("is swept: kernel hosts are found with vendor and addresses, so is one that answers after 2.5 s, and one that joins later", async () => {
+  test("is swept: kernel hosts are found with vendor and addresses, and so are one that answers after 2.5 s and one that joins", async () => {
     const lan = createRealLan();
     try {
       lan.join("printer", "3c:d9:2b:00:00:11", ["10.77.0.11/24"]);

@@ -20,7 +20,8 @@ async function dnsServer(names: Readonly<Record<string, string>>): Promise<strin
     const question = query.ok ? query.value.questions[0] : undefined;
     if (!query.ok || !question) return;
     const name = names[question.name];
-    const answers = name === undefined ? [] : [{ name: question.name, type: DNS_TYPE.ptr, ttlSeconds: 60, data: { kind: "name", name } as const }];
+    const answers =
+      name === undefined ? [] : [{ name: question.name, type: DNS_TYPE.ptr, ttlSeconds: 60, data: { kind: "name", name } as const }];
     const responseCode = name === undefined ? DNS_RESPONSE_CODE.nameError : DNS_RESPONSE_CODE.noError;
     socket.send(encodeDns({ id: query.value.id, isResponse: true, responseCode, questions: [question], answers }), from.port, from.address);
   });
@@ -60,10 +61,11 @@ describe("reverse names", () => {
     const named: string[] = [];
     let most = 0;
     const names = createReverseNames({
-      lookUp: (address) => new Promise((resolve) => {
-        waiting.push(() => resolve([`host-${address}.example.com`]));
-        most = Math.max(most, waiting.length);
-      }),
+      lookUp: (address) =>
+        new Promise((resolve) => {
+          waiting.push(() => resolve([`host-${address}.example.com`]));
+          most = Math.max(most, waiting.length);
+        }),
       clock,
       random: () => 0.5,
       onName: (_, address) => named.push(address),
@@ -105,7 +107,10 @@ describe("reverse names", () => {
     const named: string[] = [];
     let answer: (names: readonly string[]) => void = () => undefined;
     const names = createReverseNames({
-      lookUp: () => new Promise((resolve) => void (answer = resolve)), clock, random: () => 0.5, onName: (_, address) => named.push(address),
+      lookUp: () => new Promise((resolve) => void (answer = resolve)),
+      clock,
+      random: () => 0.5,
+      onName: (_, address) => named.push(address),
     });
     const host = hostAt("192.168.1.1");
     names.want(host);

@@ -10,7 +10,10 @@ function linkWith(...addresses: readonly string[]): Link {
 }
 
 function plan(link: Link, ...networks: readonly string[]): SweepPlan {
-  return planSweep(link, networks.map((text) => parsePrefix(text) as AddressPrefix));
+  return planSweep(
+    link,
+    networks.map((text) => parsePrefix(text) as AddressPrefix),
+  );
 }
 
 function ends({ ranges }: SweepPlan): string[] {
@@ -29,7 +32,10 @@ describe("a sweep plan", () => {
   });
 
   test("holds each of several subnets, and one of them once for two addresses in it", () => {
-    expect(ends(plan(linkWith("10.1.0.2/24", "172.16.0.1/28", "10.1.0.3/24", "2001:db8::1/64")))).toEqual(["10.1.0.1-10.1.0.254", "172.16.0.1-172.16.0.14"]);
+    expect(ends(plan(linkWith("10.1.0.2/24", "172.16.0.1/28", "10.1.0.3/24", "2001:db8::1/64")))).toEqual([
+      "10.1.0.1-10.1.0.254",
+      "172.16.0.1-172.16.0.14",
+    ]);
   });
 
   test("refuses a subnet larger than a /16 with the reason, and takes the parts of it that are named", () => {

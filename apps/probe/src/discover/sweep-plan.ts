@@ -27,7 +27,8 @@ export function planSweep(link: Link, networks: readonly AddressPrefix[]): Sweep
   const subnets = outermost(link.own.map(({ subnet }) => subnet).filter(({ bytes }) => bytes.length === 4));
   const refused: string[] = [];
   for (const part of networks) {
-    if (!subnets.some((subnet) => prefixCovers(subnet, part))) refused.push(`${formatPrefix(part)} is not inside a subnet of this interface`);
+    if (!subnets.some((subnet) => prefixCovers(subnet, part)))
+      refused.push(`${formatPrefix(part)} is not inside a subnet of this interface`);
   }
   const ranges = subnets.flatMap((subnet) => {
     const parts = networks.length === 0 ? [subnet] : outermost(networks.filter((part) => prefixCovers(subnet, part)));
@@ -43,7 +44,8 @@ export function planSweep(link: Link, networks: readonly AddressPrefix[]): Sweep
 function refusal(part: AddressPrefix): string | null {
   // RFC 3927 hosts announce themselves; asking 65,534 random addresses finds no more of them.
   if (prefixCovers(LINK_LOCAL, part)) return `${formatPrefix(part)} is link-local: watched, but not swept`;
-  if (part.length < SHORTEST_PREFIX) return `${formatPrefix(part)} is larger than a /${SHORTEST_PREFIX}: name the parts of it to sweep in sweep.networks`;
+  if (part.length < SHORTEST_PREFIX)
+    return `${formatPrefix(part)} is larger than a /${SHORTEST_PREFIX}: name the parts of it to sweep in sweep.networks`;
   return null;
 }
 

@@ -120,5 +120,9 @@ export function createSweepSchedule(deps: {
 
 function refused(reasons: readonly string[]): SweepSummary {
   const nothing = { networks: [], addresses: 0, packetsSent: 0, answered: 0, newHosts: 0, durationMs: 0 };
-  return { outcome: "refused", reasons: reasons.length > 0 ? reasons : ["the interface has no IPv4 subnet with other addresses"], ...nothing };
+  return {
+    outcome: "refused",
+    reasons: reasons.length > 0 ? reasons : ["the interface has no IPv4 subnet with other addresses"],
+    ...nothing,
+  };
 }

@@ -49,7 +49,11 @@ export function startSweep(options: {
   const { ranges, clock } = options;
   const startedAt = clock.monotonic();
   const stop = new AbortController();
-  const targets = ranges.map((range) => ({ ...range, answered: new Uint8Array(range.count), visit: createPermutation(range.count, options.random) }));
+  const targets = ranges.map((range) => ({
+    ...range,
+    answered: new Uint8Array(range.count),
+    visit: createPermutation(range.count, options.random),
+  }));
   let answered = 0;
   let isEnding = false;
 
@@ -83,7 +87,10 @@ export function startSweep(options: {
       reasons.push(error instanceof Error ? error.message : String(error));
     }
     return {
-      outcome, reasons, packetsSent, answered,
+      outcome,
+      reasons,
+      packetsSent,
+      answered,
       networks: ranges.map(({ network }) => formatPrefix(network)),
       addresses: ranges.reduce((sum, { count }) => sum + count, 0),
       durationMs: Math.round(clock.monotonic() - startedAt),

@@ -44,7 +44,9 @@ export function createHostTable(maxHosts: number): HostTable {
   const makeRoom = (): readonly Host[] => {
     const offline = [...byMac.values()].filter(({ presence }) => presence === "offline");
     const answered = (host: Host) => (host.watch.answered > 0 ? 1 : 0);
-    const leaving = offline.sort((a, b) => answered(a) - answered(b) || a.seenWallAt - b.seenWallAt).slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
+    const leaving = offline
+      .sort((a, b) => answered(a) - answered(b) || a.seenWallAt - b.seenWallAt)
+      .slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
     for (const host of leaving) remove(host);
     return leaving;
   };

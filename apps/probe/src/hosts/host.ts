@@ -74,7 +74,11 @@ const MAX_EVIDENCE = 64;
 /** 48 bits fit a double exactly. */
 export function macKey(bytes: Uint8Array, offset = 0): number {
   const high = ((bytes[offset] as number) << 8) | (bytes[offset + 1] as number);
-  const low = ((bytes[offset + 2] as number) << 24) | ((bytes[offset + 3] as number) << 16) | ((bytes[offset + 4] as number) << 8) | (bytes[offset + 5] as number);
+  const low =
+    ((bytes[offset + 2] as number) << 24) |
+    ((bytes[offset + 3] as number) << 16) |
+    ((bytes[offset + 4] as number) << 8) |
+    (bytes[offset + 5] as number);
   return high * 0x1_0000_0000 + (low >>> 0);
 }
 
@@ -84,7 +88,12 @@ export function macBytes(key: number): Uint8Array {
   return Uint8Array.of(high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low);
 }
 
-export function createHost(options: { readonly key: number; readonly vendor: string; readonly wallAt: number; readonly silentFrom: number }): Host {
+export function createHost(options: {
+  readonly key: number;
+  readonly vendor: string;
+  readonly wallAt: number;
+  readonly silentFrom: number;
+}): Host {
   return {
     key: options.key,
     mac: formatMac(macBytes(options.key)),

@@ -80,7 +80,16 @@ export function createHostsStore(db: Database): HostsStore {
     },
     save(host) {
       const { asked, answered } = host.watch;
-      upsertHost.run(host.mac, host.presence, host.vendor, JSON.stringify(host.names), Math.round(host.foundWallAt), Math.round(host.seenWallAt), asked, answered);
+      upsertHost.run(
+        host.mac,
+        host.presence,
+        host.vendor,
+        JSON.stringify(host.names),
+        Math.round(host.foundWallAt),
+        Math.round(host.seenWallAt),
+        asked,
+        answered,
+      );
       deleteAddresses.run(host.mac);
       for (const { address, source, seenWallAt } of host.bindings) insertAddress.run(host.mac, address, source, Math.round(seenWallAt));
     },

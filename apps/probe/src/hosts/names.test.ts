@@ -9,11 +9,13 @@ describe("a host's name", () => {
   });
 
   test("is none when it says nothing of one host", () => {
-    for (const text of ["", ".", "localhost", "LOCALHOST.localdomain", "192.168.1.1", "fe80::1", "(none)"]) expect(cleanName(text)).toBeNull();
+    for (const text of ["", ".", "localhost", "LOCALHOST.localdomain", "192.168.1.1", "fe80::1", "(none)"])
+      expect(cleanName(text)).toBeNull();
   });
 
   test("is none when it could harm a terminal or a page", () => {
-    for (const text of ["a\u001b[2J", "a\nb", "a\u202eb", "<img>", "a\u0000b", "a\ufffdb", "x".repeat(254)]) expect(cleanName(text)).toBeNull();
+    for (const text of ["a\u001b[2J", "a\nb", "a\u202eb", "<img>", "a\u0000b", "a\ufffdb", "x".repeat(254)])
+      expect(cleanName(text)).toBeNull();
   });
 
   test("is its first label where the domain only means here", () => {

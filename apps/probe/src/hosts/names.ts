@@ -15,7 +15,7 @@ export interface HostName {
 export type HostNames = { readonly [source in NameSource]?: HostName };
 
 /** How much each source is to be trusted: a DHCP name is a claim, a PTR record may be years old. */
-export const NAME_CONFIDENCE: Readonly<Record<NameSource, number>> = { "dhcp": 0.9, "mdns": 0.8, "reverse-dns": 0.6 };
+export const NAME_CONFIDENCE: Readonly<Record<NameSource, number>> = { dhcp: 0.9, mdns: 0.8, "reverse-dns": 0.6 };
 
 /** What says nothing about one host. */
 const EMPTY_NAMES = new Set(["localhost", "localhost.localdomain", "localhost6", "unknown", "(none)", "none", "null", "*"]);
@@ -24,7 +24,20 @@ const EMPTY_NAMES = new Set(["localhost", "localhost.localdomain", "localhost6",
  * Ends of names that mean "here" and tell no two hosts apart: RFC 6762 (local), RFC 8375 (home.arpa), RFC 6761 (test), ICANN's
  * reserved internal, and what home routers and Active Directory guides made common. Public domains stay part of the name.
  */
-const LOCAL_ENDS = new Set(["local", "home.arpa", "test", "internal", "lan", "home", "localdomain", "localnet", "intranet", "private", "corp", "fritz.box"]);
+const LOCAL_ENDS = new Set([
+  "local",
+  "home.arpa",
+  "test",
+  "internal",
+  "lan",
+  "home",
+  "localdomain",
+  "localnet",
+  "intranet",
+  "private",
+  "corp",
+  "fritz.box",
+]);
 
 /**
  * Checks a name from the network: hostile bytes must not reach a terminal, a page or a log.

@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { ANSWER_WAIT_MS, CHECK_AFTER_MS, createWatch, endQuestion, isGone, missesNeeded, noteAsked, noteSeen, startAnew, type Watch } from "./presence.ts";
+import {
+  ANSWER_WAIT_MS,
+  CHECK_AFTER_MS,
+  createWatch,
+  endQuestion,
+  isGone,
+  missesNeeded,
+  noteAsked,
+  noteSeen,
+  startAnew,
+  type Watch,
+} from "./presence.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -91,7 +102,12 @@ describe("presence", () => {
   });
 
   test("needs fewer misses the better a host answers, and never fewer than three nor more than sixty", () => {
-    const needed = [[0, 60], [20, 60], [60, 60], [100_000, 100_000]].map(([answered, asked]) => missesNeeded(createWatch(0, { asked: asked as number, answered: answered as number })));
+    const needed = [
+      [0, 60],
+      [20, 60],
+      [60, 60],
+      [100_000, 100_000],
+    ].map(([answered, asked]) => missesNeeded(createWatch(0, { asked: asked as number, answered: answered as number })));
     expect(needed[0]).toBe(60);
     expect(needed[1]).toBeGreaterThan(35);
     expect(needed[2]).toBeLessThan(6);

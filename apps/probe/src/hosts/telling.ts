@@ -62,7 +62,8 @@ export function createTelling(deps: {
     if (told === null) events.push({ type: "host_found", occurred_at, data: describeHost(host) });
     const before = told?.presence ?? "online";
     if (next.presence === "online" && before === "offline") events.push({ type: "host_online", occurred_at, data: presenceOf(host, next) });
-    const changed = told === null ? [] : (["ip", "addresses", "hostname", "vendor"] as const).filter((field) => told[field] !== next[field]);
+    const changed =
+      told === null ? [] : (["ip", "addresses", "hostname", "vendor"] as const).filter((field) => told[field] !== next[field]);
     if (changed.length > 0) events.push({ type: "host_changed", occurred_at, data: { ...describeHost(host), changed } });
     if (next.presence === "offline" && before === "online") {
       events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host, next), missed_checks: host.missedChecks } });
@@ -153,9 +154,11 @@ export function createTelling(deps: {
         if (host.unsaved && host.told !== null) hosts.push(host);
       }
       if (hosts.length === 0) return false;
-      const saved = attempt(() => store.transaction(() => {
-        for (const host of hosts) store.touch(host);
-      }));
+      const saved = attempt(() =>
+        store.transaction(() => {
+          for (const host of hosts) store.touch(host);
+        }),
+      );
       if (saved) for (const host of hosts) host.unsaved = false;
       return saved && hosts.length === limit;
     },

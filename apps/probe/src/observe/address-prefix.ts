@@ -8,7 +8,10 @@ export interface AddressPrefix {
   readonly length: number;
 }
 
-/** Reads `10.0.0.0/8`, `fe80::/10`, or an address alone. Bits behind the prefix may be set and are cleared. @returns Null for other text. */
+/**
+ * Reads `10.0.0.0/8`, `fe80::/10`, or an address alone. Bits behind the prefix may be set and are cleared.
+ * @returns Null for other text.
+ */
 export function parsePrefix(text: string): AddressPrefix | null {
   const [, address, digits] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text.trim()) ?? [];
   const bytes = address === undefined ? null : parseIp(address);
@@ -43,7 +46,13 @@ export function prefixCovers(outer: AddressPrefix, inner: AddressPrefix): boolea
 
 /** The four bytes of an IPv4 address as an unsigned number. */
 export function ipv4Number(bytes: Uint8Array, offset = 0): number {
-  return (((bytes[offset] as number) << 24) | ((bytes[offset + 1] as number) << 16) | ((bytes[offset + 2] as number) << 8) | (bytes[offset + 3] as number)) >>> 0;
+  return (
+    (((bytes[offset] as number) << 24) |
+      ((bytes[offset + 1] as number) << 16) |
+      ((bytes[offset + 2] as number) << 8) |
+      (bytes[offset + 3] as number)) >>>
+    0
+  );
 }
 
 /** The other way round: four bytes. */

@@ -1,4 +1,13 @@
-import { DHCP_MESSAGE_TYPE, DHCP_OP, decodeDhcp, dhcpClientFqdn, dhcpHostName, dhcpMessageType, type DhcpMessage, dhcpRequestedAddress } from "@lanthorn/packets";
+import {
+  DHCP_MESSAGE_TYPE,
+  DHCP_OP,
+  decodeDhcp,
+  dhcpClientFqdn,
+  dhcpHostName,
+  dhcpMessageType,
+  type DhcpMessage,
+  dhcpRequestedAddress,
+} from "@lanthorn/packets";
 import { macKey } from "../hosts/host.ts";
 import { isForeignHost, isNeighborAddress, type Link } from "./link.ts";
 import type { Observer } from "./observer.ts";

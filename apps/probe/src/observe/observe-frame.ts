@@ -1,4 +1,13 @@
-import { ARP_OPERATION, decodeArp, decodeFrame, decodeIcmpv6, ETHER_TYPE, type Frame, NDP_HOP_LIMIT, ndpLinkLayerAddress } from "@lanthorn/packets";
+import {
+  ARP_OPERATION,
+  decodeArp,
+  decodeFrame,
+  decodeIcmpv6,
+  ETHER_TYPE,
+  type Frame,
+  NDP_HOP_LIMIT,
+  ndpLinkLayerAddress,
+} from "@lanthorn/packets";
 import { macKey } from "../hosts/host.ts";
 import { observeDhcp } from "./dhcp.ts";
 import { isForeignHost, isNeighborAddress, type Link, sameMac } from "./link.ts";
@@ -28,7 +37,10 @@ export function observeFrame(frame: { readonly bytes: Uint8Array; readonly wireL
   const isForUs = sameMac(link.mac, bytes, 0);
   if (!isForUs && ((bytes[0] as number) & 1) === 0) return;
   const sender = macKey(bytes, 6);
-  const decoded = decodeFrame(bytes, frame.wireLength === undefined || frame.wireLength <= bytes.length ? undefined : { wireLength: frame.wireLength });
+  const decoded = decodeFrame(
+    bytes,
+    frame.wireLength === undefined || frame.wireLength <= bytes.length ? undefined : { wireLength: frame.wireLength },
+  );
   if (!decoded.ok) {
     observer.sighting(sender, null, FROM.traffic);
     return;

@@ -2,8 +2,21 @@
 import { EVENTS, type EventData, type EventType, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
 import { createPacedSender } from "@lanthorn/packet-io";
 import {
-  ARP_OPERATION, BROADCAST_MAC, decodeArp, decodeFrame, decodeIcmpv6, encodeArp, encodeEthernet, equalBytes, ETHER_TYPE, formatIp, formatIpv4, formatMac,
-  NDP_TYPE, parseIpv4, parseMac,
+  ARP_OPERATION,
+  BROADCAST_MAC,
+  decodeArp,
+  decodeFrame,
+  decodeIcmpv6,
+  encodeArp,
+  encodeEthernet,
+  equalBytes,
+  ETHER_TYPE,
+  formatIp,
+  formatIpv4,
+  formatMac,
+  NDP_TYPE,
+  parseIpv4,
+  parseMac,
 } from "@lanthorn/packets";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
@@ -22,7 +35,13 @@ export function ip(text: string): Uint8Array {
 }
 
 /** An ARP packet in a frame; to everyone unless `to` says whom. */
-export function arpFrame(arp: { readonly op: "request" | "reply"; readonly from: string; readonly spa: string; readonly tpa: string; readonly to?: string }): Uint8Array {
+export function arpFrame(arp: {
+  readonly op: "request" | "reply";
+  readonly from: string;
+  readonly spa: string;
+  readonly tpa: string;
+  readonly to?: string;
+}): Uint8Array {
   return encodeEthernet({
     destination: arp.to ? mac(arp.to) : BROADCAST_MAC,
     source: mac(arp.from),
@@ -99,7 +118,8 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
   };
   const answerNdp = (frame: Uint8Array) => {
     const decoded = decodeFrame(frame);
-    const message = decoded.ok && decoded.value.icmpType === NDP_TYPE.neighborSolicitation ? decodeIcmpv6(decoded.value.transportBytes) : null;
+    const message =
+      decoded.ok && decoded.value.icmpType === NDP_TYPE.neighborSolicitation ? decodeIcmpv6(decoded.value.transportBytes) : null;
     if (!decoded.ok || !message?.ok || message.value.kind !== "neighbor-solicitation") return;
     const { target } = message.value;
     const isDirected = decoded.value.audience === "unicast";
@@ -138,7 +158,10 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       vendorOf: options.vendorOf ?? (() => ""),
       reverseNames: options.reverseNames ?? null,
     });
-  const own = (options.addresses ?? ["192.168.1.2/24"]).map((text) => ({ ip: text.split("/")[0] as string, prefixLength: Number(text.split("/")[1]) }));
+  const own = (options.addresses ?? ["192.168.1.2/24"]).map((text) => ({
+    ip: text.split("/")[0] as string,
+    prefixLength: Number(text.split("/")[1]),
+  }));
   let discovery = create();
   const lan: FakeLan = {
     clock,
@@ -165,7 +188,10 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
     },
     eventsOf<T extends EventType>(type: T) {
       if (EVENTS[type].from !== "probe") throw new Error(`${type} is no event of a probe`);
-      return lan.events().filter((event) => event.type === type).map(({ data }) => data as EventData<T>);
+      return lan
+        .events()
+        .filter((event) => event.type === type)
+        .map(({ data }) => data as EventData<T>);
     },
     asked(address) {
       const target = ip(address);

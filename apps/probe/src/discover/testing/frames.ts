@@ -1,7 +1,24 @@
 /** Frames that hosts send, for tests only. */
 import {
-  BROADCAST_MAC, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DNS_TYPE, encodeDhcp, encodeDns, encodeEthernet, encodeIcmpv6, encodeIpv4, encodeIpv6, encodeUdp,
-  encodeUtf8, ETHER_TYPE, IP_PROTOCOL, multicastMac, NDP_HOP_LIMIT, parseIp, parseMac,
+  BROADCAST_MAC,
+  DHCP_MESSAGE_TYPE,
+  DHCP_OP,
+  DHCP_OPTION,
+  DNS_TYPE,
+  encodeDhcp,
+  encodeDns,
+  encodeEthernet,
+  encodeIcmpv6,
+  encodeIpv4,
+  encodeIpv6,
+  encodeUdp,
+  encodeUtf8,
+  ETHER_TYPE,
+  IP_PROTOCOL,
+  multicastMac,
+  NDP_HOP_LIMIT,
+  parseIp,
+  parseMac,
 } from "@lanthorn/packets";
 
 const mac = (text: string) => parseMac(text) as Uint8Array;
@@ -9,9 +26,18 @@ const ip = (text: string) => parseIp(text) as Uint8Array;
 
 /** A DHCP client that looks for a server, or asks for an address. */
 export function dhcpFrame(type: "discover" | "request", client: string, hostName: string, wanted?: string): Uint8Array {
-  const options = new Map<number, Uint8Array>([[DHCP_OPTION.dhcpMessageType, Uint8Array.of(DHCP_MESSAGE_TYPE[type])], [DHCP_OPTION.hostName, encodeUtf8(hostName)]]);
+  const options = new Map<number, Uint8Array>([
+    [DHCP_OPTION.dhcpMessageType, Uint8Array.of(DHCP_MESSAGE_TYPE[type])],
+    [DHCP_OPTION.hostName, encodeUtf8(hostName)],
+  ]);
   if (wanted) options.set(DHCP_OPTION.requestedIpAddress, ip(wanted));
-  return udpFrame("0.0.0.0", "255.255.255.255", [68, 67], encodeDhcp({ op: DHCP_OP.bootRequest, xid: 1, chaddr: mac(client), options }), client);
+  return udpFrame(
+    "0.0.0.0",
+    "255.255.255.255",
+    [68, 67],
+    encodeDhcp({ op: DHCP_OP.bootRequest, xid: 1, chaddr: mac(client), options }),
+    client,
+  );
 }
 
 /** A server's acknowledgement, as everyone sees it. */
@@ -30,7 +56,12 @@ export function mdnsFrame(from: string, address: string, name: string): Uint8Arr
 /** A host that has an IPv6 address looks for routers. */
 export function routerSolicitationFrame(from: string, address: string): Uint8Array {
   const ends = { source: ip(address), destination: ip("ff02::2") };
-  const payload = encodeIpv6({ ...ends, protocol: IP_PROTOCOL.icmpv6, hopLimit: NDP_HOP_LIMIT, payload: encodeIcmpv6({ kind: "router-solicitation", options: [] }, ends) });
+  const payload = encodeIpv6({
+    ...ends,
+    protocol: IP_PROTOCOL.icmpv6,
+    hopLimit: NDP_HOP_LIMIT,
+    payload: encodeIcmpv6({ kind: "router-solicitation", options: [] }, ends),
+  });
   return encodeEthernet({ destination: multicastMac(ends.destination), source: mac(from), etherType: ETHER_TYPE.ipv6, payload });
 }
 
@@ -43,7 +74,13 @@ export function neighborAdvertisementFrame(from: string, target: Uint8Array, to:
   return encodeEthernet({ destination: mac(to), source: mac(from), etherType: ETHER_TYPE.ipv6, payload });
 }
 
-function udpFrame(source: string, destination: string, [sourcePort, destinationPort]: readonly [number, number], payload: Uint8Array, from: string): Uint8Array {
+function udpFrame(
+  source: string,
+  destination: string,
+  [sourcePort, destinationPort]: readonly [number, number],
+  payload: Uint8Array,
+  from: string,
+): Uint8Array {
   const ends = { source: ip(source), destination: ip(destination) };
   const packet = encodeIpv4({ ...ends, protocol: IP_PROTOCOL.udp, payload: encodeUdp({ sourcePort, destinationPort, payload }, ends) });
   const to = (ends.destination[0] as number) >>> 4 === 14 ? multicastMac(ends.destination) : BROADCAST_MAC;

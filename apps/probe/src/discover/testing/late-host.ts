@@ -9,15 +9,22 @@ const address = parseIpv4(addressText) as Uint8Array;
 const injector = openInjector({ interface: "lan0", clock: systemClock });
 
 openCapture({
-  interface: "lan0", filter: "arp", snapLength: 128, promiscuous: false, clock: systemClock,
+  interface: "lan0",
+  filter: "arp",
+  snapLength: 128,
+  promiscuous: false,
+  clock: systemClock,
   onFrames(batch) {
     for (const { bytes } of batch) {
       const arp = decodeArp(bytes.subarray(14));
       if (!arp.ok || arp.value.operation !== ARP_OPERATION.request || !equalBytes(arp.value.targetProtocolAddress, address)) continue;
       const asker = arp.value.senderHardwareAddress.slice();
       const payload = encodeArp({
-        operation: ARP_OPERATION.reply, senderHardwareAddress: mac, senderProtocolAddress: address,
-        targetHardwareAddress: asker, targetProtocolAddress: arp.value.senderProtocolAddress.slice(),
+        operation: ARP_OPERATION.reply,
+        senderHardwareAddress: mac,
+        senderProtocolAddress: address,
+        targetHardwareAddress: asker,
+        targetProtocolAddress: arp.value.senderProtocolAddress.slice(),
       });
       const reply = encodeEthernet({ destination: asker, source: mac, etherType: ETHER_TYPE.arp, payload });
       systemClock.after(Number(delayText), () => void injector.send([reply]));

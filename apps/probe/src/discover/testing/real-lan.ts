@@ -71,7 +71,15 @@ export function createRealLan(): RealLan {
   };
   addNamespace("switch");
   // The switch's own ports would greet their neighbours too.
-  execFileSync("ip", ["netns", "exec", `${prefix}-switch`, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1"]);
+  execFileSync("ip", [
+    "netns",
+    "exec",
+    `${prefix}-switch`,
+    "sysctl",
+    "-qw",
+    "net.ipv6.conf.all.disable_ipv6=1",
+    "net.ipv6.conf.default.disable_ipv6=1",
+  ]);
   // Spanning tree off and no forwarding delay: the port carries frames at once.
   ip("-n", `${prefix}-switch`, "link", "add", "br0", "type", "bridge", "stp_state", "0", "forward_delay", "0");
   ip("-n", `${prefix}-switch`, "link", "set", "br0", "up");
@@ -109,7 +117,10 @@ export function createRealLan(): RealLan {
           const found = wanted(events);
           if (found !== undefined) done(() => resolve(found));
         };
-        const timer = setTimeout(() => done(() => reject(new Error(`not seen in ${timeoutMs} ms; events: ${JSON.stringify(events)}; ${complaints.join("")}`))), timeoutMs);
+        const timer = setTimeout(
+          () => done(() => reject(new Error(`not seen in ${timeoutMs} ms; events: ${JSON.stringify(events)}; ${complaints.join("")}`))),
+          timeoutMs,
+        );
         listeners.add(look);
         look();
       });

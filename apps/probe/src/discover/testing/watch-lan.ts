@@ -25,7 +25,11 @@ const discovery = createHostDiscovery({
   reverseNames: null,
 });
 openCapture({
-  interface: "lan0", filter: "", snapLength: 2048, promiscuous: false, clock: systemClock,
+  interface: "lan0",
+  filter: "",
+  snapLength: 2048,
+  promiscuous: false,
+  clock: systemClock,
   onFrames: (batch) => discovery.onFrames(batch),
   onLost(reason) {
     throw reason;
