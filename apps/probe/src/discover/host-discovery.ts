@@ -266,7 +266,8 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       await schedule.abort("the probe stops");
       await asking;
       flushing?.();
-      while (telling.flush(clock.monotonic()));
+      // Newcomers that still wait for a name, and changes that still wait for more of them, are told as they are.
+      while (telling.flush(Number.POSITIVE_INFINITY));
       while (telling.saveSightings(SAVED_AT_ONCE));
     },
   };

@@ -91,6 +91,13 @@ describe("a host that joins", () => {
     expect(lan.eventsOf("host_changed")).toMatchObject([{ mac: PHONE, hostname: "phone", changed: ["hostname"] }]);
   });
 
+  test("just before the end is told all the same", async () => {
+    const lan = await quietLan();
+    lan.deliver(arpFrame({ op: "request", from: PHONE, spa: "192.168.1.60", tpa: "192.168.1.1" }));
+    await lan.restart("closed");
+    expect(found(lan, PHONE)).toMatchObject({ ip: "192.168.1.60" });
+  });
+
   test("with a name in reverse DNS is told with it", async () => {
     const asked: string[] = [];
     const lan = await quietLan({

@@ -5,7 +5,7 @@ import { type Exclusions, mayLeave } from "./exclusions.ts";
 export interface QuestionSender {
   /**
    * Sends frames at the rate of the moment, each made when its turn comes.
-   * @returns How many left.
+   * @returns How many left; fewer where the sender takes no more of them.
    * @throws What the interface's sender throws, and the signal's reason.
    */
   send(frames: Iterable<Uint8Array>, signal: AbortSignal): Promise<number>;
@@ -25,9 +25,11 @@ export function createQuestionSender(deps: {
       const source = frames[Symbol.iterator]();
       let sent = 0;
       let ended = false;
+      let taken = 0;
       function* order(limit: number): Generator<Uint8Array> {
         for (let left = limit; left > 0; left -= 1) {
           const next = source.next();
+          taken += 1;
           if (next.done === true) {
             ended = true;
             return;
@@ -40,8 +42,11 @@ export function createQuestionSender(deps: {
       }
       while (!ended) {
         signal.throwIfAborted();
+        const before = taken;
         const framesPerSecond = deps.packetsPerSecond();
         await deps.sender.send(order(Math.ceil(framesPerSecond * SECONDS_AN_ORDER)), { framesPerSecond, signal });
+        // A sender that takes nothing, as where a capture file stands in for the interface, would be asked for ever.
+        if (taken === before) break;
       }
       return sent;
     },
