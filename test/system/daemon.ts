@@ -48,10 +48,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     child.kill(signal);
     return ended;
   };
+  let isReady = false;
   const ready = await Promise.race([
-    readyLine(child),
+    readyLine(child).finally(() => {
+      isReady = true;
+    }),
     ended.then((how) => failStart(options, `ended with ${how}`)),
     timeout(options.readyWithinMs ?? 30_000).then(async () => {
+      // The race is long over when a daemon was ready in time; it must not be killed for that.
+      if (isReady) return {};
       await end("SIGKILL");
       return failStart(options, "did not become ready");
     }),
