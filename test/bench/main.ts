@@ -1,0 +1,14 @@
+import { run as decode } from "./decode.bench.ts";
+import { run as ingest } from "./ingest.bench.ts";
+
+/** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
+const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { decode, ingest };
+
+const [name = "", ...args] = process.argv.slice(2);
+const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
+if (bench) {
+  await bench(args);
+} else {
+  console.error(`${name === "" ? "Which bench?" : `There is no bench called ${name}.`} npm run bench -- NAME [args], with one of: ${Object.keys(BENCHES).join(", ")}`);
+  process.exitCode = 2;
+}
