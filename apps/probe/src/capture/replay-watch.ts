@@ -26,9 +26,11 @@ export function createReplayWatch(deps: {
   let ended: string | null = null;
   const finish = (problem: string | null) => {
     ended = problem ?? "the file was read to its end";
+    // From here on silence says nothing of a host.
+    facts = { ...facts, up: false };
     deps.onEnd(problem);
   };
-  const facts: InterfaceFacts = {
+  let facts: InterfaceFacts = {
     name: "replay", index: 0, mac: OWN_MAC, mtu: 1500, up: true, linkType: "ether", vlan: null, gateways: [],
     // A subnet's own address belongs to no host, so that none is taken for ours.
     addresses: (deps.networks.length > 0 ? deps.networks : PRIVATE_NETWORKS).map((network) => {

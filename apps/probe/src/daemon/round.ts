@@ -121,6 +121,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       },
       excluded: configuration.excluded,
       maxHosts: configuration.max_hosts,
+      unasked: deps.replay ? "all" : "paced",
     },
     sender: lan.sender,
     vendorOf: deps.vendorOf,

@@ -78,7 +78,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const policy = createPolicy(deps.settings);
   const store = createHostsStore(deps.db);
   const table = createHostTable(deps.settings.maxHosts);
-  const admission = createAdmission();
+  const admission = createAdmission({ unasked: deps.settings.unasked ?? "paced" });
   const expectations = createExpectations();
   const stop = new AbortController();
   const timers: (() => void)[] = [];

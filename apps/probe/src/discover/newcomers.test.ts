@@ -191,6 +191,20 @@ describe("made-up hosts", () => {
     expect(found(lan, LAPTOP)).toMatchObject({ ip: "192.168.1.20" });
   });
 
+  test("of a capture file all come in, however fast, up to the table's limit", async () => {
+    const lan = await quietLan({
+      addresses: ["10.0.0.2/16"],
+      settings: { ...SETTINGS, maxHosts: 5000, unasked: "all", sweep: { ...SETTINGS.sweep, enabled: false } },
+    });
+    for (let number = 0; number < 6000; number += 1) {
+      const spa = `10.0.${1 + Math.floor(number / 250)}.${1 + (number % 250)}`;
+      lan.deliver(arpFrame({ op: "request", from: madeUp(number), spa, tpa: spa }));
+    }
+    await lan.clock.advance(5000);
+    expect(lan.discovery.counts().known).toBe(5000);
+    expect(lan.eventsOf("host_found").length).toBe(5000);
+  });
+
   test("push out those that left long ago when the table is full, never one that is there", async () => {
     const lan = await quietLan({
       addresses: ["10.0.0.2/16"],

@@ -18,7 +18,8 @@ const UNASKED_PER_SECOND = 4;
 /** Redundant routers and a takeover: more MACs at one address are made up. */
 const MOST_SHARERS = 4;
 
-export function createAdmission(): Admission {
+/** @param options.unasked `paced` limits how many hosts a second come in unasked; `all` is for a file, which ends. */
+export function createAdmission(options: { readonly unasked: "paced" | "all" }): Admission {
   let credits = 0;
   let tokens = UNASKED_BURST;
   let refilledAt = 0;
@@ -32,6 +33,7 @@ export function createAdmission(): Admission {
         credits -= 1;
         return null;
       }
+      if (options.unasked === "all") return null;
       tokens = Math.min(tokens + ((now - refilledAt) / 1000) * UNASKED_PER_SECOND, UNASKED_BURST);
       refilledAt = now;
       if (tokens < 1) return `more than ${UNASKED_PER_SECOND} new MACs a second`;
