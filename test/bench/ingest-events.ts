@@ -4,8 +4,14 @@ import type { ProbeEvent } from "@lanthorn/contract";
 export const HOSTS = 4000;
 
 const START = Date.UTC(2026, 10, 20, 8);
-const VENDORS = ["Hewlett Packard", "Apple, Inc.", "Intel Corporate", "Espressif Inc.", "Cisco Systems, Inc", "Brother Industries, LTD.", "Samsung Electronics Co.,Ltd", ""];
-const SERVICES = [["http", 80, "nginx 1.22.1"], ["ssh", 22, "OpenSSH 9.2p1 Debian-2+deb12u3"], ["domain", 53, "dnsmasq 2.90"], ["https", 443, ""], ["ipp", 631, "CUPS 2.4"]] as const;
+const VENDORS = [
+  "Hewlett Packard", "Apple, Inc.", "Intel Corporate", "Espressif Inc.", "Cisco Systems, Inc", "Brother Industries, LTD.",
+  "Samsung Electronics Co.,Ltd", "",
+];
+const SERVICES = [
+  ["http", 80, "nginx 1.22.1"], ["ssh", 22, "OpenSSH 9.2p1 Debian-2+deb12u3"], ["domain", 53, "dnsmasq 2.90"], ["https", 443, ""],
+  ["ipp", 631, "CUPS 2.4"],
+] as const;
 
 interface Host {
   readonly mac: string;
@@ -40,7 +46,10 @@ function draw(host: Host, hosts: readonly Host[], at: string, random: Random): P
     const isOpen = random(20) > 0;
     return {
       type: "port_found", occurred_at: at,
-      data: { ip, mac, port, protocol: "tcp", state: isOpen ? "open" : "closed", service, version, banner: isOpen ? `${version} ready\r\n` : "", scan_id: null },
+      data: {
+        ip, mac, port, protocol: "tcp", state: isOpen ? "open" : "closed", service, version, banner: isOpen ? `${version} ready\r\n` : "",
+        scan_id: null,
+      },
     };
   }
   if (share < 750) {
@@ -52,20 +61,27 @@ function draw(host: Host, hosts: readonly Host[], at: string, random: Random): P
   if (share < 950) {
     host.online = !host.online;
     if (host.online) return { type: "host_online", occurred_at: at, data: { ip, mac, last_seen_at: at } };
-    return { type: "host_offline", occurred_at: at, data: { ip, mac, last_seen_at: new Date(Date.parse(at) - 150_000).toISOString(), missed_checks: 3 } };
+    return {
+      type: "host_offline", occurred_at: at,
+      data: { ip, mac, last_seen_at: new Date(Date.parse(at) - 150_000).toISOString(), missed_checks: 3 },
+    };
   }
   if (share < 980) {
     return {
       type: "dns_threat", occurred_at: at,
       data: {
-        client_ip: ip, client_mac: mac, query_name: `cdn-${random(5000)}.example.net`, query_type: "A", action: "blocked", feed: "example-feed",
+        client_ip: ip, client_mac: mac, query_name: `cdn-${random(5000)}.example.net`, query_type: "A", action: "blocked",
+        feed: "example-feed",
         reason: "listed as a malware distribution point", severity: "high", listed_since: null,
       },
     };
   }
   return {
     type: "probe_health_alert", occurred_at: at,
-    data: { metric: "cpu", state: random(2) === 0 ? "raised" : "cleared", severity: "medium", value: 91.5, threshold: 90, unit: "%", message: "CPU above 90 % for 5 minutes" },
+    data: {
+      metric: "cpu", state: random(2) === 0 ? "raised" : "cleared", severity: "medium", value: 91.5, threshold: 90, unit: "%",
+      message: "CPU above 90 % for 5 minutes",
+    },
   };
 }
 
@@ -73,15 +89,21 @@ function presenceReport(hosts: readonly Host[], at: string, random: Random): Pro
   const chosen = Array.from({ length: 6 + random(8) }, () => hosts[random(hosts.length)] as Host);
   return {
     type: "presence_report", occurred_at: at,
-    data: { hosts: chosen.map(({ ip, mac, online }) => ({ ip, mac, last_seen_at: at, presence_state: online ? "online" as const : "offline" as const })) },
+    data: { hosts: chosen.map(
+      ({ ip, mac, online }) => ({ ip, mac, last_seen_at: at, presence_state: online ? "online" as const : "offline" as const }),
+    ) },
   };
 }
 
 function stateOf({ ip, mac, hostname, vendor }: Host, at: string) {
-  const evidence = (field: string, value: string, source: string, confidence: number) => (value === "" ? [] : [{ field, value, source, confidence, seen_at: at }]);
+  const evidence = (field: string, value: string, source: string, confidence: number) => (value === "" ? [] : [{
+    field, value, source, confidence, seen_at: at,
+  }]);
   return {
     ip, mac, hostname, vendor, addresses: [ip],
-    evidence: [...evidence("ip", ip, "arp", 0.9), ...evidence("hostname", hostname, "dhcp", 0.8), ...evidence("vendor", vendor, "oui", 0.6)],
+    evidence: [
+      ...evidence("ip", ip, "arp", 0.9), ...evidence("hostname", hostname, "dhcp", 0.8), ...evidence("vendor", vendor, "oui", 0.6),
+    ],
   };
 }
 

@@ -75,15 +75,17 @@ function splitRows({ sql, parameters }: Write): readonly Write[] {
   if (!found) return [{ sql, parameters }];
   const width = (found[1] as string).split("?").length - 1;
   const one = sql.replace(MANY_TUPLES, "values $1");
-  return Array.from({ length: parameters.length / width }, (_, index) => ({ sql: one, parameters: parameters.slice(index * width, (index + 1) * width) }));
+  return Array.from(
+    { length: parameters.length / width }, (_, index) => ({ sql: one, parameters: parameters.slice(index * width, (index + 1) * width) }),
+  );
 }
 
 function createWriter(connection: Sqlite.Database): { write(writes: readonly Write[]): void; close(): number } {
-  const prepared = new Map<string, Sqlite.Statement<unknown[]>>();
+  const prepared = new Map<string, Sqlite.Statement>();
   let nanoseconds = 0n;
   const statementOf = (sql: string) => {
     let statement = prepared.get(sql);
-    if (!statement) prepared.set(sql, (statement = connection.prepare<unknown[]>(sql)));
+    if (!statement) prepared.set(sql, (statement = connection.prepare(sql)));
     return statement;
   };
   const begin = connection.prepare("begin immediate");

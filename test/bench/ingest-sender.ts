@@ -53,24 +53,40 @@ function queueIdOf(seed: number): string {
 async function send(order: SenderOrder): Promise<void> {
   const batches = makeBatches(order.events, order.seed);
   const topic = (channel: "events" | "acks" | "status") => probeTopic(order.tenantId, order.probeId, channel);
-  const client = await connectAsync(order.mqttUrl, { ca: order.ca, key: order.key, cert: order.certificate, clientId: order.probeId, protocolVersion: 4, reconnectPeriod: 0 });
+  const client = await connectAsync(
+    order.mqttUrl,
+    { ca: order.ca, key: order.key, cert: order.certificate, clientId: order.probeId, protocolVersion: 4, reconnectPeriod: 0 },
+  );
   await client.subscribeAsync(topic("acks"), { qos: 1 });
-  await client.publishAsync(topic("status"), JSON.stringify({ v: 1, state: "online", version: "bench", run_id: createId(), at: toInstant(Date.now()) }), { qos: 1 });
+  await client.publishAsync(
+    topic("status"), JSON.stringify({ v: 1, state: "online", version: "bench", run_id: createId(), at: toInstant(Date.now()) }), { qos: 1 },
+  );
   let index = 0;
   const startedAt = performance.now();
   await new Promise<void>((resolve, reject) => {
     const next = () => client.publish(topic("events"), (batches[index] as { payload: Buffer }).payload, { qos: 1 });
     client.on("message", (_topic, payload) => {
       const ack = Acknowledgement.parse(JSON.parse(payload.toString()));
-      if (ack.refused || ack.watermark !== batches[index]?.lastSeq) return reject(new Error(`not the acknowledgement of batch ${index}: ${payload.toString()}`));
+      if (ack.refused || ack.watermark !== batches[index]?.lastSeq) return reject(
+        new Error(`not the acknowledgement of batch ${index}: ${payload.toString()}`),
+      );
       index += 1;
       return index === batches.length ? resolve() : next();
     });
-    client.on("close", () => reject(new Error(`the connection was closed at batch ${index} of ${batches.length}, after ${Math.round(performance.now() - startedAt)} ms`)));
+    client.on(
+      "close",
+      () => reject(
+        new Error(
+          `the connection was closed at batch ${index} of ${batches.length}, after ${Math.round(performance.now() - startedAt)} ms`,
+        ),
+      ),
+    );
     next();
   });
   const seconds = (performance.now() - startedAt) / 1000;
-  process.stdout.write(`${JSON.stringify({ seconds, batches: batches.length, bytes: batches.reduce((sum, { payload }) => sum + payload.length, 0) })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ seconds, batches: batches.length, bytes: batches.reduce((sum, { payload }) => sum + payload.length, 0) })}\n`,
+  );
   client.removeAllListeners("close");
   await client.endAsync();
 }

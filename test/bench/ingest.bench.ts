@@ -22,17 +22,24 @@ const SEED = 20_261_120;
  */
 export async function run(args: readonly string[]): Promise<void> {
   const events = args[0] === undefined ? EVENTS : Number(args[0]);
-  if (!Number.isInteger(events) || events < 1 || events > 10_000_000) throw new Error(`ingest takes one number, the events to send, not ${args[0]}`);
+  if (!Number.isInteger(events) || events < 1 || events > 10_000_000) throw new Error(
+    `ingest takes one number, the events to send, not ${args[0]}`,
+  );
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-bench-"));
   try {
     const sent = await measureCollector(join(directory, "collector"), events);
-    console.log(`collector  ${(sent.seconds).toFixed(2)} s for ${events} events in ${sent.batches} batches, ${Math.round(sent.bytes / sent.batches / 1024)} KiB each compressed`);
+    console.log(
+      `collector  ${sent.seconds.toFixed(2)} s for ${events} events in ${sent.batches} batches of ${Math.round(sent.bytes / sent.batches / 1024)} KiB`,
+    );
     const probe = { tenantId: createId(), siteId: createId(), probeId: createId() };
     const floor = await measureFloor({ directory, events, seed: SEED, probe, prepare: (db) => prepare(db, probe) });
-    console.log(`floor      ${floor.manyRows.toFixed(2)} s with statements of many rows, ${floor.rowByRow.toFixed(2)} s row by row, ${floor.rows} rows`);
+    console.log(
+      `floor      ${floor.manyRows.toFixed(2)} s by statements of many rows, ${floor.rowByRow.toFixed(2)} s row by row, ${floor.rows} rows`,
+    );
     const floorSeconds = Math.min(floor.manyRows, floor.rowByRow);
     console.log(JSON.stringify({
-      bench: "ingest", events, events_per_second: Math.round(events / sent.seconds), floor_events_per_second: Math.round(events / floorSeconds),
+      bench: "ingest", events, events_per_second: Math.round(events / sent.seconds),
+      floor_events_per_second: Math.round(events / floorSeconds),
       ratio: Math.round((floorSeconds / sent.seconds) * 1000) / 1000,
     }));
   } finally {
@@ -61,7 +68,8 @@ async function measureCollector(dataDir: string, events: number): Promise<Sent> 
 }
 
 function fail({ dataDir }: Collector): never {
-  throw new Error(`the sender gave up; the collector's log ends:\n${readFileSync(join(dataDir, "collector.log"), "utf8").split("\n").slice(-12).join("\n")}`);
+  const log = readFileSync(join(dataDir, "collector.log"), "utf8").trimEnd().split("\n").slice(-12).join("\n");
+  throw new Error(`the sender gave up; the collector's log ends:\n${log}`);
 }
 
 /** A probe of the collector's first site, enrolled as any other. */
@@ -72,12 +80,17 @@ async function enroll({ rest }: Collector, events: number): Promise<SenderOrder>
   const { key, request } = await createRequest();
   const identity = await rest.enroll({ token, certificate_request: request, name: "bench" });
   return {
-    mqttUrl: identity.mqtt_url, ca: identity.ca_certificate, key, certificate: identity.certificate, tenantId: identity.tenant_id, probeId: identity.probe_id, events, seed: SEED,
+    mqttUrl: identity.mqtt_url, ca: identity.ca_certificate, key, certificate: identity.certificate, tenantId: identity.tenant_id,
+    probeId: identity.probe_id, events, seed: SEED,
   };
 }
 
-async function prepare(db: Kysely<Schema>, probe: { readonly tenantId: string; readonly siteId: string; readonly probeId: string }): Promise<void> {
+async function prepare(
+  db: Kysely<Schema>, probe: { readonly tenantId: string; readonly siteId: string; readonly probeId: string },
+): Promise<void> {
   const at = toInstant(Date.now());
   await db.insertInto("tenants").values({ id: probe.tenantId, name: "bench", created_at: at }).execute();
-  await db.insertInto("sites").values({ id: probe.siteId, tenant_id: probe.tenantId, name: "bench", probe_configuration: "{}", created_at: at }).execute();
+  await db.insertInto("sites").values({
+    id: probe.siteId, tenant_id: probe.tenantId, name: "bench", probe_configuration: "{}", created_at: at,
+  }).execute();
 }

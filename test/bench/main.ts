@@ -9,6 +9,7 @@ const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
 if (bench) {
   await bench(args);
 } else {
-  console.error(`${name === "" ? "Which bench?" : `There is no bench called ${name}.`} npm run bench -- NAME [args], with one of: ${Object.keys(BENCHES).join(", ")}`);
+  const asked = name === "" ? "Which bench?" : `There is no bench called ${name}.`;
+  console.error(`${asked} npm run bench -- NAME [args], with one of: ${Object.keys(BENCHES).join(", ")}`);
   process.exitCode = 2;
 }

@@ -1,4 +1,4 @@
-import { PROBE_CHANNELS, type ProbeChannel } from "@lanthorn/contract";
+import type { PROBE_CHANNELS, ProbeChannel } from "@lanthorn/contract";
 
 type Direction<D extends "up" | "down"> = { [C in ProbeChannel]: (typeof PROBE_CHANNELS)[C] extends D ? C : never }[ProbeChannel];
 /** What a probe may publish to. */
@@ -42,7 +42,10 @@ export interface ProbeReceiver {
 
 /** The way between probes and this process; MQTT 3.1.1 in both kinds. */
 export interface Broker {
-  /** Begins to take probes' messages. @throws CollectorError `listen-failed`. An unreachable external broker is no error: it is tried again. */
+  /**
+   * Begins to take probes' messages. An external broker that is away is no error: it is tried again.
+   * @throws CollectorError `listen-failed`.
+   */
   start(receiver: ProbeReceiver): Promise<void>;
   /**
    * Sends to one of a probe's own topics, QoS 1. Resolves when the broker has taken it; a probe that is not connected gets

@@ -112,7 +112,9 @@ describe("what a probe may do", () => {
       await client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), channel, { qos: 1, retain: true });
       await client.publishAsync(probeTopic(other.tenantId, other.probeId, channel), channel, { qos: 2 });
     }
-    for (const topic of ["refused", "$SYS/x", "lanthorn/v1/x", `lanthorn/v1/${probe.tenantId}/stream`, "a/".repeat(40)]) await client.publishAsync(topic, "x", { qos: 1 });
+    for (const topic of [
+      "refused", "$SYS/x", "lanthorn/v1/x", `lanthorn/v1/${probe.tenantId}/stream`, "a/".repeat(40),
+    ]) await client.publishAsync(topic, "x", { qos: 1 });
     const up = Object.entries(PROBE_CHANNELS).filter(([, direction]) => direction === "up").map(([channel]) => channel);
     await expect.poll(() => bench.messages.map((message) => message.channel)).toEqual(up);
     expect(bench.messages.every((message) => message.probeId === probe.probeId && message.tenantId === probe.tenantId)).toBe(true);
@@ -125,9 +127,14 @@ describe("what a probe may do", () => {
     const probe = await bench.enroll();
     const other = await bench.enroll();
     const client = await connect(probe);
-    const grants = await client.subscribeAsync([probeTopic(probe.tenantId, probe.probeId, "acks"), probeTopic(probe.tenantId, probe.probeId, "config")], { qos: 1 });
+    const grants = await client.subscribeAsync(
+      [probeTopic(probe.tenantId, probe.probeId, "acks"), probeTopic(probe.tenantId, probe.probeId, "config")], { qos: 1 },
+    );
     expect(grants.map((grant) => grant.qos)).toEqual([1, 1]);
-    for (const topic of ["#", "lanthorn/#", `lanthorn/v1/${probe.tenantId}/+/acks`, probeTopic(other.tenantId, other.probeId, "acks"), probeTopic(probe.tenantId, probe.probeId, "events")]) {
+    for (const topic of [
+      "#", "lanthorn/#", `lanthorn/v1/${probe.tenantId}/+/acks`, probeTopic(other.tenantId, other.probeId, "acks"),
+      probeTopic(probe.tenantId, probe.probeId, "events"),
+    ]) {
       await expect(client.subscribeAsync(topic)).rejects.toBeDefined();
     }
     const received: string[] = [];
@@ -200,7 +207,10 @@ describe("what a probe cannot do", () => {
       return Math.floor((state / 2 ** 32) * below);
     };
     const { identity, probeId } = await bench.enroll();
-    const hello = Buffer.concat([Buffer.from([0x10, 12 + probeId.length, 0, 4]), Buffer.from("MQTT"), Buffer.from([4, 2, 0, 30, 0, probeId.length]), Buffer.from(probeId)]);
+    const hello = Buffer.concat([
+      Buffer.from([0x10, 12 + probeId.length, 0, 4]), Buffer.from("MQTT"), Buffer.from([4, 2, 0, 30, 0, probeId.length]),
+      Buffer.from(probeId),
+    ]);
     const nonsense = () => {
       const bytes = Buffer.alloc(1 + random(60), 0).map(() => random(256));
       // Half of them begin as a packet of a known kind with a length that fits.
@@ -209,7 +219,9 @@ describe("what a probe cannot do", () => {
     };
     let sent = 0;
     while (sent < 5000) {
-      const socket = connectTls({ port: bench.broker.port(), host: "127.0.0.1", ca: bench.authority.certificate, key: identity.key, cert: identity.certificate });
+      const socket = connectTls({
+        port: bench.broker.port(), host: "127.0.0.1", ca: bench.authority.certificate, key: identity.key, cert: identity.certificate,
+      });
       socket.on("error", () => {});
       const closed = once(socket, "close").catch(() => undefined);
       await once(socket, "secureConnect");

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { PAYLOAD_MAX_BYTES, probeTopic } from "@lanthorn/contract";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
@@ -44,7 +43,9 @@ const DRAIN_TIMEOUT_MS = 20_000;
 const EXPIRY_CHECK_MS = 60_000;
 /** Where refused payloads go. No probe may publish or subscribe to it, and nobody reads it. */
 const DEAD_TOPIC = "refused";
+/** Return codes of CONNACK. @see MQTT 3.1.1 section 3.2.2.3 */
 const IDENTIFIER_REJECTED = 2;
+const SERVER_UNAVAILABLE = 3;
 const NOT_AUTHORIZED = 5;
 
 type Refuse = (session: Session | undefined, reason: RefusalReason, channel: UpChannel | null) => void;
@@ -83,7 +84,8 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     const { key, certificate: cert } = options.certificate.current();
     const strangers = createStrangers({ perAddress: limits.strangersPerAddress });
     const listener = createServer({
-      key, cert, ca: options.clientCa, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      key, cert, ca: options.clientCa, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.2",
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     });
     listener.maxConnections = limits.connections;
     listener.on("connection", (socket: Socket) => {
@@ -99,7 +101,9 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     listener.on("tlsClientError", (error: Error, socket: TLSSocket) => {
       options.log.debug({ address: socket.remoteAddress, reason: error.message }, "TLS handshake refused");
     });
-    options.certificate.onChange((renewed) => listener.setSecureContext({ key: renewed.key, cert: renewed.certificate, ca: options.clientCa }));
+    options.certificate.onChange(
+      (renewed) => listener.setSecureContext({ key: renewed.key, cert: renewed.certificate, ca: options.clientCa }),
+    );
     try {
       listener.listen(options.port, options.host);
       await once(listener, "listening");
@@ -163,7 +167,22 @@ function rules({ sessions, refuse, admit, log, receiver }: {
   readonly log: Log;
   readonly receiver: () => ProbeReceiver | null;
 }): AedesOptions {
-  const sessionOf = (client: Client | null) => (client === null ? undefined : sessions.of(client.conn as Duplex));
+  const sessionOf = (client: Client | null) => (client === null ? undefined : sessions.of(client.conn));
+  /** @returns Null for a probe that may come in. */
+  const refusalCode = async (session: Session | undefined, clientId: string): Promise<number | null> => {
+    if (!session) return NOT_AUTHORIZED;
+    try {
+      const admitted = await admit(session.probeId);
+      if (!admitted) return NOT_AUTHORIZED;
+      session.tenantId = admitted.tenantId;
+    } catch (error) {
+      log.error({ probe_id: session.probeId, reason: describeError(error) }, "a probe could not be admitted");
+      return SERVER_UNAVAILABLE;
+    }
+    if (clientId === session.probeId) return null;
+    refuse(session, "wrong-client-id", null);
+    return IDENTIFIER_REJECTED;
+  };
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepaliveLimit: LONGEST_KEEPALIVE_SECONDS,
@@ -175,19 +194,11 @@ function rules({ sessions, refuse, admit, log, receiver }: {
       done(null, true);
     },
     authenticate(client, _username, _password, done) {
-      const session = sessionOf(client);
-      if (!session) return done(connectError(NOT_AUTHORIZED), false);
-      admit(session.probeId).then((admitted) => {
-        if (!admitted) return done(connectError(NOT_AUTHORIZED), false);
-        session.tenantId = admitted.tenantId;
-        if (client.id === session.probeId) return done(null, true);
-        refuse(session, "wrong-client-id", null);
-        return done(connectError(IDENTIFIER_REJECTED), false);
-      }).catch((error: unknown) => {
-        log.error({ probe_id: session.probeId, reason: describeError(error) }, "a probe could not be admitted");
-        done(connectError(NOT_AUTHORIZED), false);
-      });
-      return undefined;
+      void (async () => {
+        const code = await refusalCode(sessionOf(client), client.id);
+        if (code === null) done(null, true);
+        else done(connectError(code), false);
+      })();
     },
     // The gate has taken out every PUBLISH that is not allowed; what is left to judge here is a last will.
     authorizePublish(client, packet, done) {
@@ -210,15 +221,19 @@ function rules({ sessions, refuse, admit, log, receiver }: {
       if (!to || !session?.tenantId || !channel) return done();
       const payload = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
       const release = session.hold();
-      to.receive({ tenantId: session.tenantId, probeId: session.probeId, channel, payload, retained: false }).finally(() => {
+      const { tenantId, probeId } = session;
+      void (async () => {
+        await to.receive({ tenantId, probeId, channel, payload, retained: false });
         release();
         done();
-      });
+      })();
       return undefined;
     },
   };
 }
 
 function connectError(returnCode: number): AuthenticateError {
-  return Object.assign(new Error(returnCode === NOT_AUTHORIZED ? "not authorized" : "the client identifier is not the certificate's name"), { returnCode });
+  // The library's own names for these numbers are a const enum, which does not exist where modules are compiled one by one.
+  const error: unknown = Object.assign(new Error(`the probe is not let in (${returnCode})`), { returnCode });
+  return error as AuthenticateError;
 }

@@ -19,7 +19,10 @@ const debian: DebianRoot | null = await unpackDebianPackages(["mosquitto"]).catc
 });
 
 const RULES = ["events", "status", "health", "replies"].map((channel) => `pattern write lanthorn/v1/+/%u/${channel}`)
-  .concat(["acks", "commands", "config"].map((channel) => `pattern read lanthorn/v1/+/%u/${channel}`), "user lanthorn-collector", "topic readwrite lanthorn/v1/#");
+  .concat(
+    ["acks", "commands", "config"].map((channel) => `pattern read lanthorn/v1/+/%u/${channel}`), "user lanthorn-collector",
+    "topic readwrite lanthorn/v1/#",
+  );
 
 describe.runIf(debian !== null)("with mosquitto", () => {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-mosquitto-"));
@@ -57,8 +60,10 @@ describe.runIf(debian !== null)("with mosquitto", () => {
       return join(directory, name);
     };
     file("mosquitto.conf", [
-      "user root", `listener ${port} 127.0.0.1`, `cafile ${file("ca-certificate.pem", authority.certificate)}`, `certfile ${file("broker.pem", server.certificate)}`,
-      `keyfile ${file("broker.key", server.key)}`, "require_certificate true", "use_identity_as_username true", "use_username_as_clientid true", "allow_anonymous false",
+      "user root", `listener ${port} 127.0.0.1`, `cafile ${file("ca-certificate.pem", authority.certificate)}`,
+      `certfile ${file("broker.pem", server.certificate)}`,
+      `keyfile ${file("broker.key", server.key)}`, "require_certificate true", "use_identity_as_username true",
+      "use_username_as_clientid true", "allow_anonymous false",
       "message_size_limit 1048576", `acl_file ${file("rules", `${RULES.join("\n")}\n`)}`, "",
     ].join("\n"));
   });
@@ -68,7 +73,8 @@ describe.runIf(debian !== null)("with mosquitto", () => {
     await startDaemon();
     const { key, certificate } = await authority.issueToCollector();
     broker = createExternalBroker({
-      url: `mqtts://127.0.0.1:${port}`, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1, log: silentLog,
+      url: `mqtts://127.0.0.1:${port}`, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1,
+      log: silentLog,
     });
     messages.length = 0;
     refusals.length = 0;
@@ -92,13 +98,17 @@ describe.runIf(debian !== null)("with mosquitto", () => {
     await client.publishAsync(probeTopic(tenantId, probeId, "events"), "batch", { qos: 1 });
     await client.publishAsync(probeTopic(tenantId, probeId, "status"), "here", { qos: 1, retain: true });
     await expect.poll(() => messages.map(({ payload, ...rest }) => ({ ...rest, text: payload.toString() }))).toEqual([
-      { tenantId, probeId, channel: "events", retained: false, text: "batch" }, { tenantId, probeId, channel: "status", retained: false, text: "here" },
+      { tenantId, probeId, channel: "events", retained: false, text: "batch" },
+      { tenantId, probeId, channel: "status", retained: false, text: "here" },
     ]);
     await broker.publish({ tenantId, probeId }, "acks", "taken", { retain: false });
     await expect.poll(() => received).toEqual(["taken"]);
 
     const { key, certificate } = await authority.issueToCollector();
-    const second = createExternalBroker({ url: `mqtts://127.0.0.1:${port}`, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1, log: silentLog });
+    const second = createExternalBroker({
+      url: `mqtts://127.0.0.1:${port}`, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1,
+      log: silentLog,
+    });
     const later: ProbeMessage[] = [];
     // With `use_username_as_clientid` the second collector takes the first one's place, as a restarted one does.
     await broker.close();
@@ -139,7 +149,9 @@ describe.runIf(debian !== null)("with mosquitto", () => {
 });
 
 test("an unreachable broker does not stop the start, and its password is in no health text", async () => {
-  const broker = createExternalBroker({ url: "mqtt://user:hunter2@127.0.0.1:1", tls: null, clock: systemClock, random: () => 1, log: silentLog });
+  const broker = createExternalBroker({
+    url: "mqtt://user:hunter2@127.0.0.1:1", tls: null, clock: systemClock, random: () => 1, log: silentLog,
+  });
   await broker.start({ receive: () => Promise.resolve(), refused: () => {} });
   await expect.poll(() => broker.health().detail).toContain("ECONNREFUSED");
   expect(broker.health().status).toBe("degraded");

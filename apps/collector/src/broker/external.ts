@@ -19,7 +19,9 @@ const KEEPALIVE_SECONDS = 30;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Payloads that have arrived and are not yet committed, of all probes together. Past it, nothing more is read. */
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
-const UP_CHANNELS = (Object.keys(PROBE_CHANNELS) as (keyof typeof PROBE_CHANNELS)[]).filter((channel): channel is UpChannel => PROBE_CHANNELS[channel] === "up");
+const UP_CHANNELS = (Object.keys(PROBE_CHANNELS) as (keyof typeof PROBE_CHANNELS)[]).filter(
+  (channel): channel is UpChannel => PROBE_CHANNELS[channel] === "up",
+);
 
 /**
  * A broker that runs elsewhere (mosquitto, EMQX), as its client. Who may publish and subscribe to what is that broker's to
@@ -50,7 +52,8 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   const subscribe = async (to: MqttClient) => {
     const grants = await to.subscribeAsync(UP_CHANNELS.map((channel) => `${TOPIC_PREFIX}/+/+/${channel}`), { qos: QOS });
     const refused = grants.filter((grant) => grant.qos >= 128);
-    if (refused.length > 0) throw new Error(`the broker does not let this collector subscribe to ${refused.map((grant) => grant.topic).join(", ")}`);
+    const topics = refused.map((grant) => grant.topic).join(", ");
+    if (topics !== "") throw new Error(`the broker does not let this collector subscribe to ${topics}`);
     backoff.reset();
     isReady = true;
     log.info({ host }, "connected to the broker");
@@ -90,7 +93,9 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
       const own = client;
       // Called for each message before it is answered; the next is read only after `done`.
       own.handleMessage = (packet, done) => {
-        take(receiver, packet).catch((error: unknown) => log.error({ topic: packet.topic, reason: describeError(error) }, "a message could not be taken"));
+        take(receiver, packet).catch(
+          (error: unknown) => log.error({ topic: packet.topic, reason: describeError(error) }, "a message could not be taken"),
+        );
         if (inFlightBytes <= IN_FLIGHT_MAX_BYTES) done();
         else waiting.push(() => done());
       };
@@ -113,7 +118,10 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
     disconnect: () => {},
     sessions: () => null,
-    health: () => (isReady ? { status: "ok", detail: `connected to ${host}` } : { status: "degraded", detail: `the broker at ${host} is away: ${lastFault}` }),
+    health() {
+      if (isReady) return { status: "ok", detail: `connected to ${host}` };
+      return { status: "degraded", detail: `the broker at ${host} is away: ${lastFault}` };
+    },
     async close() {
       isClosed = true;
       cancelRetry();

@@ -10,7 +10,9 @@ const gate = () => createGate<Refusal>({
 
 function publish(topic: string, payload: Uint8Array, qos: 0 | 1 | 2, flags = 0): Buffer {
   const name = Buffer.from(topic);
-  const body = Buffer.concat([Buffer.from([name.length >> 8, name.length & 0xff]), name, qos === 0 ? Buffer.alloc(0) : Buffer.from([0x12, 0x34]), payload]);
+  const body = Buffer.concat([
+    Buffer.from([name.length >> 8, name.length & 0xff]), name, qos === 0 ? Buffer.alloc(0) : Buffer.from([0x12, 0x34]), payload,
+  ]);
   return Buffer.concat([Buffer.from([0x30 | (qos << 1) | flags]), remainingLength(body.length), body]);
 }
 
@@ -41,13 +43,20 @@ function run(bytes: Uint8Array, chunkBytes: number): { forward: Buffer; refusals
 
 describe("the gate", () => {
   test("lets packets through unchanged, however they are cut", () => {
-    const stream = Buffer.concat([PING, publish("mine", Buffer.alloc(300, 7), 1), publish("mine", Buffer.alloc(0), 0), PING, publish("mine", Buffer.alloc(MAX), 2, 1)]);
+    const stream = Buffer.concat([
+      PING, publish("mine", Buffer.alloc(300, 7), 1), publish("mine", Buffer.alloc(0), 0), PING, publish("mine", Buffer.alloc(MAX), 2, 1),
+    ]);
     for (const size of [1, 2, 3, 7, 100, 10_000]) expect(run(stream, size)).toEqual({ forward: stream, refusals: [], fault: null });
   });
 
   test("puts an empty one to the dead topic in the place of a refused one, with its quality and identifier and without retain", () => {
-    const stream = Buffer.concat([PING, publish("theirs", Buffer.alloc(5000), 1, 0x09), publish("mine", Buffer.from("x"), 1), publish("theirs", Buffer.from("y"), 0), PING]);
-    const expected = Buffer.concat([PING, publish("dead", Buffer.alloc(0), 1, 0x08), publish("mine", Buffer.from("x"), 1), publish("dead", Buffer.alloc(0), 0), PING]);
+    const stream = Buffer.concat([
+      PING, publish("theirs", Buffer.alloc(5000), 1, 0x09), publish("mine", Buffer.from("x"), 1), publish("theirs", Buffer.from("y"), 0),
+      PING,
+    ]);
+    const expected = Buffer.concat([
+      PING, publish("dead", Buffer.alloc(0), 1, 0x08), publish("mine", Buffer.from("x"), 1), publish("dead", Buffer.alloc(0), 0), PING,
+    ]);
     for (const size of [1, 5, 64, 10_000]) {
       expect(run(stream, size)).toEqual({
         forward: expected, fault: null, refusals: [{ topic: "theirs", payloadBytes: 5000 }, { topic: "theirs", payloadBytes: 1 }],
@@ -91,7 +100,9 @@ describe("the gate", () => {
       state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
       return Math.floor((state / 2 ** 32) * below);
     };
-    const seed = Buffer.concat([PING, publish("mine", Buffer.alloc(40), 1), publish("theirs", Buffer.alloc(40), 2), publish("mine", Buffer.alloc(2000), 0), PING]);
+    const seed = Buffer.concat([
+      PING, publish("mine", Buffer.alloc(40), 1), publish("theirs", Buffer.alloc(40), 2), publish("mine", Buffer.alloc(2000), 0), PING,
+    ]);
     for (let round = 0; round < 20_000; round += 1) {
       const bytes = Buffer.from(seed);
       for (let changes = 1 + random(4); changes > 0; changes -= 1) bytes[random(bytes.length)] = random(256);

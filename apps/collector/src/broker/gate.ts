@@ -41,18 +41,19 @@ export function createGate<Refusal>(options: {
   /** Bytes left of a packet that has been judged, and what becomes of them. */
   let rest = 0;
   let dropping = false;
-  let faulted = false;
+  let ended = false;
 
   return {
     push(chunk) {
       const forward: Uint8Array[] = [];
       const refusals: Refusal[] = [];
       const fail = (fault: GateFault) => {
-        faulted = true;
+        ended = true;
         return { forward, refusals, fault };
       };
+      if (ended) return { forward, refusals, fault: null };
       let at = 0;
-      while (!faulted && at < chunk.length) {
+      while (at < chunk.length) {
         if (rest > 0) {
           const take = Math.min(rest, chunk.length - at);
           if (!dropping) forward.push(chunk.subarray(at, at + take));

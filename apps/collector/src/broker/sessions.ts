@@ -36,8 +36,9 @@ export function createSessions(): Sessions {
     session.stream.destroy();
   };
   return {
-    open({ stream, hold }, identity) {
-      const session: Session = { ...identity, stream, hold, tenantId: null };
+    open(connection, identity) {
+      const { stream } = connection;
+      const session: Session = { ...identity, stream, hold: () => connection.hold(), tenantId: null };
       byStream.set(stream, session);
       open.add(session);
       stream.once("close", () => open.delete(session));

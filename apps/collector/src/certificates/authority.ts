@@ -29,7 +29,9 @@ export interface Authority {
    * A certificate for the key in a probe's signing request. The name in the request is not looked at: the probe id is ours to give.
    * @returns `ok: false` with the reason in words for a request that cannot be honoured.
    */
-  issueToProbe(probeId: string, requestPem: string): Promise<{ readonly ok: true; readonly issued: IssuedCertificate } | { readonly ok: false; readonly message: string }>;
+  issueToProbe(
+    probeId: string, requestPem: string,
+  ): Promise<{ readonly ok: true; readonly issued: IssuedCertificate } | { readonly ok: false; readonly message: string }>;
   /** A new key with a certificate for a TLS server of these names and addresses. */
   issueToServer(names: readonly string[]): Promise<KeyAndCertificate>;
   /** A new key with a client certificate under a name that can be no probe's, for this collector at an external broker. */
@@ -51,7 +53,8 @@ const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 /**
  * Opens the authority in `dataDir`, or makes it there at the first start: EC P-256, ten years, key and certificate in one
  * file of mode 0600 that is written whole, so that a crash leaves no key without its certificate.
- * @throws CollectorError `certificate-unusable` for a file that is there and cannot be used; it is never replaced, because every probe pins it.
+ * @throws CollectorError `certificate-unusable` for a file that is there and cannot be used; it is never replaced, because every probe
+ * pins it.
  */
 export async function openAuthority(deps: { readonly dataDir: string; readonly clock: Pick<Clock, "now"> }): Promise<Authority> {
   const path = join(deps.dataDir, CA_FILE);
@@ -63,7 +66,9 @@ export async function openAuthority(deps: { readonly dataDir: string; readonly c
     }
     return await useCa(text, deps.clock);
   } catch (cause) {
-    throw new CollectorError("certificate-unusable", `cannot use the certificate authority in ${path}: restore it from a backup`, { cause });
+    throw new CollectorError(
+      "certificate-unusable", `cannot use the certificate authority in ${path}: restore it from a backup`, { cause },
+    );
   }
 }
 
@@ -92,7 +97,12 @@ async function useCa(text: string, clock: Pick<Clock, "now">): Promise<Authority
   const signingKey = await importSigningKey(createPrivateKey(text));
   const certificatePem = `${ca.toString("pem")}\n`;
 
-  const issue = async (options: { readonly name: string; readonly publicKey: x509.PublicKeyType; readonly days: number; readonly extensions: x509.Extension[] }) =>
+  const issue = async (options: {
+    readonly name: string;
+    readonly publicKey: x509.PublicKeyType;
+    readonly days: number;
+    readonly extensions: x509.Extension[];
+  }) =>
     x509.X509CertificateGenerator.create({
       serialNumber: serialNumber(),
       subject: [{ CN: [options.name] }],
@@ -128,7 +138,9 @@ async function useCa(text: string, clock: Pick<Clock, "now">): Promise<Authority
       });
       return {
         ok: true,
-        issued: { certificate: `${certificate.toString("pem")}\n`, serial: certificate.serialNumber, expiresAt: certificate.notAfter.getTime() },
+        issued: {
+          certificate: `${certificate.toString("pem")}\n`, serial: certificate.serialNumber, expiresAt: certificate.notAfter.getTime(),
+        },
       };
     },
     // Clients read the alternative names only, and a common name may not be longer than 64.

@@ -41,14 +41,17 @@ export async function openServerCertificate(deps: {
 
   const kept = splitPem(readTextFile(path) ?? "");
   let current = kept && isGood(kept) ? kept : await renew();
-  const stop = deps.clock.every(CHECK_EVERY_MS, () => {
+  const check = async () => {
     if (isGood(current)) return;
-    renew().then((issued) => {
-      current = issued;
+    try {
+      current = await renew();
       deps.log.info({ names: sanList(deps.names()).map((name) => name.value) }, "server certificate renewed");
-      for (const listener of listeners) listener(issued);
-    }).catch((error: unknown) => deps.log.error({ reason: describeError(error) }, "the server certificate could not be renewed, trying again in an hour"));
-  });
+      for (const listener of listeners) listener(current);
+    } catch (error) {
+      deps.log.error({ reason: describeError(error) }, "the server certificate could not be renewed, trying again in an hour");
+    }
+  };
+  const stop = deps.clock.every(CHECK_EVERY_MS, () => void check());
   return {
     current: () => current,
     onChange: (listener) => void listeners.push(listener),
@@ -66,7 +69,8 @@ function isUsable(pair: KeyAndCertificate, authority: Authority, names: readonly
     const certificate = new X509Certificate(pair.certificate);
     const has = sanList(names).every(({ type, value }) =>
       (type === "ip" ? certificate.checkIP(value) : certificate.checkHost(value, { wildcards: false })) !== undefined);
-    return has && certificate.verify(new X509Certificate(authority.certificate).publicKey) && Date.parse(certificate.validTo) - now > RENEW_BEFORE_MS;
+    const isOurs = certificate.verify(new X509Certificate(authority.certificate).publicKey);
+    return has && isOurs && Date.parse(certificate.validTo) - now > RENEW_BEFORE_MS;
   } catch {
     return false;
   }

@@ -2,7 +2,7 @@ import { createId, toInstant } from "@lanthorn/runtime";
 import type { ProbeEvent } from "@lanthorn/contract";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
+import { createIngestBench, type HostSketch, hostState, type IngestBench } from "./testing/bench.ts";
 
 let bench: IngestBench;
 let probe: ProbeAddress;
@@ -23,11 +23,15 @@ const send = async (...events: ProbeEvent[]) => {
   after += events.length;
   expect(ack).toMatchObject({ watermark: after, refused: null });
 };
-const found = (host: Parameters<typeof hostState>[0], seconds = 0): ProbeEvent => ({ type: "host_found", occurred_at: at(seconds), data: hostState(host, at(seconds)) });
-const changed = (host: Parameters<typeof hostState>[0], fields: ("ip" | "addresses" | "hostname" | "vendor")[], seconds: number): ProbeEvent =>
+const found = (host: HostSketch, seconds = 0): ProbeEvent => ({
+  type: "host_found", occurred_at: at(seconds), data: hostState(host, at(seconds)),
+});
+type Changed = ("ip" | "addresses" | "hostname" | "vendor")[];
+const changed = (host: HostSketch, fields: Changed, seconds: number): ProbeEvent =>
   ({ type: "host_changed", occurred_at: at(seconds), data: { ...hostState(host, at(seconds)), changed: fields } });
 const devices = () => bench.database.db.selectFrom("devices").selectAll().orderBy("ip_key").execute();
-const logged = async () => (await bench.database.db.selectFrom("events").select(["type", "device_id", "probe_seq", "data"]).orderBy("seq").execute());
+const logged = async () => (await bench.database.db.selectFrom("events").select(["type", "device_id", "probe_seq", "data"]).orderBy("seq")
+  .execute());
 const A = { ip: "192.0.2.10", mac: "02:00:00:00:00:01", hostname: "alpha", vendor: "Example" };
 
 describe("a host that is found", () => {
@@ -35,12 +39,20 @@ describe("a host that is found", () => {
     await send(found({ ...A, addresses: ["192.0.2.10", "2001:db8::10"] }));
     const [device] = await devices();
     expect(device).toMatchObject({
-      ...{ ip: A.ip, mac: A.mac, hostname: "alpha", vendor: "Example" }, ip_key: "4c000020a", is_online: 1, presence_state: "online", site_id: bench.siteId,
-      tenant_id: bench.tenantId, first_seen: at(0), last_seen: at(0), device_type: "unknown", open_ports: "[]", tags: "[]", locked_fields: "[]",
+      ip: A.ip, mac: A.mac, hostname: "alpha", vendor: "Example", ip_key: "4c000020a", is_online: 1, presence_state: "online",
+      site_id: bench.siteId,
+      tenant_id: bench.tenantId, first_seen: at(0), last_seen: at(0), device_type: "unknown", open_ports: "[]", tags: "[]",
+      locked_fields: "[]",
     });
-    expect(await bench.database.db.selectFrom("interfaces").select(["mac", "vendor", "device_id"]).execute()).toEqual([{ mac: A.mac, vendor: "Example", device_id: device?.id }]);
-    expect(await bench.database.db.selectFrom("addresses").select(["ip", "current"]).orderBy("ip").execute()).toEqual([{ ip: "192.0.2.10", current: 1 }, { ip: "2001:db8::10", current: 1 }]);
-    expect((await bench.database.db.selectFrom("evidence").selectAll().execute()).map((row) => row.source).toSorted()).toEqual(["arp", "dhcp"]);
+    expect(
+      await bench.database.db.selectFrom("interfaces").select(["mac", "vendor", "device_id"]).execute(),
+    ).toEqual([{ mac: A.mac, vendor: "Example", device_id: device?.id }]);
+    expect(
+      await bench.database.db.selectFrom("addresses").select(["ip", "current"]).orderBy("ip").execute(),
+    ).toEqual([{ ip: "192.0.2.10", current: 1 }, { ip: "2001:db8::10", current: 1 }]);
+    expect(
+      (await bench.database.db.selectFrom("evidence").selectAll().execute()).map((row) => row.source).toSorted(),
+    ).toEqual(["arp", "dhcp"]);
     expect(await logged()).toMatchObject([{ type: "host_found", device_id: device?.id, probe_seq: 1 }]);
     expect(await bench.database.db.selectFrom("device_changes").selectAll().execute()).toEqual([]);
   });
@@ -55,7 +67,9 @@ describe("a host that is found", () => {
 
   test("at another site is another device", async () => {
     const siteId = createId();
-    await bench.database.db.insertInto("sites").values({ id: siteId, tenant_id: bench.tenantId, name: "two", created_at: at(0), probe_configuration: "{}" }).execute();
+    await bench.database.db.insertInto("sites").values({
+      id: siteId, tenant_id: bench.tenantId, name: "two", created_at: at(0), probe_configuration: "{}",
+    }).execute();
     const other = await bench.addProbe(siteId);
     await send(found(A));
     await bench.sendBatch(other, createId(), 0, [found(A)]);
@@ -76,7 +90,9 @@ describe("a host that changes", () => {
     await send(found(A), changed({ ...A, ip: "192.0.2.11", hostname: "beta" }, ["ip", "addresses", "hostname"], 60));
     const [device] = await devices();
     expect(device).toMatchObject({ ip: "192.0.2.11", ip_key: "4c000020b", hostname: "beta", last_seen: at(60), first_seen: at(0) });
-    expect(await bench.database.db.selectFrom("device_changes").select(["field", "before", "after", "source", "at"]).orderBy("id").execute()).toEqual([
+    expect(
+      await bench.database.db.selectFrom("device_changes").select(["field", "before", "after", "source", "at"]).orderBy("id").execute(),
+    ).toEqual([
       { field: "ip", before: "192.0.2.10", after: "192.0.2.11", source: "arp", at: at(60) },
       { field: "hostname", before: "alpha", after: "beta", source: "dhcp", at: at(60) },
     ]);
@@ -89,7 +105,9 @@ describe("a host that changes", () => {
     await send(changed({ ...A, hostname: "beta" }, ["hostname"], 1));
     await send(changed({ ...A, ip: "192.0.2.12", hostname: "beta", addresses: ["192.0.2.12", "192.0.2.10"] }, ["ip", "addresses"], 2));
     expect(await devices()).toMatchObject([{ hostname: "beta", ip: "192.0.2.12" }]);
-    expect(await bench.database.db.selectFrom("addresses").select("ip").where("current", "=", 1).orderBy("ip").execute()).toEqual([{ ip: "192.0.2.10" }, { ip: "192.0.2.12" }]);
+    expect(
+      await bench.database.db.selectFrom("addresses").select("ip").where("current", "=", 1).orderBy("ip").execute(),
+    ).toEqual([{ ip: "192.0.2.10" }, { ip: "192.0.2.12" }]);
   });
 
   test("never overwrites what a person set, nor what is known with what is not", async () => {
@@ -107,7 +125,9 @@ describe("a host that changes", () => {
   });
 
   test("in its name only is not thereby online", async () => {
-    await send(found(A), { type: "host_offline", occurred_at: at(200), data: { ip: A.ip, mac: A.mac, last_seen_at: at(0), missed_checks: 3 } });
+    await send(
+      found(A), { type: "host_offline", occurred_at: at(200), data: { ip: A.ip, mac: A.mac, last_seen_at: at(0), missed_checks: 3 } },
+    );
     await send(changed({ ...A, hostname: "beta" }, ["hostname"], 300));
     expect(await devices()).toMatchObject([{ presence_state: "offline", is_online: 0, last_seen: at(0), hostname: "beta" }]);
   });
@@ -131,21 +151,26 @@ describe("presence", () => {
     await send({
       type: "presence_report", occurred_at: at(60),
       data: { hosts: [
-        { ...{ ip: A.ip, mac: A.mac }, last_seen_at: at(50), presence_state: "online" },
+        { ip: A.ip, mac: A.mac, last_seen_at: at(50), presence_state: "online" },
         { ...B, last_seen_at: at(0), presence_state: "offline" },
         { ip: "192.0.2.99", mac: "02:00:00:00:00:99", last_seen_at: at(50), presence_state: "online" },
       ] },
     });
-    expect(await devices()).toMatchObject([{ presence_state: "online", is_online: 1, last_seen: at(50) }, { presence_state: "offline", is_online: 0, last_seen: at(0) }]);
+    expect(await devices()).toMatchObject([
+      { presence_state: "online", is_online: 1, last_seen: at(50) }, { presence_state: "offline", is_online: 0, last_seen: at(0) },
+    ]);
     await send({ type: "host_offline", occurred_at: at(40), data: { ip: A.ip, mac: A.mac, last_seen_at: at(5), missed_checks: 3 } });
     expect((await devices())[0]).toMatchObject({ presence_state: "online" });
-    expect((await logged()).map((row) => [row.type, row.device_id === null])).toEqual([["host_found", false], ["host_found", false], ["presence_report", true], ["host_offline", false]]);
+    expect(
+      (await logged()).map((row) => [row.type, row.device_id === null]),
+    ).toEqual([["host_found", false], ["host_found", false], ["presence_report", true], ["host_offline", false]]);
   });
 });
 
 describe("a port", () => {
   const port = (number: number, protocol: "tcp" | "udp", state: "open" | "closed", seconds: number): ProbeEvent => ({
-    type: "port_found", occurred_at: at(seconds), data: { ip: A.ip, mac: A.mac, port: number, protocol, state, service: "s", version: "", banner: `b${seconds}`, scan_id: null },
+    type: "port_found", occurred_at: at(seconds),
+    data: { ip: A.ip, mac: A.mac, port: number, protocol, state, service: "s", version: "", banner: `b${seconds}`, scan_id: null },
   });
 
   test("is kept by number and protocol, and the device lists each open number once, in order", async () => {
@@ -155,7 +180,10 @@ describe("a port", () => {
     expect(await devices()).toMatchObject([{ open_ports: "[53,443]" }]);
     await send(port(53, "tcp", "closed", 6), port(8080, "tcp", "closed", 6));
     expect(await devices()).toMatchObject([{ open_ports: "[443]" }]);
-    expect(await bench.database.db.selectFrom("ports").select(["port", "protocol", "state", "banner"]).orderBy("port").orderBy("protocol").execute()).toEqual([
+    expect(
+      await bench.database.db.selectFrom("ports").select(["port", "protocol", "state", "banner"]).orderBy("port").orderBy("protocol")
+        .execute(),
+    ).toEqual([
       { port: 53, protocol: "tcp", state: "closed", banner: "b6" }, { port: 53, protocol: "udp", state: "closed", banner: "b5" },
       { port: 443, protocol: "tcp", state: "open", banner: "b1" }, { port: 8080, protocol: "tcp", state: "closed", banner: "b6" },
     ]);

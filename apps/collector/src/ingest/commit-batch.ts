@@ -68,13 +68,15 @@ export function commitBatch(
     const entries = read.map(({ seq, event }): NewEvent => {
       const { type, deviceId, data } = applyEvent(event, { set, receivedAt });
       return {
-        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq, occurredAt: event.occurred_at, receivedAt,
+        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
+        occurredAt: event.occurred_at, receivedAt,
       };
     });
     await saveWorkingSet(trx, set);
     const appended = entries.length === 0 ? null : await deps.log.append(trx, probe.tenantId, entries);
     await insertMany(trx, "rejected_events", rejected.map(({ seq, rejected: reason, raw }) => ({
-      probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason, payload: toText(raw),
+      probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
+      payload: toText(raw),
     })));
     await upsertMany(trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] }, [
       { probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark: last.seq, updated_at: receivedAt },
@@ -84,7 +86,8 @@ export function commitBatch(
 }
 
 async function readWatermark(trx: Transaction<Schema>, probeId: string, queueId: string): Promise<number> {
-  const queue = await trx.selectFrom("probe_queues").select("watermark").where("probe_id", "=", probeId).where("queue_id", "=", queueId).executeTakeFirst();
+  const queue = await trx.selectFrom("probe_queues").select("watermark").where("probe_id", "=", probeId).where("queue_id", "=", queueId)
+    .executeTakeFirst();
   return queue?.watermark ?? 0;
 }
 

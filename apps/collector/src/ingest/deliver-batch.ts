@@ -17,7 +17,9 @@ export async function deliverBatch(
     return await commitBatch(deps, probe, batch, receivedAt);
   } catch (error) {
     if (isStorageFault(error)) throw error;
-    deps.logger.error({ probe_id: probe.probeId, reason: describeError(error) }, "a batch cannot be applied as a whole; its events are taken one by one");
+    deps.logger.error(
+      { probe_id: probe.probeId, reason: describeError(error) }, "a batch cannot be applied as a whole; its events are taken one by one",
+    );
   }
   let total: Committed = { watermark: batch.after, isGap: false, appended: null, rejected: 0 };
   for (const event of batch.events) {

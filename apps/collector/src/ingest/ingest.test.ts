@@ -18,21 +18,27 @@ afterEach(() => bench.close());
 
 const AT = "2026-11-20T11:00:00.000Z";
 const note = (text: string) => ({ type: "error", occurred_at: AT, data: { code: "note", message: text } }) as const;
-const notes = async () => (await bench.database.db.selectFrom("events").select(["data", "type"]).where("type", "=", "error").orderBy("seq").execute())
+const notes = async () => (await bench.database.db.selectFrom("events").select(["data", "type"]).where("type", "=", "error").orderBy("seq")
+  .execute())
   .map((row) => (JSON.parse(row.data) as { message: string }).message);
 const refused = async (probeId = probe.probeId) => {
   await bench.clock.advance(1000);
-  return JSON.parse((await bench.database.db.selectFrom("probes").select("refused").where("id", "=", probeId).executeTakeFirstOrThrow()).refused) as Record<string, number>;
+  return JSON.parse((await bench.database.db.selectFrom("probes").select("refused").where("id", "=", probeId)
+    .executeTakeFirstOrThrow()).refused) as Record<string, number>;
 };
 
 describe("a batch", () => {
   test("is committed, acknowledged with its times, and told to the live stream; once each", async () => {
     const ack = await bench.sendBatch(probe, queueId, 0, [note("a"), note("b")]);
     expect(ack).toEqual({
-      v: 1, queue_id: queueId, watermark: 2, refused: null, batch_sent_at: toInstant(bench.clock.now()), received_at: toInstant(bench.clock.now()), sent_at: toInstant(bench.clock.now()),
+      v: 1, queue_id: queueId, watermark: 2, refused: null, batch_sent_at: toInstant(bench.clock.now()),
+      received_at: toInstant(bench.clock.now()), sent_at: toInstant(bench.clock.now()),
     });
     expect(bench.published).toEqual([1]);
-    expect(await bench.database.db.selectFrom("events").select(["seq", "probe_id", "queue_id", "probe_seq", "occurred_at", "received_at"]).execute()).toEqual([1, 2].map((seq) => (
+    expect(
+      await bench.database.db.selectFrom("events").select(["seq", "probe_id", "queue_id", "probe_seq", "occurred_at", "received_at"])
+        .execute(),
+    ).toEqual([1, 2].map((seq) => (
       { seq, probe_id: probe.probeId, queue_id: queueId, probe_seq: seq, occurred_at: AT, received_at: toInstant(bench.clock.now()) })));
   });
 
@@ -57,7 +63,9 @@ describe("a batch", () => {
   });
 
   test("behind a gap is refused with the watermark to go back to; reordered ones end up in order", async () => {
-    expect(await bench.sendBatch(probe, queueId, 2, [note("c")])).toMatchObject({ watermark: 0, queue_id: queueId, refused: { code: "gap" } });
+    expect(
+      await bench.sendBatch(probe, queueId, 2, [note("c")]),
+    ).toMatchObject({ watermark: 0, queue_id: queueId, refused: { code: "gap" } });
     await bench.sendBatch(probe, queueId, 0, [note("a"), note("b")]);
     await bench.sendBatch(probe, queueId, 2, [note("c")]);
     await bench.sendBatch(probe, queueId, 0, [note("a")]);
@@ -93,21 +101,34 @@ describe("a batch", () => {
     const strange = { type: "host_found", occurred_at: AT, data: { ip: "not an address" } };
     const unknown = { type: "from_the_future", occurred_at: AT, data: { x: 1 } };
     const mine = { type: "probe_silent", occurred_at: AT, data: {} };
-    expect(await bench.sendBatch(probe, queueId, 0, [note("a"), strange, unknown, mine, note("b")])).toMatchObject({ watermark: 5, refused: null });
+    expect(
+      await bench.sendBatch(probe, queueId, 0, [note("a"), strange, unknown, mine, note("b")]),
+    ).toMatchObject({ watermark: 5, refused: null });
     expect(await notes()).toEqual(["a", "b"]);
     const kept = await bench.database.db.selectFrom("rejected_events").select(["probe_seq", "payload"]).orderBy("probe_seq").execute();
-    expect(kept.map((row) => [row.probe_seq, JSON.parse(row.payload)])).toEqual([strange, unknown, mine].map((event, index) => [index + 2, { seq: index + 2, ...event }]));
+    expect(kept.map((row) => [row.probe_seq, JSON.parse(row.payload)])).toEqual(
+      [strange, unknown, mine].map((event, index) => [index + 2, { seq: index + 2, ...event }]),
+    );
     expect(await refused()).toEqual({ "unreadable-event": 3 });
   });
 
   test("with an event that the database does not take sets that one aside and commits the rest", async () => {
     // A trigger stands in for what nobody has foreseen.
-    await sql.raw("create trigger refuse before insert on devices when new.hostname = 'poison' begin select raise(abort, 'poison'); end").execute(bench.database.db);
-    const host = (n: number, hostname: string) => ({ type: "host_found", occurred_at: AT, data: hostState({ ip: `192.0.2.${n}`, mac: `02:00:00:00:00:0${n}`, hostname }, AT) }) as const;
-    expect(await bench.sendBatch(probe, queueId, 0, [host(1, "one"), host(2, "poison"), host(3, "three")])).toMatchObject({ watermark: 3, refused: null });
-    expect(await bench.database.db.selectFrom("devices").select("hostname").orderBy("hostname").execute()).toEqual([{ hostname: "one" }, { hostname: "three" }]);
+    await sql.raw("create trigger refuse before insert on devices when new.hostname = 'poison' begin select raise(abort, 'poison'); end")
+      .execute(bench.database.db);
+    const host = (n: number, hostname: string) => ({
+      type: "host_found", occurred_at: AT, data: hostState({ ip: `192.0.2.${n}`, mac: `02:00:00:00:00:0${n}`, hostname }, AT),
+    }) as const;
+    expect(
+      await bench.sendBatch(probe, queueId, 0, [host(1, "one"), host(2, "poison"), host(3, "three")]),
+    ).toMatchObject({ watermark: 3, refused: null });
+    expect(
+      await bench.database.db.selectFrom("devices").select("hostname").orderBy("hostname").execute(),
+    ).toEqual([{ hostname: "one" }, { hostname: "three" }]);
     expect(await bench.database.db.selectFrom("rejected_events").select("probe_seq").execute()).toEqual([{ probe_seq: 2 }]);
-    expect((await bench.database.db.selectFrom("events").select("probe_seq").orderBy("seq").execute()).map((row) => row.probe_seq)).toEqual([1, 3]);
+    expect(
+      (await bench.database.db.selectFrom("events").select("probe_seq").orderBy("seq").execute()).map((row) => row.probe_seq),
+    ).toEqual([1, 3]);
     expect(bench.published).toEqual([1]);
   });
 
@@ -126,11 +147,29 @@ describe("what is no batch", () => {
   test.each([
     ["nothing", Buffer.alloc(0)],
     ["no JSON", Buffer.from("{")],
-    ["another version", { v: 2, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT, events: [{ seq: 1, ...note("x") }] }],
+    [
+      "another version",
+      { v: 2, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT, events: [{ seq: 1, ...note("x") }] },
+    ],
     ["no events", { v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT, events: [] }],
-    ["501 events", { v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT, events: Array.from({ length: 501 }, (_, index) => ({ seq: index + 1, ...note("x") })) }],
-    ["a sequence that does not rise", { v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT, events: [{ seq: 2, ...note("x") }, { seq: 2, ...note("y") }] }],
-    ["a sequence at or before what it follows", { v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 5, sent_at: AT, events: [{ seq: 5, ...note("x") }] }],
+    [
+      "501 events",
+      {
+        v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT,
+        events: Array.from({ length: 501 }, (_, index) => ({ seq: index + 1, ...note("x") })),
+      },
+    ],
+    [
+      "a sequence that does not rise",
+      {
+        v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 0, sent_at: AT,
+        events: [{ seq: 2, ...note("x") }, { seq: 2, ...note("y") }],
+      },
+    ],
+    [
+      "a sequence at or before what it follows",
+      { v: 1, queue_id: "0190a000-0000-7000-8000-000000000000", after: 5, sent_at: AT, events: [{ seq: 5, ...note("x") }] },
+    ],
     ["broken gzip", gzipSync("{}").subarray(0, 12)],
   ])("%s: is refused, answered and counted, and the next one is taken", async (_, body) => {
     await bench.send(probe, "events", body);
@@ -147,7 +186,12 @@ describe("what is no batch", () => {
 
   test("data nested a million deep is set aside", async () => {
     const deep = `${"[".repeat(400_000)}${"]".repeat(400_000)}`;
-    await bench.send(probe, "events", gzipSync(`{"v":1,"queue_id":"${queueId}","after":0,"sent_at":"${AT}","events":[{"seq":1,"type":"error","occurred_at":"${AT}","data":${deep}}]}`));
+    await bench.send(
+      probe, "events",
+      gzipSync(
+        `{"v":1,"queue_id":"${queueId}","after":0,"sent_at":"${AT}","events":[{"seq":1,"type":"x","occurred_at":"${AT}","data":${deep}}]}`,
+      ),
+    );
     expect(bench.acks.at(-1)?.ack.refused?.code ?? bench.acks.at(-1)?.ack.watermark).toBe(1);
     expect((await bench.database.db.selectFrom("rejected_events").selectAll().execute()).length).toBe(1);
   });
@@ -160,11 +204,16 @@ describe("what is no batch", () => {
     };
     const seed = Buffer.from(JSON.stringify({
       v: 1, queue_id: queueId, after: 0, sent_at: AT,
-      events: [{ seq: 1, ...note("a") }, { seq: 2, type: "host_found", occurred_at: AT, data: hostState({ ip: "192.0.2.1", mac: "02:00:00:00:00:01", hostname: "h" }, AT) }],
+      events: [
+        { seq: 1, ...note("a") },
+        { seq: 2, type: "host_found", occurred_at: AT, data: hostState({ ip: "192.0.2.1", mac: "02:00:00:00:00:01", hostname: "h" }, AT) },
+      ],
     }));
     for (let round = 0; round < 5000; round += 1) {
       let bytes = Buffer.from(seed);
-      for (let changes = 1 + random(4); changes > 0; changes -= 1) bytes[random(bytes.length)] = random(4) === 0 ? random(256) : 0x20 + random(95);
+      for (let changes = 1 + random(4); changes > 0; changes -= 1) {
+        bytes[random(bytes.length)] = random(4) === 0 ? random(256) : 0x20 + random(95);
+      }
       if (random(10) === 0) bytes = bytes.subarray(0, random(bytes.length));
       if (random(4) === 0) {
         bytes = gzipSync(bytes, { level: 1 });
@@ -175,7 +224,8 @@ describe("what is no batch", () => {
       expect(bench.acks.length).toBe(before + 1);
     }
     expect(bench.ingest.health().status).toBe("ok");
-    const order = await bench.database.db.selectFrom("events").select(["queue_id", "probe_seq"]).where("queue_id", "=", queueId).orderBy("seq").execute();
+    const order = await bench.database.db.selectFrom("events").select(["queue_id", "probe_seq"]).where("queue_id", "=", queueId)
+      .orderBy("seq").execute();
     const seqs = order.map((row) => row.probe_seq ?? 0);
     expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b));
   });
@@ -184,15 +234,18 @@ describe("what is no batch", () => {
 describe("other channels", () => {
   test("health is kept, and what is none is counted", async () => {
     const health = {
-      v: 1, at: AT, version: "1.2.3", uptime_seconds: 1, cpu_percent: 1, load_1m: 1, memory: { rss_bytes: 1, available_bytes: 1, total_bytes: 1 }, disk: { free_bytes: 1, total_bytes: 1 },
-      temperature_celsius: null, capture: { frames: 1, dropped: 0 }, queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: null,
+      v: 1, at: AT, version: "1.2.3", uptime_seconds: 1, cpu_percent: 1, load_1m: 1,
+      memory: { rss_bytes: 1, available_bytes: 1, total_bytes: 1 }, disk: { free_bytes: 1, total_bytes: 1 },
+      temperature_celsius: null, capture: { frames: 1, dropped: 0 }, queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 },
+      clock_offset_ms: null,
       interface: { name: "lan0", up: true }, hosts: { online: 1, known: 1 },
     };
     await bench.send(probe, "health", health);
     await bench.send(probe, "health", { ...health, memory: null });
     await bench.send(probe, "status", "x");
     await bench.send(probe, "replies", {});
-    const row = await bench.database.db.selectFrom("probes").select(["health", "version"]).where("id", "=", probe.probeId).executeTakeFirstOrThrow();
+    const row = await bench.database.db.selectFrom("probes").select(["health", "version"]).where("id", "=", probe.probeId)
+      .executeTakeFirstOrThrow();
     expect([JSON.parse(row.health ?? ""), row.version]).toEqual([health, "1.2.3"]);
     expect(await refused()).toEqual({ "not-a-health": 1, "not-a-status": 1, "not-a-reply": 1 });
   });
@@ -201,7 +254,9 @@ describe("other channels", () => {
     await bench.send(probe, "status", { v: 1, state: "online", version: "1.0.0", run_id: createId(), at: AT });
     const sent = bench.configurations[0];
     expect(sent).toMatchObject({ probeId: probe.probeId, retain: true });
-    expect(ProbeConfiguration.parse(JSON.parse(sent?.text ?? ""))).toMatchObject({ revision: 0, site_name: "site", sweep: { enabled: true } });
+    expect(
+      ProbeConfiguration.parse(JSON.parse(sent?.text ?? "")),
+    ).toMatchObject({ revision: 0, site_name: "site", sweep: { enabled: true } });
   });
 
   test("a payload that the broker refused as too large is answered, so that the probe can make it smaller", async () => {
@@ -226,5 +281,7 @@ test("what was refused just before the end is counted all the same, and nothing 
   await bench.ingest.close();
   await bench.sendBatch(probe, queueId, 0, [note("late")]);
   expect(await notes()).toEqual([]);
-  expect(await bench.database.db.selectFrom("probes").select("refused").execute()).toEqual([{ refused: JSON.stringify({ "wrong-topic": 1 }) }]);
+  expect(
+    await bench.database.db.selectFrom("probes").select("refused").execute(),
+  ).toEqual([{ refused: JSON.stringify({ "wrong-topic": 1 }) }]);
 });

@@ -50,7 +50,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   let fault: string | null = null;
   let isClosed = false;
 
-  const acknowledge = async (probe: ProbeAddress, ack: Pick<Acknowledgement, "queue_id" | "watermark" | "refused" | "batch_sent_at">, receivedAt: string) => {
+  const acknowledge = async (probe: ProbeAddress, ack: Omit<Acknowledgement, "v" | "received_at" | "sent_at">, receivedAt: string) => {
     const message: Acknowledgement = { v: MESSAGE_VERSION, ...ack, received_at: receivedAt, sent_at: toInstant(clock.now()) };
     try {
       await deps.broker.publish(probe, "acks", JSON.stringify(message), { retain: false });
@@ -73,15 +73,20 @@ export function createIngest(deps: IngestDependencies): Ingest {
     if (committed.appended) deps.published(probe.tenantId, committed.appended.fromSeq);
     for (let rejected = committed.rejected; rejected > 0; rejected -= 1) refusals.count(probe.probeId, "unreadable-event");
     if (committed.isGap) refusals.count(probe.probeId, "gap");
-    const refused = committed.isGap ? { code: "gap" as const, message: `nothing is here between ${committed.watermark} and ${batch.after}` } : null;
-    return acknowledge(probe, { queue_id: batch.queue_id, watermark: committed.watermark, batch_sent_at: batch.sent_at, refused }, receivedAt);
+    const message = `nothing is here between ${committed.watermark} and ${batch.after}`;
+    const refused = committed.isGap ? { code: "gap" as const, message } : null;
+    return acknowledge(
+      probe, { queue_id: batch.queue_id, watermark: committed.watermark, batch_sent_at: batch.sent_at, refused }, receivedAt,
+    );
   };
 
   const sendConfiguration = async (probe: KnownProbe) => {
     const site = await probes.findConfiguration(probe.probeId);
     if (!site) return;
     const settings = JSON.parse(site.probe_configuration) as object;
-    const message = ProbeConfiguration.parse({ ...settings, v: MESSAGE_VERSION, revision: site.configuration_revision, site_name: site.name });
+    const message = ProbeConfiguration.parse({
+      ...settings, v: MESSAGE_VERSION, revision: site.configuration_revision, site_name: site.name,
+    });
     await deps.broker.publish(probe, "config", JSON.stringify(message), { retain: true });
   };
 
@@ -162,7 +167,10 @@ export function createIngest(deps: IngestDependencies): Ingest {
       void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
     },
     revoked: (probeId) => watch.revoked(probeId),
-    health: () => (fault === null ? { status: "ok", detail: "events are committed" } : { status: "degraded", detail: `events cannot be committed: ${fault}` }),
+    health() {
+      if (fault === null) return { status: "ok", detail: "events are committed" };
+      return { status: "degraded", detail: `events cannot be committed: ${fault}` };
+    },
     async close() {
       isClosed = true;
       await serial.idle();

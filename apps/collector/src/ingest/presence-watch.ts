@@ -56,14 +56,16 @@ export function createPresenceWatch(deps: {
   let lastCheck = clock.monotonic();
 
   const watch = (probe: KnownProbe, lastHeardAt: string) =>
-    online.set(probe.probeId, { probe, lastHeardAt, deadline: clock.monotonic() + silentAfterMs, writtenAt: clock.monotonic(), isJudged: false });
+    online.set(probe.probeId, {
+      probe, lastHeardAt, deadline: clock.monotonic() + silentAfterMs, writtenAt: clock.monotonic(), isJudged: false,
+    });
 
   const silence = async (entry: Watched, how: { readonly isCleanStop: boolean }) => {
     const { probe, lastHeardAt } = entry;
     const at = toInstant(clock.now());
     const data: EventData<"probe_silent"> = {
       code: "probe-silent", name: probe.name, last_heard_at: lastHeardAt, clean_stop: how.isCleanStop,
-      message: how.isCleanStop ? "the probe was stopped" : `nothing was heard from the probe for ${deps.silentAfterSeconds} s, or its connection broke`,
+      message: how.isCleanStop ? "the probe was stopped" : "nothing is heard from the probe any more",
     };
     const appended = await db.transaction().execute(async (trx) => {
       const { numUpdatedRows } = await trx.updateTable("probes").set({ state: "silent", silent_since: at, last_heard_at: lastHeardAt })
@@ -80,9 +82,11 @@ export function createPresenceWatch(deps: {
 
   const welcome = async (probe: KnownProbe, at: string) => {
     const appended = await db.transaction().execute(async (trx) => {
-      const before = await trx.selectFrom("probes").select(["state", "silent_since"]).where("id", "=", probe.probeId).where("revoked_at", "is", null).executeTakeFirst();
+      const before = await trx.selectFrom("probes").select(["state", "silent_since"]).where("id", "=", probe.probeId)
+        .where("revoked_at", "is", null).executeTakeFirst();
       if (!before) return null;
-      await trx.updateTable("probes").set({ state: "online", silent_since: null, last_heard_at: at }).where("id", "=", probe.probeId).execute();
+      await trx.updateTable("probes").set({ state: "online", silent_since: null, last_heard_at: at }).where("id", "=", probe.probeId)
+        .execute();
       if (before.state !== "silent") return null;
       const data: EventData<"probe_returned"> = { name: probe.name, silent_since: before.silent_since ?? at };
       return deps.log.append(trx, probe.tenantId, [eventOf(probe, "probe_returned", at, data)]);
@@ -101,7 +105,9 @@ export function createPresenceWatch(deps: {
         if (isStill) await silence(entry, { isCleanStop: false });
       });
     } catch (error) {
-      deps.logger.error({ probe_id: entry.probe.probeId, reason: describeError(error) }, "a silent probe could not be recorded, trying again");
+      deps.logger.error(
+        { probe_id: entry.probe.probeId, reason: describeError(error) }, "a silent probe could not be recorded, trying again",
+      );
     } finally {
       entry.isJudged = false;
     }

@@ -20,6 +20,8 @@ function toKnown(row: Pick<Schema["probes"], (typeof COLUMNS)[number]>): KnownPr
   };
 }
 
+type SiteSettings = Pick<Selectable<Schema["sites"]>, "name" | "probe_configuration" | "configuration_revision">;
+
 /** What ingest keeps of probes. */
 export interface ProbesStore {
   /** @returns Null for a probe that is unknown or revoked. */
@@ -31,18 +33,20 @@ export interface ProbesStore {
   setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
   addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
   /** What its site says that the probe is to do. */
-  findConfiguration(probeId: string): Promise<Pick<Selectable<Schema["sites"]>, "name" | "probe_configuration" | "configuration_revision"> | null>;
+  findConfiguration(probeId: string): Promise<SiteSettings | null>;
 }
 
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
   const { db, reads } = deps;
   return {
     async find(probeId) {
-      const row = await reads.selectFrom("probes").select(COLUMNS).where("id", "=", probeId).where("revoked_at", "is", null).executeTakeFirst();
+      const row = await reads.selectFrom("probes").select(COLUMNS).where("id", "=", probeId).where("revoked_at", "is", null)
+        .executeTakeFirst();
       return row ? toKnown(row) : null;
     },
     async listOnline() {
-      return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null).execute()).map(toKnown);
+      return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null)
+        .execute()).map(toKnown);
     },
     async setHeard(probeId, at) {
       await db.updateTable("probes").set({ last_heard_at: at }).where("id", "=", probeId).execute();
@@ -62,7 +66,8 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
     }),
     async findConfiguration(probeId) {
       const row = await reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id")
-        .select(["sites.name", "sites.probe_configuration", "sites.configuration_revision"]).where("probes.id", "=", probeId).executeTakeFirst();
+        .select(["sites.name", "sites.probe_configuration", "sites.configuration_revision"]).where("probes.id", "=", probeId)
+          .executeTakeFirst();
       return row ?? null;
     },
   };
@@ -70,8 +75,10 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
 
 /** The devices of a site that no probe watches any more: nothing is known of them but how they last were. */
 export async function setDevicesUnknown(trx: Transaction<Schema>, siteId: string): Promise<void> {
-  const watching = await trx.selectFrom("probes").select("id").where("site_id", "=", siteId).where("state", "=", "online").where("revoked_at", "is", null)
+  const watching = await trx.selectFrom("probes").select("id").where("site_id", "=", siteId).where("state", "=", "online")
+    .where("revoked_at", "is", null)
     .limit(1).executeTakeFirst();
   if (watching) return;
-  await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown").execute();
+  await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
+    .execute();
 }

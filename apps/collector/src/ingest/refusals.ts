@@ -13,7 +13,9 @@ export interface Refusals {
 /** A probe that sends nonsense all day costs one small write in this time. */
 const WRITE_EVERY_MS = 1000;
 
-export function createRefusals(deps: { readonly probes: Pick<ProbesStore, "addRefused">; readonly clock: Clock; readonly log: Log }): Refusals {
+export function createRefusals(
+  deps: { readonly probes: Pick<ProbesStore, "addRefused">; readonly clock: Clock; readonly log: Log },
+): Refusals {
   let pending = new Map<string, Record<string, number>>();
   let cancel: (() => void) | null = null;
 

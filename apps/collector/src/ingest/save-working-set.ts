@@ -10,18 +10,25 @@ export async function saveWorkingSet(trx: Kysely<Schema>, set: WorkingSet): Prom
   const { tenantId, siteId } = set.site;
   const devices = [...set.devices.values()];
   await insertMany(trx, "devices", devices.filter((device) => device.isNew).map(({ id, fields }) => ({
-    id, tenant_id: tenantId, site_id: siteId, ip: fields.ip, ip_key: fields.ip_key, mac: fields.mac, hostname: fields.hostname, vendor: fields.vendor,
+    id, tenant_id: tenantId, site_id: siteId, ip: fields.ip, ip_key: fields.ip_key, mac: fields.mac, hostname: fields.hostname,
+    vendor: fields.vendor,
     os_guess: "", device_type: "unknown", is_online: fields.is_online, presence_state: fields.presence_state,
     first_seen: fields.first_seen, last_seen: fields.last_seen, open_ports: fields.open_ports, tags: "[]", locked_fields: "[]",
   })));
   for (const group of Object.keys(COLUMN_GROUPS) as ColumnGroup[]) {
-    await updateDevices(trx, devices.filter((device) => !device.isNew && device.changed.has(group)).map((device) => columnsOf(device, group)));
+    await updateDevices(
+      trx, devices.filter((device) => !device.isNew && device.changed.has(group)).map((device) => columnsOf(device, group)),
+    );
   }
   await upsertMany(trx, "interfaces", { key: ["site_id", "mac"], update: ["vendor"] }, [...set.interfaces.values()]);
   await upsertMany(trx, "addresses", { key: ["device_id", "mac", "ip"], update: ["last_seen", "current"] }, [...set.addresses.values()]);
-  await upsertMany(trx, "evidence", { key: ["device_id", "field", "source", "value"], update: ["confidence", "seen_at"], newerBy: "seen_at" }, [...set.evidence.values()]);
   await upsertMany(
-    trx, "ports", { key: ["device_id", "port", "protocol"], update: ["state", "service", "version", "banner", "last_scanned"] }, [...set.ports.values()],
+    trx, "evidence", { key: ["device_id", "field", "source", "value"], update: ["confidence", "seen_at"], newerBy: "seen_at" },
+    [...set.evidence.values()],
+  );
+  await upsertMany(
+    trx, "ports", { key: ["device_id", "port", "protocol"], update: ["state", "service", "version", "banner", "last_scanned"] },
+    [...set.ports.values()],
   );
   await insertMany(trx, "device_changes", set.changes);
 }

@@ -11,7 +11,7 @@ export function createSerial(): Serial {
     run(key, work) {
       const before = tails.get(key);
       const result = before ? before.then(work) : work();
-      const tail = result.catch(() => undefined).then(() => {
+      const tail = settled(result).finally(() => {
         if (tails.get(key) === tail) tails.delete(key);
       });
       tails.set(key, tail);
@@ -21,4 +21,13 @@ export function createSerial(): Serial {
       while (tails.size > 0) await Promise.all(tails.values());
     },
   };
+}
+
+/** Whoever waits for its turn does not care how the one before went. */
+async function settled(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch {
+    // Its caller has the error.
+  }
 }

@@ -72,7 +72,10 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
     let draft = devices.get(row.id);
     if (!draft) {
       const { id, locked_fields, ...fields } = row;
-      draft = { id, isNew: false, fields, changed: new Set(), locked: locked_fields === "[]" ? NO_LOCKS : new Set(JSON.parse(locked_fields) as string[]) };
+      draft = {
+        id, isNew: false, fields, changed: new Set(),
+        locked: locked_fields === "[]" ? NO_LOCKS : new Set(JSON.parse(locked_fields) as string[]),
+      };
       devices.set(id, draft);
     }
     return draft;
@@ -99,9 +102,11 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
   const idsOf = (refs: readonly HostRef[]) => [...new Set(refs.flatMap((ref) => find(ref)?.id ?? []))];
 
   for (const row of await selectIn(idsOf(wanted.withAddresses), (list) =>
-    trx.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", list).where("current", "=", 1).execute())) currentOf(row.device_id, row.mac).set(row.ip, row);
+    trx.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", list).where("current", "=", 1)
+      .execute())) currentOf(row.device_id, row.mac).set(row.ip, row);
   for (const row of await selectIn(idsOf(wanted.withPorts), (list) =>
-    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open").execute())) {
+    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open")
+      .execute())) {
     openPortsOf(row.device_id).add(`${row.port} ${row.protocol}`);
   }
 
@@ -152,7 +157,8 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
       for (const ip of now) {
         const known = current.get(ip);
         const row: AddressRow = known ?? {
-          device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at, current: 1,
+          device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at,
+          current: 1,
         };
         isNews ||= known === undefined;
         if (row.last_seen < at) row.last_seen = at;

@@ -26,7 +26,9 @@ export async function upsertMany(
     return (db as unknown as Kysely<Record<string, Record<string, string>>>).insertInto(table)
       .values(Array.from({ length: size }, () => row))
       .onConflict((conflict) => {
-        const update = conflict.columns([...options.key]).doUpdateSet(Object.fromEntries(options.update.map((column) => [column, sql.ref(`excluded.${column}`)])));
+        const update = conflict.columns([...options.key]).doUpdateSet(
+          Object.fromEntries(options.update.map((column) => [column, sql.ref(`excluded.${column}`)])),
+        );
         const { newerBy } = options;
         return newerBy === undefined ? update : update.whereRef(sql.ref(`excluded.${newerBy}`), ">", sql.ref(`${table}.${newerBy}`));
       }).compile().sql;
@@ -50,12 +52,14 @@ export async function updateDevices(db: Kysely<Schema>, rows: readonly ({ readon
       const value = sql.ref(`v.column${index + 2}`);
       return sql`${sql.ref(column)} = ${NUMBERS.has(column) ? sql`cast(${value} as integer)` : value}`;
     });
-    return sql`update devices set ${sql.join(sets)} from (values ${sql.join(Array.from({ length: size }, () => tuple))}) as v where devices.id = v.column1`
-      .compile(db).sql;
+    const values = sql.join(Array.from({ length: size }, () => tuple));
+    return sql`update devices set ${sql.join(sets)} from (values ${values}) as v where devices.id = v.column1`.compile(db).sql;
   });
 }
 
-async function inChunks(db: Kysely<Schema>, rows: readonly Row[], keyOf: (size: number) => string, compile: (size: number) => string): Promise<void> {
+async function inChunks(
+  db: Kysely<Schema>, rows: readonly Row[], keyOf: (size: number) => string, compile: (size: number) => string,
+): Promise<void> {
   let at = 0;
   for (const size of CHUNK_SIZES) {
     if (rows.length - at < size) continue;

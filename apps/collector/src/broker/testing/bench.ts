@@ -17,7 +17,8 @@ export async function issueProbe(authority: Authority, probeId: string): Promise
 export function connectProbe(port: number, ca: string, identity: Partial<KeyAndCertificate>, options: IClientOptions): Promise<MqttClient> {
   return connectAsync(`mqtts://127.0.0.1:${port}`, {
     ca, reconnectPeriod: 0, protocolVersion: 4, connectTimeout: 5000,
-    ...(identity.key === undefined ? {} : { key: identity.key }), ...(identity.certificate === undefined ? {} : { cert: identity.certificate }), ...options,
+    ...(identity.key === undefined ? {} : { key: identity.key }),
+    ...(identity.certificate === undefined ? {} : { cert: identity.certificate }), ...options,
   }, false);
 }
 
@@ -32,7 +33,9 @@ export interface BrokerBench {
   hold: Promise<void>;
   /** A new probe that is let in. */
   enroll(): Promise<{ readonly probeId: string; readonly tenantId: string; readonly identity: KeyAndCertificate }>;
-  connect(probe: { readonly probeId: string; readonly identity: Partial<KeyAndCertificate> }, options?: IClientOptions): Promise<MqttClient>;
+  connect(
+    probe: { readonly probeId: string; readonly identity: Partial<KeyAndCertificate> }, options?: IClientOptions,
+  ): Promise<MqttClient>;
 }
 
 /** @param options.limits As the broker's. */
@@ -59,7 +62,9 @@ export async function startBrokerBench(options: {
       admitted.set(probeId, tenantId);
       return { probeId, tenantId, identity: await issueProbe(authority, probeId) };
     },
-    connect: (probe, extra = {}) => connectProbe(broker.port(), authority.certificate, probe.identity, { clientId: probe.probeId, ...extra }),
+    connect: (probe, extra = {}) => connectProbe(
+      broker.port(), authority.certificate, probe.identity, { clientId: probe.probeId, ...extra },
+    ),
   };
   const receiver: ProbeReceiver = {
     async receive(message) {

@@ -12,12 +12,14 @@ const KEY_KINDS = {
 } as const;
 
 /** A new key (PKCS #8 PEM) and a signing request for it (PEM), as a probe makes them. For tests. */
-export async function createRequest(options: { readonly kind?: keyof typeof KEY_KINDS; readonly name?: string } = {}): Promise<{ readonly key: string; readonly request: string }> {
+export async function createRequest(
+  options: { readonly kind?: keyof typeof KEY_KINDS; readonly name?: string } = {},
+): Promise<{ readonly key: string; readonly request: string }> {
   const algorithm = KEY_KINDS[options.kind ?? "P-256"];
   const keys = (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as webcrypto.CryptoKeyPair;
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: [{ CN: [options.name ?? "somebody else"] }],
-    keys: keys as unknown as Parameters<typeof x509.Pkcs10CertificateRequestGenerator.create>[0]["keys"],
+    keys,
     signingAlgorithm: algorithm,
   });
   const key = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");

@@ -57,7 +57,9 @@ function update(device: DeviceDraft, state: HostState, at: string, { set }: Appl
     changed.push(field);
     set.addChange(device, { at, field, before, after: state[field], source: sourceOf(state, field) });
   };
-  if (device.fields.ip !== state.ip) change("ip", { ip: state.ip, ip_key: addressKey(state.ip), ...(state.mac === "" ? {} : { mac: state.mac }) });
+  if (device.fields.ip !== state.ip) {
+    change("ip", { ip: state.ip, ip_key: addressKey(state.ip), ...(state.mac === "" ? {} : { mac: state.mac }) });
+  }
   if (device.fields.hostname !== state.hostname) change("hostname", { hostname: state.hostname });
   if (device.fields.vendor !== state.vendor) change("vendor", { vendor: state.vendor });
   set.setVendor(device, state.mac, state.vendor, at);

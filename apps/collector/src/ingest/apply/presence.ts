@@ -28,7 +28,8 @@ export const presenceReport: Apply<"presence_report"> = {
   apply({ data, occurred_at }, context) {
     for (const host of data.hosts) {
       const device = context.set.find(host);
-      if (device && (host.presence_state === "online" || occurred_at >= device.fields.last_seen)) seen(device, host.presence_state, host.last_seen_at, context);
+      if (!device || (host.presence_state === "offline" && occurred_at < device.fields.last_seen)) continue;
+      seen(device, host.presence_state, host.last_seen_at, context);
     }
     return { type: "presence_report", deviceId: null, data };
   },

@@ -24,7 +24,10 @@ export interface IngestBench {
   addProbe(siteId?: string): Promise<ProbeAddress>;
   send(probe: ProbeAddress, channel: UpChannel, body: unknown, retained?: boolean): Promise<void>;
   /** A batch as the probe's uplink makes it. @returns The acknowledgement, or undefined when there was none. */
-  sendBatch(probe: ProbeAddress, queueId: string, after: number, events: readonly (Event | ProbeEvent | { readonly type: string })[], firstSeq?: number): Promise<Acknowledgement | undefined>;
+  sendBatch(
+    probe: ProbeAddress, queueId: string, after: number, events: readonly (Event | ProbeEvent | { readonly type: string })[],
+    firstSeq?: number,
+  ): Promise<Acknowledgement | undefined>;
   /** As after a crash or a restart: the same database, nothing of the old one's memory. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -37,7 +40,9 @@ export async function createIngestBench(): Promise<IngestBench> {
   const [tenantId, siteId] = [createId(), createId()];
   const at = toInstant(clock.now());
   await database.db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
-  await database.db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION }).execute();
+  await database.db.insertInto("sites").values({
+    id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
+  }).execute();
   const log = createEventLog({ reads: database.reads });
   const broker: Pick<Broker, "publish" | "health"> = {
     publish(probe, channel, payload, { retain }) {
@@ -56,7 +61,8 @@ export async function createIngestBench(): Promise<IngestBench> {
     async addProbe(site = siteId) {
       const probeId = createId();
       await database.db.insertInto("probes").values({
-        id: probeId, tenant_id: tenantId, site_id: site, name: "probe", enrolled_at: at, revoked_at: null, certificate_serial: "00", certificate_expires_at: at,
+        id: probeId, tenant_id: tenantId, site_id: site, name: "probe", enrolled_at: at, revoked_at: null, certificate_serial: "00",
+        certificate_expires_at: at,
         version: "", state: "enrolled", silent_since: null, last_heard_at: null, run_id: null, health: null,
       }).execute();
       return { tenantId, probeId };
@@ -66,7 +72,8 @@ export async function createIngestBench(): Promise<IngestBench> {
     async sendBatch(probe, queueId, after, events, firstSeq = after + 1) {
       const before = bench.acks.length;
       await bench.send(probe, "events", {
-        v: 1, queue_id: queueId, after, sent_at: toInstant(clock.now()), events: events.map((event, index) => ({ seq: firstSeq + index, ...event })),
+        v: 1, queue_id: queueId, after, sent_at: toInstant(clock.now()),
+        events: events.map((event, index) => ({ seq: firstSeq + index, ...event })),
       });
       return bench.acks.slice(before).find(({ probeId }) => probeId === probe.probeId)?.ack;
     },
@@ -86,8 +93,16 @@ export async function createIngestBench(): Promise<IngestBench> {
   return bench;
 }
 
+export interface HostSketch {
+  readonly ip: string;
+  readonly mac: string;
+  readonly hostname?: string;
+  readonly vendor?: string;
+  readonly addresses?: readonly string[];
+}
+
 /** A host's state with what a test does not care about filled in. */
-export function hostState(host: { readonly ip: string; readonly mac: string; readonly hostname?: string; readonly vendor?: string; readonly addresses?: readonly string[] }, at: string) {
+export function hostState(host: HostSketch, at: string) {
   const { ip, mac, hostname = "", vendor = "" } = host;
   return {
     ip, mac, hostname, vendor, addresses: [...(host.addresses ?? [ip])],

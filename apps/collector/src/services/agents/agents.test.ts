@@ -10,8 +10,12 @@ let stack: Stack;
 beforeEach(async () => void (stack = await startStack()));
 afterEach(() => stack.close());
 
-const makeToken = async (ttl_seconds = 3600) => EnrollmentToken.parse((await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId, ttl_seconds } })).body);
-const enroll = (token: string, certificate_request: string, name = "box") => stack.call("POST", "/api/v1/agents/enroll", { body: { token, certificate_request, name } });
+const makeToken = async (ttl_seconds = 3600) => EnrollmentToken.parse(
+  (await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId, ttl_seconds } })).body,
+);
+const enroll = (token: string, certificate_request: string, name = "box") => stack.call(
+  "POST", "/api/v1/agents/enroll", { body: { token, certificate_request, name } },
+);
 const refusal = ({ status, body }: Answer) => [status, body.error.code, body.error.details.reason];
 const enrolled = async () => {
   const { key, request } = await createRequest();
@@ -36,7 +40,10 @@ describe("an enrollment token", () => {
   test("enrolls one probe, whose certificate the broker takes", async () => {
     const { probeId, identity, answer } = await enrolled();
     expect(new X509Certificate(answer.certificate).subject).toBe(`CN=${probeId}`);
-    expect(answer).toMatchObject({ tenant_id: stack.tenantId, site_id: stack.siteId, ca_certificate: stack.authority.certificate, mqtt_url: `mqtts://127.0.0.1:${stack.broker.port()}` });
+    expect(answer).toMatchObject({
+      tenant_id: stack.tenantId, site_id: stack.siteId, ca_certificate: stack.authority.certificate,
+      mqtt_url: `mqtts://127.0.0.1:${stack.broker.port()}`,
+    });
     const client = await stack.connect(probeId, identity);
     expect(client.connected).toBe(true);
     client.end(true);
@@ -48,7 +55,9 @@ describe("an enrollment token", () => {
     const requests = await Promise.all(Array.from({ length: 4 }, () => createRequest()));
     const answers = await Promise.all(requests.map(({ request }) => enroll(token, request)));
     expect(answers.filter((answer) => answer.status === 201).length).toBe(1);
-    expect(answers.filter((answer) => answer.status !== 201).map(refusal)).toEqual(Array.from({ length: 3 }, () => [401, "UNAUTHORIZED", "token-used"]));
+    expect(answers.filter((answer) => answer.status !== 201).map(refusal)).toEqual(
+      Array.from({ length: 3 }, () => [401, "UNAUTHORIZED", "token-used"]),
+    );
     expect((await stack.database.db.selectFrom("probes").select("id").execute()).length).toBe(1);
     expect(refusal(await enroll(token, (await createRequest()).request))).toEqual([401, "UNAUTHORIZED", "token-used"]);
   });
@@ -103,11 +112,19 @@ describe("a certificate", () => {
     const stranger = await createRequest();
     const foreign = await other.authority.issueToProbe(probeId, stranger.request);
     if (!foreign.ok) throw new Error(foreign.message);
-    expect((await stack.call("POST", "/api/v1/agents/renew", { body, identity: { key: stranger.key, certificate: foreign.issued.certificate } })).status).toBe(401);
+    expect(
+      (await stack.call(
+        "POST", "/api/v1/agents/renew", { body, identity: { key: stranger.key, certificate: foreign.issued.certificate } },
+      )).status,
+    ).toBe(401);
     await other.close();
     expect((await stack.call("POST", `/api/v1/agents/probes/${probeId}/revoke`)).status).toBe(204);
     expect((await stack.call("POST", "/api/v1/agents/renew", { body, identity })).status).toBe(401);
-    expect(refusal(await stack.call("POST", "/api/v1/agents/renew", { body: { certificate_request: "x" }, identity: (await enrolled()).identity }))[2]).toBe("bad-certificate-request");
+    expect(
+      refusal(
+        await stack.call("POST", "/api/v1/agents/renew", { body: { certificate_request: "x" }, identity: (await enrolled()).identity }),
+      )[2],
+    ).toBe("bad-certificate-request");
   });
 });
 
@@ -141,7 +158,8 @@ describe("a probe over the real broker", () => {
     await client.subscribeAsync(topic("acks"), { qos: 1 });
     const queue_id = createId();
     const batch = (after: number) => JSON.stringify({
-      v: 1, queue_id, after, sent_at: toInstant(Date.now()), events: [{ seq: after + 1, type: "error", occurred_at: toInstant(Date.now()), data: { code: "x", message: "y" } }],
+      v: 1, queue_id, after, sent_at: toInstant(Date.now()),
+      events: [{ seq: after + 1, type: "error", occurred_at: toInstant(Date.now()), data: { code: "x", message: "y" } }],
     });
     await client.publishAsync(topic("events"), batch(0), { qos: 1 });
     await expect.poll(() => acks).toMatchObject([{ watermark: 1, refused: null }]);
@@ -175,7 +193,9 @@ describe("sites", () => {
   });
 
   test("are read by viewers, made by administrators, and seen by their own tenant only", async () => {
-    expect((await stack.call("GET", `/api/v1/sites/${stack.siteId}`, { role: "viewer" })).body).toMatchObject({ id: stack.siteId, name: "site" });
+    expect(
+      (await stack.call("GET", `/api/v1/sites/${stack.siteId}`, { role: "viewer" })).body,
+    ).toMatchObject({ id: stack.siteId, name: "site" });
     expect((await stack.call("POST", "/api/v1/sites", { body: { name: "x" }, role: "operator" })).status).toBe(403);
     const tenantId = createId();
     expect((await stack.call("GET", `/api/v1/sites/${stack.siteId}`, { tenantId })).status).toBe(404);
@@ -183,6 +203,8 @@ describe("sites", () => {
     const { probeId } = await enrolled();
     expect((await stack.call("GET", `/api/v1/agents/probes/${probeId}`, { tenantId })).status).toBe(404);
     expect((await stack.call("GET", "/api/v1/agents/probes", { tenantId })).body.data).toEqual([]);
-    expect((await stack.call("GET", "/api/v1/agents/probes?per_page=1", { role: "viewer" })).body).toMatchObject({ data: [{ id: probeId }], meta: { total: 1, next_cursor: null } });
+    expect(
+      (await stack.call("GET", "/api/v1/agents/probes?per_page=1", { role: "viewer" })).body,
+    ).toMatchObject({ data: [{ id: probeId }], meta: { total: 1, next_cursor: null } });
   });
 });

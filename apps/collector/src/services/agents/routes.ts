@@ -1,5 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { EnrollmentToken, EnrollmentTokenCreate, EnrollRequest, EnrollResponse, Id, listEnvelope, PageQuery, Probe, RenewRequest, RenewResponse } from "@lanthorn/contract";
+import {
+  EnrollmentToken, EnrollmentTokenCreate, EnrollRequest, EnrollResponse, Id, listEnvelope, PageQuery, Probe, RenewRequest, RenewResponse,
+} from "@lanthorn/contract";
 import { identityOf, probeOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { AgentsService } from "./service.ts";
@@ -29,7 +31,7 @@ const renew = declareRoute("probe", {
 const list = declareRoute("agents:read", {
   method: "get",
   path: "/agents/probes",
-  request: { query: PageQuery },
+  request: { query: PageQuery.extend({ cursor: Id.optional() }) },
   responses: { 200: { description: "Probes in the order of their enrollment", content: json(listEnvelope(Probe)) } },
 });
 

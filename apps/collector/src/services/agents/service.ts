@@ -1,18 +1,20 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
-  type ENROLL_REFUSALS, type EnrollmentToken, type EnrollResponse, formatEnrollmentToken, Id, type List, parseEnrollmentToken, type Probe, ProbeHealth,
+  type ENROLL_REFUSALS, type EnrollmentToken, type EnrollResponse, formatEnrollmentToken, type List, parseEnrollmentToken, type Probe,
+  ProbeHealth,
   type RenewResponse,
 } from "@lanthorn/contract";
 import { type Clock, createId, type Log, toInstant } from "@lanthorn/runtime";
 import type { Authority } from "../../certificates/authority.ts";
 import { ApiError, notFound, rateLimited } from "../../gateway/errors.ts";
 import type { RateLimiter, Tier } from "../../gateway/rate-limit.ts";
-import { badRequest } from "../../gateway/route.ts";
 import type { AgentsStore, ProbeRow, TokenRow } from "./store.ts";
 
 export interface AgentsService {
   /** The token is shown in the answer and nowhere else: what is kept is its hash. */
-  createToken(by: { readonly tenantId: string; readonly userId: string }, token: { readonly site_id: string; readonly ttl_seconds: number }): Promise<EnrollmentToken>;
+  createToken(
+    by: { readonly tenantId: string; readonly userId: string }, token: { readonly site_id: string; readonly ttl_seconds: number },
+  ): Promise<EnrollmentToken>;
   /** @param from.address The client's, by which attempts are limited; `host` the name by which it reached the collector. */
   enroll(
     request: { readonly token: string; readonly certificate_request: string; readonly name: string },
@@ -20,7 +22,9 @@ export interface AgentsService {
   ): Promise<EnrollResponse>;
   /** @param probeId As the connection's own certificate says. */
   renew(probeId: string, request: { readonly certificate_request: string }): Promise<RenewResponse>;
-  list(tenantId: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined }): Promise<List<Probe>>;
+  list(
+    tenantId: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined },
+  ): Promise<List<Probe>>;
   read(tenantId: string, probeId: string): Promise<Probe>;
   /** From here on the probe is let in nowhere; its live session has ended when the promise resolves. */
   revoke(tenantId: string, probeId: string): Promise<void>;
@@ -52,7 +56,8 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       const secret = randomBytes(32).toString("base64url");
       const expires_at = toInstant(clock.now() + ttl_seconds * 1000);
       await store.createToken({
-        id, tenant_id: tenantId, site_id, secret_sha256: hashOf(secret), created_by: userId, created_at: now(), expires_at, used_at: null, probe_id: null,
+        id, tenant_id: tenantId, site_id, secret_sha256: hashOf(secret), created_by: userId, created_at: now(), expires_at, used_at: null,
+        probe_id: null,
       });
       return { id, token: formatEnrollmentToken({ secret, caPin: authority.pin }), site_id, expires_at };
     },
@@ -85,17 +90,19 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
     async renew(probeId, request) {
       if (!(await store.admit(probeId))) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
       const issued = await issue(authority, probeId, request.certificate_request);
-      if (!(await store.renew(probeId, { serial: issued.serial, expiresAt: toInstant(issued.expiresAt) }))) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
+      const isRenewed = await store.renew(probeId, { serial: issued.serial, expiresAt: toInstant(issued.expiresAt) });
+      if (!isRenewed) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
       deps.log.info({ probe_id: probeId, certificate_serial: issued.serial }, "certificate renewed");
       return { certificate: issued.certificate, ca_certificate: authority.certificate };
     },
 
     async list(tenantId, { page, per_page: perPage, cursor }) {
-      if (cursor !== undefined && !Id.safeParse(cursor).success) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
       const rows = await store.listProbes(tenantId, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
       const data = rows.slice(0, perPage);
       const nextCursor = rows.length > perPage ? (data.at(-1)?.id ?? null) : null;
-      return { data: data.map(toProbe), meta: { page, per_page: perPage, total: await store.countProbes(tenantId), next_cursor: nextCursor } };
+      return {
+        data: data.map(toProbe), meta: { page, per_page: perPage, total: await store.countProbes(tenantId), next_cursor: nextCursor },
+      };
     },
 
     async read(tenantId, probeId) {

@@ -31,7 +31,8 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     .whereRef("probe_queues.probe_id", "=", "probes.id").orderBy("updated_at", "desc").limit(1).as("watermark"));
   return {
     async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined;
+      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
+        .executeTakeFirst()) !== undefined;
     },
     async createToken(token) {
       await db.insertInto("enrollment_tokens").values(token).execute();
@@ -51,7 +52,8 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
     },
     async countProbes(tenantId) {
-      const row = await reads.selectFrom("probes").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
+      const row = await reads.selectFrom("probes").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId)
+        .executeTakeFirstOrThrow();
       return row.total;
     },
     async probeById(tenantId, probeId) {
@@ -63,7 +65,8 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return numUpdatedRows === 1n;
     },
     async admit(probeId) {
-      const row = await reads.selectFrom("probes").select("tenant_id").where("id", "=", probeId).where("revoked_at", "is", null).executeTakeFirst();
+      const row = await reads.selectFrom("probes").select("tenant_id").where("id", "=", probeId).where("revoked_at", "is", null)
+        .executeTakeFirst();
       return row ? { tenantId: row.tenant_id } : null;
     },
     async renew(probeId, { serial, expiresAt }) {

@@ -7,7 +7,7 @@ import type { SitesService } from "./service.ts";
 const list = declareRoute("agents:read", {
   method: "get",
   path: "/sites",
-  request: { query: PageQuery },
+  request: { query: PageQuery.extend({ cursor: Id.optional() }) },
   responses: { 200: { description: "Sites in the order in which they were made", content: json(listEnvelope(Site)) } },
 });
 

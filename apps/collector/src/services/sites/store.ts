@@ -19,11 +19,13 @@ export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; r
       return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
     },
     async count(tenantId) {
-      const row = await reads.selectFrom("sites").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
+      const row = await reads.selectFrom("sites").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId)
+        .executeTakeFirstOrThrow();
       return row.total;
     },
     async byId(tenantId, siteId) {
-      return (await reads.selectFrom("sites").selectAll().where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) ?? null;
+      return (await reads.selectFrom("sites").selectAll().where("tenant_id", "=", tenantId).where("id", "=", siteId)
+        .executeTakeFirst()) ?? null;
     },
     async create(site) {
       const { numInsertedOrUpdatedRows } = await db.insertInto("sites").values(site)

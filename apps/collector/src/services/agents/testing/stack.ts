@@ -27,6 +27,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // A test says by its expectations what it takes this for.
+  // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 
@@ -39,7 +40,10 @@ export interface Stack {
   readonly tenantId: string;
   readonly siteId: string;
   readonly httpsPort: number;
-  call(method: string, path: string, options?: { readonly body?: unknown; readonly role?: Role; readonly tenantId?: string; readonly identity?: KeyAndCertificate }): Promise<Answer>;
+  call(
+    method: string, path: string,
+    options?: { readonly body?: unknown; readonly role?: Role; readonly tenantId?: string; readonly identity?: KeyAndCertificate },
+  ): Promise<Answer>;
   connect(probeId: string, identity: KeyAndCertificate, options?: IClientOptions): Promise<MqttClient>;
   close(): Promise<void>;
 }
@@ -53,15 +57,19 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   const [tenantId, siteId] = [createId(), createId()];
   const at = toInstant(clock.now());
   await database.db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
-  await database.db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION }).execute();
+  await database.db.insertInto("sites").values({
+    id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
+  }).execute();
   const authority = await openAuthority({ dataDir, clock });
   const certificate = await authority.issueToServer(["127.0.0.1", "localhost"]);
   const store = createAgentsStore(database);
   const broker = createEmbeddedBroker({
-    host: "127.0.0.1", port: 0, certificate: { current: () => certificate, onChange: () => {} }, clientCa: authority.certificate, admit: store.admit, clock, log: silentLog,
+    host: "127.0.0.1", port: 0, certificate: { current: () => certificate, onChange: () => {} }, clientCa: authority.certificate,
+    admit: (probeId) => store.admit(probeId), clock, log: silentLog,
   });
   const ingest = createIngest({
-    ...database, log: createEventLog({ reads: database.reads }), published: () => {}, broker, clock, logger: silentLog, silentAfterSeconds: 90,
+    ...database, log: createEventLog({ reads: database.reads }), published: () => {}, broker, clock, logger: silentLog,
+    silentAfterSeconds: 90,
   });
   await ingest.start();
   await broker.start(ingest);
@@ -75,8 +83,11 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
     async authenticate(token) {
-      const [tenant = "", role = "viewer"] = token.split("_") as [string, Role];
-      return { userId: createId(), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), tokenId: token, issuedAt: clock.now(), expiresAt: clock.now() + 60_000 };
+      const [tenant, role] = token.split("_") as [string, Role];
+      return {
+        userId: createId(), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), tokenId: token,
+        issuedAt: clock.now(), expiresAt: clock.now() + 60_000,
+      };
     },
     services: [agentsRoutes(agents), sitesRoutes(createSitesService({ store: createSitesStore(database), clock }))],
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
@@ -102,7 +113,9 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
       if (body !== undefined) request.setHeader("content-type", "application/json");
       request.end(body === undefined ? undefined : JSON.stringify(body));
     }),
-    connect: (probeId, identity, extra = {}) => connectProbe(broker.port(), authority.certificate, identity, { clientId: probeId, ...extra }),
+    connect: (probeId, identity, extra = {}) => connectProbe(
+      broker.port(), authority.certificate, identity, { clientId: probeId, ...extra },
+    ),
     async close() {
       await listener.close();
       await ingest.close();
