@@ -10,6 +10,7 @@ import type { Broker } from "./broker/broker.ts";
 import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./broker/embedded.ts";
 import { createExternalBroker } from "./broker/external.ts";
 import { type Authority, openAuthority } from "./certificates/authority.ts";
+import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
 import { readTextFile, writeSecretFile } from "./certificates/key-file.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
@@ -77,6 +78,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("event retention", () => retention.close());
 
   const authority = await openAuthority({ dataDir, clock });
+  publishCaCertificate(dataDir, authority);
   const names = () => [...machineNames(), ...configuration.https.names, ...[configuration.https.host, configuration.mqtt.host].filter((host) => !isWildcard(host))];
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
   lifecycle.onClose("server certificate", () => certificate.close());
@@ -243,6 +245,16 @@ program.command("run", { isDefault: true })
     const configuration = readCollectorConfiguration(options.config ?? null, process.env);
     if (options.checkConfig) process.stdout.write("the configuration is valid\n");
     else await run(configuration);
+  });
+program.command("certificate")
+  .description("issues a certificate for an external broker, from this collector's own CA")
+  .requiredOption("--name <names...>", "names and addresses under which the broker is reached")
+  .requiredOption("--out <directory>", "where broker.pem, broker.key and ca-certificate.pem are written")
+  .option("--config <file>", "the collector's configuration, which says where its data directory is")
+  .action(async ({ name, out, config }: { readonly name: readonly string[]; readonly out: string; readonly config?: string }) => {
+    const { data_dir: dataDir } = readCollectorConfiguration(config ?? null, process.env);
+    const files = await writeBrokerCertificate({ dataDir, authority: () => openAuthority({ dataDir, clock }), names: name, directory: out });
+    process.stdout.write(`${files.join("\n")}\n`);
   });
 try {
   await program.parseAsync();

@@ -28,13 +28,15 @@ export async function writeBrokerCertificate(options: {
 }): Promise<readonly string[]> {
   const { dataDir, names, directory } = options;
   const wrong = names.find((name) => sanList([name]).length === 0);
-  if (wrong !== undefined) throw new CollectorError("certificate-unusable", `--name: ${JSON.stringify(wrong)} is neither a host's name nor an address`);
+  if (wrong !== undefined) {
+    throw new CollectorError("certificate-unusable", `--name: ${JSON.stringify(wrong)} is neither a host's name nor an address`);
+  }
   if (readTextFile(join(dataDir, CA_FILE)) === null) {
     throw new CollectorError("certificate-unusable", `there is no certificate authority in ${dataDir} yet: start the collector once, it makes one`);
   }
   const authority = await options.authority();
   const issued = await authority.issueToServer(names);
-  const [certificate, key, ca] = ["broker.pem", "broker.key", "ca-certificate.pem"].map((name) => join(directory, name)) as [string, string, string];
+  const [certificate, key, ca] = [join(directory, "broker.pem"), join(directory, "broker.key"), join(directory, "ca-certificate.pem")] as const;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
     writeFileSync(certificate, issued.certificate, { mode: 0o644 });
