@@ -12,7 +12,8 @@ beforeEach(() => void (dataDir = mkdtempSync(join(tmpdir(), "lanthorn-authority-
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 const authority = () => openAuthority({ dataDir, clock: systemClock });
-const write = (names: readonly string[], directory = join(dataDir, "out")) => writeBrokerCertificate({ dataDir, authority, names, directory });
+const write = (names: readonly string[], directory = join(dataDir, "out")) =>
+  writeBrokerCertificate({ dataDir, authority, names, directory });
 
 test("the authority's certificate is left in the data directory without its key", async () => {
   publishCaCertificate(dataDir, await authority());

@@ -32,11 +32,14 @@ export async function writeBrokerCertificate(options: {
     throw new CollectorError("certificate-unusable", `--name: ${JSON.stringify(wrong)} is neither a host's name nor an address`);
   }
   if (readTextFile(join(dataDir, CA_FILE)) === null) {
-    throw new CollectorError("certificate-unusable", `there is no certificate authority in ${dataDir} yet: start the collector once, it makes one`);
+    const advice = "start the collector once, it makes one";
+    throw new CollectorError("certificate-unusable", `there is no certificate authority in ${dataDir} yet: ${advice}`);
   }
   const authority = await options.authority();
   const issued = await authority.issueToServer(names);
-  const [certificate, key, ca] = [join(directory, "broker.pem"), join(directory, "broker.key"), join(directory, "ca-certificate.pem")] as const;
+  const certificate = join(directory, "broker.pem");
+  const key = join(directory, "broker.key");
+  const ca = join(directory, "ca-certificate.pem");
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
     writeFileSync(certificate, issued.certificate, { mode: 0o644 });
