@@ -30,9 +30,11 @@ import { createIngest } from "./ingest/ingest.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
+import { createAudit } from "./services/audit/audit.ts";
 import { auditRoutes } from "./services/audit/routes.ts";
 import { createAuditService } from "./services/audit/service.ts";
 import { createAuditStore } from "./services/audit/store.ts";
+import { createDeviceEditor } from "./services/devices/editor.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
@@ -70,6 +72,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
   }
   const tokens = createTokens({ secret: tokenSecret(configuration), lifetimeSeconds: configuration.token.lifetime_seconds, clock });
+  const audit = createAudit({ clock });
   const people = createPeopleService({ store: peopleStore, tokens, clock, log });
 
   const eventLog = createEventLog({ reads });
@@ -107,7 +110,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     clock, log, authenticate: people.authenticate, limiter, tiers,
     services: [
       peopleRoutes(people),
-      devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }) })),
+      devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), clock })),
       agentsRoutes(agents),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),

@@ -17,9 +17,11 @@ import type { GatewayEnvironment } from "../gateway/environment.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
 import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
+import { createAudit } from "../services/audit/audit.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
+import { createDeviceEditor } from "../services/devices/editor.ts";
 import { createDevicesService } from "../services/devices/service.ts";
 import { createDevicesStore } from "../services/devices/store.ts";
 import { devicesRoutes } from "../services/devices/routes.ts";
@@ -86,7 +88,8 @@ export async function startTestGateway(options: {
   const app = createGateway({
     clock, log, authenticate: people.authenticate, limiter, tiers,
     services: [
-      peopleRoutes(people), devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }) })),
+      peopleRoutes(people),
+      devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit: createAudit({ clock }), clock }), clock })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })), ...(options.services ?? []),
     ],
     health: healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } }),

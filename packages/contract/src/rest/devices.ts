@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { DeviceType, Evidence, Id, Instant, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
-import { BooleanQuery, PageQuery } from "./envelopes.ts";
+import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
+import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 
 /** Texts are empty while unknown; `device_type` is then `unknown`. */
 export const Device = z.object({
@@ -54,15 +54,63 @@ export const DeviceProfile = Device.extend({
 });
 export type DeviceProfile = z.infer<typeof DeviceProfile>;
 
+/** The ports of a device by number, whatever their state. */
+export const DevicePorts = z.object({ data: z.array(PortRecord) });
+export type DevicePorts = z.infer<typeof DevicePorts>;
+
 export const DEVICE_SORT_FIELDS = ["ip", "hostname", "last_seen", "vendor"] as const;
 
-/** `sort=field` ascends and `sort=-field` descends. */
-export const DevicesQuery = PageQuery.extend({
+/** Control characters are never meant, end up in terminals and spreadsheets, and PostgreSQL does not take the NUL among them. */
+const NO_CONTROL = /^\P{Cc}*$/u;
+const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "no control characters");
+
+/** `since` and `until` are of `last_seen`; texts match any part in any case, `tag` the whole of one tag. */
+const DeviceFilterQuery = z.object({
   site_id: Id.optional(),
   is_online: BooleanQuery.optional(),
-  vendor: z.string().max(255).optional(),
-  os: z.string().max(255).optional(),
-  search: z.string().max(255).optional(),
+  presence_state: PresenceState.optional(),
+  device_type: DeviceType.optional(),
+  vendor: Text(255).optional(),
+  os: Text(255).optional(),
+  tag: Text(64).optional(),
+  search: Text(255).optional(),
+  ...PeriodQuery.shape,
+  /** `sort=field` ascends and `sort=-field` descends. */
   sort: z.enum(DEVICE_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("ip"),
 });
+
+export const DevicesQuery = PageQuery.extend(DeviceFilterQuery.shape);
 export type DevicesQuery = z.infer<typeof DevicesQuery>;
+
+/** As the list, all pages of it. */
+export const DevicesExportQuery = DeviceFilterQuery;
+export type DevicesExportQuery = z.infer<typeof DevicesExportQuery>;
+
+/** A MAC as people write it, pairs with `:` or `-` in any case; read as the one spelling that is kept. */
+const MacInput = z.string().regex(/^[\da-f]{2}(?:(?::[\da-f]{2}){5}|(?:-[\da-f]{2}){5})$/i, "six hexadecimal pairs with colons or hyphens")
+  .transform((mac) => mac.replaceAll("-", ":").toLowerCase());
+
+const Tags = z.array(Text(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
+
+/** A device made by hand: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
+export const DeviceCreate = z.strictObject({
+  site_id: Id.optional(),
+  ip: IpAddress.optional(),
+  mac: MacInput.optional(),
+  hostname: Text(255).optional(),
+  device_type: DeviceType.optional(),
+  tags: Tags.optional(),
+}).refine((device) => device.ip !== undefined || device.mac !== undefined, { path: ["ip"], message: "ip or mac is needed" });
+export type DeviceCreate = z.infer<typeof DeviceCreate>;
+
+/** Fields left out stay. One that is set is locked: discovery never overwrites it. Null unlocks it and shows what discovery says. */
+export const DeviceUpdate = z.strictObject({
+  ip: IpAddress.nullish(),
+  mac: MacInput.nullish(),
+  hostname: Text(255).nullish(),
+  vendor: Text(255).nullish(),
+  os_guess: Text(255).nullish(),
+  device_type: DeviceType.nullish(),
+  tags: Tags.nullish(),
+});
+export type DeviceUpdate = z.infer<typeof DeviceUpdate>;

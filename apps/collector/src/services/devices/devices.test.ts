@@ -16,10 +16,10 @@ beforeAll(async () => {
   secondSite = createId();
   await gateway.db.insertInto("sites").values({ id: secondSite, tenant_id: tenant.tenantId, name: "second", probe_configuration: "{}", created_at: "2026-01-01T00:00:00.000Z" }).execute();
   const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`;
-  await gateway.createDevice(tenant, { ip: "10.0.0.10", mac: "00:1b:21:aa:bb:01", hostname: "printer_1", vendor: "Intel Corporate", os_guess: "Linux 6", last_seen: at(5) });
+  await gateway.createDevice(tenant, { ip: "10.0.0.10", mac: "00:1b:21:aa:bb:01", hostname: "printer_1", vendor: "Intel Corporate", os_guess: "Linux 6", last_seen: at(5), tags: '["Core","a"]' });
   await gateway.createDevice(tenant, { ip: "10.0.0.9", mac: "00:1b:21:aa:bb:02", hostname: "printer-2", vendor: "Hewlett Packard", os_guess: "JetDirect", is_online: 0, last_seen: at(1) });
-  await gateway.createDevice(tenant, { ip: "9.255.255.255", mac: "f0:9f:c2:00:00:03", hostname: "Router", vendor: "Ubiquiti", last_seen: at(3) });
-  await gateway.createDevice(tenant, { ip: "fd00::2", hostname: "100%", vendor: "", site_id: secondSite, last_seen: at(4) });
+  await gateway.createDevice(tenant, { ip: "9.255.255.255", mac: "f0:9f:c2:00:00:03", hostname: "Router", vendor: "Ubiquiti", last_seen: at(3), device_type: "router", tags: '["core","core-2"]' });
+  await gateway.createDevice(tenant, { ip: "fd00::2", hostname: "100%", vendor: "", site_id: secondSite, last_seen: at(4), tags: JSON.stringify(['a"b']) });
   await gateway.createDevice(tenant, { ip: "fd00::1", hostname: "six", vendor: "intel", os_guess: "linux", site_id: secondSite, is_online: 0, presence_state: "unknown", last_seen: at(2) });
   await gateway.createDevice(other, { ip: "10.0.0.10", mac: "00:1b:21:aa:bb:01", hostname: "printer_1", vendor: "Intel Corporate" });
 });
@@ -75,6 +75,18 @@ describe("the list of devices", () => {
     ["search=%5C", []],
     ["search='--", []],
     ["vendor=intel&is_online=false", ["fd00::1"]],
+    ["presence_state=unknown", ["fd00::1"]],
+    ["presence_state=online&device_type=router", ["9.255.255.255"]],
+    ["device_type=camera", []],
+    ["tag=core", ["9.255.255.255"]],
+    ["tag=Core", ["10.0.0.10"]],
+    ["tag=cor", []],
+    ["tag=a%22b", ["fd00::2"]],
+    ["tag=%25", []],
+    ["since=2026-01-01T00:03:00Z", ["9.255.255.255", "10.0.0.10", "fd00::2"]],
+    ["since=2026-01-01T00:02:00Z&until=2026-01-01T01:04:00%2B01:00&sort=-last_seen", ["9.255.255.255", "fd00::1"]],
+    ["since=2026-01-01T00:03:00Z&is_online=true&vendor=intel", ["10.0.0.10"]],
+    ["since=2h", []],
     ["unknown_parameter=1&search=six", ["fd00::1"]],
   ])("is filtered by %s", async (query, expected) => {
     expect(await addresses(`?${query}`)).toEqual(expected);
@@ -103,7 +115,7 @@ describe("the list of devices", () => {
 
   test.each([
     ["page=0", "page"], ["page=x", "page"], ["page=1.5", "page"], ["per_page=0", "per_page"], ["per_page=1001", "per_page"], ["sort=mac", "sort"],
-    ["is_online=1", "is_online"], ["site_id=1", "site_id"], ["cursor=x", "cursor"], [`search=${"x".repeat(300)}`, "search"], ["page=1&page=2", "page"],
+    ["is_online=1", "is_online"], ["presence_state=gone", "presence_state"], ["device_type=toaster", "device_type"], ["since=yesterday", "since"], ["search=%00", "search"], ["site_id=1", "site_id"], ["cursor=x", "cursor"], [`search=${"x".repeat(300)}`, "search"], ["page=1&page=2", "page"],
     [`cursor=${Buffer.from('["ip","x"]').toString("base64url")}`, "cursor"],
   ])("refuses %s and names the parameter", async (query, path) => {
     expect(await refusal(`?${query}`)).toEqual([400, "BAD_REQUEST", path]);

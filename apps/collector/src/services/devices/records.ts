@@ -1,5 +1,11 @@
-import type { Device, DeviceProfile } from "@lanthorn/contract";
+import type { Device, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/contract";
+import type { Selectable } from "kysely";
+import type { Schema } from "../../db/schema.ts";
 import type { DeviceParts, DeviceRow } from "./store.ts";
+
+/** The fields that a person may set, each a column. */
+export const EDITABLE_FIELDS = ["ip", "mac", "hostname", "vendor", "os_guess", "device_type", "tags"] as const satisfies readonly (keyof DeviceUpdate)[];
+export type EditableField = (typeof EDITABLE_FIELDS)[number];
 
 /** A device's row as the API shows it. */
 export function toDevice(row: DeviceRow): Device {
@@ -21,15 +27,21 @@ export function toDevice(row: DeviceRow): Device {
   };
 }
 
+export function toPort({ port, protocol, state, service, version, banner, last_scanned }: Selectable<Schema["ports"]>): PortRecord {
+  return { port, protocol: protocol as PortRecord["protocol"], state: state as PortRecord["state"], service, version, banner, last_scanned };
+}
+
+export function toChange({ at, field, before, after, source }: Selectable<Schema["device_changes"]>): DeviceProfile["history"][number] {
+  return { at, field, before, after, source };
+}
+
 /** A device with everything that is known of it. An address without a MAC belongs to an interface without one. */
 export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
   const vendors = new Map(parts.interfaces.map(({ mac, vendor }) => [mac, vendor]));
   for (const { mac } of parts.addresses) if (!vendors.has(mac)) vendors.set(mac, "");
   const evidence: Record<string, DeviceProfile["evidence"][string]> = {};
   for (const { field, value, source, confidence, seen_at } of parts.evidence) (evidence[field] ??= []).push({ value, source, confidence, seen_at });
-  const ports = parts.ports.map((port) => ({
-    port: port.port, protocol: port.protocol, state: port.state, service: port.service, version: port.version, banner: port.banner, last_scanned: port.last_scanned,
-  }) as DeviceProfile["ports"][number]);
+  const ports = parts.ports.map(toPort);
   return {
     ...toDevice(row),
     interfaces: [...vendors].map(([mac, vendor]) => ({
@@ -44,7 +56,7 @@ export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
     // Nothing matches vulnerabilities or links neighbours to devices yet: there is none to show, which these say truly.
     cves: [],
     neighbors: [],
-    history: parts.changes.map(({ at, field, before, after, source }) => ({ at, field, before, after, source })),
+    history: parts.changes.map(toChange),
     evidence,
     locked_fields: JSON.parse(row.locked_fields) as string[],
   };

@@ -1,30 +1,123 @@
 import { z } from "@hono/zod-openapi";
-import { Device, DeviceProfile, DevicesQuery, Id, listEnvelope } from "@lanthorn/contract";
-import { identityOf } from "../../gateway/environment.ts";
+import {
+  Device, DeviceChange, DeviceCreate, DevicePorts, DeviceProfile, DevicesExportQuery, DevicesQuery, DeviceUpdate, Id, listEnvelope, PageQuery,
+} from "@lanthorn/contract";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { DevicesService } from "./service.ts";
+
+const params = z.object({ device_id: Id });
 
 const list = declareRoute("devices:read", {
   method: "get",
   path: "/devices",
+  summary: "List devices",
   request: { query: DevicesQuery },
   responses: { 200: { description: "Devices", content: json(listEnvelope(Device)) } },
+});
+
+const exportCsv = declareRoute("devices:read", {
+  method: "get",
+  path: "/devices/export",
+  summary: "Export devices as CSV",
+  description: "All pages of the list as RFC 4180 has it, with a header line. A cell that a spreadsheet would take for a formula begins with an apostrophe.",
+  request: { query: DevicesExportQuery },
+  responses: { 200: { description: "One line for each device", content: { "text/csv": { schema: z.string() } } } },
+});
+
+const create = declareRoute("devices:write", {
+  method: "post",
+  path: "/devices",
+  summary: "Add a device by hand",
+  request: { body: { required: true, content: json(DeviceCreate) } },
+  responses: { 201: { description: "The new device", content: json(DeviceProfile) } },
 });
 
 const read = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}",
-  request: { params: z.object({ device_id: Id }) },
+  summary: "Read a device's full profile",
+  request: { params },
   responses: { 200: { description: "The full profile", content: json(DeviceProfile) } },
 });
 
-/** `/devices` and `/devices/{device_id}`. */
+const update = declareRoute("devices:write", {
+  method: "put",
+  path: "/devices/{device_id}",
+  summary: "Set fields of a device, or leave them to discovery again",
+  description: "Fields left out stay. A field that is set is locked: discovery never overwrites it. Null unlocks it.",
+  request: { params, body: { required: true, content: json(DeviceUpdate) } },
+  responses: { 200: { description: "The device as it is now", content: json(DeviceProfile) } },
+});
+
+const remove = declareRoute("devices:write", {
+  method: "delete",
+  path: "/devices/{device_id}",
+  summary: "Forget a device",
+  description: "It is found again as a new one if it is still there. What the event log says of it stays.",
+  request: { params },
+  responses: { 204: { description: "Forgotten" } },
+});
+
+const ports = declareRoute("devices:read", {
+  method: "get",
+  path: "/devices/{device_id}/ports",
+  summary: "List a device's ports",
+  request: { params },
+  responses: { 200: { description: "Ports by number", content: json(DevicePorts) } },
+});
+
+const history = declareRoute("devices:read", {
+  method: "get",
+  path: "/devices/{device_id}/history",
+  summary: "List what changed of a device, newest first",
+  request: { params, query: PageQuery },
+  responses: { 200: { description: "Changes", content: json(listEnvelope(DeviceChange)) } },
+});
+
+/** `/devices` and what is below it. */
 export function devicesRoutes(service: DevicesService) {
   const router = createRouter();
   router.openapi(list, async (c) => {
     const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
     return c.json({ data: [...data], meta }, 200);
   });
+  // Before the route of one device, which would take the word for an id.
+  router.openapi(exportCsv, async (c) => {
+    const pages = await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"));
+    c.header("content-type", "text/csv; charset=utf-8; header=present");
+    c.header("content-disposition", 'attachment; filename="devices.csv"');
+    return c.body(toStream(pages), 200);
+  });
+  router.openapi(create, async (c) => {
+    const device = await service.create(actorOf(c), c.req.valid("json"));
+    return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
+  });
   router.openapi(read, async (c) => c.json(await service.profile(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
+  router.openapi(update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
+  router.openapi(remove, async (c) => {
+    await service.remove(actorOf(c), c.req.valid("param").device_id);
+    return c.body(null, 204);
+  });
+  router.openapi(ports, async (c) => c.json(await service.ports(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
+  router.openapi(history, async (c) => {
+    const { data, meta } = await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
   return router;
+}
+
+/** A page is read when the client has room for it, and none after it has gone. */
+function toStream(pages: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pages.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await pages.return(undefined);
+    },
+  }, { highWaterMark: 1 });
 }

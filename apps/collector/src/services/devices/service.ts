@@ -1,45 +1,124 @@
-import type { Device, DeviceProfile, DevicesQuery, List } from "@lanthorn/contract";
+import {
+  type Device, type DeviceCreate, type DevicePorts, type DeviceProfile, type DevicesExportQuery, type DevicesQuery, type DeviceUpdate, Id,
+  type List, momentToInstant,
+} from "@lanthorn/contract";
+import type { Clock } from "@lanthorn/runtime";
+import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
-import { formatCursor, parseCursor } from "./cursor.ts";
-import { toDevice, toProfile } from "./records.ts";
-import { type DevicesStore, SORT_COLUMNS, type DeviceSortField } from "./store.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { CSV_HEADER, toCsvLine } from "./csv.ts";
+import { formatCursor, parseCursor, type Position } from "./cursor.ts";
+import type { DeviceEditor } from "./editor.ts";
+import type { DeviceFilter } from "./filters.ts";
+import { toChange, toDevice, toPort, toProfile } from "./records.ts";
+import { type DevicesStore, type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./store.ts";
+
+interface PageOfList {
+  readonly page: number;
+  readonly per_page: number;
+  readonly cursor?: string | undefined;
+}
 
 export interface DevicesService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST for a cursor of another list. */
   list(tenantId: string, query: DevicesQuery): Promise<List<Device>>;
+  /** Every device of the list as CSV, some hundreds at a time. @throws ApiError as `list`. */
+  exportCsv(tenantId: string, query: DevicesExportQuery): Promise<AsyncGenerator<string>>;
   /** @throws ApiError NOT_FOUND. */
   profile(tenantId: string, deviceId: string): Promise<DeviceProfile>;
+  /** @throws ApiError NOT_FOUND. */
+  ports(tenantId: string, deviceId: string): Promise<DevicePorts>;
+  /** Newest first. @throws ApiError NOT_FOUND; BAD_REQUEST for a cursor of another list. */
+  history(tenantId: string, deviceId: string, page: PageOfList): Promise<List<DeviceProfile["history"][number]>>;
+  /** @throws ApiError as `DeviceEditor.create`. */
+  create(actor: Actor, device: DeviceCreate): Promise<DeviceProfile>;
+  /** @throws ApiError as `DeviceEditor.update`. */
+  update(actor: Actor, deviceId: string, changes: DeviceUpdate): Promise<DeviceProfile>;
+  /** @throws ApiError NOT_FOUND. */
+  remove(actor: Actor, deviceId: string): Promise<void>;
 }
 
 const NEWEST_CHANGES = 100;
+/** What is read, held and handed over at a time while exporting. */
+const EXPORT_ROWS = 500;
 
-export function createDevicesService({ store }: { readonly store: DevicesStore }): DevicesService {
-  return {
+export function createDevicesService(deps: {
+  readonly store: DevicesStore;
+  readonly editor: DeviceEditor;
+  readonly clock: Pick<Clock, "now">;
+}): DevicesService {
+  const { store, editor } = deps;
+
+  /** What the list is narrowed to and in which order. An empty list would hide a mistyped site, so that is 404. */
+  const read = async (tenantId: string, query: DevicesExportQuery) => {
+    if (query.site_id !== undefined && !(await store.siteExists(tenantId, query.site_id))) throw notFound("site");
+    const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, deps.clock.now()));
+    const filter: DeviceFilter = {
+      siteId: query.site_id, isOnline: query.is_online, presenceState: query.presence_state, deviceType: query.device_type,
+      vendor: query.vendor, os: query.os, tag: query.tag, since: instant(query.since), until: instant(query.until), search: query.search,
+    };
+    const descending = query.sort.startsWith("-");
+    const field = query.sort.replace(/^-/, "") as DeviceSortField;
+    return { filter, order: { field, descending }, positionOf: (row: DeviceRow): Position => ({ value: row[SORT_COLUMNS[field]], id: row.id }) };
+  };
+  const find = async (tenantId: string, deviceId: string): Promise<DeviceRow> => {
+    const row = await store.byId(tenantId, deviceId);
+    if (!row) throw notFound("device");
+    return row;
+  };
+
+  const service: DevicesService = {
     async list(tenantId, query) {
       const { page, per_page: perPage, sort, cursor } = query;
-      // An empty list would hide a mistyped id.
-      if (query.site_id !== undefined && !(await store.siteExists(tenantId, query.site_id))) throw notFound("site");
-      const descending = sort.startsWith("-");
-      const field = (descending ? sort.slice(1) : sort) as DeviceSortField;
-      const filter = { siteId: query.site_id, isOnline: query.is_online, vendor: query.vendor, os: query.os, search: query.search };
+      const { filter, order, positionOf } = await read(tenantId, query);
       const from = cursor === undefined ? (page - 1) * perPage : parseCursor(sort, cursor);
       // One more than asked for tells whether there is a next page.
-      const rows = await store.list(tenantId, filter, { field, descending, limit: perPage + 1, from });
+      const rows = await store.list(tenantId, filter, { ...order, limit: perPage + 1, from });
       const shown = rows.slice(0, perPage);
       const last = rows.length > perPage ? shown.at(-1) : undefined;
-      return {
-        data: shown.map(toDevice),
-        meta: {
-          page, per_page: perPage, total: await store.count(tenantId, filter),
-          next_cursor: last ? formatCursor(sort, { value: last[SORT_COLUMNS[field]], id: last.id }) : null,
-        },
-      };
+      const nextCursor = last ? formatCursor(sort, positionOf(last)) : null;
+      return { data: shown.map(toDevice), meta: { page, per_page: perPage, total: await store.count(tenantId, filter), next_cursor: nextCursor } };
     },
 
-    async profile(tenantId, deviceId) {
-      const row = await store.byId(tenantId, deviceId);
-      if (!row) throw notFound("device");
-      return toProfile(row, await store.parts(tenantId, deviceId, NEWEST_CHANGES));
+    async exportCsv(tenantId, query) {
+      const { filter, order, positionOf } = await read(tenantId, query);
+      return (async function* pages() {
+        yield CSV_HEADER;
+        for (let from: number | Position = 0; ;) {
+          const rows = await store.list(tenantId, filter, { ...order, limit: EXPORT_ROWS, from });
+          if (rows.length > 0) yield rows.map((row) => toCsvLine(toDevice(row))).join("");
+          const last = rows.at(-1);
+          if (last === undefined || rows.length < EXPORT_ROWS) return;
+          from = positionOf(last);
+        }
+      })();
     },
+
+    profile: async (tenantId, deviceId) => toProfile(await find(tenantId, deviceId), await store.parts(tenantId, deviceId, NEWEST_CHANGES)),
+
+    async ports(tenantId, deviceId) {
+      await find(tenantId, deviceId);
+      return { data: (await store.ports(tenantId, deviceId)).map(toPort) };
+    },
+
+    async history(tenantId, deviceId, { page, per_page: perPage, cursor }) {
+      if (cursor !== undefined && !Id.safeParse(cursor).success) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
+      await find(tenantId, deviceId);
+      const rows = await store.changes(tenantId, deviceId, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
+      const shown = rows.slice(0, perPage);
+      const nextCursor = rows.length > perPage ? (shown.at(-1)?.id ?? null) : null;
+      const total = await store.countChanges(tenantId, deviceId);
+      return { data: shown.map(toChange), meta: { page, per_page: perPage, total, next_cursor: nextCursor } };
+    },
+
+    create: async (actor, device) => service.profile(actor.tenantId, await editor.create(actor, device)),
+
+    async update(actor, deviceId, changes) {
+      await editor.update(actor, deviceId, changes);
+      return service.profile(actor.tenantId, deviceId);
+    },
+
+    remove: (actor, deviceId) => editor.remove(actor, deviceId),
   };
+  return service;
 }

@@ -1,0 +1,174 @@
+import type { DeviceCreate, DeviceUpdate } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import type { Insertable, Kysely, Transaction } from "kysely";
+import { addressKey } from "../../db/address-key.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { discoveredValue } from "./discovered-value.ts";
+import { deviceIp, deviceMac } from "./identifiers.ts";
+import { EDITABLE_FIELDS, type EditableField, toDevice } from "./records.ts";
+import type { DeviceRow } from "./store.ts";
+
+type Trx = Transaction<Schema>;
+
+/** What a device is known by. */
+interface Identifiers {
+  readonly ip: string;
+  /** Empty when unknown. */
+  readonly mac: string;
+}
+
+/** What people do to devices. Each is one transaction with its audit record. */
+export interface DeviceEditor {
+  /**
+   * @returns The new device's id.
+   * @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST where it must be said and is not, or for an
+   * address of many; CONFLICT with `details.device_id` when the MAC, or without one the address, is a device's already.
+   */
+  create(actor: Actor, device: DeviceCreate): Promise<string>;
+  /** @throws ApiError NOT_FOUND, BAD_REQUEST and CONFLICT as `create`. */
+  update(actor: Actor, deviceId: string, changes: DeviceUpdate): Promise<void>;
+  /** Removes a device and all that is kept of it, except what the event log says. @throws ApiError NOT_FOUND. */
+  remove(actor: Actor, deviceId: string): Promise<void>;
+}
+
+export function createDeviceEditor(deps: { readonly db: Kysely<Schema>; readonly audit: Audit; readonly clock: Pick<Clock, "now"> }): DeviceEditor {
+  const { db, audit } = deps;
+  return {
+    create: (actor, device) => db.transaction().execute(async (trx) => {
+      const ip = device.ip === undefined ? "" : deviceIp(device.ip);
+      const mac = device.mac === undefined ? "" : deviceMac(device.mac);
+      const siteId = await lockSite(trx, actor.tenantId, device.site_id);
+      await refuseTaken(trx, siteId, { ip, mac }, "");
+      const at = toInstant(deps.clock.now());
+      const row: Insertable<Schema["devices"]> = {
+        id: createId(), tenant_id: actor.tenantId, site_id: siteId, ip, ip_key: addressKey(ip), mac,
+        hostname: device.hostname ?? "", vendor: "", os_guess: "", device_type: device.device_type ?? "unknown",
+        is_online: 0, presence_state: "unknown", first_seen: at, last_seen: at, open_ports: "[]",
+        tags: JSON.stringify(device.tags ?? []),
+        locked_fields: lockedText(EDITABLE_FIELDS.filter((field) => device[field as keyof DeviceCreate] !== undefined)),
+      };
+      await trx.insertInto("devices").values(row).execute();
+      await keepIdentifiers(trx, row, at);
+      await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null, after: toRecord(row) });
+      return row.id;
+    }),
+
+    update: (actor, deviceId, changes) => db.transaction().execute(async (trx) => {
+      const before = await lockDevice(trx, actor.tenantId, deviceId);
+      const at = toInstant(deps.clock.now());
+      const locked = new Set(JSON.parse(before.locked_fields) as string[]);
+      const values: Partial<Record<EditableField, string>> = {};
+      for (const field of EDITABLE_FIELDS) {
+        const wanted = changes[field];
+        if (wanted === undefined) continue;
+        if (wanted === null) {
+          // What is not locked is discovery's already.
+          if (locked.delete(field)) values[field] = await discoveredValue(trx, before, field);
+        } else {
+          locked.add(field);
+          values[field] = columnText(field, wanted);
+        }
+      }
+      const after: DeviceRow = { ...before, ...values, locked_fields: lockedText(locked) };
+      after.ip_key = addressKey(after.ip);
+      if (after.ip !== before.ip || after.mac !== before.mac) await moveIdentifiers(trx, before, after, at);
+      await trx.updateTable("devices").set({
+        ip: after.ip, ip_key: after.ip_key, mac: after.mac, hostname: after.hostname, vendor: after.vendor, os_guess: after.os_guess,
+        device_type: after.device_type, tags: after.tags, locked_fields: after.locked_fields,
+      }).where("id", "=", deviceId).execute();
+      for (const field of EDITABLE_FIELDS) {
+        if (after[field] === before[field]) continue;
+        await trx.insertInto("device_changes").values({
+          id: createId(), device_id: deviceId, tenant_id: actor.tenantId, at, field, before: before[field], after: after[field], source: "person",
+        }).execute();
+      }
+      await audit(trx, { actor, action: "device.update", target: { type: "device", id: deviceId }, before: toRecord(before), after: toRecord(after) });
+    }),
+
+    remove: (actor, deviceId) => db.transaction().execute(async (trx) => {
+      const before = await lockDevice(trx, actor.tenantId, deviceId);
+      await trx.deleteFrom("devices").where("id", "=", deviceId).execute();
+      await audit(trx, { actor, action: "device.delete", target: { type: "device", id: deviceId }, before: toRecord(before), after: null });
+    }),
+  };
+}
+
+/** The site that is meant, its row held until the end: of two who make the same device at once, the second finds the first's. */
+async function lockSite(trx: Trx, tenantId: string, siteId: string | undefined): Promise<string> {
+  if (siteId === undefined) {
+    const sites = await trx.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).limit(2).execute();
+    const [only, another] = sites;
+    if (!only) throw badRequest([{ path: ["site_id"], message: "there is no site yet: make one first" }]);
+    if (another) throw badRequest([{ path: ["site_id"], message: "needed where there is more than one site" }]);
+    return lockSite(trx, tenantId, only.id);
+  }
+  const site = await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") })).where("tenant_id", "=", tenantId).where("id", "=", siteId)
+    .returning("id").executeTakeFirst();
+  if (!site) throw notFound("site");
+  return site.id;
+}
+
+async function lockDevice(trx: Trx, tenantId: string, deviceId: string): Promise<DeviceRow> {
+  const find = () => trx.selectFrom("devices").selectAll().where("tenant_id", "=", tenantId).where("id", "=", deviceId).executeTakeFirst();
+  const found = await find();
+  if (!found) throw notFound("device");
+  await lockSite(trx, tenantId, found.site_id);
+  const row = await find();
+  if (!row) throw notFound("device");
+  return row;
+}
+
+async function refuseTaken(trx: Trx, siteId: string, identifiers: Identifiers, except: string): Promise<void> {
+  const deviceId = await findHolder(trx, siteId, identifiers, except);
+  if (deviceId === null) return;
+  const { ip, mac } = identifiers;
+  throw new ApiError("CONFLICT", `a device with the ${mac === "" ? `address ${ip}` : `MAC ${mac}`} is at this site already`, { details: { device_id: deviceId } });
+}
+
+/** The device that has the MAC, or now has the address where no MAC is known. */
+async function findHolder(trx: Trx, siteId: string, { ip, mac }: Identifiers, except: string): Promise<string | null> {
+  const holder = mac === ""
+    ? await trx.selectFrom("addresses").select("device_id")
+      .where("site_id", "=", siteId).where("ip", "=", ip).where("current", "=", 1).where("device_id", "<>", except).executeTakeFirst()
+    : await trx.selectFrom("interfaces").select("device_id")
+      .where("site_id", "=", siteId).where("mac", "=", mac).where("device_id", "<>", except).executeTakeFirst();
+  return holder?.device_id ?? null;
+}
+
+async function keepIdentifiers(trx: Trx, device: Pick<DeviceRow, "id" | "tenant_id" | "site_id" | "mac" | "ip" | "ip_key">, at: string): Promise<void> {
+  const { id, tenant_id, site_id, mac, ip, ip_key } = device;
+  const own = { device_id: id, tenant_id, site_id, mac, first_seen: at };
+  if (mac !== "") await trx.insertInto("interfaces").values({ ...own, vendor: "" }).onConflict((c) => c.columns(["site_id", "mac"]).doNothing()).execute();
+  if (ip === "") return;
+  await trx.insertInto("addresses").values({ ...own, ip, ip_key, last_seen: at, current: 1 })
+    .onConflict((c) => c.columns(["device_id", "mac", "ip"]).doUpdateSet({ current: 1 })).execute();
+}
+
+/** The new MAC or address becomes one of the device's. Of a device that nothing has been heard of it takes the place of the old one. */
+async function moveIdentifiers(trx: Trx, before: DeviceRow, after: DeviceRow, at: string): Promise<void> {
+  await refuseTaken(trx, before.site_id, after, before.id);
+  const heard = await trx.selectFrom("evidence").select("field").where("device_id", "=", before.id).limit(1).executeTakeFirst();
+  if (!heard && before.presence_state === "unknown") {
+    await trx.deleteFrom("interfaces").where("device_id", "=", before.id).where("mac", "=", before.mac).execute();
+    await trx.deleteFrom("addresses").where("device_id", "=", before.id).where("mac", "=", before.mac).where("ip", "=", before.ip).execute();
+  }
+  await keepIdentifiers(trx, after, at);
+}
+
+function columnText(field: EditableField, value: string | readonly string[]): string {
+  if (typeof value !== "string") return JSON.stringify(value);
+  if (field === "ip") return deviceIp(value);
+  return field === "mac" ? deviceMac(value) : value;
+}
+
+function lockedText(fields: Iterable<string>): string {
+  return JSON.stringify([...fields].toSorted());
+}
+
+function toRecord(row: DeviceRow): object {
+  return { ...toDevice(row), locked_fields: JSON.parse(row.locked_fields) as string[] };
+}
