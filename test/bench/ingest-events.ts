@@ -1,7 +1,7 @@
 import type { ProbeEvent } from "@lanthorn/contract";
 
 /** Hosts of the one site: more than most, so that a batch does not meet the same few over and over. */
-export const HOSTS = 4000;
+const HOSTS = 4000;
 
 const START = Date.UTC(2026, 10, 20, 8);
 const VENDORS = [

@@ -28,9 +28,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-bench-"));
   try {
     const sent = await measureCollector(join(directory, "collector"), events);
-    console.log(
-      `collector  ${sent.seconds.toFixed(2)} s for ${events} events in ${sent.batches} batches of ${Math.round(sent.bytes / sent.batches / 1024)} KiB`,
-    );
+    const batchKibibytes = Math.round(sent.bytes / sent.batches / 1024);
+    console.log(`collector  ${sent.seconds.toFixed(2)} s for ${events} events in ${sent.batches} batches of ${batchKibibytes} KiB`);
     const probe = { tenantId: createId(), siteId: createId(), probeId: createId() };
     const floor = await measureFloor({ directory, events, seed: SEED, probe, prepare: (db) => prepare(db, probe) });
     console.log(

@@ -7,7 +7,7 @@
 /** What a connection must be ended for: no reply of the protocol is possible any more. */
 export type GateFault = "malformed" | "packet-too-large";
 
-export interface GateResult<Refusal> {
+interface GateResult<Refusal> {
   /** What goes on to the broker, in order: views of what was pushed where it passes unchanged. */
   readonly forward: readonly Uint8Array[];
   /** One for each PUBLISH that was taken out. */

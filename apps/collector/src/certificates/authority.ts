@@ -13,7 +13,7 @@ export interface KeyAndCertificate {
   readonly certificate: string;
 }
 
-export interface IssuedCertificate {
+interface IssuedCertificate {
   readonly certificate: string;
   readonly serial: string;
   /** Milliseconds since the epoch. */
@@ -41,9 +41,9 @@ export interface Authority {
 const DAY_MS = 86_400_000;
 const CA_DAYS = 3650;
 /** Renewed by the probe after two thirds; long enough for a site that is cut off for a month. */
-export const PROBE_DAYS = 90;
+const PROBE_DAYS = 90;
 /** Apple's and the CA/Browser Forum's limit for servers; nothing longer is accepted by some clients. */
-export const SERVER_DAYS = 397;
+const SERVER_DAYS = 397;
 /** A probe without a battery-backed clock may be behind ours at its first contact. */
 const BACKDATE_MS = 3_600_000;
 const COLLECTOR_NAME = "lanthorn-collector";

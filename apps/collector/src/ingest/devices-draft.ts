@@ -1,4 +1,3 @@
-import type { Evidence } from "@lanthorn/contract";
 import type { Schema } from "../db/schema.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -29,7 +28,6 @@ export interface DeviceDraft {
 }
 
 export type AddressRow = Writable<Schema["addresses"]>;
-export type EvidenceRow = Evidence & { readonly device_id: string };
 
 /** How a host is named by a probe: by its interface, or by its address alone where it is behind a router. */
 export interface HostRef {
