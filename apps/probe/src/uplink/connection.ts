@@ -1,5 +1,6 @@
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
 import { connect, type MqttClient } from "mqtt";
+import { writeToStream } from "mqtt-packet";
 
 /** Where the broker is, and who we are to it. PEM texts. */
 export interface Credentials {
@@ -131,6 +132,8 @@ export function createConnection(deps: {
     cancelTimer = clock.after(backoff.next(), open);
   }
 
+  // mqtt.js would keep every 16-bit number as a buffer of its own, 65,536 of them: 10 MB for a few messages a minute.
+  writeToStream.cacheNumbers = false;
   open();
   return {
     async publish({ topic, payload, qos, retain }) {
