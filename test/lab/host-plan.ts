@@ -43,6 +43,7 @@ export const PROBE_BOX = {
   lanInterface: "lan0",
   wanInterface: "wan0",
   lanAddress: "10.77.0.5",
+  lanAddress6: "fd4c:616e:7468:77::5/64",
   mac: "00:0d:b9:77:00:05",
 } as const;
 

@@ -97,6 +97,7 @@ export async function configureProbeBox(network: Network, namespace: string): Pr
   await network.batch(namespace, [
     "link set lo up",
     `addr add ${PROBE_BOX.lanAddress}/24 broadcast + dev ${PROBE_BOX.lanInterface}`,
+    `addr add ${PROBE_BOX.lanAddress6} dev ${PROBE_BOX.lanInterface} nodad`,
     `link set ${PROBE_BOX.lanInterface} up`,
     `route add default via ${LAN.gateway}`,
   ]);

@@ -29,7 +29,7 @@ describe("the last look at a frame", () => {
   });
 
   test("stops what goes to all IPv6 nodes while one of them is excluded", () => {
-    const everyone = askAllNodes(link, 1) as Uint8Array;
+    const [everyone] = askAllNodes(link, 1) as [Uint8Array];
     expect(mayLeave(everyone, excluding("192.168.1.20"))).toBe(true);
     expect(mayLeave(everyone, excluding("fe80::20"))).toBe(false);
   });

@@ -61,6 +61,8 @@ const LOOK_MS = 1000;
 /** What one burst of frames brings is told together. */
 const FLUSH_AFTER_MS = 50;
 const MINUTE_MS = 60_000;
+/** After a start the collector holds every host for unknown: what shows itself is reported without waiting for the minute. */
+const RETURNED_TOLD_AFTER_MS = 2000;
 /** Ticks that far apart mean that the process was stopped or the machine slept: what was asked before says nothing. */
 const GAP_MS = 5000;
 const SAVED_AT_ONCE = 2000;
@@ -90,6 +92,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   let lastTick = { monotonic: 0, wall: 0 };
   let lookAt = Number.NEGATIVE_INFINITY;
   let minuteAt = 0;
+  let returnedAt: number | null = null;
   let saving = false;
 
   const linkUp = () => (link?.up ? link : null);
@@ -132,6 +135,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
         if (!hasIpv4(host)) schedule.noteNewcomer(host.key);
       }
       reverse?.want(host);
+    },
+    onReturned: () => {
+      returnedAt ??= clock.monotonic();
     },
     onStranger: (mac) => schedule.noteNewcomer(mac),
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
@@ -221,6 +227,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     }
     if (telling.flush(now)) flushSoon();
     if (saving) saving = telling.saveSightings(SAVED_AT_ONCE);
+    if (returnedAt !== null && now - returnedAt >= RETURNED_TOLD_AFTER_MS) {
+      returnedAt = null;
+      telling.report("fresh");
+    }
     if (now - minuteAt < MINUTE_MS) return;
     minuteAt = now;
     saving = true;

@@ -198,6 +198,16 @@ describe("a presence report", () => {
     expect(reports[0]?.hosts).toEqual([{ ip: "192.168.1.1", mac: ROUTER, presence_state: "online", last_seen_at: expect.any(String) }]);
   });
 
+  test("comes within seconds of a restart with who shows himself, without waiting for the minute", async () => {
+    const lan = lanWith();
+    lan.join(ROUTER, ["192.168.1.1"]);
+    lan.discovery.start();
+    await lan.clock.advance(10_000);
+    await lan.restart("closed");
+    await lan.clock.advance(8000);
+    expect(lan.eventsOf("presence_report").map(({ hosts }) => hosts.map(({ mac }) => mac))).toEqual([[ROUTER]]);
+  });
+
   test("of all tells who is there, and who was looked for in vain since the start, but nothing unknown", async () => {
     const lan = lanWith();
     lan.join(ROUTER, ["192.168.1.1"]);

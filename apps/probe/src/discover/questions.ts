@@ -13,7 +13,7 @@ import {
   parseIpv6,
   solicitedNodeAddress,
 } from "@lanthorn/packets";
-import { type Link, ownAddressFor, ownLinkLocal } from "../observe/link.ts";
+import { type Link, ownAddressFor, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
 
 const NO_MAC = new Uint8Array(6);
 const NO_ADDRESS = new Uint8Array(4);
@@ -51,19 +51,19 @@ function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | 
 }
 
 /**
- * Asks all IPv6 nodes for an echo: many systems answer, and each looks for our MAC first, which shows its own.
- * @returns Null without a link-local address.
- * @see RFC 4443 section 4.2
+ * Asks all IPv6 nodes for an echo: many systems answer, and each looks for our MAC first, which shows its own. Asked once
+ * from an address of each own prefix, because a host answers from its address in the same prefix.
+ * @returns Whole frames; none without an IPv6 address.
+ * @see RFC 4443 section 4.2, RFC 6724 section 5
  */
-export function askAllNodes(link: Link, sequenceNumber: number): Uint8Array | null {
-  const source = ownLinkLocal(link);
+export function askAllNodes(link: Link, sequenceNumber: number): readonly Uint8Array[] {
   const message: Icmpv6Message = {
     kind: "echo-request",
     identifier: 0x4c4e,
     sequenceNumber: sequenceNumber & 0xffff,
     data: new Uint8Array(0),
   };
-  return source && icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null });
+  return ownIpv6Sources(link).map((source) => icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null }));
 }
 
 function icmpv6Frame(

@@ -69,8 +69,7 @@ export function startSweep(options: {
       }
     }
     const link = options.link();
-    const everyone = link && askAllNodes(link, pass);
-    if (everyone) yield everyone;
+    if (link) yield* askAllNodes(link, pass);
   }
   const run = async () => {
     let packetsSent = 0;

@@ -37,6 +37,8 @@ export function createSightings(deps: {
   readonly vendorOf: (mac: string) => string;
   /** A host has an address that it was not seen at before. */
   readonly onNewAddress: (host: Host) => void;
+  /** A host that the collector knows shows itself for the first time since the start. */
+  readonly onReturned: () => void;
   /** A MAC that was never seen is there, and shows no address. */
   readonly onStranger: (mac: number) => void;
   /** Somebody speaks from an IPv4 address. */
@@ -122,6 +124,7 @@ export function createSightings(deps: {
       const host = table.byMac(mac) ?? (address ? admit(mac, formatIp(address), solicited) : null);
       if (!host) return address ? undefined : noteStranger(mac);
       const now = clock.monotonic();
+      if (host.told !== null && host.watch.seenAt === Number.NEGATIVE_INFINITY) deps.onReturned();
       noteSeen(host.watch, now);
       last.host = host;
       last.at = now;

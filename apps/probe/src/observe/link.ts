@@ -67,6 +67,12 @@ export function ownLinkLocal(link: Link): Uint8Array | null {
   return link.own.find(({ bytes }) => prefixHolds(LINK_LOCAL, bytes, 0, bytes.length))?.bytes ?? null;
 }
 
+/** The first of our IPv6 addresses in each of our subnets. */
+export function ownIpv6Sources(link: Link): readonly Uint8Array[] {
+  const own = link.own.filter(({ bytes }) => bytes.length === 16);
+  return own.filter(({ bytes }, index) => !own.slice(0, index).some(({ subnet }) => prefixHolds(subnet, bytes, 0, 16))).map(({ bytes }) => bytes);
+}
+
 /** The first and last address of a subnet; RFC 3021 gives both to hosts in a /31. */
 function isReserved(subnet: AddressPrefix, address: number): boolean {
   if (subnet.length >= 31) return false;
