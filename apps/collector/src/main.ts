@@ -23,6 +23,8 @@ import { createRetention } from "./events/retention.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
 import { createClientAddress } from "./gateway/address.ts";
 import { createGateway, type Tiers } from "./gateway/app.ts";
+import { createIdempotency } from "./gateway/idempotency.ts";
+import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
 import { databaseHealth, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
 import { openListener } from "./gateway/listeners.ts";
 import { createRateLimiter } from "./gateway/rate-limit.ts";
@@ -71,7 +73,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   if (first?.generated) {
     process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
   }
-  const tokens = createTokens({ secret: tokenSecret(configuration), lifetimeSeconds: configuration.token.lifetime_seconds, clock });
+  const secret = tokenSecret(configuration);
+  const tokens = createTokens({ secret, lifetimeSeconds: configuration.token.lifetime_seconds, clock });
   const audit = createAudit({ clock });
   const people = createPeopleService({ store: peopleStore, tokens, clock, log });
 
@@ -106,8 +109,10 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       await ingest.revoked(probeId);
     },
   });
+  const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
+  lifecycle.onClose("idempotency keys", () => idempotency.close());
   const app = createGateway({
-    clock, log, authenticate: people.authenticate, limiter, tiers,
+    clock, log, authenticate: people.authenticate, limiter, tiers, idempotency,
     services: [
       peopleRoutes(people),
       devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock })),

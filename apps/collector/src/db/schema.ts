@@ -68,4 +68,11 @@ export interface Schema {
     id: string; tenant_id: string; at: string; actor_type: string; actor_id: string; actor_name: string; address: string;
     action: string; target_type: string; target_id: string; before: string | null; after: string | null;
   };
+  /** Requests that came with an `Idempotency-Key`, for a day. `answer` is sealed; null while the request is under way. */
+  idempotency_keys: {
+    tenant_id: string; caller: string; key_sha256: string; fingerprint: string;
+    /** Whoever is doing it, until `leased_until`. */
+    run_id: string; leased_until: string;
+    expires_at: string; answer: string | null;
+  };
 }

@@ -9,6 +9,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { limitGroup } from "./address.ts";
 import { type GatewayEnvironment, type Identity, identityOf, type Peer } from "./environment.ts";
 import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
 import { createRouter } from "./route.ts";
 
@@ -21,6 +22,8 @@ interface GatewayDependencies {
   readonly authenticate: (token: string) => Promise<Identity | string>;
   readonly limiter: RateLimiter;
   readonly tiers: Tiers;
+  /** What makes a POST that carries `Idempotency-Key` happen once. */
+  readonly idempotency: Pick<Idempotency, "middleware">;
   /** Mounted under `/api/v1` and `/api`. */
   readonly services: readonly OpenAPIHono<GatewayEnvironment>[];
   /** Mounted at the root as well: `/health`. */
@@ -32,7 +35,7 @@ const TIME_LIMIT_MS = 30_000;
 
 /**
  * The one app behind every listener. In order: request id, access log, headers, who is it, rate limit, time limit, body
- * limit; then the route's own access check and its schema.
+ * limit, whether it was done before; then the route's own access check and its schema.
  */
 export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnvironment> {
   const app = createRouter();
@@ -50,6 +53,7 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
       throw new ApiError("BAD_REQUEST", `the body is larger than ${BODY_LIMIT_BYTES} bytes`, { status: 413 });
     },
   }));
+  app.use(deps.idempotency.middleware);
   for (const prefix of ["/api/v1", "/api"]) {
     for (const service of [...deps.services, deps.health]) app.route(prefix, service);
   }
@@ -124,10 +128,14 @@ function limitRate({ limiter, tiers }: GatewayDependencies) {
 
 /** The work itself is not cut off: it ends when it ends, but nobody waits for it. */
 function limitTime(clock: Clock) {
-  return createMiddleware<GatewayEnvironment>(async (_, next) => {
+  return createMiddleware<GatewayEnvironment>(async (c, next) => {
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(TIME_LIMIT_MS, () => reject(new ApiError("SERVICE_UNAVAILABLE", `not answered within ${TIME_LIMIT_MS / 1000} s`)));
+      cancel = clock.after(TIME_LIMIT_MS, () => {
+        const lateness = new ApiError("SERVICE_UNAVAILABLE", `not answered within ${TIME_LIMIT_MS / 1000} s`);
+        c.set("lateness", lateness);
+        reject(lateness);
+      });
     });
     try {
       await Promise.race([next(), late]);

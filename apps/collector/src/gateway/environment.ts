@@ -42,6 +42,8 @@ export interface GatewayEnvironment {
     readonly requestId: string;
     /** Null without credentials; a text says why those that were sent do not count. */
     readonly identity: Identity | string | null;
+    /** What was answered when the time limit was over, though the work goes on. */
+    readonly lateness?: Error;
   };
 }
 

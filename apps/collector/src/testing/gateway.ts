@@ -14,6 +14,8 @@ import { createStreamSockets } from "../events/stream-socket.ts";
 import { createClientAddress } from "../gateway/address.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
 import type { GatewayEnvironment } from "../gateway/environment.ts";
+import { createIdempotency } from "../gateway/idempotency.ts";
+import { createIdempotencyStore } from "../gateway/idempotency-store.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
 import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
@@ -85,8 +87,9 @@ export async function startTestGateway(options: {
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
+  const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
   const app = createGateway({
-    clock, log, authenticate: people.authenticate, limiter, tiers,
+    clock, log, authenticate: people.authenticate, limiter, tiers, idempotency,
     services: [
       peopleRoutes(people),
       devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit: createAudit({ clock }), clock }), clock })),
@@ -146,6 +149,7 @@ export async function startTestGateway(options: {
     },
 
     async stop() {
+      idempotency.close();
       await streams.close();
       await listener.close();
       await database.close();

@@ -82,6 +82,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
+    idempotency: { middleware: (_, next) => next() },
     async authenticate(token) {
       const [tenant, role] = token.split("_") as [string, Role];
       return {

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Context, MiddlewareHandler } from "hono";
+import { createMiddleware } from "hono/factory";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { actorOf, type GatewayEnvironment } from "./environment.ts";
+import { ApiError } from "./errors.ts";
+import type { IdempotencyStore, KeptAnswer, KeyedRequest } from "./idempotency-store.ts";
+import { badRequest } from "./route.ts";
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Who comes here is not known yet, and what is answered is an identity. */
+const EXEMPT = /^\/api(\/v1)?\/(auth\/login|agents\/enroll)$/;
+
+/** A second one of a request that is still under way waits this long for the first one's answer, asking this often. */
+const WAIT_MS = 25_000;
+const ASK_EVERY_MS = 50;
+
+/** What the first answer had that a client acts by. */
+const KEPT_HEADERS = ["content-type", "location"] as const;
+
+/** Not the answer to the request but to the moment: the same request may well succeed later. */
+function isPassing(status: number): boolean {
+  return status >= 500 || status === 401 || status === 403 || status === 429;
+}
+
+/** Makes a POST that carries `Idempotency-Key` happen once. */
+export interface Idempotency {
+  /** Stands behind identification and the body limit. */
+  readonly middleware: MiddlewareHandler<GatewayEnvironment>;
+  close(): void;
+}
+
+/** Keys that are over do no harm; this only gives their room back. */
+const PURGE_EVERY_MS = 3_600_000;
+
+/**
+ * The same POST again within a day gets the first answer, marked by `Idempotency-Replayed`; another body under the same key
+ * is 409. Of several at once, on whichever replica, one is done and the others wait for its answer. What failed for the
+ * moment's sake (no rights, too many, an error of ours) is not kept, and the next one tries.
+ *
+ * A collector that dies in the middle of one leaves it open for a minute; then it may be done again.
+ */
+export function createIdempotency(deps: { readonly store: IdempotencyStore; readonly clock: Clock; readonly log: Log }): Idempotency {
+  const { store, clock } = deps;
+  const stop = clock.every(PURGE_EVERY_MS, () => {
+    store.purge().catch((error: unknown) => deps.log.error({ reason: describeError(error) }, "old idempotency keys could not be forgotten, trying again in an hour"));
+  });
+
+  const begin = async (request: KeyedRequest) => {
+    const giveUpAt = clock.monotonic() + WAIT_MS;
+    for (;;) {
+      const begun = await store.begin(request);
+      if (begun.state !== "running") return begun;
+      if (clock.monotonic() >= giveUpAt) throw new ApiError("CONFLICT", "the same request is still under way", { headers: { "retry-after": "5" } });
+      await new Promise<void>((resolve) => {
+        clock.after(ASK_EVERY_MS, resolve);
+      });
+    }
+  };
+
+  const middleware = createMiddleware<GatewayEnvironment>(async (c, next) => {
+    const key = c.req.header("idempotency-key");
+    const { identity } = c.var;
+    if (key === undefined || c.req.method !== "POST" || identity === null || typeof identity === "string" || EXEMPT.test(c.req.path)) return next();
+    if (!KEY.test(key)) throw badRequest([{ path: ["Idempotency-Key"], message: "1 to 255 visible ASCII characters" }]);
+    const request = await keyedRequest(c, key);
+    const begun = await begin(request);
+    if (begun.state === "other") throw new ApiError("CONFLICT", "this Idempotency-Key was used for another request", { details: { idempotency_key: key } });
+    if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this was done before, but its answer was lost", { details: { idempotency_key: key } });
+    if (begun.state === "done") return replay(c, begun.answer);
+    let isKept = false;
+    try {
+      await next();
+      // The answer went to nobody, and Hono does not keep it; but what was done is done, and an error takes its place.
+      if (c.var.lateness !== undefined && c.error === c.var.lateness) {
+        await store.keep(begun.runId, request, null);
+        isKept = true;
+        return undefined;
+      }
+      const answer = isPassing(c.res.status) ? null : await readAnswer(c.res);
+      if (answer === null) return undefined;
+      await store.keep(begun.runId, request, answer);
+      isKept = true;
+      return undefined;
+    } finally {
+      if (!isKept) await store.release(begun.runId);
+    }
+  });
+  return { middleware, close: stop };
+}
+
+async function keyedRequest(c: Context<GatewayEnvironment>, key: string): Promise<KeyedRequest> {
+  const { tenantId, type, id } = actorOf(c);
+  const { pathname, search } = new URL(c.req.url);
+  // The copy's: whoever answers reads the original.
+  const body = new Uint8Array(await c.req.raw.clone().arrayBuffer());
+  const fingerprint = createHash("sha256").update(`${c.req.method} ${pathname}${search}\n`).update(body).digest("hex");
+  return { tenantId, caller: `${type} ${id}`, key, fingerprint };
+}
+
+/** @returns Null for what is no JSON, a stream or a file: nothing that a POST here makes. */
+async function readAnswer(response: Response): Promise<KeptAnswer | null> {
+  const { status, headers } = response;
+  if (response.body !== null && !headers.get("content-type")?.startsWith("application/json")) return null;
+  const kept = KEPT_HEADERS.flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const body = response.body === null ? null : Buffer.from(await response.clone().arrayBuffer()).toString("base64");
+  return { status, headers: Object.fromEntries(kept), body };
+}
+
+function replay(c: Context<GatewayEnvironment>, { status, headers, body }: KeptAnswer): Response {
+  const all = { ...headers, "idempotency-replayed": "true" };
+  if (body === null) return new Response(null, { status, headers: all });
+  return c.body(new Uint8Array(Buffer.from(body, "base64")), status as ContentfulStatusCode, all);
+}
