@@ -21,7 +21,7 @@ export interface KeptAnswer {
 }
 
 /** What is known of a request that comes with a key. */
-export type Begun =
+type Begun =
   /** Nobody has done it: it is the caller's to do, and to `keep` or `release` by this id. */
   | { readonly state: "mine"; readonly runId: string }
   | { readonly state: "running" }
