@@ -175,13 +175,14 @@ export function createDelivery(deps: { readonly outbox: Outbox; readonly clock: 
       if (outcome === "other-queue") return null;
       lastAcknowledgedAt = clock.now();
       if (!answered) return tookMs;
-      const progressed = ack.watermark > answered.after;
+      const progressed = outcome === "taken" && ack.watermark > answered.after;
       if (progressed) {
         patience.reset();
         timeoutMs = ACK_TIMEOUT_MS;
         maxEvents = Math.min(maxEvents * 2, BATCH_MAX_EVENTS);
       }
-      if (outcome === "began-anew" || ack.watermark >= answered.lastSeq || (mine && progressed)) sendNext();
+      if (outcome === "began-anew") sendLater();
+      else if (ack.watermark >= answered.lastSeq || (mine && progressed)) sendNext();
       else if (mine) sendLater();
       return tookMs;
     },

@@ -213,6 +213,8 @@ describe("the uplink", () => {
     await collector.until(() => collector.batches.length === 2);
     expect(collector.batches[1]?.queue_id).not.toBe(collector.batches[0]?.queue_id);
     expect(collector.batches[1]).toMatchObject({ after: 0 });
+    await collector.until(() => uplink?.drained() === true);
+    expect(collector.events).toHaveLength(3);
   });
 });
 

@@ -17,6 +17,8 @@ export interface TestCa {
   readonly pem: string;
   readonly pin: string;
   issue(options: { readonly name: string; readonly key: x509.PublicKeyType; readonly usage: string; readonly from?: number; readonly to?: number }): Promise<string>;
+  /** A client certificate for the key in a signing request. */
+  issueForRequest(name: string, request: string): Promise<string>;
   issueWithKey(name: string, lifetime?: { readonly from?: number; readonly to?: number }): Promise<{ readonly key: string; readonly cert: string }>;
 }
 
@@ -35,6 +37,7 @@ export async function createTestCa(): Promise<TestCa> {
     pem: ca.toString("pem"),
     pin: createHash("sha256").update(new Uint8Array(ca.publicKey.rawData)).digest("base64url"),
     issue,
+    issueForRequest: (name, request) => issue({ name, key: new x509.Pkcs10CertificateRequest(request).publicKey, usage: x509.ExtendedKeyUsage.clientAuth }),
     async issueWithKey(name, lifetime = {}) {
       const pair = await webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
       const cert = await issue({ name, key: pair.publicKey, usage: x509.ExtendedKeyUsage.serverAuth, ...lifetime });
@@ -71,10 +74,7 @@ export async function startTestCollector(options: {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body: unknown = chunks.length === 0 ? null : JSON.parse(Buffer.concat(chunks).toString());
     const answer = (status: number, value: object) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-    const issue = async (pem: string) => {
-      const csr = new x509.Pkcs10CertificateRequest(pem);
-      return collector.answerWith.issue({ name: collector.nameInCertificate, key: csr.publicKey, usage: x509.ExtendedKeyUsage.clientAuth });
-    };
+    const issue = (pem: string) => collector.answerWith.issueForRequest(collector.nameInCertificate, pem);
     if (request.url === "/api/v1/agents/enroll") {
       if (collector.refusal !== null) return answer(409, { error: { code: "CONFLICT", message: "no", details: { reason: collector.refusal } } });
       const { certificate_request } = EnrollRequest.parse(body);

@@ -55,6 +55,7 @@ export async function startTestCollector(options: {
   const batches: Batch[] = [];
   const events: Batch["events"][number][] = [];
   const watchers = new Set<() => void>();
+  let queueId: string | null = null;
   let unanswered = false;
   let overtaken = 0;
 
@@ -78,6 +79,8 @@ export async function startTestCollector(options: {
     if (unanswered) overtaken += 1;
     unanswered = true;
     if (collector.mode === "deaf") return;
+    if (queueId !== null && batch.queue_id !== queueId) collector.watermark = 0;
+    queueId = batch.queue_id;
     if (batch.after > collector.watermark) {
       await acknowledge({ refused: { code: "gap", message: "unknown sequence" } });
       return;
