@@ -143,6 +143,13 @@ describe.runIf(debian !== null)("with mosquitto", () => {
     client.end(true);
   });
 
+  test("what the broker has not answered when it is killed is given up, so that nothing waits for it", async () => {
+    daemon?.kill("SIGSTOP");
+    const published = broker.publish({ tenantId: createId(), probeId: createId() }, "acks", "x", { retain: false });
+    await stopDaemon();
+    await expect(published).rejects.toThrow("went away");
+  });
+
   test("nobody comes in without a certificate", async () => {
     await expect(connectProbe(port, authority.certificate, {}, { clientId: createId() })).rejects.toBeDefined();
   });

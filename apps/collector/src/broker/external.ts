@@ -40,9 +40,13 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   let cancelRetry = () => {};
   let inFlightBytes = 0;
   let waiting: (() => void)[] = [];
+  /** Ends each publish that the broker has not answered yet. */
+  const unanswered = new Set<(error: Error) => void>();
 
   const retry = () => {
     isReady = false;
+    // mqtt.js forgets them when it connects anew: whoever waits for one would wait for ever, and the probe's next batch behind it.
+    for (const abandon of unanswered) abandon(new Error("the broker went away before it answered"));
     if (isClosed) return;
     const waitMs = backoff.next();
     log.warn({ reason: lastFault, retry_in_ms: waitMs }, "the broker is away");
@@ -113,7 +117,13 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     },
     async publish(probe, channel, payload, { retain }) {
       if (!client || !isReady) throw new Error(`the broker is away: ${lastFault}`);
-      await client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), payload, { qos: QOS, retain });
+      const sent = client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), payload, { qos: QOS, retain });
+      let abandon: (error: Error) => void = () => {};
+      const lost = new Promise<never>((_, reject) => {
+        abandon = reject;
+        unanswered.add(abandon);
+      });
+      await Promise.race([sent, lost]).finally(() => unanswered.delete(abandon));
     },
     // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
     disconnect: () => {},
