@@ -118,7 +118,7 @@ async function freeHttpPort(): Promise<number> {
 }
 
 async function confirm(question: string): Promise<boolean> {
-  if (process.stdin.isTTY !== true) return false;
+  if (!process.stdin.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(question);
   terminal.close();

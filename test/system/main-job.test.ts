@@ -38,7 +38,7 @@ describe.skipIf(process.getuid?.() !== 0)("a probe on a LAN of real hosts", () =
     box = { dataDir: join(folder, "probe"), namespace: lab.probe.namespace };
     ({ siteId } = await enrollProbe(collector, box, "site-a"));
     live = createLiveClient({
-      url: collector.url, token: collector.token, since: 0, clock: systemClock, backoff: createBackoff({ firstMs: 100, longestMs: 1000, random: Math.random }),
+      url: collector.url, token: () => collector.token(), since: 0, clock: systemClock, backoff: createBackoff({ firstMs: 100, longestMs: 1000, random: Math.random }),
       connect: (url) => new WebSocket(url), onFrame: (frame) => frames.push(frame), onClosed: () => undefined,
     });
     probe = await startProbe(box, { interface: lab.probe.lanInterface });
@@ -61,13 +61,15 @@ describe.skipIf(process.getuid?.() !== 0)("a probe on a LAN of real hosts", () =
     const { hosts } = await lab.status();
     expect(hosts.length).toBeGreaterThanOrEqual(12);
     const wanted = hosts.map(({ ip, mac, hostname }) => ({ ip, mac, hostname, vendor: registeredVendor(mac), is_online: true, presence_state: "online", site_id: siteId }));
-    const found = await waitFor("every host", 30_000, async () => {
+    let seen: typeof wanted = [];
+    const missing = () => wanted.filter((host) => !seen.some((device) => JSON.stringify(device) === JSON.stringify(host)));
+    await waitFor("every host", 30_000, async () => {
       const { data } = await collector.rest.listDevices();
-      const seen = data.map(({ ip, mac, hostname, vendor, is_online, presence_state, site_id }) => ({ ip, mac, hostname, vendor, is_online, presence_state, site_id }));
-      return wanted.every((host) => seen.some((device) => JSON.stringify(device) === JSON.stringify(host))) ? seen : null;
-    });
-    const strangers = found.filter((device) => !wanted.some((host) => host.mac === device.mac));
-    expect(strangers).toEqual([]);
+      seen = data.map(({ ip, mac, hostname, vendor, is_online, presence_state, site_id }) => ({ ip, mac, hostname, vendor, is_online, presence_state, site_id }));
+      return missing().length === 0 ? true : null;
+    }).catch(() => null);
+    expect(missing().map((host) => ({ host, found: seen.find(({ mac }) => mac === host.mac) }))).toEqual([]);
+    expect(seen.filter((device) => !wanted.some((host) => host.mac === device.mac))).toEqual([]);
   }, 60_000);
 
   test("shows a host's several addresses and both families", async () => {

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { ClientError } from "@lanthorn/client";
+import { ClientError, type ClientErrorCode } from "@lanthorn/client";
 import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command, Option } from "commander";
 import { WebSocket } from "ws";
@@ -93,7 +93,7 @@ function answering<A extends readonly unknown[]>(command: Command, run: (connect
 
 /** Reads a line without showing it; from a pipe it is simply the first line. */
 async function askPassword(prompt: string): Promise<string> {
-  const hidden = process.stdin.isTTY === true;
+  const hidden = process.stdin.isTTY;
   if (hidden) process.stderr.write(prompt);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: hidden });
@@ -106,12 +106,16 @@ async function askPassword(prompt: string): Promise<string> {
   return line;
 }
 
+/** What to do about a refusal. */
+const HELP: Readonly<Partial<Record<ClientErrorCode, string>>> = {
+  UNAUTHORIZED: "log in with: lanthorn login --url URL",
+  FORBIDDEN: "your role does not allow this",
+  unreachable: "is the collector running, and is the address right?",
+};
+
 function explain(error: unknown): string {
   if (!(error instanceof ClientError)) return describeError(error);
-  switch (error.code) {
-    case "UNAUTHORIZED": return `${error.message}; log in with: lanthorn login --url URL`;
-    case "FORBIDDEN": return `${error.message}; your role does not allow this`;
-    case "unreachable": return `${describeError(error)}; is the collector running, and is the address right?`;
-    default: return Array.isArray(error.details) ? `${error.message}: ${JSON.stringify(error.details)}` : error.message;
-  }
+  const help = HELP[error.code];
+  if (help !== undefined) return `${describeError(error)}; ${help}`;
+  return Array.isArray(error.details) ? `${error.message}: ${JSON.stringify(error.details)}` : error.message;
 }

@@ -11,7 +11,7 @@ function createSocket(url: string) {
   const listeners = new Map<string, (event: never) => void>();
   const socket: Socket & { url: string; fire(type: string, event: unknown): void } = {
     url,
-    addEventListener: (type, listener) => void listeners.set(type, listener as (event: never) => void),
+    addEventListener: (type, listener) => void listeners.set(type, listener),
     close: () => undefined,
     fire: (type, event) => listeners.get(type)?.(event as never),
   };

@@ -18,9 +18,6 @@ export const HostState = z.object({
 });
 export type HostState = z.infer<typeof HostState>;
 
-/** A host that this probe had never seen. */
-export const HostFound = HostState;
-
 /** A host's address, name or vendor changed. `changed` names the fields. */
 export const HostChanged = HostState.extend({ changed: z.array(z.enum(["ip", "addresses", "hostname", "vendor"])).min(1) });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Instant } from "../values.ts";
 import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
-import { HostChanged, HostFound, HostOffline, HostOnline, PresenceReport } from "./hosts.ts";
+import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered } from "./neighbors.ts";
 import {
   AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
@@ -40,7 +40,8 @@ interface EventDeclaration {
 
 /** Every event of the system: its data, who says it, and what it becomes outside. Code and documentation read this one table. */
 export const EVENTS = {
-  host_found: { data: HostFound, from: "probe", priority: "change", stream: "host_found", webhook: "device.discovered" },
+  /** A host that this probe had never seen. */
+  host_found: { data: HostState, from: "probe", priority: "change", stream: "host_found", webhook: "device.discovered" },
   host_changed: { data: HostChanged, from: "probe", priority: "change", stream: null, webhook: null },
   host_online: { data: HostOnline, from: "probe", priority: "change", stream: null, webhook: null },
   host_offline: { data: HostOffline, from: "probe", priority: "change", stream: null, webhook: "device.offline" },
