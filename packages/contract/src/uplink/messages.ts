@@ -30,7 +30,8 @@ export type Batch = z.infer<typeof Batch>;
 /**
  * Down, on `acks`: everything in `queue_id` up to `watermark` is committed, and the probe may forget it. With `refused`,
  * the last payload was not taken: `gap` when it follows a sequence that the collector never had (go back to `watermark`),
- * `not-a-batch` and `too-large` when it could not be read. The two times give the probe its clock offset.
+ * `not-a-batch` and `too-large` when it could not be read, `not-ready` when nobody was there to take it: what is under way
+ * is to be sent again, a little later. The two times give the probe its clock offset.
  */
 export const Acknowledgement = z.object({
   v: Version,
