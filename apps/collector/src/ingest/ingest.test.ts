@@ -259,6 +259,12 @@ describe("other channels", () => {
     ).toMatchObject({ revision: 0, site_name: "site", sweep: { enabled: true } });
   });
 
+  test("a probe that was online before the collector came is told to send again what it sent to nobody", async () => {
+    await bench.send(probe, "status", { v: 1, state: "online", version: "1.0.0", run_id: createId(), at: AT }, true);
+    expect(bench.acks).toMatchObject([{ ack: { queue_id: null, batch_sent_at: null, refused: { code: "not-ready" } } }]);
+    expect(bench.configurations).toEqual([]);
+  });
+
   test("a payload that the broker refused as too large is answered, so that the probe can make it smaller", async () => {
     bench.ingest.refused(probe, "too-large", "events");
     bench.ingest.refused(probe, "wrong-topic", null);

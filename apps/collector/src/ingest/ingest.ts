@@ -90,10 +90,16 @@ export function createIngest(deps: IngestDependencies): Ingest {
     await deps.broker.publish(probe, "config", JSON.stringify(message), { retain: true });
   };
 
+  /** An external broker confirms batches while no collector is there, and forgets them: left alone, the probe would wait up to a minute. */
+  const askAgain = (probe: KnownProbe) => acknowledge(probe, {
+    queue_id: null, watermark: 0, batch_sent_at: null,
+    refused: { code: "not-ready", message: "the collector was away: send again what it has not acknowledged" },
+  }, toInstant(clock.now()));
+
   const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
     switch (status.state) {
       case "online":
-        if (retained) return;
+        if (retained) return askAgain(probe);
         await watch.heard(probe);
         if (probe.runId !== status.run_id) await probes.setRun(probe.probeId, { runId: status.run_id, version: status.version });
         await sendConfiguration(probe);
