@@ -9,7 +9,7 @@ export interface NameServers {
 }
 
 /**
- * @param deps.servers Addresses to ask, read at each question; a change makes a new resolver.
+ * @param deps.servers Addresses to ask, with a port where it is not 53, read at each question; a change makes a new resolver.
  * @param deps.excluded Addresses and prefixes that nothing is sent to.
  */
 export function createNameServers(deps: { readonly servers: () => readonly string[]; readonly excluded: () => readonly string[] }): NameServers {
@@ -31,9 +31,14 @@ export function createNameServers(deps: { readonly servers: () => readonly strin
 }
 
 function mayAsk(server: string, excluded: readonly string[]): boolean {
-  const bytes = parseIp(server);
+  const bytes = parseIp(withoutPort(server));
   const prefixes = parsePrefixes(excluded);
   // A link-local address means nothing without its interface, and the resolver cannot be told.
   if (!bytes || server.toLowerCase().startsWith("fe80:") || "wrong" in prefixes) return false;
   return !createExclusions(prefixes.prefixes).holds(bytes);
+}
+
+/** `10.0.0.1:5353` and `[fd00::1]:5353` are how the resolver spells a port. */
+function withoutPort(server: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(server)?.[1] ?? /^([\d.]+):\d+$/.exec(server)?.[1] ?? server;
 }

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { ProbeStatus } from "@lanthorn/contract";
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readIdentity } from "../identity/identity.ts";
+import { createTestCa, startTestCollector as startRenewing } from "../identity/testing/collector.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import { createOutbox } from "../queue/outbox.ts";
 import { createEnrolledProbe, type EnrolledProbe } from "./testing/enrolled-probe.ts";
@@ -96,6 +98,26 @@ describe("the daemon", () => {
   });
 });
 
+test("a daemon whose certificate is two thirds old renews it, and connects anew with it", async () => {
+  const ca = await createTestCa();
+  const renewing = await startRenewing({ ca });
+  const old = await createEnrolledProbe({ ca, probeId: renewing.probeId, certificateFrom: Date.now() - 24 * 3_600_000, collectorUrl: renewing.url });
+  try {
+    const run = old.start(["run"], { LANTHORN_INTERFACE: "no-such-if" });
+    await run.ready;
+    await old.collector.until(() => old.collector.received.filter(({ channel }) => channel === "status").length >= 3);
+    expect(renewing.requests).toContain("POST /api/v1/agents/renew");
+    const after = readIdentity(old.dataDir);
+    expect(after?.certificate).not.toBe(old.identity.certificate);
+    expect(after?.private_key).not.toBe(old.identity.private_key);
+    run.kill("SIGTERM");
+    expect(await run.ended).toMatchObject({ code: 0 });
+  } finally {
+    await old.close();
+    await renewing.close();
+  }
+});
+
 describe("the command", () => {
   test("does not run twice on one data directory", async () => {
     const first = probe.start(["run"], { LANTHORN_INTERFACE: "no-such-if" });
@@ -113,7 +135,7 @@ describe("the command", () => {
     ["a valid configuration", ["--check-config"], {}, 0],
     ["a wrong value in the environment", ["--check-config"], { LANTHORN_MQTT_URL: "http://broker" }, 1],
   ])("ends for %s with its own code and a line that says why", async (_, args, environment, code) => {
-    const { code: ended, stdout, stderr } = await probe.start(args, environment as Record<string, string>).ended;
+    const { code: ended, stdout, stderr } = await probe.start(args, environment).ended;
     expect(ended).toBe(code);
     expect(code === 0 ? stdout : stderr).toMatch(code === 0 ? /valid/ : /^lanthorn-probe: /);
   });

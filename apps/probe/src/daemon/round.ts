@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createVendorLookup } from "@lanthorn/fingerprints";
+import type { VendorLookup } from "@lanthorn/fingerprints";
 import * as packetIo from "@lanthorn/packet-io";
 import { type Clock, createLifecycle, describeError, type Lifecycle, type Log } from "@lanthorn/runtime";
 import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
@@ -31,7 +31,7 @@ export interface DaemonDeps {
   /** A capture file instead of the interface. */
   readonly replay: { readonly path: string; readonly exitWhenDrained: boolean } | null;
   readonly version: string;
-  readonly vendorOf: ReturnType<typeof createVendorLookup>["vendorOf"];
+  readonly vendorOf: VendorLookup["vendorOf"];
   /** Gets a new certificate and keeps it with the identity. */
   readonly renewCertificate: () => Promise<void>;
   readonly clock: Clock;
@@ -189,7 +189,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       machine: createMachineReader({ dataDir: configuration.data_dir, clock }),
       outbox: () => outbox.state(),
       capture: () => lan.counters(),
-      interface: () => ({ name: interfaceName, up: lan.facts()?.up === true }),
+      interface: () => ({ name: interfaceName, up: deps.replay !== null || lan.facts()?.up === true }),
       hosts: () => discovery.counts(),
       clockOffsetMs: () => link.state().clockOffsetMs,
       certificateEndsAt: () => certificateLifetime(identity).to,

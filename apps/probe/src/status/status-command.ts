@@ -40,13 +40,16 @@ export function describeStatus(report: StatusReport, now: number): string {
   const lines: readonly (readonly [string, string])[] = [
     ["probe", `${report.probe_id}${report.site_name === null ? "" : `, site ${report.site_name}`}`],
     ["running", `version ${report.version}, process ${report.pid}, started ${ago(report.started_at)}`],
-    ["collector", `${collector.connected ? `connected to ${collector.url}, ${describeAge(now - Date.parse(collector.since ?? report.started_at))}` : `not connected to ${collector.url}: ${collector.problem}`}`],
+    ["collector", collector.connected
+      ? `connected to ${collector.url} for ${describeAge(now - Date.parse(collector.since ?? report.started_at))}`
+      : `not connected to ${collector.url}: ${collector.problem}`],
     ["acknowledged", ago(collector.last_acknowledged_at)],
     ["clock", collector.clock_offset_ms === null ? "not compared yet" : `collector is ${Math.round(collector.clock_offset_ms)} ms ahead`],
     ["certificate", `good until ${report.certificate_expires_at}`],
     ["interface", `${link.name} ${link.up ? `up, ${link.addresses.join(", ")}` : `not watched: ${link.problem}`}`],
     ["hosts", `${report.hosts.online} online of ${report.hosts.known} known`],
-    ["queue", `${queue.events} events, ${(queue.bytes / 1024 / 1024).toFixed(1)} MiB, oldest ${queue.oldest_at ?? "none"}, ${queue.dropped} dropped${queue.writable ? "" : `; the disk takes nothing, ${queue.in_memory} in memory`}`],
+    ["queue", `${queue.events} events, ${(queue.bytes / 1024 / 1024).toFixed(1)} MiB, oldest ${queue.oldest_at ?? "none"}, ${queue.dropped} dropped`],
+    ["disk", queue.writable ? "takes what is written" : `takes nothing; ${queue.in_memory} events wait in memory`],
     ["process", `${(report.process.rss_bytes / 1e6).toFixed(0)} MB resident, ${report.process.cpu_percent} % of a core`],
     ["alerts", report.alerts.length === 0 ? "none" : report.alerts.join(", ")],
   ];

@@ -9,7 +9,7 @@ import { ARP_OPERATION, BROADCAST_MAC, createPcapWriter, encodeArp, encodeEthern
 import { createId } from "@lanthorn/runtime";
 import { createKeyAndRequest } from "../../identity/certificate-request.ts";
 import { type Identity, writeIdentity } from "../../identity/identity.ts";
-import { createTestCa } from "../../identity/testing/collector.ts";
+import { createTestCa, type TestCa } from "../../identity/testing/collector.ts";
 import { startTestCollector, type TestCollector } from "../../uplink/testing/collector.ts";
 
 /** An enrolled probe's folder, and a broker over TLS that lets it in. */
@@ -38,17 +38,21 @@ export interface RunningCommand {
 
 const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 
-export async function createEnrolledProbe(): Promise<EnrolledProbe> {
+/** @param options.certificateFrom When the probe's certificate began; it ends in an hour if that is given. @param options.collectorUrl Where it was enrolled. */
+export async function createEnrolledProbe(options: {
+  readonly ca?: TestCa; readonly probeId?: string; readonly certificateFrom?: number; readonly collectorUrl?: string;
+} = {}): Promise<EnrolledProbe> {
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-daemon-"));
-  const ca = await createTestCa();
+  const ca = options.ca ?? await createTestCa();
   const server = await ca.issueWithKey("collector");
-  const names = { tenantId: createId(), probeId: createId() };
+  const names = { tenantId: createId(), probeId: options.probeId ?? createId() };
   const tls = { key: server.key, cert: server.cert, ca: ca.pem, requestCert: true, rejectUnauthorized: true };
   const { privateKey, certificateRequest } = await createKeyAndRequest("probe");
-  const certificate = await ca.issueForRequest(names.probeId, certificateRequest);
+  const lifetime = options.certificateFrom === undefined ? {} : { from: options.certificateFrom, to: Date.now() + 3_600_000 };
+  const certificate = await ca.issueForRequest(names.probeId, certificateRequest, lifetime);
   const first = await startTestCollector({ ...names, tls });
   const identity: Identity = {
-    probe_id: names.probeId, tenant_id: names.tenantId, site_id: createId(), name: "probe", collector_url: "https://127.0.0.1:1", trust: "pinned",
+    probe_id: names.probeId, tenant_id: names.tenantId, site_id: createId(), name: "probe", collector_url: options.collectorUrl ?? "https://127.0.0.1:1", trust: "pinned",
     mqtt_url: `mqtts://127.0.0.1:${first.port}`, private_key: privateKey, certificate, ca_certificate: ca.pem,
   };
   writeIdentity(dataDir, identity);

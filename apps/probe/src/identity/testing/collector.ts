@@ -18,7 +18,7 @@ export interface TestCa {
   readonly pin: string;
   issue(options: { readonly name: string; readonly key: x509.PublicKeyType; readonly usage: string; readonly from?: number; readonly to?: number }): Promise<string>;
   /** A client certificate for the key in a signing request. */
-  issueForRequest(name: string, request: string): Promise<string>;
+  issueForRequest(name: string, request: string, lifetime?: { readonly from?: number; readonly to?: number }): Promise<string>;
   issueWithKey(name: string, lifetime?: { readonly from?: number; readonly to?: number }): Promise<{ readonly key: string; readonly cert: string }>;
 }
 
@@ -37,7 +37,8 @@ export async function createTestCa(): Promise<TestCa> {
     pem: ca.toString("pem"),
     pin: createHash("sha256").update(new Uint8Array(ca.publicKey.rawData)).digest("base64url"),
     issue,
-    issueForRequest: (name, request) => issue({ name, key: new x509.Pkcs10CertificateRequest(request).publicKey, usage: x509.ExtendedKeyUsage.clientAuth }),
+    issueForRequest: (name, request, lifetime = {}) =>
+      issue({ name, key: new x509.Pkcs10CertificateRequest(request).publicKey, usage: x509.ExtendedKeyUsage.clientAuth, ...lifetime }),
     async issueWithKey(name, lifetime = {}) {
       const pair = await webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
       const cert = await issue({ name, key: pair.publicKey, usage: x509.ExtendedKeyUsage.serverAuth, ...lifetime });

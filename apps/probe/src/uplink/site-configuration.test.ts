@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ProbeConfiguration } from "@lanthorn/contract";
+import { silentLog } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createSiteConfiguration } from "./site-configuration.ts";
+
+let directory: string;
+let applied: ProbeConfiguration[];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "lanthorn-site-"));
+  applied = [];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const path = () => join(directory, "site-configuration.json");
+const open = () => createSiteConfiguration({
+  path: path(), log: silentLog,
+  apply(configuration) {
+    if (configuration.excluded.includes("printer")) return "no address";
+    applied.push(configuration);
+    return null;
+  },
+});
+const wish = (overrides: Partial<ProbeConfiguration> = {}): ProbeConfiguration => ({
+  v: 1, revision: 1, site_name: "Office", sweep: { enabled: true, interval_seconds: 600, packets_per_second: 50 }, excluded: ["10.0.0.7"], ...overrides,
+});
+const payload = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+describe("the collector's configuration", () => {
+  test("is applied, and holds after a restart without a connection", () => {
+    open().onMessage(payload(wish()));
+    applied = [];
+    expect(open().current()).toEqual(wish());
+    expect(applied).toEqual([wish()]);
+  });
+
+  test("that cannot be read, or used, leaves the last one in force", () => {
+    const configuration = open();
+    configuration.onMessage(payload(wish()));
+    for (const bad of [payload({}), Buffer.from("{"), Buffer.alloc(0), payload(wish({ excluded: ["printer"] })), payload({ ...wish(), v: 2 }), Buffer.alloc(2_000_000, "x")]) {
+      configuration.onMessage(bad);
+    }
+    expect(configuration.current()).toEqual(wish());
+    expect(open().current()).toEqual(wish());
+  });
+
+  test("that was kept and is damaged does not stop the start", () => {
+    writeFileSync(path(), "{ nonsense");
+    expect(open().current()).toBeNull();
+    rmSync(path());
+    mkdirSync(path());
+    const configuration = open();
+    configuration.onMessage(payload(wish()));
+    expect(configuration.current()).toEqual(wish());
+  });
+});
