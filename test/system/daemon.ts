@@ -23,11 +23,16 @@ export interface DaemonOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Namespace that it runs in; the machine's own where left out. */
   readonly namespace?: string;
+  /** A command that becomes the daemon: what it changes before, mounts or rights, holds for the daemon alone. */
+  readonly through?: readonly string[];
   /** Its standard error is appended here. */
   readonly logFile: string;
   /** Longer than any start, so that it fails with the log instead of hanging. */
   readonly readyWithinMs?: number;
 }
+
+/** The kernel ends it when this process ends without having done so, killed for instance. */
+const DIE_WITH_US = ["setpriv", "--pdeathsig", "KILL"];
 
 /**
  * Starts a daemon and waits for its `ready` line.
@@ -36,8 +41,8 @@ export interface DaemonOptions {
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const log = openSync(options.logFile, "a");
-  const command = [process.execPath, options.script, ...options.args];
-  const [program = "", ...args] = options.namespace === undefined ? command : ["ip", "netns", "exec", options.namespace, ...command];
+  const enter = options.namespace === undefined ? [] : ["ip", "netns", "exec", options.namespace];
+  const [program = "", ...args] = [...DIE_WITH_US, ...enter, ...(options.through ?? []), process.execPath, options.script, ...options.args];
   const child = spawn(program, args, { env: { ...inheritedEnvironment(), ...options.env }, stdio: ["ignore", "pipe", log] });
   closeSync(log);
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
