@@ -11,4 +11,5 @@ export * from "./rest/auth.ts";
 export * from "./rest/audit.ts";
 export * from "./rest/devices.ts";
 export * from "./rest/agents.ts";
+export * from "./rest/alerts.ts";
 export * from "./rest/health.ts";

@@ -75,4 +75,24 @@ export interface Schema {
     run_id: string; leased_until: string;
     expires_at: string; answer: string | null;
   };
+  alerts: {
+    id: string; tenant_id: string; site_id: string | null; device_id: string | null; device_ip: string; probe_id: string | null;
+    source: string; type: string; subject: string;
+    /** Names what it is about while it is not resolved, and is then null: no two open alerts have the same. */
+    open_key: string | null;
+    severity: string;
+    /** Higher is graver. */
+    severity_rank: number;
+    title: string; description: string; status: string; count: number; first_seen: string; last_seen: string;
+    evidence: string; mitre_techniques: string;
+    /** Whether `alert_created` was appended for it. */
+    notified: number;
+    /** When it resolves by itself if it is not seen again; null where only its cause's end or a person ends it. */
+    quiet_at: string | null;
+    acknowledged_by: string | null; acknowledged_at: string | null; resolved_by: string | null; resolved_at: string | null;
+  };
+  alert_mutes: {
+    id: string; tenant_id: string; source: string | null; type: string | null; subject: string | null; site_id: string | null;
+    reason: string; created_by: string; created_at: string; expires_at: string;
+  };
 }

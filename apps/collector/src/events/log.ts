@@ -16,6 +16,8 @@ export interface NewEvent {
   readonly occurredAt: string;
   readonly receivedAt: string;
   readonly data: object;
+  /** It was kept back for long, by an outage: it counts and is remembered, and nobody is called for it now. */
+  readonly isLate?: boolean;
 }
 
 /** Where in the tenant's order a batch was put: `fromSeq` to `toSeq`, without holes. */
@@ -26,6 +28,15 @@ export interface Appended {
 
 /** An event as it lies in the log. `data` is JSON text. */
 export type StoredEvent = Schema["events"];
+
+/** An event that was written a moment ago, in a transaction that is still open. */
+export type JustAppended = StoredEvent & { readonly isLate: boolean };
+
+/**
+ * What follows from events: alerts, deliveries. It runs in the transaction that writes them, so that neither is there
+ * without the other; a throw undoes both.
+ */
+export type OnAppend = (trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]) => Promise<void>;
 
 /** The one ordered record of what happened, for each tenant. */
 export interface EventLog {
@@ -46,7 +57,7 @@ export interface EventLog {
 /** What a row takes beside its data: ids, times, the key and SQLite's own bytes. Measured on host_found rows. */
 export const ROW_OVERHEAD_BYTES = 320;
 
-export function createEventLog(deps: { readonly reads: Kysely<Schema> }): EventLog {
+export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly onAppend?: OnAppend }): EventLog {
   return {
     async append(trx, tenantId, events) {
       const rows = events.map((event): Insertable<Schema["events"]> => ({
@@ -63,6 +74,8 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema> }): EventL
         row.seq = fromSeq + index;
       });
       await insertMany(trx, "events", rows);
+      const written = rows as readonly StoredEvent[];
+      if (deps.onAppend) await deps.onAppend(trx, tenantId, written.map((row, index) => ({ ...row, isLate: events[index]?.isLate ?? false })));
       return { fromSeq, toSeq };
     },
 

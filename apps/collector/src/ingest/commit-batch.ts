@@ -1,4 +1,5 @@
 import { type Batch, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import { toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import { insertMany } from "../db/insert-many.ts";
 import type { Schema } from "../db/schema.ts";
@@ -18,6 +19,8 @@ export interface ProbeSite extends Site {
 export interface ReadBatch {
   readonly queueId: string;
   readonly after: number;
+  /** Events that occurred before this are late. */
+  readonly lateBefore: string;
   readonly events: readonly ReadEvent[];
 }
 
@@ -37,12 +40,16 @@ export interface Committed {
   readonly rejected: number;
 }
 
+/** A probe that comes back within this has been live all the time, to people; what is older pages nobody. */
+const LATE_AFTER_MS = 10 * 60_000;
+
 export function readEvents(batch: Batch): ReadBatch {
   const events = batch.events.map((raw): ReadEvent => {
     const parsed = parseProbeEvent(raw);
     return parsed.ok ? { seq: raw.seq, event: parsed.event } : { seq: raw.seq, rejected: parsed.message, raw };
   });
-  return { queueId: batch.queue_id, after: batch.after, events };
+  // Both times are the probe's own: a clock that is off makes nothing late.
+  return { queueId: batch.queue_id, after: batch.after, lateBefore: toInstant(Date.parse(batch.sent_at) - LATE_AFTER_MS), events };
 }
 
 /**
@@ -68,8 +75,8 @@ export function commitBatch(
     const entries = read.map(({ seq, event }): NewEvent => {
       const { type, deviceId, data } = applyEvent(event, { set, receivedAt });
       return {
-        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
-        occurredAt: event.occurred_at, receivedAt,
+        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq, occurredAt: event.occurred_at, receivedAt,
+        isLate: event.occurred_at < batch.lateBefore,
       };
     });
     await saveWorkingSet(trx, set);

@@ -38,6 +38,12 @@ export const PageQuery = z.object({
 /** `true` or `false` as a query text. */
 export const BooleanQuery = z.enum(["true", "false"]).transform((text) => text === "true");
 
+/** Some of `values`, with commas between them, as a query text. */
+export function listQuery<const V extends string>(values: readonly V[]) {
+  const one = values.map((value) => value.replaceAll(/[^\w-]/g, String.raw`\$&`)).join("|");
+  return z.string().regex(new RegExp(`^(?:${one})(?:,(?:${one}))*$`), `some of ${values.join(", ")}, with commas`).transform((text) => text.split(",") as V[]);
+}
+
 const AnyOffset = z.iso.datetime({ offset: true });
 
 /** A moment as a query says it: an ISO 8601 instant with `Z` or an offset, or how long ago: `90s 15m 24h 7d 2w`. */

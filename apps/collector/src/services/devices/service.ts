@@ -7,7 +7,7 @@ import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { CSV_HEADER, toCsvLine } from "./csv.ts";
-import { formatCursor, parseCursor, type Position } from "./cursor.ts";
+import { formatCursor, parseCursor, type Position } from "../../gateway/cursor.ts";
 import type { DeviceEditor } from "./editor.ts";
 import type { DeviceFilter } from "./filters.ts";
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";

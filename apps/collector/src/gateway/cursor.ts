@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { badRequest } from "../../gateway/route.ts";
+import { badRequest } from "./route.ts";
 
 /** Where a list went on: the last row's value of the sorted field, and its id. */
 export interface Position {

@@ -1,0 +1,90 @@
+import type { AlertEvidence, Severity } from "@lanthorn/contract";
+import { createId } from "@lanthorn/runtime";
+import type { Selectable, Transaction } from "kysely";
+import { insertMany } from "../../db/insert-many.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Finding } from "./rules.ts";
+import type { Verdict } from "./verdicts.ts";
+
+export type AlertRow = Selectable<Schema["alerts"]>;
+
+/** An alert while a batch of events is looked at; written once at the end. */
+export interface Draft {
+  readonly row: { -readonly [K in keyof AlertRow]: AlertRow[K] };
+  readonly isNew: boolean;
+  isChanged: boolean;
+}
+
+export const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 3, medium: 2, low: 1, info: 0 };
+
+/** The first event, which may hold packets, and the last ones. */
+const MOST_EVIDENCE = 5;
+const LONGEST_TITLE = 255;
+
+/** `in` lists of this length: an outage's backlog may speak of hundreds of alerts at once. */
+const KEYS_AT_ONCE = 500;
+
+/** The alerts that are open under these keys. */
+export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string[]): Promise<Map<string, Draft>> {
+  const drafts = new Map<string, Draft>();
+  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
+    const rows = await trx.selectFrom("alerts").selectAll().where("open_key", "in", keys.slice(at, at + KEYS_AT_ONCE)).execute();
+    for (const row of rows) drafts.set(row.open_key ?? "", { row, isNew: false, isChanged: false });
+  }
+  return drafts;
+}
+
+export function createDraft(finding: Finding, { event, data, at }: Verdict, key: string): Draft {
+  return {
+    isNew: true, isChanged: true,
+    row: {
+      id: createId(), tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "", probe_id: event.probe_id,
+      source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
+      severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, LONGEST_TITLE), description: finding.description, status: "open", count: 1,
+      first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]), mitre_techniques: JSON.stringify(finding.techniques ?? []),
+      notified: 0, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null, resolved_at: null,
+    },
+  };
+}
+
+/** The same once more: graver where it is, never milder. */
+export function repeatDraft(draft: Draft, finding: Finding, { event, data, at }: Verdict): void {
+  const { row } = draft;
+  const { packets: _, ...plain } = data;
+  const [first, ...others] = JSON.parse(row.evidence) as AlertEvidence[];
+  row.evidence = JSON.stringify([...(first ? [first] : []), ...[...others, evidenceOf(event, plain)].slice(1 - MOST_EVIDENCE)]);
+  row.count += 1;
+  if (at > row.last_seen) row.last_seen = at;
+  if (SEVERITY_RANKS[finding.severity] > row.severity_rank) {
+    row.severity = finding.severity;
+    row.severity_rank = SEVERITY_RANKS[finding.severity];
+    row.title = finding.title.slice(0, LONGEST_TITLE);
+    row.description = finding.description;
+  }
+  row.device_id ??= event.device_id;
+  row.quiet_at = quietAt(finding, event.received_at);
+  draft.isChanged = true;
+}
+
+/** Ended: the next of its kind is another alert. */
+export function resolveDraft(draft: Draft, by: string, at: string): void {
+  Object.assign(draft.row, { status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at });
+  draft.isChanged = true;
+}
+
+export async function saveDrafts(trx: Transaction<Schema>, drafts: readonly Draft[]): Promise<void> {
+  for (const { row } of drafts.filter((draft) => draft.isChanged && !draft.isNew)) {
+    const { id, tenant_id: _, first_seen: __, ...columns } = row;
+    await trx.updateTable("alerts").set(columns).where("id", "=", id).execute();
+  }
+  // After the updates: one that is resolved has let go of its key by now.
+  await insertMany(trx, "alerts", drafts.filter((draft) => draft.isNew).map(({ row }) => row));
+}
+
+function evidenceOf(event: Verdict["event"], data: AlertEvidence["data"]): AlertEvidence {
+  return { event_id: event.id, event: event.type, occurred_at: event.occurred_at, data };
+}
+
+function quietAt({ quietMs }: Finding, receivedAt: string): string | null {
+  return quietMs === null ? null : new Date(Date.parse(receivedAt) + quietMs).toISOString();
+}

@@ -1,0 +1,89 @@
+import { z } from "@hono/zod-openapi";
+import { Alert, AlertMute, AlertMuteCreate, AlertsQuery, Id, listEnvelope } from "@lanthorn/contract";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import type { AlertsService } from "./service.ts";
+
+const AlertParams = z.object({ alert_id: Id });
+
+const list = declareRoute("alerts:read", {
+  method: "get",
+  path: "/alerts",
+  summary: "List alerts, those seen last first",
+  request: { query: AlertsQuery },
+  responses: { 200: { description: "Alerts; their evidence without the bytes of packets", content: json(listEnvelope(Alert)) } },
+});
+
+const read = declareRoute("alerts:read", {
+  method: "get",
+  path: "/alerts/{alert_id}",
+  summary: "Read an alert with its evidence",
+  request: { params: AlertParams },
+  responses: { 200: { description: "The alert", content: json(Alert) } },
+});
+
+const acknowledge = declareRoute("alerts:write", {
+  method: "post",
+  path: "/alerts/{alert_id}/acknowledge",
+  summary: "Say that somebody looks after an alert",
+  request: { params: AlertParams },
+  responses: { 200: { description: "The alert, acknowledged", content: json(Alert) } },
+});
+
+const resolve = declareRoute("alerts:write", {
+  method: "post",
+  path: "/alerts/{alert_id}/resolve",
+  summary: "Say that an alert's matter is dealt with",
+  description: "The same again is a new alert.",
+  request: { params: AlertParams },
+  responses: { 200: { description: "The alert, resolved", content: json(Alert) } },
+});
+
+const mutes = declareRoute("alerts:read", {
+  method: "get",
+  path: "/alerts/mutes",
+  summary: "List what is muted now",
+  responses: { 200: { description: "Mutes that have not expired, oldest first; at most 1000", content: json(listEnvelope(AlertMute)) } },
+});
+
+const mute = declareRoute("alerts:write", {
+  method: "post",
+  path: "/alerts/mutes",
+  summary: "Mute alerts until a moment",
+  description: "What is muted is counted and shown, and nobody is told of it.",
+  request: { body: { required: true, content: json(AlertMuteCreate) } },
+  responses: { 201: { description: "The mute", content: json(AlertMute) } },
+});
+
+const unmute = declareRoute("alerts:write", {
+  method: "delete",
+  path: "/alerts/mutes/{mute_id}",
+  summary: "End a mute",
+  request: { params: z.object({ mute_id: Id }) },
+  responses: { 204: { description: "Ended" } },
+});
+
+/** `/alerts` and `/alerts/mutes`, which comes first so that it is not taken for an alert's id. */
+export function alertsRoutes(service: AlertsService) {
+  const router = createRouter();
+  router.openapi(mutes, async (c) => {
+    const data = await service.mutes(identityOf(c).tenantId);
+    return c.json({ data: [...data], meta: { page: 1, per_page: 1000, total: data.length, next_cursor: null } }, 200);
+  });
+  router.openapi(mute, async (c) => {
+    const made = await service.mute(actorOf(c), c.req.valid("json"));
+    return c.json(made, 201, { location: `/api/v1/alerts/mutes/${made.id}` });
+  });
+  router.openapi(unmute, async (c) => {
+    await service.unmute(actorOf(c), c.req.valid("param").mute_id);
+    return c.body(null, 204);
+  });
+  router.openapi(list, async (c) => {
+    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
+  router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").alert_id), 200));
+  router.openapi(acknowledge, async (c) => c.json(await service.acknowledge(actorOf(c), c.req.valid("param").alert_id), 200));
+  router.openapi(resolve, async (c) => c.json(await service.resolve(actorOf(c), c.req.valid("param").alert_id), 200));
+  return router;
+}

@@ -1,0 +1,152 @@
+import type { AlertSource, EventData, EventType, Severity } from "@lanthorn/contract";
+
+/** An event as a rule sees it. */
+export interface Fact<T extends EventType> {
+  readonly data: EventData<T>;
+  readonly probeId: string | null;
+  readonly deviceId: string | null;
+}
+
+/** The alert that a fact speaks of. */
+export interface Finding {
+  readonly type: string;
+  /** Among the alerts of this type at the site. */
+  readonly subject: string;
+  readonly source: AlertSource;
+  readonly severity: Severity;
+  readonly title: string;
+  readonly description: string;
+  readonly deviceIp?: string;
+  readonly techniques?: readonly string[];
+  /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
+  readonly quietMs: number | null;
+  /** Whether too many at once become one summary. Not what tells how our own parts are: each of them has an end that is told. */
+  readonly isCapped: boolean;
+}
+
+export interface Rule<T extends EventType> {
+  readonly raises?: (fact: Fact<T>) => Finding | null;
+  /** The alert whose cause is gone now. */
+  readonly ends?: (fact: Fact<T>) => Pick<Finding, "type" | "subject"> | null;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+
+/** MITRE ATT&CK, Adversary-in-the-Middle and its sub-techniques of ARP cache poisoning and DHCP spoofing. */
+const ROGUES = {
+  dhcp_server: { type: "rogue_dhcp", title: "Unknown DHCP server", techniques: ["T1557.003"] },
+  arp_spoofing: { type: "arp_spoofing", title: "ARP spoofing", techniques: ["T1557.002"] },
+  router_advertisement: { type: "rogue_router", title: "Unknown router advertisement", techniques: ["T1557"] },
+  duplicate_ip: { type: "duplicate_ip", title: "Address used twice:", techniques: [] },
+  dhcp_missing: { type: "dhcp_missing", title: "No DHCP server answers", techniques: [] },
+} as const satisfies Record<EventData<"rogue_detected">["kind"], object>;
+
+const STAGES = { touch: "touched", banner: "talked to", credential: "sent credentials to", file: "sent a file to" } as const;
+
+/** Which events raise which alerts, what tells two of them apart, and what ends them. What is not here raises none. */
+export const RULES: { readonly [T in EventType]?: Rule<T> } = {
+  ids_alert: {
+    raises: ({ data }) => ({
+      type: "ids_alert", source: "ids", subject: `${data.signature_id} ${data.source_ip}`, severity: data.severity, title: data.signature,
+      description: `${data.category}: ${data.source_ip}:${data.source_port} to ${data.destination_ip}:${data.destination_port}, ${data.protocol}`,
+      deviceIp: data.source_ip, techniques: data.mitre_techniques, quietMs: null, isCapped: true,
+    }),
+  },
+  honeypot_hit: {
+    raises: ({ data }) => ({
+      type: "honeypot_hit", source: "honeypot", subject: `${data.source_mac || data.source_ip} ${data.service}`, severity: data.severity,
+      title: `${data.source_ip} ${STAGES[data.stage]} the honeypot's ${data.service}`, description: data.detail,
+      deviceIp: data.source_ip, quietMs: null, isCapped: true,
+    }),
+  },
+  rogue_detected: {
+    raises({ data }) {
+      const { type, title, techniques } = ROGUES[data.kind];
+      const about = data.kind === "arp_spoofing" || data.kind === "duplicate_ip" ? data.ip : data.mac || data.ip;
+      return {
+        type, source: "rogue", subject: words(about, data.vlan_id === null ? "" : `vlan ${data.vlan_id}`), severity: data.severity,
+        title: words(title, data.ip), description: data.detail, deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
+      };
+    },
+  },
+  dns_threat: {
+    raises: ({ data }) => ({
+      type: "dns_threat", source: "dns", subject: `${data.client_mac || data.client_ip} ${data.query_name}`, severity: data.severity,
+      title: `${data.client_ip} asked for ${data.query_name}`, description: `${data.action}; listed by ${data.feed}: ${data.reason}`,
+      deviceIp: data.client_ip, quietMs: WEEK_MS, isCapped: true,
+    }),
+  },
+  baseline_diff_alert: {
+    raises: ({ data }) => ({
+      type: `baseline_${data.kind}`, source: "baseline", severity: data.severity,
+      subject: words(data.mac || data.ip, data.port === null ? "" : `${data.port}/${data.protocol ?? "tcp"}`),
+      title: words(`Differs from the baseline: ${data.kind.replaceAll("_", " ")}`, data.ip),
+      description: `expected ${data.expected || "nothing"}, observed ${data.observed || "nothing"}`, deviceIp: data.ip, quietMs: WEEK_MS, isCapped: true,
+    }),
+  },
+  anomaly_detected: {
+    raises: ({ data }) => ({
+      type: "anomaly", source: "anomaly", subject: words(data.metric, data.mac || data.ip), severity: data.severity,
+      title: words(`Unusual ${data.metric}`, data.ip), description: data.explanation, deviceIp: data.ip, quietMs: DAY_MS, isCapped: true,
+    }),
+  },
+  vuln_found: {
+    raises: ({ data, deviceId }) => ({
+      type: "vulnerability", source: "cve", subject: words(data.cve_id, deviceId ?? data.ip, data.matched_port === null ? "" : String(data.matched_port)),
+      severity: data.severity, title: `${data.cve_id} applies to ${data.matched_service || data.cpe} on ${data.ip}`,
+      description: words(data.cpe, data.known_exploited ? "; known to be exploited" : ""), deviceIp: data.ip, quietMs: null, isCapped: true,
+    }),
+  },
+  config_changed: {
+    raises: ({ data }) => ({
+      type: "config_changed", source: "config", subject: data.ip, severity: "info", title: `The configuration of ${data.hostname || data.ip} changed`,
+      description: `version ${data.version}: ${data.lines_added} lines added, ${data.lines_removed} removed${data.changed_by ? `, by ${data.changed_by}` : ""}`,
+      deviceIp: data.ip, quietMs: WEEK_MS, isCapped: true,
+    }),
+  },
+  scan_failed: {
+    raises: ({ data }) => ({
+      type: "scan_failed", source: "scan", subject: data.target, severity: "low", title: `The scan of ${data.target} failed`, description: data.reason,
+      quietMs: WEEK_MS, isCapped: true,
+    }),
+  },
+  scan_complete: { ends: ({ data }) => ({ type: "scan_failed", subject: data.target }) },
+  probe_health_alert: {
+    raises: ({ data, probeId }) => (data.state === "cleared" ? null : {
+      type: "probe_health", source: "health", subject: words(probeId ?? "", data.metric), severity: data.severity, title: data.message,
+      description: `${data.metric} is ${data.value} ${data.unit}, the limit is ${data.threshold} ${data.unit}`, quietMs: null, isCapped: false,
+    }),
+    ends: ({ data, probeId }) => (data.state === "cleared" ? { type: "probe_health", subject: words(probeId ?? "", data.metric) } : null),
+  },
+  probe_silent: {
+    raises: ({ data, probeId }) => ({
+      type: "probe_silent", source: "health", subject: probeId ?? "", severity: data.clean_stop ? "medium" : "high",
+      title: `The probe ${data.name} is silent`, description: data.message, quietMs: null, isCapped: false,
+    }),
+  },
+  probe_returned: { ends: ({ probeId }) => ({ type: "probe_silent", subject: probeId ?? "" }) },
+  queue_gap: {
+    raises: ({ data, probeId }) => ({
+      type: "events_lost", source: "health", subject: probeId ?? "", severity: "medium", title: `A probe could not keep ${data.dropped} events`,
+      description: `${data.reason}: ${data.message}`, quietMs: WEEK_MS, isCapped: false,
+    }),
+  },
+  error: {
+    raises: ({ data, probeId }) => ({
+      type: "probe_error", source: "health", subject: words(probeId ?? "", data.code), severity: "low", title: `A probe reports ${data.code}`,
+      description: data.message, quietMs: DAY_MS, isCapped: true,
+    }),
+  },
+  backup_failed: {
+    raises: ({ data }) => ({
+      type: "backup_failed", source: "health", subject: "", severity: "high", title: "A backup failed", description: data.reason, quietMs: null, isCapped: false,
+    }),
+  },
+  backup_completed: { ends: () => ({ type: "backup_failed", subject: "" }) },
+};
+
+function words(...parts: readonly string[]): string {
+  return parts.filter(Boolean).join(" ");
+}

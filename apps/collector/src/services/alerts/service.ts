@@ -1,0 +1,129 @@
+import type { Alert, AlertMute, AlertMuteCreate, AlertsQuery, List } from "@lanthorn/contract";
+import { momentToInstant } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import type { EventLog } from "../../events/log.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { alertEvent } from "./raise-alerts.ts";
+import { toAlert, toListedAlert, toMute } from "./records.ts";
+import { type AlertsStore, SORT_COLUMNS } from "./store.ts";
+
+export interface AlertsService {
+  /** @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST for a cursor of another list. */
+  list(tenantId: string, query: AlertsQuery): Promise<List<Alert>>;
+  /** @throws ApiError NOT_FOUND. */
+  read(tenantId: string, alertId: string): Promise<Alert>;
+  /** Somebody has seen it: it stays, and counts on. @throws ApiError NOT_FOUND; CONFLICT when it is resolved. */
+  acknowledge(actor: Actor, alertId: string): Promise<Alert>;
+  /** The matter is dealt with: the same again is a new alert. Once is enough; a second time changes nothing. @throws ApiError NOT_FOUND. */
+  resolve(actor: Actor, alertId: string): Promise<Alert>;
+  /** Those that count now. */
+  mutes(tenantId: string): Promise<readonly AlertMute[]>;
+  /** @throws ApiError BAD_REQUEST for an end that is past or too far; NOT_FOUND for a site; CONFLICT when there are too many. */
+  mute(actor: Actor, mute: AlertMuteCreate): Promise<AlertMute>;
+  /** @throws ApiError NOT_FOUND. */
+  unmute(actor: Actor, muteId: string): Promise<void>;
+}
+
+/** A mute for ever is forgotten; this one is renewed by who still wants it. */
+const LONGEST_MUTE_MS = 366 * 86_400_000;
+/** All are compared with every alert. */
+const MOST_MUTES = 1000;
+
+export function createAlertsService(deps: {
+  readonly store: AlertsStore;
+  readonly log: Pick<EventLog, "append">;
+  /** Tells the live stream of committed events. */
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+}): AlertsService {
+  const { store, clock, audit } = deps;
+  const now = () => toInstant(clock.now());
+  const mutesOf = (tenantId: string) => store.mutes(tenantId, now());
+
+  return {
+    async list(tenantId, query) {
+      const { page, per_page: perPage, sort, cursor, source, severity, status, type, search } = query;
+      if (query.site_id !== undefined && !(await store.siteExists(tenantId, query.site_id))) throw notFound("site");
+      const descending = sort.startsWith("-");
+      const field = (descending ? sort.slice(1) : sort) as keyof typeof SORT_COLUMNS;
+      const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
+      const filter = {
+        source, severity, status, type, search, siteId: query.site_id, deviceId: query.device_id, since: instant(query.since), until: instant(query.until),
+      };
+      const from = cursor === undefined ? (page - 1) * perPage : parseCursor(sort, cursor);
+      const rows = await store.list(tenantId, filter, { field, descending, limit: perPage + 1, from });
+      const shown = rows.slice(0, perPage);
+      const last = rows.length > perPage ? shown.at(-1) : undefined;
+      const mutes = await mutesOf(tenantId);
+      return {
+        data: shown.map((row) => toListedAlert(row, mutes)),
+        meta: {
+          page, per_page: perPage, total: await store.count(tenantId, filter),
+          next_cursor: last ? formatCursor(sort, { value: String(last[SORT_COLUMNS[field]]), id: last.id }) : null,
+        },
+      };
+    },
+
+    async read(tenantId, alertId) {
+      const row = await store.byId(tenantId, alertId);
+      if (!row) throw notFound("alert");
+      return toAlert(row, await mutesOf(tenantId));
+    },
+
+    async acknowledge(actor, alertId) {
+      const row = await store.change(actor.tenantId, alertId, async (trx, before) => {
+        if (before.status === "resolved") throw new ApiError("CONFLICT", "the alert is resolved");
+        if (before.status === "acknowledged") return null;
+        await audit(trx, { actor, action: "alert.acknowledge", target: { type: "alert", id: alertId }, before: { status: before.status }, after: { status: "acknowledged" } });
+        return { status: "acknowledged", acknowledged_by: actor.name, acknowledged_at: now() };
+      });
+      if (!row) throw notFound("alert");
+      return toAlert(row, await mutesOf(actor.tenantId));
+    },
+
+    async resolve(actor, alertId) {
+      let fromSeq: number | null = null;
+      const row = await store.change(actor.tenantId, alertId, async (trx, before) => {
+        if (before.status === "resolved") return null;
+        const at = now();
+        const columns = { status: "resolved", open_key: null, quiet_at: null, resolved_by: actor.name, resolved_at: at };
+        if (before.notified === 1) ({ fromSeq } = await deps.log.append(trx, actor.tenantId, [alertEvent({ ...before, ...columns }, at, at)]));
+        await audit(trx, { actor, action: "alert.resolve", target: { type: "alert", id: alertId }, before: { status: before.status }, after: { status: "resolved" } });
+        return columns;
+      });
+      if (!row) throw notFound("alert");
+      if (fromSeq !== null) deps.published(actor.tenantId, fromSeq);
+      return toAlert(row, await mutesOf(actor.tenantId));
+    },
+
+    async mutes(tenantId) {
+      return (await mutesOf(tenantId)).map(toMute);
+    },
+
+    async mute(actor, { source, type, subject, site_id, reason, expires_at }) {
+      const { tenantId } = actor;
+      const lastsMs = Date.parse(expires_at) - clock.now();
+      if (lastsMs <= 0 || lastsMs > LONGEST_MUTE_MS) throw badRequest([{ path: ["expires_at"], message: "within the next 366 days" }]);
+      if (site_id !== undefined && !(await store.siteExists(tenantId, site_id))) throw notFound("site");
+      if ((await mutesOf(tenantId)).length >= MOST_MUTES) throw new ApiError("CONFLICT", `there are ${MOST_MUTES} mutes already`);
+      const row = {
+        id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null, reason,
+        created_by: actor.name, created_at: now(), expires_at,
+      };
+      const mute = toMute(row);
+      await store.addMute(row, (trx) => audit(trx, { actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute }));
+      return mute;
+    },
+
+    async unmute(actor, muteId) {
+      const removed = await store.removeMute(actor.tenantId, muteId, (trx, mute) =>
+        audit(trx, { actor, action: "alert_mute.delete", target: { type: "alert_mute", id: muteId }, before: toMute(mute), after: null }));
+      if (!removed) throw notFound("mute");
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { ALERT_SORT_FIELDS } from "@lanthorn/contract";
+import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from "kysely";
+import { holdsText } from "../../db/like.ts";
+import { lockTenant } from "../../db/lock-tenant.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Position } from "../../gateway/cursor.ts";
+import type { AlertRow } from "./drafts.ts";
+import type { MuteRow } from "./mutes.ts";
+
+type AlertSortField = (typeof ALERT_SORT_FIELDS)[number];
+
+interface AlertFilter {
+  readonly source?: readonly string[] | undefined;
+  readonly severity?: readonly string[] | undefined;
+  readonly status?: readonly string[] | undefined;
+  readonly type?: string | undefined;
+  readonly siteId?: string | undefined;
+  readonly deviceId?: string | undefined;
+  /** Seen at or after this instant; begun before that one. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+export interface AlertsStore {
+  list(tenantId: string, filter: AlertFilter, page: {
+    readonly field: AlertSortField; readonly descending: boolean; readonly limit: number;
+    /** Rows to skip, or the row after which to go on. */
+    readonly from: number | Position;
+  }): Promise<readonly AlertRow[]>;
+  count(tenantId: string, filter: AlertFilter): Promise<number>;
+  siteExists(tenantId: string, siteId: string): Promise<boolean>;
+  byId(tenantId: string, alertId: string): Promise<AlertRow | null>;
+  /**
+   * Changes an alert while no event can.
+   * @param decide What to set, having done what goes with it; null to leave the alert as it is.
+   * @returns The alert as it then is; null when there is none.
+   */
+  change(
+    tenantId: string, alertId: string, decide: (trx: Transaction<Schema>, row: AlertRow) => Promise<Partial<AlertRow> | null>,
+  ): Promise<AlertRow | null>;
+  /** Those that count at `now`, in the order in which they were made. */
+  mutes(tenantId: string, now: string): Promise<readonly MuteRow[]>;
+  addMute(mute: Insertable<Schema["alert_mutes"]>, also: (trx: Transaction<Schema>) => Promise<void>): Promise<void>;
+  /** @returns False when there is none. */
+  removeMute(tenantId: string, muteId: string, also: (trx: Transaction<Schema>, mute: MuteRow) => Promise<void>): Promise<boolean>;
+}
+
+/** The column that a list is sorted by; each has an index that begins with the tenant and ends with the id. */
+export const SORT_COLUMNS = {
+  last_seen: "last_seen", first_seen: "first_seen", severity: "severity_rank", count: "count",
+} as const satisfies Record<AlertSortField, keyof AlertRow>;
+
+export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AlertsStore {
+  return {
+    list(tenantId, filter, { field, descending, limit, from }) {
+      const column = SORT_COLUMNS[field];
+      const direction = descending ? "desc" : "asc";
+      const query = reads.selectFrom("alerts").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy(column, direction).orderBy("id", direction).limit(limit);
+      if (typeof from === "number") return query.offset(from).execute();
+      const value = column === "severity_rank" || column === "count" ? Number(from.value) : from.value;
+      return query.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(value, from.id))).execute();
+    },
+    async count(tenantId, filter) {
+      const row = await reads.selectFrom("alerts").select((eb) => eb.fn.countAll<number>().as("total"))
+        .where((eb) => matches(eb, tenantId, filter)).executeTakeFirstOrThrow();
+      return row.total;
+    },
+    async siteExists(tenantId, siteId) {
+      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined;
+    },
+    async byId(tenantId, alertId) {
+      return (await reads.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId).executeTakeFirst()) ?? null;
+    },
+    change: (tenantId, alertId, decide) => db.transaction().execute(async (trx) => {
+      await lockTenant(trx, tenantId);
+      const row = await trx.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId).executeTakeFirst();
+      if (!row) return null;
+      const columns = await decide(trx, row);
+      if (columns) await trx.updateTable("alerts").set(columns).where("id", "=", alertId).execute();
+      return { ...row, ...columns };
+    }),
+    mutes: (tenantId, now) =>
+      reads.selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).orderBy("id").execute(),
+    addMute: (mute, also) => db.transaction().execute(async (trx) => {
+      await trx.insertInto("alert_mutes").values(mute).execute();
+      await also(trx);
+    }),
+    removeMute: (tenantId, muteId, also) => db.transaction().execute(async (trx) => {
+      const mute = await trx.deleteFrom("alert_mutes").where("tenant_id", "=", tenantId).where("id", "=", muteId).returningAll().executeTakeFirst();
+      if (mute) await also(trx, mute);
+      return mute !== undefined;
+    }),
+  };
+}
+
+function matches(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filter: AlertFilter) {
+  const all: Expression<SqlBool>[] = [eb("tenant_id", "=", tenantId)];
+  if (filter.source) all.push(eb("source", "in", filter.source));
+  if (filter.severity) all.push(eb("severity", "in", filter.severity));
+  if (filter.status) all.push(eb("status", "in", filter.status));
+  if (filter.type !== undefined) all.push(eb("type", "=", filter.type));
+  if (filter.siteId !== undefined) all.push(eb("site_id", "=", filter.siteId));
+  if (filter.deviceId !== undefined) all.push(eb("device_id", "=", filter.deviceId));
+  if (filter.since !== undefined) all.push(eb("last_seen", ">=", filter.since));
+  if (filter.until !== undefined) all.push(eb("first_seen", "<", filter.until));
+  const { search } = filter;
+  if (search) all.push(eb.or((["title", "description", "subject", "device_ip"] as const).map((column) => holdsText(eb.ref(column), search))));
+  return eb.and(all);
+}

@@ -1,0 +1,104 @@
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely, Transaction } from "kysely";
+import { lockTenant } from "../../db/lock-tenant.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Appended, EventLog } from "../../events/log.ts";
+import { alertEvent } from "./raise-alerts.ts";
+
+/** What alerts need beside events: an end for what fell quiet, and for what is long past. */
+export interface AlertUpkeep {
+  /** Does now what is due. */
+  run(): Promise<void>;
+  /** A probe was revoked: what its own state had raised is no matter any more. */
+  probeRevoked(probeId: string): Promise<void>;
+  /** Ends the schedule and waits for a run that is under way. */
+  close(): Promise<void>;
+}
+
+const RUN_EVERY_MS = 60_000;
+/** In one transaction, in which ingest waits. */
+const AT_ONCE = 100;
+/** A probe that is away sees nothing: quiet begins when it is back, and this much later at the earliest. */
+const AWAY_EXTENSION_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** @param options.keepDays How long resolved alerts are kept. */
+export function createAlertUpkeep(
+  deps: {
+    readonly db: Kysely<Schema>; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
+    readonly clock: Clock; readonly logger: Log;
+  },
+  options: { readonly keepDays: number },
+): AlertUpkeep {
+  const { db, clock, logger } = deps;
+  let isClosed = false;
+  let running: Promise<void> = Promise.resolve();
+
+  /** Resolves, in the tenant's turn, those of `ids` that are not resolved yet. */
+  const resolveAll = async (trx: Transaction<Schema>, tenantId: string, ids: readonly string[], by: string): Promise<Appended | null> => {
+    const at = toInstant(clock.now());
+    const rows = await trx.updateTable("alerts").set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
+      .where("id", "in", ids).where("status", "<>", "resolved").returningAll().execute();
+    const told = rows.filter(({ notified }) => notified === 1).map((row) => alertEvent(row, at, at));
+    return told.length === 0 ? null : deps.log.append(trx, tenantId, told);
+  };
+  const inTurn = async (tenantId: string, work: (trx: Transaction<Schema>) => Promise<Appended | null>) => {
+    const appended = await db.transaction().execute(async (trx) => {
+      await lockTenant(trx, tenantId);
+      return work(trx);
+    });
+    if (appended) deps.published(tenantId, appended.fromSeq);
+  };
+  const endQuiet = (tenantId: string) => inTurn(tenantId, async (trx) => {
+    const due = await trx.selectFrom("alerts").leftJoin("probes", "probes.id", "alerts.probe_id").select(["alerts.id", "probes.state", "alerts.probe_id"])
+      .where("alerts.tenant_id", "=", tenantId).where("alerts.quiet_at", "<=", toInstant(clock.now())).orderBy("alerts.quiet_at").limit(AT_ONCE).execute();
+    const quiet = due.filter(({ probe_id, state }) => probe_id === null || state === "online").map(({ id }) => id);
+    const unheard = due.map(({ id }) => id).filter((id) => !quiet.includes(id));
+    if (unheard.length > 0) await trx.updateTable("alerts").set({ quiet_at: toInstant(clock.now() + AWAY_EXTENSION_MS) }).where("id", "in", unheard).execute();
+    return quiet.length === 0 ? null : resolveAll(trx, tenantId, quiet, "quiet");
+  });
+  const work = async () => {
+    const now = toInstant(clock.now());
+    for (;;) {
+      const due = await db.selectFrom("alerts").select("tenant_id").where("quiet_at", "<=", now).limit(1).executeTakeFirst();
+      if (!due || isClosed) break;
+      await endQuiet(due.tenant_id);
+      await nextTurn();
+    }
+    await db.deleteFrom("alert_mutes").where("expires_at", "<=", now).execute();
+    const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
+    for (let went = AT_ONCE; went === AT_ONCE && !isClosed;) {
+      const old = await db.selectFrom("alerts").select("id").where("status", "=", "resolved").where("resolved_at", "<", tooOld).limit(AT_ONCE).execute();
+      went = old.length;
+      if (went > 0) await db.deleteFrom("alerts").where("id", "in", old.map(({ id }) => id)).execute();
+      await nextTurn();
+    }
+  };
+  const run = (): Promise<void> => {
+    running = running.catch(() => {}).then(work);
+    return running;
+  };
+  const stop = clock.every(RUN_EVERY_MS, () => {
+    run().catch((error: unknown) => logger.error({ reason: describeError(error) }, "alerts could not be looked after, trying again in a minute"));
+  });
+  return {
+    run,
+    async probeRevoked(probeId) {
+      const open = await db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId).where("source", "=", "health").where("status", "<>", "resolved").execute();
+      const tenantId = open[0]?.tenant_id;
+      if (tenantId !== undefined) await inTurn(tenantId, (trx) => resolveAll(trx, tenantId, open.map(({ id }) => id), "probe_revoked"));
+    },
+    async close() {
+      isClosed = true;
+      stop();
+      await running.catch(() => {});
+    },
+  };
+}
+
+/** The database answers without leaving this turn: others get theirs between two chunks. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

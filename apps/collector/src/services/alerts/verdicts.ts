@@ -1,0 +1,32 @@
+import type { EventType } from "@lanthorn/contract";
+import type { JustAppended } from "../../events/log.ts";
+import { type Fact, type Finding, type Rule, RULES } from "./rules.ts";
+
+/** What one event means for the alerts. */
+export interface Verdict {
+  readonly event: JustAppended;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** When its cause was seen: never later than it was received, whatever a probe's clock says. */
+  readonly at: string;
+  /** The alert that it speaks of, as `alerts.open_key` has it. */
+  readonly key: string;
+  /** What was found; null when it is the end of its cause. */
+  readonly finding: Finding | null;
+}
+
+export function verdictsOf(event: JustAppended): readonly Verdict[] {
+  const rule = RULES[event.type as EventType] as Rule<EventType> | undefined;
+  if (!rule) return [];
+  const data = JSON.parse(event.data) as Verdict["data"];
+  const fact = { data, probeId: event.probe_id, deviceId: event.device_id } as unknown as Fact<EventType>;
+  const at = event.occurred_at < event.received_at ? event.occurred_at : event.received_at;
+  const verdict = (about: Pick<Finding, "type" | "subject">, finding: Finding | null): Verdict => ({ event, data, at, finding, key: openKey(event, about) });
+  const found = rule.raises?.(fact);
+  const ended = rule.ends?.(fact);
+  return [...(ended ? [verdict(ended, null)] : []), ...(found ? [verdict(found, found)] : [])];
+}
+
+/** One alert of a type, site and subject is open at a time. */
+export function openKey({ tenant_id, site_id }: Pick<JustAppended, "tenant_id" | "site_id">, { type, subject }: Pick<Finding, "type" | "subject">): string {
+  return `${tenant_id} ${site_id ?? "-"} ${type} ${subject}`;
+}
