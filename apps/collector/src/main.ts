@@ -18,7 +18,7 @@ import { type Configuration, readCollectorConfiguration } from "./configuration.
 import { openDatabase } from "./db/open.ts";
 import { CollectorError } from "./errors.ts";
 import { createLiveEvents } from "./events/live.ts";
-import { createEventLog } from "./events/log.ts";
+import { createEventLog, type EventLog } from "./events/log.ts";
 import { createRetention } from "./events/retention.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
 import { createClientAddress } from "./gateway/address.ts";
@@ -36,6 +36,11 @@ import { createAudit } from "./services/audit/audit.ts";
 import { auditRoutes } from "./services/audit/routes.ts";
 import { createAuditService } from "./services/audit/service.ts";
 import { createAuditStore } from "./services/audit/store.ts";
+import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
+import { alertsRoutes } from "./services/alerts/routes.ts";
+import { createAlertsService } from "./services/alerts/service.ts";
+import { createAlertsStore } from "./services/alerts/store.ts";
+import { createAlertUpkeep } from "./services/alerts/upkeep.ts";
 import { createDeviceEditor } from "./services/devices/editor.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
@@ -78,10 +83,13 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const audit = createAudit({ clock });
   const people = createPeopleService({ store: peopleStore, tokens, clock, log });
 
-  const eventLog = createEventLog({ reads });
+  const eventLog: EventLog = createEventLog({ reads, onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
+  const published = (tenantId: string, fromSeq: number) => live.published(tenantId, fromSeq);
   const retention = createRetention({ db, clock, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
   lifecycle.onClose("event retention", () => retention.close());
+  const upkeep = createAlertUpkeep({ db, log: eventLog, published, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
+  lifecycle.onClose("alert upkeep", () => upkeep.close());
 
   const authority = await openAuthority({ dataDir, clock });
   publishCaCertificate(dataDir, authority);
@@ -93,7 +101,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const { broker, mqttUrl } = await createBroker(configuration, { authority, certificate, admit: (probeId) => agentsStore.admit(probeId), log });
   lifecycle.onClose("broker", () => broker.close());
   const ingest = createIngest({
-    db, reads, log: eventLog, published: (tenantId, fromSeq) => live.published(tenantId, fromSeq), broker, clock, logger: log,
+    db, reads, log: eventLog, published, broker, clock, logger: log,
     silentAfterSeconds: configuration.probes.silent_after_seconds,
   });
   lifecycle.onClose("ingest", () => ingest.close());
@@ -107,6 +115,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
+      await upkeep.probeRevoked(probeId);
     },
   });
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
@@ -118,6 +127,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), clock })),
       agentsRoutes(agents),
+      alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
     ],
     health: healthRoutes({

@@ -61,7 +61,8 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly 
   return {
     async append(trx, tenantId, events) {
       const rows = events.map((event): Insertable<Schema["events"]> => ({
-        tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId, device_id: event.deviceId,
+        tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId,
+        device_id: event.deviceId,
         queue_id: event.queueId, probe_seq: event.probeSeq, occurred_at: event.occurredAt, received_at: event.receivedAt,
         data: JSON.stringify(event.data),
       }));
@@ -75,19 +76,25 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly 
       });
       await insertMany(trx, "events", rows);
       const written = rows as readonly StoredEvent[];
-      if (deps.onAppend) await deps.onAppend(trx, tenantId, written.map((row, index) => ({ ...row, isLate: events[index]?.isLate ?? false })));
+      if (deps.onAppend) await deps.onAppend(trx, tenantId, written.map((row, index) => ({
+        ...row, isLate: events[index]?.isLate ?? false,
+      })));
       return { fromSeq, toSeq };
     },
 
     async read(tenantId, seq, { upTo, limit, types }) {
-      let query = deps.reads.selectFrom("events").selectAll().where("tenant_id", "=", tenantId).where("seq", ">", seq).where("seq", "<=", upTo);
+      let query = deps.reads.selectFrom("events").selectAll().where("tenant_id", "=", tenantId).where("seq", ">", seq)
+        .where("seq", "<=", upTo);
       if (types) query = query.where("type", "in", types);
       return query.orderBy("seq").limit(limit).execute();
     },
 
     async reach(tenantId) {
       const row = await deps.reads.selectFrom("tenants")
-        .select((eb) => ["last_event_seq", eb.selectFrom("events").select((e) => e.fn.min<number | null>("seq").as("seq")).where("tenant_id", "=", tenantId).as("first")])
+        .select((eb) => [
+          "last_event_seq",
+          eb.selectFrom("events").select((e) => e.fn.min<number | null>("seq").as("seq")).where("tenant_id", "=", tenantId).as("first"),
+        ])
         .where("id", "=", tenantId).executeTakeFirst();
       const last = row?.last_event_seq ?? 0;
       return { first: row?.first ?? last + 1, last };

@@ -75,7 +75,8 @@ export function commitBatch(
     const entries = read.map(({ seq, event }): NewEvent => {
       const { type, deviceId, data } = applyEvent(event, { set, receivedAt });
       return {
-        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq, occurredAt: event.occurred_at, receivedAt,
+        type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
+        occurredAt: event.occurred_at, receivedAt,
         isLate: event.occurred_at < batch.lateBefore,
       };
     });

@@ -291,3 +291,30 @@ test("what was refused just before the end is counted all the same, and nothing 
     await bench.database.db.selectFrom("probes").select("refused").execute(),
   ).toEqual([{ refused: JSON.stringify({ "wrong-topic": 1 }) }]);
 });
+
+describe("what an outage kept back", () => {
+  const rogue = (occurredAt: string) => ({
+    type: "rogue_detected", occurred_at: occurredAt,
+    data: { kind: "dhcp_server", severity: "high", ip: "192.0.2.66", mac: "02:00:00:00:00:66", expected_macs: [], vlan_id: null, detail: "", packets: [] },
+  }) as const;
+  const told = async (of: IngestBench) => (await of.database.db.selectFrom("events").select("type").where("type", "=", "alert_created").execute()).length;
+  let alerting: IngestBench;
+  beforeEach(async () => {
+    alerting = await createIngestBench({ alerts: true });
+    probe = await alerting.addProbe();
+  });
+  afterEach(() => alerting.close());
+  const sendAt = (probeNow: string, occurredAt: string) =>
+    alerting.send(probe, "events", { v: 1, queue_id: queueId, after: 0, sent_at: probeNow, events: [{ seq: 1, ...rogue(occurredAt) }] });
+
+  test("raises its alert and pages nobody", async () => {
+    await sendAt("2026-11-20T12:00:00.000Z", "2026-11-20T11:49:00.000Z");
+    expect(await alerting.database.db.selectFrom("alerts").select(["status", "notified", "first_seen"]).execute()).toEqual([{ status: "open", notified: 0, first_seen: "2026-11-20T11:49:00.000Z" }]);
+    expect(await told(alerting)).toBe(0);
+  });
+
+  test("is told from what is live by the probe's own clock, however far that is off", async () => {
+    await sendAt("2025-01-01T00:00:00.000Z", "2024-12-31T23:59:00.000Z");
+    expect(await told(alerting)).toBe(1);
+  });
+});

@@ -9,7 +9,7 @@ import { addressKey } from "../db/address-key.ts";
 import { type Database, openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
 import { createLiveEvents } from "../events/live.ts";
-import { createEventLog, type NewEvent } from "../events/log.ts";
+import { createEventLog, type EventLog, type NewEvent } from "../events/log.ts";
 import { createStreamSockets } from "../events/stream-socket.ts";
 import { createClientAddress } from "../gateway/address.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
@@ -19,6 +19,10 @@ import { createIdempotencyStore } from "../gateway/idempotency-store.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
 import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
+import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
+import { alertsRoutes } from "../services/alerts/routes.ts";
+import { createAlertsService } from "../services/alerts/service.ts";
+import { createAlertsStore } from "../services/alerts/store.ts";
 import { createAudit } from "../services/audit/audit.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
@@ -39,6 +43,7 @@ export interface TestGateway extends Database {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly listener: Listener;
+  readonly eventLog: EventLog;
   readonly get: (path: string, token?: string) => Promise<Answer>;
   readonly request: (path: string, init: RequestInit) => Promise<Answer>;
   /** A tenant with one site and a user whose password is `password`. */
@@ -66,7 +71,10 @@ export interface Answer {
 
 export const TEST_SECRET = new TextEncoder().encode("a secret of the tests, 32 bytes at least");
 
-const PLENTY: Tiers = { standard: { perMinute: 100_000, burst: 100_000 }, admin: { perMinute: 100_000, burst: 100_000 }, service: { perMinute: 100_000, burst: 100_000 } };
+const PLENTY: Tiers = {
+  standard: { perMinute: 100_000, burst: 100_000 }, admin: { perMinute: 100_000, burst: 100_000 },
+  service: { perMinute: 100_000, burst: 100_000 },
+};
 
 export async function startTestGateway(options: {
   readonly clock?: Clock;
@@ -75,6 +83,8 @@ export async function startTestGateway(options: {
   readonly trustedProxies?: readonly string[];
   readonly services?: readonly OpenAPIHono<GatewayEnvironment>[];
   readonly parts?: HealthParts;
+  /** Whether events raise alerts, as in the product. */
+  readonly alerts?: boolean;
 } = {}): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
@@ -83,8 +93,12 @@ export async function startTestGateway(options: {
   const { db, reads } = database;
   const tokens = createTokens({ secret: TEST_SECRET, lifetimeSeconds: 86_400, clock });
   const people = createPeopleService({ store: createPeopleStore(database), tokens, clock, log });
-  const eventLog = createEventLog({ reads });
+  const eventLog: EventLog = createEventLog({
+    reads, ...(options.alerts ? { onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) } : {}),
+  });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
+  const published = (tenantId: string, fromSeq: number) => live.published(tenantId, fromSeq);
+  const audit = createAudit({ clock });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
@@ -92,14 +106,19 @@ export async function startTestGateway(options: {
     clock, log, authenticate: people.authenticate, limiter, tiers, idempotency,
     services: [
       peopleRoutes(people),
-      devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit: createAudit({ clock }), clock }), clock })),
-      auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })), ...(options.services ?? []),
+      devicesRoutes(createDevicesService({
+        store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock,
+      })),
+      auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
+      alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
+      ...(options.services ?? []),
     ],
     health: healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } }),
   });
   const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {
-    fetch: (incoming, bindings) => app.fetch(incoming, bindings), onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
+    fetch: (incoming, bindings) => app.fetch(incoming, bindings), onUpgrade: streams.onUpgrade,
+    clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;
   const request = async (path: string, init: RequestInit): Promise<Answer> => {
@@ -111,7 +130,7 @@ export async function startTestGateway(options: {
   // Argon2 is slow by design: one hash serves all tenants of a test.
   let passwordHash: Promise<string> | undefined;
   return {
-    ...database, url, dataDir, clock, listener, request,
+    ...database, url, dataDir, clock, listener, eventLog, request,
     get: (path, token) => request(path, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
 
     async createTenant(role = "operator") {
@@ -120,7 +139,8 @@ export async function startTestGateway(options: {
       const at = toInstant(Math.floor(clock.now() / 1000) * 1000);
       const username = `user-${userId}`;
       await db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
-      await db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", probe_configuration: "{}", created_at: at }).execute();
+      await db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", probe_configuration: "{}", created_at: at })
+        .execute();
       await db.insertInto("users").values({
         id: userId, tenant_id: tenantId, username, password_hash: await passwordHash, role, created_at: at, tokens_valid_from: at,
       }).execute();
@@ -131,8 +151,10 @@ export async function startTestGateway(options: {
     async createDevice({ tenantId, siteId }, values) {
       const at = toInstant(clock.now());
       const row: Insertable<Schema["devices"]> = {
-        id: createId(), tenant_id: tenantId, site_id: siteId, ip_key: addressKey(values.ip), mac: "", hostname: "", vendor: "", os_guess: "",
-        device_type: "unknown", is_online: 1, presence_state: "online", first_seen: at, last_seen: at, open_ports: "[]", tags: "[]", locked_fields: "[]", ...values,
+        id: createId(), tenant_id: tenantId, site_id: siteId, ip_key: addressKey(values.ip), mac: "", hostname: "", vendor: "",
+        os_guess: "",
+        device_type: "unknown", is_online: 1, presence_state: "online", first_seen: at, last_seen: at, open_ports: "[]", tags: "[]",
+        locked_fields: "[]", ...values,
       };
       await db.insertInto("devices").values(row).execute();
       return row.id;
@@ -141,7 +163,8 @@ export async function startTestGateway(options: {
     async append({ tenantId, siteId }, events) {
       const at = toInstant(clock.now());
       const rows = events.map((event): NewEvent => ({
-        type: "error" satisfies EventType, siteId, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+        type: "error" satisfies EventType, siteId, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
+        receivedAt: at,
         data: { code: "test", message: "" }, ...event,
       }));
       const { fromSeq } = await db.transaction().execute((trx) => eventLog.append(trx, tenantId, rows));

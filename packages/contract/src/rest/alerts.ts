@@ -95,5 +95,6 @@ export const AlertMuteCreate = z.strictObject({
   site_id: Id.optional(),
   reason: z.string().trim().max(1024).default(""),
   expires_at: Instant,
-}).refine(({ source, type, subject, site_id }) => (source ?? type ?? subject ?? site_id) !== undefined, "name what is to be muted: source, type, subject or site_id");
+}).refine(({ source, type, subject, site_id }) => (source ?? type ?? subject
+  ?? site_id) !== undefined, "name what is to be muted: source, type, subject or site_id");
 export type AlertMuteCreate = z.infer<typeof AlertMuteCreate>;

@@ -38,7 +38,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await schema.createIndex("alerts_storm").on("alerts").columns(["tenant_id", "type", "first_seen"]).execute();
   await schema.createIndex("alerts_device").on("alerts").columns(["tenant_id", "device_id", "last_seen"]).execute();
   await schema.createIndex("alerts_status").on("alerts").columns(["tenant_id", "status", "last_seen"]).execute();
-  await schema.createIndex("alerts_quiet").on("alerts").column("quiet_at").execute();
+  for (const moment of ["quiet_at", "resolved_at"]) await schema.createIndex(`alerts_${moment}`).on("alerts").column(moment).execute();
   await schema.createTable("alert_mutes")
     .addColumn("id", "text", (c) => c.primaryKey())
     .addColumn("tenant_id", "text", (c) => c.notNull())

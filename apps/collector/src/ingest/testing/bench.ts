@@ -5,7 +5,8 @@ import { Acknowledgement, type Event, type ProbeEvent } from "@lanthorn/contract
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Broker, ProbeAddress, UpChannel } from "../../broker/broker.ts";
 import { type Database, openDatabase } from "../../db/open.ts";
-import { createEventLog } from "../../events/log.ts";
+import { createEventLog, type EventLog } from "../../events/log.ts";
+import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
 
@@ -33,7 +34,8 @@ export interface IngestBench {
   close(): Promise<void>;
 }
 
-export async function createIngestBench(): Promise<IngestBench> {
+/** @param options.alerts Whether events raise alerts, as in the product. */
+export async function createIngestBench(options: { readonly alerts?: boolean } = {}): Promise<IngestBench> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-ingest-"));
   const database = await openDatabase({ file: join(directory, "lanthorn.db") });
   const clock = createFakeClock(Date.UTC(2026, 10, 20, 12));
@@ -43,7 +45,9 @@ export async function createIngestBench(): Promise<IngestBench> {
   await database.db.insertInto("sites").values({
     id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
   }).execute();
-  const log = createEventLog({ reads: database.reads });
+  const log: EventLog = createEventLog({
+    reads: database.reads, ...(options.alerts ? { onAppend: (trx, tenant, rows) => raiseAlerts(trx, tenant, rows, log) } : {}),
+  });
   const broker: Pick<Broker, "publish" | "health"> = {
     publish(probe, channel, payload, { retain }) {
       if (channel === "acks") bench.acks.push({ probeId: probe.probeId, ack: Acknowledgement.parse(JSON.parse(payload)) });

@@ -15,7 +15,7 @@ export interface Draft {
   isChanged: boolean;
 }
 
-export const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 3, medium: 2, low: 1, info: 0 };
+const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 3, medium: 2, low: 1, info: 0 };
 
 /** The first event, which may hold packets, and the last ones. */
 const MOST_EVIDENCE = 5;
@@ -38,11 +38,15 @@ export function createDraft(finding: Finding, { event, data, at }: Verdict, key:
   return {
     isNew: true, isChanged: true,
     row: {
-      id: createId(), tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "", probe_id: event.probe_id,
+      id: createId(), tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "",
+      probe_id: event.probe_id,
       source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
-      severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, LONGEST_TITLE), description: finding.description, status: "open", count: 1,
-      first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]), mitre_techniques: JSON.stringify(finding.techniques ?? []),
-      notified: 0, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null, resolved_at: null,
+      severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, LONGEST_TITLE), description: finding.description,
+      status: "open", count: 1,
+      first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]),
+      mitre_techniques: JSON.stringify(finding.techniques ?? []),
+      notified: 0, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null,
+      resolved_at: null,
     },
   };
 }

@@ -66,15 +66,20 @@ export async function raiseAlerts(
 /** `alert_resolved` of an alert that is resolved, else `alert_created`. */
 export function alertEvent(row: AlertRow, occurredAt: string, receivedAt: string): NewEvent {
   const created: EventData<"alert_created"> = {
-    alert_id: row.id, title: row.title, severity: row.severity as EventData<"alert_created">["severity"], device_ip: row.device_ip, type: row.type, source: row.source,
+    alert_id: row.id, title: row.title, severity: row.severity as EventData<"alert_created">["severity"], device_ip: row.device_ip,
+    type: row.type, source: row.source,
   };
-  const origin = { siteId: row.site_id, probeId: row.probe_id, deviceId: row.device_id, queueId: null, probeSeq: null, occurredAt, receivedAt };
+  const origin = {
+    siteId: row.site_id, probeId: row.probe_id, deviceId: row.device_id, queueId: null, probeSeq: null, occurredAt, receivedAt,
+  };
   if (row.resolved_by === null) return { type: "alert_created", data: created, ...origin };
   return { type: "alert_resolved", data: { ...created, resolved_by: row.resolved_by } satisfies EventData<"alert_resolved">, ...origin };
 }
 
 function keysOf(verdicts: readonly Verdict[]): readonly string[] {
-  return [...new Set(verdicts.flatMap(({ key, event, finding }) => (finding?.isCapped ? [key, openKey(event, { type: STORM_TYPE, subject: finding.type })] : [key])))];
+  const summaries = verdicts
+    .flatMap(({ event, finding }) => (finding?.isCapped ? [openKey(event, { type: STORM_TYPE, subject: finding.type })] : []));
+  return [...new Set([...verdicts.map(({ key }) => key), ...summaries])];
 }
 
 function loadMutes(trx: Transaction<Schema>, tenantId: string, verdicts: readonly Verdict[]) {

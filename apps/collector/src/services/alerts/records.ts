@@ -6,8 +6,10 @@ import { isMuted, type MuteRow } from "./mutes.ts";
 export function toAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {
   return {
     id: row.id, tenant_id: row.tenant_id, site_id: row.site_id, device_id: row.device_id, device_ip: row.device_ip, probe_id: row.probe_id,
-    source: row.source as Alert["source"], type: row.type, subject: row.subject, severity: row.severity as Alert["severity"], title: row.title,
-    description: row.description, status: row.status as Alert["status"], count: row.count, first_seen: row.first_seen, last_seen: row.last_seen,
+    source: row.source as Alert["source"], type: row.type, subject: row.subject, severity: row.severity as Alert["severity"],
+    title: row.title,
+    description: row.description, status: row.status as Alert["status"], count: row.count, first_seen: row.first_seen,
+    last_seen: row.last_seen,
     evidence: JSON.parse(row.evidence) as AlertEvidence[], mitre_techniques: JSON.parse(row.mitre_techniques) as string[],
     muted: isMuted(mutes, row), notified: row.notified === 1, acknowledged_by: row.acknowledged_by, acknowledged_at: row.acknowledged_at,
     resolved_by: row.resolved_by, resolved_at: row.resolved_at,
@@ -24,6 +26,7 @@ export function toListedAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {
   return { ...alert, evidence };
 }
 
-export function toMute({ tenant_id: _, ...row }: MuteRow): AlertMute {
-  return { ...row, source: row.source as AlertMute["source"] };
+export function toMute(row: MuteRow): AlertMute {
+  const { tenant_id: _, source, ...mute } = row;
+  return { ...mute, source: source as AlertMute["source"] };
 }

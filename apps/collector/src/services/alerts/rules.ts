@@ -50,7 +50,9 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   ids_alert: {
     raises: ({ data }) => ({
       type: "ids_alert", source: "ids", subject: `${data.signature_id} ${data.source_ip}`, severity: data.severity, title: data.signature,
-      description: `${data.category}: ${data.source_ip}:${data.source_port} to ${data.destination_ip}:${data.destination_port}, ${data.protocol}`,
+      description: words(
+        `${data.category}:`, data.protocol, end(data.source_ip, data.source_port), "to", end(data.destination_ip, data.destination_port),
+      ),
       deviceIp: data.source_ip, techniques: data.mitre_techniques, quietMs: null, isCapped: true,
     }),
   },
@@ -83,7 +85,8 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
       type: `baseline_${data.kind}`, source: "baseline", severity: data.severity,
       subject: words(data.mac || data.ip, data.port === null ? "" : `${data.port}/${data.protocol ?? "tcp"}`),
       title: words(`Differs from the baseline: ${data.kind.replaceAll("_", " ")}`, data.ip),
-      description: `expected ${data.expected || "nothing"}, observed ${data.observed || "nothing"}`, deviceIp: data.ip, quietMs: WEEK_MS, isCapped: true,
+      description: `expected ${data.expected || "nothing"}, observed ${data.observed || "nothing"}`, deviceIp: data.ip, quietMs: WEEK_MS,
+      isCapped: true,
     }),
   },
   anomaly_detected: {
@@ -94,21 +97,24 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   },
   vuln_found: {
     raises: ({ data, deviceId }) => ({
-      type: "vulnerability", source: "cve", subject: words(data.cve_id, deviceId ?? data.ip, data.matched_port === null ? "" : String(data.matched_port)),
+      type: "vulnerability", source: "cve",
+      subject: words(data.cve_id, deviceId ?? data.ip, data.matched_port === null ? "" : String(data.matched_port)),
       severity: data.severity, title: `${data.cve_id} applies to ${data.matched_service || data.cpe} on ${data.ip}`,
       description: words(data.cpe, data.known_exploited ? "; known to be exploited" : ""), deviceIp: data.ip, quietMs: null, isCapped: true,
     }),
   },
   config_changed: {
     raises: ({ data }) => ({
-      type: "config_changed", source: "config", subject: data.ip, severity: "info", title: `The configuration of ${data.hostname || data.ip} changed`,
-      description: `version ${data.version}: ${data.lines_added} lines added, ${data.lines_removed} removed${data.changed_by ? `, by ${data.changed_by}` : ""}`,
+      type: "config_changed", source: "config", subject: data.ip, severity: "info",
+      title: `The configuration of ${data.hostname || data.ip} changed`,
+      description: words(`version ${data.version}: ${data.lines_added} lines added, ${data.lines_removed} removed`, by(data.changed_by)),
       deviceIp: data.ip, quietMs: WEEK_MS, isCapped: true,
     }),
   },
   scan_failed: {
     raises: ({ data }) => ({
-      type: "scan_failed", source: "scan", subject: data.target, severity: "low", title: `The scan of ${data.target} failed`, description: data.reason,
+      type: "scan_failed", source: "scan", subject: data.target, severity: "low", title: `The scan of ${data.target} failed`,
+      description: data.reason,
       quietMs: WEEK_MS, isCapped: true,
     }),
   },
@@ -116,7 +122,8 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   probe_health_alert: {
     raises: ({ data, probeId }) => (data.state === "cleared" ? null : {
       type: "probe_health", source: "health", subject: words(probeId ?? "", data.metric), severity: data.severity, title: data.message,
-      description: `${data.metric} is ${data.value} ${data.unit}, the limit is ${data.threshold} ${data.unit}`, quietMs: null, isCapped: false,
+      description: `${data.metric} is ${data.value} ${data.unit}, the limit is ${data.threshold} ${data.unit}`, quietMs: null,
+      isCapped: false,
     }),
     ends: ({ data, probeId }) => (data.state === "cleared" ? { type: "probe_health", subject: words(probeId ?? "", data.metric) } : null),
   },
@@ -129,23 +136,34 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   probe_returned: { ends: ({ probeId }) => ({ type: "probe_silent", subject: probeId ?? "" }) },
   queue_gap: {
     raises: ({ data, probeId }) => ({
-      type: "events_lost", source: "health", subject: probeId ?? "", severity: "medium", title: `A probe could not keep ${data.dropped} events`,
+      type: "events_lost", source: "health", subject: probeId ?? "", severity: "medium",
+      title: `A probe could not keep ${data.dropped} events`,
       description: `${data.reason}: ${data.message}`, quietMs: WEEK_MS, isCapped: false,
     }),
   },
   error: {
     raises: ({ data, probeId }) => ({
-      type: "probe_error", source: "health", subject: words(probeId ?? "", data.code), severity: "low", title: `A probe reports ${data.code}`,
+      type: "probe_error", source: "health", subject: words(probeId ?? "", data.code), severity: "low",
+      title: `A probe reports ${data.code}`,
       description: data.message, quietMs: DAY_MS, isCapped: true,
     }),
   },
   backup_failed: {
     raises: ({ data }) => ({
-      type: "backup_failed", source: "health", subject: "", severity: "high", title: "A backup failed", description: data.reason, quietMs: null, isCapped: false,
+      type: "backup_failed", source: "health", subject: "", severity: "high", title: "A backup failed", description: data.reason,
+      quietMs: null, isCapped: false,
     }),
   },
   backup_completed: { ends: () => ({ type: "backup_failed", subject: "" }) },
 };
+
+function end(ip: string, port: number): string {
+  return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
+}
+
+function by(person: string): string {
+  return person && `by ${person}`;
+}
 
 function words(...parts: readonly string[]): string {
   return parts.filter(Boolean).join(" ");

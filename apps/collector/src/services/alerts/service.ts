@@ -53,7 +53,8 @@ export function createAlertsService(deps: {
       const field = (descending ? sort.slice(1) : sort) as keyof typeof SORT_COLUMNS;
       const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
       const filter = {
-        source, severity, status, type, search, siteId: query.site_id, deviceId: query.device_id, since: instant(query.since), until: instant(query.until),
+        source, severity, status, type, search, siteId: query.site_id, deviceId: query.device_id, since: instant(query.since),
+        until: instant(query.until),
       };
       const from = cursor === undefined ? (page - 1) * perPage : parseCursor(sort, cursor);
       const rows = await store.list(tenantId, filter, { field, descending, limit: perPage + 1, from });
@@ -79,7 +80,10 @@ export function createAlertsService(deps: {
       const row = await store.change(actor.tenantId, alertId, async (trx, before) => {
         if (before.status === "resolved") throw new ApiError("CONFLICT", "the alert is resolved");
         if (before.status === "acknowledged") return null;
-        await audit(trx, { actor, action: "alert.acknowledge", target: { type: "alert", id: alertId }, before: { status: before.status }, after: { status: "acknowledged" } });
+        await audit(trx, {
+          actor, action: "alert.acknowledge", target: { type: "alert", id: alertId }, before: { status: before.status },
+          after: { status: "acknowledged" },
+        });
         return { status: "acknowledged", acknowledged_by: actor.name, acknowledged_at: now() };
       });
       if (!row) throw notFound("alert");
@@ -92,8 +96,13 @@ export function createAlertsService(deps: {
         if (before.status === "resolved") return null;
         const at = now();
         const columns = { status: "resolved", open_key: null, quiet_at: null, resolved_by: actor.name, resolved_at: at };
-        if (before.notified === 1) ({ fromSeq } = await deps.log.append(trx, actor.tenantId, [alertEvent({ ...before, ...columns }, at, at)]));
-        await audit(trx, { actor, action: "alert.resolve", target: { type: "alert", id: alertId }, before: { status: before.status }, after: { status: "resolved" } });
+        if (before.notified === 1) ({ fromSeq } = await deps.log.append(trx, actor.tenantId, [
+          alertEvent({ ...before, ...columns }, at, at),
+        ]));
+        await audit(trx, {
+          actor, action: "alert.resolve", target: { type: "alert", id: alertId }, before: { status: before.status },
+          after: { status: "resolved" },
+        });
         return columns;
       });
       if (!row) throw notFound("alert");
@@ -112,11 +121,14 @@ export function createAlertsService(deps: {
       if (site_id !== undefined && !(await store.siteExists(tenantId, site_id))) throw notFound("site");
       if ((await mutesOf(tenantId)).length >= MOST_MUTES) throw new ApiError("CONFLICT", `there are ${MOST_MUTES} mutes already`);
       const row = {
-        id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null, reason,
+        id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null,
+        reason,
         created_by: actor.name, created_at: now(), expires_at,
       };
       const mute = toMute(row);
-      await store.addMute(row, (trx) => audit(trx, { actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute }));
+      await store.addMute(row, (trx) => audit(trx, {
+        actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute,
+      }));
       return mute;
     },
 

@@ -7,6 +7,8 @@ import type { Position } from "../../gateway/cursor.ts";
 import type { AlertRow } from "./drafts.ts";
 import type { MuteRow } from "./mutes.ts";
 
+const SEARCHED = ["title", "description", "subject", "device_ip"] as const;
+
 type AlertSortField = (typeof ALERT_SORT_FIELDS)[number];
 
 interface AlertFilter {
@@ -56,7 +58,8 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     list(tenantId, filter, { field, descending, limit, from }) {
       const column = SORT_COLUMNS[field];
       const direction = descending ? "desc" : "asc";
-      const query = reads.selectFrom("alerts").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy(column, direction).orderBy("id", direction).limit(limit);
+      const query = reads.selectFrom("alerts").selectAll().where((eb) => matches(eb, tenantId, filter)).orderBy(column, direction)
+        .orderBy("id", direction).limit(limit);
       if (typeof from === "number") return query.offset(from).execute();
       const value = column === "severity_rank" || column === "count" ? Number(from.value) : from.value;
       return query.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(value, from.id))).execute();
@@ -67,10 +70,14 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return row.total;
     },
     async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined;
+      const site = await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
+        .executeTakeFirst();
+      return site !== undefined;
     },
     async byId(tenantId, alertId) {
-      return (await reads.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId).executeTakeFirst()) ?? null;
+      const row = await reads.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId)
+        .executeTakeFirst();
+      return row ?? null;
     },
     change: (tenantId, alertId, decide) => db.transaction().execute(async (trx) => {
       await lockTenant(trx, tenantId);
@@ -87,7 +94,8 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       await also(trx);
     }),
     removeMute: (tenantId, muteId, also) => db.transaction().execute(async (trx) => {
-      const mute = await trx.deleteFrom("alert_mutes").where("tenant_id", "=", tenantId).where("id", "=", muteId).returningAll().executeTakeFirst();
+      const mute = await trx.deleteFrom("alert_mutes").where("tenant_id", "=", tenantId).where("id", "=", muteId).returningAll()
+        .executeTakeFirst();
       if (mute) await also(trx, mute);
       return mute !== undefined;
     }),
@@ -105,6 +113,6 @@ function matches(eb: ExpressionBuilder<Schema, "alerts">, tenantId: string, filt
   if (filter.since !== undefined) all.push(eb("last_seen", ">=", filter.since));
   if (filter.until !== undefined) all.push(eb("first_seen", "<", filter.until));
   const { search } = filter;
-  if (search) all.push(eb.or((["title", "description", "subject", "device_ip"] as const).map((column) => holdsText(eb.ref(column), search))));
+  if (search) all.push(eb.or(SEARCHED.map((column) => holdsText(eb.ref(column), search))));
   return eb.and(all);
 }

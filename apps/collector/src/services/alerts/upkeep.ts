@@ -31,13 +31,15 @@ export function createAlertUpkeep(
   options: { readonly keepDays: number },
 ): AlertUpkeep {
   const { db, clock, logger } = deps;
-  let isClosed = false;
+  const stopper = new AbortController();
+  const stopped = stopper.signal;
   let running: Promise<void> = Promise.resolve();
 
   /** Resolves, in the tenant's turn, those of `ids` that are not resolved yet. */
   const resolveAll = async (trx: Transaction<Schema>, tenantId: string, ids: readonly string[], by: string): Promise<Appended | null> => {
     const at = toInstant(clock.now());
-    const rows = await trx.updateTable("alerts").set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
+    const rows = await trx.updateTable("alerts")
+      .set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
       .where("id", "in", ids).where("status", "<>", "resolved").returningAll().execute();
     const told = rows.filter(({ notified }) => notified === 1).map((row) => alertEvent(row, at, at));
     return told.length === 0 ? null : deps.log.append(trx, tenantId, told);
@@ -50,25 +52,28 @@ export function createAlertUpkeep(
     if (appended) deps.published(tenantId, appended.fromSeq);
   };
   const endQuiet = (tenantId: string) => inTurn(tenantId, async (trx) => {
-    const due = await trx.selectFrom("alerts").leftJoin("probes", "probes.id", "alerts.probe_id").select(["alerts.id", "probes.state", "alerts.probe_id"])
-      .where("alerts.tenant_id", "=", tenantId).where("alerts.quiet_at", "<=", toInstant(clock.now())).orderBy("alerts.quiet_at").limit(AT_ONCE).execute();
+    const due = await trx.selectFrom("alerts").leftJoin("probes", "probes.id", "alerts.probe_id")
+      .select(["alerts.id", "probes.state", "alerts.probe_id"]).where("alerts.tenant_id", "=", tenantId)
+      .where("alerts.quiet_at", "<=", toInstant(clock.now())).orderBy("alerts.quiet_at").limit(AT_ONCE).execute();
     const quiet = due.filter(({ probe_id, state }) => probe_id === null || state === "online").map(({ id }) => id);
     const unheard = due.map(({ id }) => id).filter((id) => !quiet.includes(id));
-    if (unheard.length > 0) await trx.updateTable("alerts").set({ quiet_at: toInstant(clock.now() + AWAY_EXTENSION_MS) }).where("id", "in", unheard).execute();
+    if (unheard.length > 0) await trx.updateTable("alerts").set({ quiet_at: toInstant(clock.now() + AWAY_EXTENSION_MS) })
+      .where("id", "in", unheard).execute();
     return quiet.length === 0 ? null : resolveAll(trx, tenantId, quiet, "quiet");
   });
   const work = async () => {
     const now = toInstant(clock.now());
     for (;;) {
       const due = await db.selectFrom("alerts").select("tenant_id").where("quiet_at", "<=", now).limit(1).executeTakeFirst();
-      if (!due || isClosed) break;
+      if (!due || stopped.aborted) break;
       await endQuiet(due.tenant_id);
       await nextTurn();
     }
     await db.deleteFrom("alert_mutes").where("expires_at", "<=", now).execute();
     const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
-    for (let went = AT_ONCE; went === AT_ONCE && !isClosed;) {
-      const old = await db.selectFrom("alerts").select("id").where("status", "=", "resolved").where("resolved_at", "<", tooOld).limit(AT_ONCE).execute();
+    for (let went = AT_ONCE; went === AT_ONCE && !stopped.aborted;) {
+      const old = await db.selectFrom("alerts").select("id").where("status", "=", "resolved").where("resolved_at", "<", tooOld)
+        .limit(AT_ONCE).execute();
       went = old.length;
       if (went > 0) await db.deleteFrom("alerts").where("id", "in", old.map(({ id }) => id)).execute();
       await nextTurn();
@@ -79,17 +84,19 @@ export function createAlertUpkeep(
     return running;
   };
   const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch((error: unknown) => logger.error({ reason: describeError(error) }, "alerts could not be looked after, trying again in a minute"));
+    run().catch((error: unknown) =>
+      logger.error({ reason: describeError(error) }, "alerts could not be looked after, trying again in a minute"));
   });
   return {
     run,
     async probeRevoked(probeId) {
-      const open = await db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId).where("source", "=", "health").where("status", "<>", "resolved").execute();
+      const open = await db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId).where("source", "=", "health")
+        .where("status", "<>", "resolved").execute();
       const tenantId = open[0]?.tenant_id;
       if (tenantId !== undefined) await inTurn(tenantId, (trx) => resolveAll(trx, tenantId, open.map(({ id }) => id), "probe_revoked"));
     },
     async close() {
-      isClosed = true;
+      stopper.abort();
       stop();
       await running.catch(() => {});
     },

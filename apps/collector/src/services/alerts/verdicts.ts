@@ -15,18 +15,20 @@ export interface Verdict {
 }
 
 export function verdictsOf(event: JustAppended): readonly Verdict[] {
-  const rule = RULES[event.type as EventType] as Rule<EventType> | undefined;
+  const rule: Rule<EventType> | undefined = RULES[event.type as EventType];
   if (!rule) return [];
   const data = JSON.parse(event.data) as Verdict["data"];
   const fact = { data, probeId: event.probe_id, deviceId: event.device_id } as unknown as Fact<EventType>;
   const at = event.occurred_at < event.received_at ? event.occurred_at : event.received_at;
-  const verdict = (about: Pick<Finding, "type" | "subject">, finding: Finding | null): Verdict => ({ event, data, at, finding, key: openKey(event, about) });
+  const verdict = (about: Pick<Finding, "type" | "subject">, finding: Finding | null): Verdict => ({
+    event, data, at, finding, key: openKey(event, about),
+  });
   const found = rule.raises?.(fact);
   const ended = rule.ends?.(fact);
   return [...(ended ? [verdict(ended, null)] : []), ...(found ? [verdict(found, found)] : [])];
 }
 
 /** One alert of a type, site and subject is open at a time. */
-export function openKey({ tenant_id, site_id }: Pick<JustAppended, "tenant_id" | "site_id">, { type, subject }: Pick<Finding, "type" | "subject">): string {
-  return `${tenant_id} ${site_id ?? "-"} ${type} ${subject}`;
+export function openKey(at: Pick<JustAppended, "tenant_id" | "site_id">, about: Pick<Finding, "type" | "subject">): string {
+  return `${at.tenant_id} ${at.site_id ?? "-"} ${about.type} ${about.subject}`;
 }

@@ -1,0 +1,94 @@
+import { createId, toInstant } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type AlertsBench, createAlertsBench, ids, returned, rogue, silent } from "./testing/bench.ts";
+
+let bench: AlertsBench;
+beforeEach(async () => void (bench = await createAlertsBench()));
+afterEach(() => bench.server.stop());
+
+describe("a storm", () => {
+  const burst = (from: number, count: number) => bench
+    .append(Array.from({ length: count }, (_, index) => ids({ source_ip: `192.0.2.${from + index}` })));
+
+  test("becomes one summary that counts on, keeps every event, and lets other types and old alerts through", async () => {
+    await burst(1, 50);
+    await burst(1, 50);
+    await bench.append([rogue()]);
+    const { data } = await bench.list("?sort=-count&per_page=5");
+    expect((await bench.list()).meta.total).toBe(22);
+    expect(data[0]).toMatchObject({ type: "alert_storm", subject: "ids_alert", count: 60, severity: "medium", source: "ids" });
+    expect(data[1]).toMatchObject({ type: "ids_alert", count: 2 });
+    expect((await bench.server.db.selectFrom("events").select("id").where("type", "=", "ids_alert").execute()).length).toBe(100);
+    expect((await bench.told()).length).toBe(22);
+  });
+
+  test("is over when none was left out for ten minutes", async () => {
+    const upkeep = bench.upkeep(1);
+    await burst(1, 25);
+    await bench.clock.advance(11 * 60_000);
+    await upkeep.close();
+    expect((await bench.list("?type=alert_storm")).data).toMatchObject([{ status: "resolved", resolved_by: "quiet", count: 5 }]);
+    await burst(30, 1);
+    expect((await bench.list("?type=ids_alert")).meta.total).toBe(21);
+  });
+
+  test("never holds back what tells how our own probes are, nor an end", async () => {
+    const probes = Array.from({ length: 40 }, () => createId());
+    await bench.append(probes.map((probe) => silent(probe)));
+    expect((await bench.list("?type=probe_silent&status=open")).meta.total).toBe(40);
+    await bench.append(probes.map((probe) => returned(probe)));
+    expect((await bench.list("?status=open")).meta.total).toBe(0);
+    expect((await bench.told()).length).toBe(80);
+  });
+
+  test("in a backlog is measured by when it was", async () => {
+    await bench.append(
+      Array.from({ length: 50 }, (_, index) =>
+        ({ ...ids({ source_ip: `192.0.2.${index}` }), occurredAt: toInstant(bench.clock.now() - (50 - index) * 3_600_000), isLate: true }),
+    ));
+    expect((await bench.list("?type=ids_alert")).meta.total).toBe(50);
+  });
+});
+
+describe("an alert that falls quiet", () => {
+  const start = () => bench.upkeep(30);
+  /** Days pass here, and tokens with them. */
+  const stored = () => bench.server.db.selectFrom("alerts").select(["type", "status", "resolved_by"]).orderBy("id").execute();
+
+  test("resolves after its time, counted from the last it was seen, and is forgotten long after", async () => {
+    const upkeep = start();
+    await bench.append([rogue(), ids()]);
+    await bench.clock.advance(20 * 3_600_000);
+    await bench.append([rogue()]);
+    await bench.clock.advance(20 * 3_600_000);
+    expect(await stored()).toMatchObject([{ status: "open" }, { status: "open" }]);
+    await bench.clock.advance(4 * 3_600_000 + 60_000);
+    expect(await stored()).toMatchObject([{ type: "rogue_dhcp", status: "resolved", resolved_by: "quiet" }, { status: "open" }]);
+    expect(await bench.told()).toEqual(["alert_created rogue_dhcp", "alert_created ids_alert", "alert_resolved rogue_dhcp"]);
+    bench.clock.jump(31 * 86_400_000);
+    await upkeep.run();
+    await upkeep.close();
+    expect(await stored()).toMatchObject([{ type: "ids_alert", status: "open" }]);
+  });
+
+  test("does not while its probe is away and sees nothing", async () => {
+    const probeId = createId();
+    await bench.server.db.insertInto("probes").values({
+      id: probeId, tenant_id: bench.tenant.tenantId, site_id: bench.tenant.siteId, name: "p", enrolled_at: bench.now(), revoked_at: null,
+      certificate_serial: "", certificate_expires_at: bench.now(), version: "",
+      state: "silent", silent_since: bench.now(), last_heard_at: null, run_id: null, health: null,
+    }).execute();
+    await bench.append([{ ...rogue(), probeId }]);
+    const upkeep = start();
+    bench.clock.jump(48 * 3_600_000);
+    await upkeep.run();
+    expect(await stored()).toMatchObject([{ status: "open" }]);
+    await bench.server.db.updateTable("probes").set({ state: "online" }).execute();
+    await upkeep.run();
+    expect(await stored()).toMatchObject([{ status: "open" }]);
+    bench.clock.jump(3_600_000);
+    await upkeep.run();
+    await upkeep.close();
+    expect(await stored()).toMatchObject([{ status: "resolved" }]);
+  });
+});
