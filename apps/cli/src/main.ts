@@ -24,6 +24,13 @@ const store = createSessionStore(process.env["LANTHORN_SESSION"] ?? join(process
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
 
+/** What to do about a refusal. */
+const HELP: Readonly<Partial<Record<ClientErrorCode, string>>> = {
+  UNAUTHORIZED: "log in with: lanthorn login --url URL",
+  FORBIDDEN: "your role does not allow this",
+  unreachable: "is the collector running, and is the address right?",
+};
+
 const program = new Command("lanthorn")
   .description("Asks a Lanthorn collector what its probes see, and enrolls probes.")
   .version("0.1.0")
@@ -105,13 +112,6 @@ async function askPassword(prompt: string): Promise<string> {
   if (hidden) process.stderr.write("\n");
   return line;
 }
-
-/** What to do about a refusal. */
-const HELP: Readonly<Partial<Record<ClientErrorCode, string>>> = {
-  UNAUTHORIZED: "log in with: lanthorn login --url URL",
-  FORBIDDEN: "your role does not allow this",
-  unreachable: "is the collector running, and is the address right?",
-};
 
 function explain(error: unknown): string {
   if (!(error instanceof ClientError)) return describeError(error);
