@@ -47,7 +47,13 @@ const File = z.strictObject({
   }).prefault({}),
   database: z.strictObject({ url: DatabaseUrl.optional() }).prefault({}),
   /** At most 24 days: a timer that ends a stream with its token holds no more than 2^31 ms. */
-  token: z.strictObject({ lifetime_seconds: z.int().min(60).max(2_073_600).default(86_400), secret: z.string().min(32).optional() }).prefault({}),
+  token: z.strictObject({
+    lifetime_seconds: z.int().min(60).max(2_073_600).default(86_400),
+    /** Tokens are signed with HS256 and this secret, which seals stored answers too; without it one is made in the data directory. */
+    secret: z.string().min(32).optional(),
+    /** Signs tokens with EdDSA instead: an Ed25519 private key (PEM, PKCS #8), so that others can check them with the public one. */
+    key_file: z.string().min(1).optional(),
+  }).prefault({}),
   admin: z.strictObject({ password: z.string().min(1).max(1024).optional() }).prefault({}),
   rate_limits: z.strictObject({ standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50) }).prefault({}),
   /** Only these may say in X-Forwarded-For who the client is. */
@@ -104,7 +110,7 @@ export function readCollectorConfiguration(file: string | null, environment: Env
   return {
     ...values,
     admin: password === undefined ? {} : { password },
-    token: { lifetime_seconds: values.token.lifetime_seconds, ...(secret === undefined ? {} : { secret }) },
+    token: { ...values.token, ...(secret === undefined ? {} : { secret }) },
     database_file: (values.database.url ?? `sqlite:${join(values.data_dir, "lanthorn.db")}`).replace(/^sqlite:(\/\/(?=\/))?/, ""),
   };
 }

@@ -3,7 +3,8 @@ export class CollectorError extends Error {
   override readonly name = "CollectorError";
 
   readonly code:
-    | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "listen-failed" | "certificate-unusable" | "broker-unreachable";
+    | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "listen-failed" | "certificate-unusable"
+    | "token-key-unusable" | "broker-unreachable";
 
   constructor(code: CollectorError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -32,8 +32,8 @@ import { createIngest } from "./ingest/ingest.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
-import { createAudit } from "./services/audit/audit.ts";
 import { auditRoutes } from "./services/audit/routes.ts";
+import { createAudit } from "./services/audit/audit.ts";
 import { createAuditService } from "./services/audit/service.ts";
 import { createAuditStore } from "./services/audit/store.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
@@ -46,10 +46,10 @@ import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
 import { prepareFirstStart } from "./services/people/first-start.ts";
-import { peopleRoutes } from "./services/people/routes.ts";
-import { createPeopleService } from "./services/people/service.ts";
+import { createPasswords } from "./services/people/passwords.ts";
+import { createPeople } from "./services/people/people.ts";
 import { createPeopleStore } from "./services/people/store.ts";
-import { createTokens } from "./services/people/tokens.ts";
+import { readTokenKey } from "./services/people/token-key.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 import { createSitesStore } from "./services/sites/store.ts";
@@ -71,17 +71,22 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("database", database.close);
   const { db, reads } = database;
 
+  const passwords = createPasswords();
   const peopleStore = createPeopleStore(database);
   const first = await prepareFirstStart({
-    store: peopleStore, clock, dataDir, password: configuration.admin.password, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
+    store: peopleStore, passwords, clock, dataDir, password: configuration.admin.password, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
   });
   if (first?.generated) {
     process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
   }
   const secret = tokenSecret(configuration);
-  const tokens = createTokens({ secret, lifetimeSeconds: configuration.token.lifetime_seconds, clock });
+  const { key_file: keyFile } = configuration.token;
   const audit = createAudit({ clock });
-  const people = createPeopleService({ store: peopleStore, tokens, clock, log });
+  const people = createPeople({
+    store: peopleStore, passwords, db, reads, audit, clock, log, tokenLifetimeSeconds: configuration.token.lifetime_seconds,
+    tokenKey: keyFile === undefined ? { secret } : { privateKey: readTokenKey(keyFile) },
+  });
+  lifecycle.onClose("people", () => people.close());
 
   const eventLog: EventLog = createEventLog({ reads, onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
@@ -111,7 +116,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const limiter = createRateLimiter({ clock });
   const tiers = tiersOf(configuration);
   const agents = createAgentsService({
-    store: agentsStore, authority, limiter, clock, log, mqttUrl,
+    store: agentsStore, audit, authority, limiter, clock, log, mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
@@ -121,11 +126,13 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
   lifecycle.onClose("idempotency keys", () => idempotency.close());
   const app = createGateway({
-    clock, log, authenticate: people.authenticate, limiter, tiers, idempotency,
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency,
     services: [
-      peopleRoutes(people),
+      ...people.routes,
       devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock })),
-      sitesRoutes(createSitesService({ store: createSitesStore(database), clock })),
+      sitesRoutes(createSitesService({
+        store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured(siteId),
+      })),
       agentsRoutes(agents),
       alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
@@ -138,7 +145,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       },
     }),
   });
-  const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
+  const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
   // Together: a listener is closed when its last stream has ended.
   const serving: (() => Promise<void>)[] = [() => streams.close()];
   lifecycle.onClose("listeners", async () => void (await Promise.all(serving.map((close) => close()))));

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRestClient, readAll } from "./rest.ts";
 
-const SITE = { id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z" };
+const SITE = { id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z", sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [], scan_networks: [], configuration_revision: 0 };
 let answer: { status: number; body: string };
 let seen: { method: string; url: string; authorization: string | undefined; body: string }[];
 let server: Server;

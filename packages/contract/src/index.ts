@@ -13,3 +13,4 @@ export * from "./rest/devices.ts";
 export * from "./rest/agents.ts";
 export * from "./rest/alerts.ts";
 export * from "./rest/health.ts";
+export * from "./rest/sites.ts";

@@ -3,6 +3,7 @@ import type { Clock, Log } from "@lanthorn/runtime";
 import { WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import { allowanceHeaders, callerOf, type Tiers } from "../gateway/app.ts";
+import type { Authentication } from "../gateway/authentication.ts";
 import type { Identity, Peer } from "../gateway/environment.ts";
 import { ApiError, rateLimited } from "../gateway/errors.ts";
 import { endWithError, type OnUpgrade } from "../gateway/listeners.ts";
@@ -17,7 +18,7 @@ export interface StreamSockets {
 
 interface StreamSocketDependencies {
   readonly live: LiveEvents;
-  readonly authenticate: (token: string) => Promise<Identity | string>;
+  readonly authentication: Pick<Authentication, "byToken" | "byTicket" | "again">;
   readonly limiter: RateLimiter;
   readonly tiers: Tiers;
   readonly clock: Clock;
@@ -28,6 +29,7 @@ interface StreamSocketDependencies {
 const CLOSE = { goingAway: 1001, failed: 1011, tryAgainLater: 1013, badRequest: 4400, unauthorized: 4401, forbidden: 4403 } as const;
 
 const PATH = "/ws/events";
+const SCOPE = "devices:read";
 const PING_EVERY_MS = 30_000;
 /** A consumer that is this far behind is closed: it resumes from the log, which is the better place to wait. */
 const MOST_BEHIND_BYTES = 1024 * 1024;
@@ -39,13 +41,12 @@ const CLOSE_WITHIN_MS = 2000;
 const LARGEST_MESSAGE_BYTES = 4096;
 
 const StreamQuery = z.object({
-  token: z.string().optional(),
   since: z.string().regex(/^\d{1,15}$/, "a sequence number").transform(Number).optional(),
   events: z.string().transform((text) => text.split(",").filter(Boolean)).pipe(z.array(z.enum(STREAM_EVENTS))).optional(),
   site_id: z.uuid().optional(),
 });
 
-/** `/ws/events?token=…&since=…&events=…&site_id=…` on every listener. */
+/** `/ws/events?token=…&since=…&events=…&site_id=…` on every listener; instead of `token`, a single-use `ticket`. */
 export function createStreamSockets(deps: StreamSocketDependencies): StreamSockets {
   const server = new WebSocketServer({ noServer: true, clientTracking: true, perMessageDeflate: false, maxPayload: LARGEST_MESSAGE_BYTES });
   let closed = false;
@@ -53,8 +54,7 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
   const accept = async ({ request, socket, head, peer }: Parameters<OnUpgrade>[0]): Promise<void> => {
     const url = parseTarget(request.url);
     const query = StreamQuery.safeParse(Object.fromEntries(url.searchParams));
-    const token = url.searchParams.get("token") ?? /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
-    const identity = token === null ? null : await deps.authenticate(token);
+    const identity = await identify(url, request.headers.authorization);
     const refusal = refuse({ url, peer, identity });
     if (refusal) {
       endWithError(socket, refusal.error, refusal.headers);
@@ -64,10 +64,17 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     server.handleUpgrade(request, socket, head, (webSocket) => {
       webSocket.on("error", (error) => deps.log.debug({ reason: error.message }, "stream connection failed"));
       if (identity === null || typeof identity === "string") webSocket.close(CLOSE.unauthorized, identity ?? "a token is needed");
-      else if (!identity.scopes.has("devices:read")) webSocket.close(CLOSE.forbidden, "this needs the scope devices:read");
+      else if (!identity.scopes.has(SCOPE)) webSocket.close(CLOSE.forbidden, `this needs the scope ${SCOPE}`);
       else if (!query.success) webSocket.close(CLOSE.badRequest, reasonOf(query.error));
-      else serve(webSocket, identity, token ?? "", query.data);
+      else serve(webSocket, identity, query.data);
     });
+  };
+
+  const identify = ({ pathname, searchParams }: URL, authorization = ""): Promise<Identity | string> | null => {
+    const ticket = searchParams.get("ticket");
+    if (ticket !== null && pathname === PATH) return deps.authentication.byTicket(ticket);
+    const token = searchParams.get("token") ?? /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    return token === undefined ? null : deps.authentication.byToken(token);
   };
 
   const refuse = (upgrade: { readonly url: URL; readonly peer: Peer; readonly identity: Identity | string | null }) => {
@@ -83,7 +90,7 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     return null;
   };
 
-  const serve = (webSocket: WebSocket, identity: Identity, token: string, query: z.infer<typeof StreamQuery>): void => {
+  const serve = (webSocket: WebSocket, identity: Identity, query: z.infer<typeof StreamQuery>): void => {
     let answered = true;
     const ping = () => {
       if (!answered) {
@@ -92,20 +99,24 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
       }
       answered = false;
       webSocket.ping();
-      // A token may be revoked while its stream is open.
+      // A token may be revoked, or its user's role changed, while its stream is open.
       void checkAgain();
     };
     const checkAgain = async () => {
       try {
-        const again = await deps.authenticate(token);
+        const again = await deps.authentication.again(identity);
         if (typeof again === "string") webSocket.close(CLOSE.unauthorized, again);
+        else if (!again.scopes.has(SCOPE)) webSocket.close(CLOSE.forbidden, `this needs the scope ${SCOPE}`);
       } catch {
         webSocket.close(CLOSE.failed, "the token could not be checked");
       }
     };
+    const expired = () => webSocket.close(CLOSE.unauthorized, "the token has expired");
+    // A key may end later than a timer can run, or never: that is seen with the pings.
+    const expiresAt = identity.key ? null : identity.expiresAt;
     const endings = [
       deps.clock.every(PING_EVERY_MS, ping),
-      deps.clock.after(Math.max(0, identity.expiresAt - deps.clock.now()), () => webSocket.close(CLOSE.unauthorized, "the token has expired")),
+      ...(expiresAt === null ? [] : [deps.clock.after(Math.max(0, expiresAt - deps.clock.now()), expired)]),
       deps.live.subscribe(
         {
           tenantId: identity.tenantId, since: query.since ?? null, siteId: query.site_id ?? null,

@@ -209,7 +209,7 @@ describe("the gateway", () => {
 
   test("declares one access for the check and for the document", async () => {
     const document = routesForTests().getOpenAPI31Document({ openapi: "3.1.0", info: { title: "t", version: "1" } });
-    expect(document.paths?.["/echo"]?.post?.security).toEqual([{ bearer: ["users:write"] }]);
+    expect(document.paths?.["/echo"]?.post?.security).toEqual([{ bearer: ["users:write"] }, { apiKey: ["users:write"] }]);
     expect(document.paths?.["/who"]?.get?.security).toEqual([]);
     expect(document.paths?.["/probe-only"]?.get?.security).toEqual([{ certificate: [] }]);
   });

@@ -12,17 +12,22 @@ export interface Peer {
   readonly probeId: string | null;
 }
 
-/** The bearer of a valid token, with the role that the user has now. */
+/** The bearer of a valid token or API key, with the role that the user has now. */
 export interface Identity {
   readonly userId: string;
   readonly username: string;
   readonly tenantId: string;
   readonly role: Role;
+  /** What the user's role stands for now; of a key, what of its own scopes is among them. */
   readonly scopes: ReadonlySet<string>;
+  /** The API key that was sent; null for a token. The user is then its maker. */
+  readonly key: { readonly id: string; readonly name: string } | null;
+  /** The token's `jti`, or the key's id. */
   readonly tokenId: string;
   /** Milliseconds since the epoch. */
   readonly issuedAt: number;
-  readonly expiresAt: number;
+  /** Null for a key without an end. */
+  readonly expiresAt: number | null;
 }
 
 /** Who does something, as the audit log remembers it. */
@@ -47,18 +52,22 @@ export interface GatewayEnvironment {
   };
 }
 
-/** The bearer of the request's token. A route whose access is a scope or `signed-in` always has one. */
+/** The bearer of the request's token or key. A route whose access is a scope or `signed-in` always has one. */
 export function identityOf(c: Context<GatewayEnvironment>): Identity {
   const { identity } = c.var;
-  if (identity === null || identity === undefined) throw new ApiError("UNAUTHORIZED", "send a token: Authorization: Bearer <access_token>");
+  if (identity === null || identity === undefined) {
+    throw new ApiError("UNAUTHORIZED", "send a token: Authorization: Bearer <access_token>, or an API key: X-API-Key: <key>");
+  }
   if (typeof identity === "string") throw new ApiError("UNAUTHORIZED", identity);
   return identity;
 }
 
-/** Who writes, for the audit log: the bearer of the request's token. @throws ApiError UNAUTHORIZED without one. */
+/** Who writes, for the audit log: the bearer of the request's token or key. @throws ApiError UNAUTHORIZED without one. */
 export function actorOf(c: Context<GatewayEnvironment>): Actor {
-  const { userId, username, tenantId } = identityOf(c);
-  return { type: "user", id: userId, name: username, tenantId, address: c.env.peer.address };
+  const { userId, username, tenantId, key } = identityOf(c);
+  const { address } = c.env.peer;
+  if (key) return { type: "key", id: key.id, name: key.name, tenantId, address };
+  return { type: "user", id: userId, name: username, tenantId, address };
 }
 
 /** The probe whose certificate the connection has. A route whose access is `probe` always has one. */

@@ -31,6 +31,11 @@ export function notFound(what: string): ApiError {
   return new ApiError("NOT_FOUND", `no such ${what}`);
 }
 
+/** 403 with `details: { required }`: the scope, or what else is missing. */
+export function forbidden(message: string, required: string): ApiError {
+  return new ApiError("FORBIDDEN", message, { details: { required } });
+}
+
 /** 429 with `Retry-After`, in whole seconds and at least one. */
 export function rateLimited(message: string, retryAfterMs: number): ApiError {
   return new ApiError("RATE_LIMITED", message, { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) } });

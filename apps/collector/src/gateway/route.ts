@@ -2,9 +2,12 @@ import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-op
 import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
 import { createMiddleware } from "hono/factory";
 import { type GatewayEnvironment, identityOf, probeOf } from "./environment.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, forbidden } from "./errors.ts";
 
-/** Who may use a route: the bearer of a scope, of any valid token (`signed-in`), an enrolled probe, or `anyone`. */
+/**
+ * Who may use a route: the bearer of a scope, by token or API key; a person by any valid token (`signed-in`), which no key
+ * is, so that a leaked key makes no second one; an enrolled probe; or `anyone`.
+ */
 export type Access = Scope | "signed-in" | "probe" | "anyone";
 
 /**
@@ -49,7 +52,7 @@ function isScope(access: Access): access is Scope {
 function securityOf(access: Access): Record<string, string[]>[] {
   if (access === "anyone") return [];
   if (access === "probe") return [{ certificate: [] }];
-  return [{ bearer: access === "signed-in" ? [] : [access] }];
+  return access === "signed-in" ? [{ bearer: [] }] : [{ bearer: [access] }, { apiKey: [access] }];
 }
 
 function checkAccess(access: Access) {
@@ -57,9 +60,8 @@ function checkAccess(access: Access) {
     if (access === "probe") probeOf(c);
     else if (access !== "anyone") {
       const identity = identityOf(c);
-      if (isScope(access) && !identity.scopes.has(access)) {
-        throw new ApiError("FORBIDDEN", `this needs the scope ${access}`, { details: { required: access } });
-      }
+      const isAllowed = isScope(access) ? identity.scopes.has(access) : identity.key === null;
+      if (!isAllowed) throw forbidden(isScope(access) ? `this needs the scope ${access}` : "this needs a person's token", access);
     }
     await next();
   });

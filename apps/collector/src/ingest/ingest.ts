@@ -19,6 +19,8 @@ export interface Ingest extends ProbeReceiver {
   start(): Promise<void>;
   /** To be called after a revocation is committed: the site's devices are no longer watched by this probe. */
   revoked(probeId: string): Promise<void>;
+  /** To be called after a change of what a site's probes are told: tells each, or when it comes back. Never rejects. */
+  configured(siteId: string): Promise<void>;
   health(): { readonly status: "ok" | "degraded"; readonly detail: string };
   /** Takes nothing more, lets what is under way be committed and acknowledged. Close the broker after it. */
   close(): Promise<void>;
@@ -95,6 +97,10 @@ export function createIngest(deps: IngestDependencies): Ingest {
     queue_id: null, watermark: 0, batch_sent_at: null,
     refused: { code: "not-ready", message: "the collector was away: send again what it has not acknowledged" },
   }, toInstant(clock.now()));
+
+  const untold = (error: unknown, probeId?: string) => {
+    logger.warn({ probe_id: probeId, reason: describeError(error) }, "a site's configuration could not be told now");
+  };
 
   const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
     switch (status.state) {
@@ -173,6 +179,16 @@ export function createIngest(deps: IngestDependencies): Ingest {
       void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
     },
     revoked: (probeId) => watch.revoked(probeId),
+    async configured(siteId) {
+      try {
+        const atSite = await probes.listAtSite(siteId);
+        await Promise.all(atSite.map(async (probe) => {
+          await serial.run(probe.probeId, () => sendConfiguration(probe)).catch((error: unknown) => untold(error, probe.probeId));
+        }));
+      } catch (error) {
+        untold(error);
+      }
+    },
     health() {
       if (fault === null) return { status: "ok", detail: "events are committed" };
       return { status: "degraded", detail: `events cannot be committed: ${fault}` };

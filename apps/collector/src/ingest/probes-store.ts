@@ -28,6 +28,8 @@ export interface ProbesStore {
   find(probeId: string): Promise<KnownProbe | null>;
   /** Probes that were heard last when this collector ended. */
   listOnline(): Promise<readonly KnownProbe[]>;
+  /** Those that are not revoked. */
+  listAtSite(siteId: string): Promise<readonly KnownProbe[]>;
   setHeard(probeId: string, at: string): Promise<void>;
   setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
   setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
@@ -47,6 +49,9 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
     async listOnline() {
       return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null)
         .execute()).map(toKnown);
+    },
+    async listAtSite(siteId) {
+      return (await reads.selectFrom("probes").select(COLUMNS).where("site_id", "=", siteId).where("revoked_at", "is", null).execute()).map(toKnown);
     },
     async setHeard(probeId, at) {
       await db.updateTable("probes").set({ last_heard_at: at }).where("id", "=", probeId).execute();

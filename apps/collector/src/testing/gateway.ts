@@ -31,11 +31,14 @@ import { createDeviceEditor } from "../services/devices/editor.ts";
 import { createDevicesService } from "../services/devices/service.ts";
 import { createDevicesStore } from "../services/devices/store.ts";
 import { devicesRoutes } from "../services/devices/routes.ts";
-import { hashPassword } from "../services/people/passwords.ts";
-import { createPeopleService } from "../services/people/service.ts";
+import { createPasswords, type Passwords } from "../services/people/passwords.ts";
+import { createPeople } from "../services/people/people.ts";
 import { createPeopleStore } from "../services/people/store.ts";
-import { createTokens } from "../services/people/tokens.ts";
-import { peopleRoutes } from "../services/people/routes.ts";
+import { createTokens, type TokenKey } from "../services/people/tokens.ts";
+import { newUser } from "../services/people/users-service.ts";
+import { sitesRoutes } from "../services/sites/routes.ts";
+import { createSitesService } from "../services/sites/service.ts";
+import { createSitesStore } from "../services/sites/store.ts";
 
 /** Real listeners over a real database in a directory of its own, without a broker, for tests. */
 export interface TestGateway extends Database {
@@ -46,12 +49,17 @@ export interface TestGateway extends Database {
   readonly eventLog: EventLog;
   readonly get: (path: string, token?: string) => Promise<Answer>;
   readonly request: (path: string, init: RequestInit) => Promise<Answer>;
+  /** With JSON there and back; the credential is a token, or an API key by how it begins. */
+  call(method: string, path: string, credential: string | null, body?: unknown): Promise<Answer>;
   /** A tenant with one site and a user whose password is `password`. */
   readonly createTenant: (role?: Role) => Promise<TestTenant>;
+  /** Another user of the tenant. */
+  readonly createUser: (tenant: TestTenant, role: Role) => Promise<TestTenant>;
   readonly createDevice: (tenant: TestTenant, values: Partial<Insertable<Schema["devices"]>> & { readonly ip: string }) => Promise<string>;
   /** Appends, commits and publishes, as ingest does. */
   append(tenant: TestTenant, events: readonly Partial<NewEvent>[]): Promise<void>;
-  stop(): Promise<void>;
+  /** @param options.keep Leaves the data directory, which another one uses. */
+  stop(options?: { readonly keep: boolean }): Promise<void>;
 }
 
 export interface TestTenant {
@@ -71,14 +79,26 @@ export interface Answer {
 
 export const TEST_SECRET = new TextEncoder().encode("a secret of the tests, 32 bytes at least");
 
+/** Of every user that `createTenant` makes. */
+const PASSWORD = "password";
+
 const PLENTY: Tiers = {
   standard: { perMinute: 100_000, burst: 100_000 }, admin: { perMinute: 100_000, burst: 100_000 },
   service: { perMinute: 100_000, burst: 100_000 },
 };
 
+function credentialHeader(credential: string | null): Record<string, string> {
+  if (credential === null) return {};
+  return credential.startsWith("svc_live_") ? { "x-api-key": credential } : { authorization: `Bearer ${credential}` };
+}
+
 export async function startTestGateway(options: {
   readonly clock?: Clock;
   readonly tiers?: Tiers;
+  readonly tokenKey?: TokenKey;
+  readonly passwords?: Passwords;
+  /** Of another one, whose database it shares. */
+  readonly dataDir?: string;
   readonly tls?: ListenerOptions["tls"];
   readonly trustedProxies?: readonly string[];
   readonly services?: readonly OpenAPIHono<GatewayEnvironment>[];
@@ -88,34 +108,39 @@ export async function startTestGateway(options: {
 } = {}): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
-  const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-gateway-"));
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "lanthorn-gateway-"));
   const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
   const { db, reads } = database;
-  const tokens = createTokens({ secret: TEST_SECRET, lifetimeSeconds: 86_400, clock });
-  const people = createPeopleService({ store: createPeopleStore(database), tokens, clock, log });
+  const tokenKey = options.tokenKey ?? { secret: TEST_SECRET };
+  const tokens = createTokens({ key: tokenKey, lifetimeSeconds: 86_400, clock });
+  const audit = createAudit({ clock });
+  const passwords = options.passwords ?? createPasswords();
+  const people = createPeople({
+    store: createPeopleStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
+  });
   const eventLog: EventLog = createEventLog({
     reads, ...(options.alerts ? { onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) } : {}),
   });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
   const published = (tenantId: string, fromSeq: number) => live.published(tenantId, fromSeq);
-  const audit = createAudit({ clock });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
   const app = createGateway({
-    clock, log, authenticate: people.authenticate, limiter, tiers, idempotency,
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency,
     services: [
-      peopleRoutes(people),
+      ...people.routes,
       devicesRoutes(createDevicesService({
         store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock,
       })),
+      sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
       ...(options.services ?? []),
     ],
     health: healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } }),
   });
-  const streams = createStreamSockets({ live, authenticate: people.authenticate, limiter, tiers, clock, log });
+  const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {
     fetch: (incoming, bindings) => app.fetch(incoming, bindings), onUpgrade: streams.onUpgrade,
     clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
@@ -129,24 +154,36 @@ export async function startTestGateway(options: {
   };
   // Argon2 is slow by design: one hash serves all tenants of a test.
   let passwordHash: Promise<string> | undefined;
+  const createUser = async ({ tenantId, siteId }: Pick<TestTenant, "tenantId" | "siteId">, role: Role): Promise<TestTenant> => {
+    passwordHash ??= createPasswords().hash(PASSWORD);
+    const username = `user-${createId()}`;
+    const user = newUser({ tenantId, username, hash: await passwordHash, role, email: null, now: clock.now() });
+    await db.insertInto("users").values(user).execute();
+    const { token } = await tokens.issue({ userId: user.id, tenantId, role, tokensValidFrom: user.tokens_valid_from });
+    return { tenantId, siteId, userId: user.id, username, token };
+  };
   return {
     ...database, url, dataDir, clock, listener, eventLog, request,
     get: (path, token) => request(path, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
 
+    call: (method, path, credential, body) => request(path, {
+      method,
+      headers: {
+        ...credentialHeader(credential),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+
     async createTenant(role = "operator") {
-      passwordHash ??= hashPassword("password");
-      const [tenantId, siteId, userId] = [createId(), createId(), createId()];
-      const at = toInstant(Math.floor(clock.now() / 1000) * 1000);
-      const username = `user-${userId}`;
+      const [tenantId, siteId] = [createId(), createId()];
+      const at = toInstant(clock.now());
       await db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
       await db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", probe_configuration: "{}", created_at: at })
         .execute();
-      await db.insertInto("users").values({
-        id: userId, tenant_id: tenantId, username, password_hash: await passwordHash, role, created_at: at, tokens_valid_from: at,
-      }).execute();
-      const { token } = await tokens.issue({ userId, tenantId, role });
-      return { tenantId, siteId, userId, username, token };
+      return createUser({ tenantId, siteId }, role);
     },
+    createUser,
 
     async createDevice({ tenantId, siteId }, values) {
       const at = toInstant(clock.now());
@@ -171,12 +208,13 @@ export async function startTestGateway(options: {
       live.published(tenantId, fromSeq);
     },
 
-    async stop() {
+    async stop({ keep } = { keep: false }) {
       idempotency.close();
       await streams.close();
+      await people.close();
       await listener.close();
       await database.close();
-      rmSync(dataDir, { recursive: true });
+      if (!keep) rmSync(dataDir, { recursive: true });
     },
   };
 }

@@ -2,10 +2,6 @@ import { z } from "zod";
 import { ProbeHealth } from "../uplink/messages.ts";
 import { Id, Instant } from "../values.ts";
 
-export const Site = z.object({ id: Id, name: z.string(), created_at: Instant });
-export type Site = z.infer<typeof Site>;
-export const SiteCreate = z.strictObject({ name: z.string().trim().min(1).max(255) });
-
 export const EnrollmentTokenCreate = z.strictObject({
   site_id: Id,
   /** One minute to thirty days; one hour when left out. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Id, Instant } from "../values.ts";
-import { PageQuery, PeriodQuery } from "./envelopes.ts";
+import { IdPageQuery, PeriodQuery } from "./envelopes.ts";
 
 /** Who does what is audited: a person, an API key, a probe, or the collector and its operator on the box. */
 export const ACTOR_TYPES = ["user", "key", "probe", "system"] as const;
@@ -26,7 +26,7 @@ export const AuditRecord = z.object({
 export type AuditRecord = z.infer<typeof AuditRecord>;
 
 /** Newest first. Texts match whole; `action` also by its first part: `site` finds `site.create`. */
-export const AuditQuery = PageQuery.extend(PeriodQuery.shape).extend({
+export const AuditQuery = IdPageQuery.extend(PeriodQuery.shape).extend({
   /** The id or the name of who did it. */
   actor: z.string().min(1).max(255).optional(),
   action: z.string().min(1).max(64).optional(),

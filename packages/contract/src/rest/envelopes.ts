@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseDuration } from "../values.ts";
+import { Id, parseDuration } from "../values.ts";
 
 /** The nine error codes, each with its HTTP status. */
 export const ERROR_STATUS = {
@@ -34,6 +34,9 @@ export const PageQuery = z.object({
   per_page: z.coerce.number().int().min(1).max(1000).default(100),
   cursor: z.string().max(512).optional(),
 });
+
+/** The same of a list whose cursor is the id of the last row that was shown. */
+export const IdPageQuery = PageQuery.extend({ cursor: Id.optional() });
 
 /** `true` or `false` as a query text. */
 export const BooleanQuery = z.enum(["true", "false"]).transform((text) => text === "true");

@@ -6,32 +6,32 @@ import {
 } from "@lanthorn/contract";
 import { type Clock, createId, type Log, toInstant } from "@lanthorn/runtime";
 import type { Authority } from "../../certificates/authority.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound, rateLimited } from "../../gateway/errors.ts";
+import { type IdPage, pageById } from "../../gateway/page.ts";
 import type { RateLimiter, Tier } from "../../gateway/rate-limit.ts";
 import type { AgentsStore, ProbeRow, TokenRow } from "./store.ts";
 
 export interface AgentsService {
   /** The token is shown in the answer and nowhere else: what is kept is its hash. */
-  createToken(
-    by: { readonly tenantId: string; readonly userId: string }, token: { readonly site_id: string; readonly ttl_seconds: number },
-  ): Promise<EnrollmentToken>;
+  createToken(actor: Actor, token: { readonly site_id: string; readonly ttl_seconds: number }): Promise<EnrollmentToken>;
   /** @param from.address The client's, by which attempts are limited; `host` the name by which it reached the collector. */
   enroll(
     request: { readonly token: string; readonly certificate_request: string; readonly name: string },
     from: { readonly address: string; readonly host: string },
   ): Promise<EnrollResponse>;
-  /** @param probeId As the connection's own certificate says. */
-  renew(probeId: string, request: { readonly certificate_request: string }): Promise<RenewResponse>;
-  list(
-    tenantId: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined },
-  ): Promise<List<Probe>>;
+  /** @param probe As the connection's own certificate says, and where it comes from. */
+  renew(probe: { readonly id: string; readonly address: string }, request: { readonly certificate_request: string }): Promise<RenewResponse>;
+  list(tenantId: string, page: IdPage): Promise<List<Probe>>;
   read(tenantId: string, probeId: string): Promise<Probe>;
   /** From here on the probe is let in nowhere; its live session has ended when the promise resolves. */
-  revoke(tenantId: string, probeId: string): Promise<void>;
+  revoke(actor: Actor, probeId: string): Promise<void>;
 }
 
 interface AgentsDependencies {
   readonly store: AgentsStore;
+  readonly audit: Audit;
   readonly authority: Pick<Authority, "certificate" | "pin" | "issueToProbe">;
   /** Where the broker is, for a probe that reached the collector under `host`. */
   readonly mqttUrl: (host: string) => string;
@@ -46,18 +46,23 @@ interface AgentsDependencies {
 const ENROLL_ATTEMPTS: Tier = { perMinute: 30, burst: 5 };
 
 export function createAgentsService(deps: AgentsDependencies): AgentsService {
-  const { store, authority, clock } = deps;
+  const { store, audit, authority, clock } = deps;
   const now = () => toInstant(clock.now());
 
   return {
-    async createToken({ tenantId, userId }, { site_id, ttl_seconds }) {
+    async createToken(actor, { site_id, ttl_seconds }) {
+      const { tenantId } = actor;
       if (!(await store.siteExists(tenantId, site_id))) throw notFound("site");
       const id = createId();
       const secret = randomBytes(32).toString("base64url");
       const expires_at = toInstant(clock.now() + ttl_seconds * 1000);
-      await store.createToken({
-        id, tenant_id: tenantId, site_id, secret_sha256: hashOf(secret), created_by: userId, created_at: now(), expires_at, used_at: null,
-        probe_id: null,
+      await store.transaction(async (trx) => {
+        await store.createToken(trx, {
+          id, tenant_id: tenantId, site_id, secret_sha256: hashOf(secret), created_by: actor.id, created_at: now(), expires_at,
+          used_at: null, probe_id: null,
+        });
+        const target = { type: "enrollment_token", id };
+        await audit(trx, { actor, action: "enrollment_token.create", target, before: null, after: { site_id, expires_at } });
       });
       return { id, token: formatEnrollmentToken({ secret, caPin: authority.pin }), site_id, expires_at };
     },
@@ -74,10 +79,19 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       // Before the token is used up: a request that cannot be honoured leaves it good.
       const issued = await issue(authority, probeId, request.certificate_request);
       const enrolledAt = now();
-      const isEnrolled = await store.enroll(token.id, {
-        id: probeId, tenant_id: token.tenant_id, site_id: token.site_id, name: request.name, enrolled_at: enrolledAt, revoked_at: null,
-        certificate_serial: issued.serial, certificate_expires_at: toInstant(issued.expiresAt), version: "", state: "enrolled",
-        silent_since: null, last_heard_at: null, run_id: null, health: null,
+      const isEnrolled = await store.transaction(async (trx) => {
+        const isFirst = await store.enroll(trx, token.id, {
+          id: probeId, tenant_id: token.tenant_id, site_id: token.site_id, name: request.name, enrolled_at: enrolledAt, revoked_at: null,
+          certificate_serial: issued.serial, certificate_expires_at: toInstant(issued.expiresAt), version: "", state: "enrolled",
+          silent_since: null, last_heard_at: null, run_id: null, health: null,
+        });
+        if (!isFirst) return false;
+        await audit(trx, {
+          actor: { type: "probe", id: probeId, name: request.name, tenantId: token.tenant_id, address },
+          action: "probe.enroll", target: { type: "probe", id: probeId }, before: null,
+          after: { name: request.name, site_id: token.site_id, enrollment_token_id: token.id, certificate_serial: issued.serial },
+        });
+        return true;
       });
       if (!isEnrolled) throw refuseToken(token.expires_at <= enrolledAt ? "token-expired" : "token-used");
       logEnrolled(deps.log, probeId, token, address);
@@ -87,23 +101,26 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       };
     },
 
-    async renew(probeId, request) {
+    async renew({ id: probeId, address }, request) {
       if (!(await store.admit(probeId))) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
       const issued = await issue(authority, probeId, request.certificate_request);
-      const isRenewed = await store.renew(probeId, { serial: issued.serial, expiresAt: toInstant(issued.expiresAt) });
-      if (!isRenewed) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
+      await store.transaction(async (trx) => {
+        const expiresAt = toInstant(issued.expiresAt);
+        const probe = await store.renew(trx, probeId, { serial: issued.serial, expiresAt });
+        if (!probe) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
+        await audit(trx, {
+          actor: { type: "probe", id: probeId, name: probe.name, tenantId: probe.tenant_id, address },
+          action: "probe.renew", target: { type: "probe", id: probeId }, before: null,
+          after: { certificate_serial: issued.serial, certificate_expires_at: expiresAt },
+        });
+      });
       deps.log.info({ probe_id: probeId, certificate_serial: issued.serial }, "certificate renewed");
       return { certificate: issued.certificate, ca_certificate: authority.certificate };
     },
 
-    async list(tenantId, { page, per_page: perPage, cursor }) {
-      const rows = await store.listProbes(tenantId, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
-      const data = rows.slice(0, perPage);
-      const nextCursor = rows.length > perPage ? (data.at(-1)?.id ?? null) : null;
-      return {
-        data: data.map(toProbe), meta: { page, per_page: perPage, total: await store.countProbes(tenantId), next_cursor: nextCursor },
-      };
-    },
+    list: (tenantId, page) => pageById(page, {
+      read: (rows) => store.listProbes(tenantId, rows), count: () => store.countProbes(tenantId), show: toProbe,
+    }),
 
     async read(tenantId, probeId) {
       const row = await store.probeById(tenantId, probeId);
@@ -111,8 +128,17 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       return toProbe(row);
     },
 
-    async revoke(tenantId, probeId) {
-      if (!(await store.revoke(tenantId, probeId, now()))) throw notFound("probe");
+    async revoke(actor, probeId) {
+      const at = now();
+      await store.transaction(async (trx) => {
+        const probe = await store.revoke(trx, actor.tenantId, probeId, at);
+        if (!probe) throw notFound("probe");
+        if (probe.revoked_at !== at) return;
+        const { name } = probe;
+        await audit(trx, {
+          actor, action: "probe.revoke", target: { type: "probe", id: probeId }, before: { name, revoked_at: null }, after: { name, revoked_at: at },
+        });
+      });
       await deps.onRevoked(probeId);
       deps.log.info({ probe_id: probeId }, "probe revoked");
     },

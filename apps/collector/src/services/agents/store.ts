@@ -1,28 +1,34 @@
-import type { Insertable, Kysely, Selectable } from "kysely";
+import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
 
 export type ProbeRow = Selectable<Schema["probes"]> & { readonly watermark: number | null };
 export type TokenRow = Selectable<Schema["enrollment_tokens"]>;
 
+type Trx = Transaction<Schema>;
+
 export interface AgentsStore {
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
-  createToken(token: Insertable<Schema["enrollment_tokens"]>): Promise<void>;
+  createToken(trx: Trx, token: Insertable<Schema["enrollment_tokens"]>): Promise<void>;
   tokenBySecret(secretSha256: string): Promise<TokenRow | null>;
   /**
-   * Uses the token up and makes the probe, both or neither.
+   * Uses the token up and makes the probe.
    * @returns False when the token was used, or ran out, in the meantime: of two at once one wins.
    */
-  enroll(tokenId: string, probe: Insertable<Schema["probes"]>): Promise<boolean>;
-  /** In the order of enrollment. @param from Rows to skip, or the id after which to go on. */
-  listProbes(tenantId: string, options: { readonly from: number | string; readonly limit: number }): Promise<readonly ProbeRow[]>;
+  enroll(trx: Trx, tokenId: string, probe: Insertable<Schema["probes"]>): Promise<boolean>;
+  /** In the order of enrollment. */
+  listProbes(tenantId: string, rows: Rows): Promise<readonly ProbeRow[]>;
   countProbes(tenantId: string): Promise<number>;
   probeById(tenantId: string, probeId: string): Promise<ProbeRow | null>;
-  /** @returns False when there is no such probe. One that is revoked already stays so. */
-  revoke(tenantId: string, probeId: string, at: string): Promise<boolean>;
+  /** @returns When it was revoked: at another time than `at` when it was already; null when there is no such probe. */
+  revoke(trx: Trx, tenantId: string, probeId: string, at: string): Promise<Pick<Schema["probes"], "name" | "revoked_at"> | null>;
   /** The tenant of a probe that is not revoked. */
   admit(probeId: string): Promise<{ readonly tenantId: string } | null>;
-  /** @returns False for a probe that is unknown or revoked. */
-  renew(probeId: string, certificate: { readonly serial: string; readonly expiresAt: string }): Promise<boolean>;
+  /** @returns Null for a probe that is unknown or revoked. */
+  renew(
+    trx: Trx, probeId: string, certificate: { readonly serial: string; readonly expiresAt: string },
+  ): Promise<Pick<Schema["probes"], "tenant_id" | "name"> | null>;
 }
 
 export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AgentsStore {
@@ -30,23 +36,24 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
   const probes = () => reads.selectFrom("probes").selectAll("probes").select((eb) => eb.selectFrom("probe_queues").select("watermark")
     .whereRef("probe_queues.probe_id", "=", "probes.id").orderBy("updated_at", "desc").limit(1).as("watermark"));
   return {
+    transaction: (work) => db.transaction().execute(work),
     async siteExists(tenantId, siteId) {
       return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
         .executeTakeFirst()) !== undefined;
     },
-    async createToken(token) {
-      await db.insertInto("enrollment_tokens").values(token).execute();
+    async createToken(trx, token) {
+      await trx.insertInto("enrollment_tokens").values(token).execute();
     },
     async tokenBySecret(secretSha256) {
       return (await reads.selectFrom("enrollment_tokens").selectAll().where("secret_sha256", "=", secretSha256).executeTakeFirst()) ?? null;
     },
-    enroll: (tokenId, probe) => db.transaction().execute(async (trx) => {
+    async enroll(trx, tokenId, probe) {
       const { numUpdatedRows } = await trx.updateTable("enrollment_tokens").set({ used_at: probe.enrolled_at, probe_id: probe.id })
         .where("id", "=", tokenId).where("used_at", "is", null).where("expires_at", ">", probe.enrolled_at).executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
       await trx.insertInto("probes").values(probe).execute();
       return true;
-    }),
+    },
     listProbes(tenantId, { from, limit }) {
       const query = probes().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
       return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
@@ -59,20 +66,18 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     async probeById(tenantId, probeId) {
       return (await probes().where("tenant_id", "=", tenantId).where("id", "=", probeId).executeTakeFirst()) ?? null;
     },
-    async revoke(tenantId, probeId, at) {
-      const { numUpdatedRows } = await db.updateTable("probes").set((eb) => ({ revoked_at: eb.fn.coalesce("revoked_at", eb.val(at)) }))
-        .where("tenant_id", "=", tenantId).where("id", "=", probeId).executeTakeFirst();
-      return numUpdatedRows === 1n;
+    async revoke(trx, tenantId, probeId, at) {
+      return (await trx.updateTable("probes").set((eb) => ({ revoked_at: eb.fn.coalesce("revoked_at", eb.val(at)) }))
+        .where("tenant_id", "=", tenantId).where("id", "=", probeId).returning(["name", "revoked_at"]).executeTakeFirst()) ?? null;
     },
     async admit(probeId) {
       const row = await reads.selectFrom("probes").select("tenant_id").where("id", "=", probeId).where("revoked_at", "is", null)
         .executeTakeFirst();
       return row ? { tenantId: row.tenant_id } : null;
     },
-    async renew(probeId, { serial, expiresAt }) {
-      const { numUpdatedRows } = await db.updateTable("probes").set({ certificate_serial: serial, certificate_expires_at: expiresAt })
-        .where("id", "=", probeId).where("revoked_at", "is", null).executeTakeFirst();
-      return numUpdatedRows === 1n;
+    async renew(trx, probeId, { serial, expiresAt }) {
+      return (await trx.updateTable("probes").set({ certificate_serial: serial, certificate_expires_at: expiresAt })
+        .where("id", "=", probeId).where("revoked_at", "is", null).returning(["tenant_id", "name"]).executeTakeFirst()) ?? null;
     },
   };
 }

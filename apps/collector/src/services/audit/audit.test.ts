@@ -20,10 +20,17 @@ async function start() {
   gateway = await startTestGateway({ clock });
   const server = gateway;
   const audit = createAudit({ clock });
-  const write = (tenant: TestTenant, entry: Partial<AuditEntry> = {}) => server.db.transaction().execute((trx) => audit(trx, {
-    actor: { type: "user", id: tenant.userId, name: tenant.username, tenantId: tenant.tenantId, address: "192.0.2.7" },
-    action: "site.create", target: { type: "site", id: tenant.siteId }, before: null, after: { name: "a" }, ...entry,
-  }));
+  const write = (tenant: TestTenant, entry: Partial<AuditEntry> = {}) =>
+    server.db.transaction().execute((trx) =>
+      audit(trx, {
+        actor: { type: "user", id: tenant.userId, name: tenant.username, tenantId: tenant.tenantId, address: "192.0.2.7" },
+        action: "site.create",
+        target: { type: "site", id: tenant.siteId },
+        before: null,
+        after: { name: "a" },
+        ...entry,
+      }),
+    );
   const list = async (tenant: TestTenant, query = "") => {
     const answer = await server.get(`/api/v1/audit${query}`, tenant.token);
     expect([query, answer.status]).toEqual([query, 200]);
@@ -37,10 +44,17 @@ describe("the audit log", () => {
     const { server, write, list } = await start();
     const tenant = await server.createTenant("admin");
     await write(tenant, { action: "site.update", before: { name: "a" }, after: { name: "b" } });
-    expect((await list(tenant)).data).toEqual([{
-      id: expect.any(String), at: "2026-06-01T00:00:00.000Z", actor: { type: "user", id: tenant.userId, name: tenant.username, address: "192.0.2.7" },
-      action: "site.update", target: { type: "site", id: tenant.siteId }, before: { name: "a" }, after: { name: "b" },
-    }]);
+    expect((await list(tenant)).data).toEqual([
+      {
+        id: expect.any(String),
+        at: "2026-06-01T00:00:00.000Z",
+        actor: { type: "user", id: tenant.userId, name: tenant.username, address: "192.0.2.7" },
+        action: "site.update",
+        target: { type: "site", id: tenant.siteId },
+        before: { name: "a" },
+        after: { name: "b" },
+      },
+    ]);
   });
 
   test("is not written when the transaction that it is part of fails", async () => {
@@ -48,12 +62,18 @@ describe("the audit log", () => {
     const tenant = await server.createTenant("admin");
     const audit = createAudit({ clock: server.clock });
     await write(tenant);
-    await expect(server.db.transaction().execute(async (trx) => {
-      await audit(trx, {
-        actor: { type: "system", id: "", name: "", tenantId: tenant.tenantId, address: "" }, action: "site.delete", target: { type: "site", id: "x" }, before: {}, after: null,
-      });
-      throw new Error("no");
-    })).rejects.toThrow("no");
+    await expect(
+      server.db.transaction().execute(async (trx) => {
+        await audit(trx, {
+          actor: { type: "system", id: "", name: "", tenantId: tenant.tenantId, address: "" },
+          action: "site.delete",
+          target: { type: "site", id: "x" },
+          before: {},
+          after: null,
+        });
+        throw new Error("no");
+      }),
+    ).rejects.toThrow("no");
     expect((await list(tenant)).meta.total).toBe(1);
   });
 
@@ -92,28 +112,68 @@ describe("the audit log", () => {
     expect((await list(tenant, "?per_page=2&page=3")).data.map(({ after }) => after?.["count"])).toEqual([1, 0]);
   });
 
-  test.each(["?since=yesterday", "?until=2026-02-30T00:00:00Z", "?since=5y", "?cursor=x", "?per_page=0"])("answers 400 for %s", async (query) => {
-    const { server } = await start();
-    const answer = await server.get(`/api/v1/audit${query}`, (await server.createTenant("admin")).token);
-    expect([answer.status, answer.error.code]).toEqual([400, "BAD_REQUEST"]);
-  });
+  test.each(["?since=yesterday", "?until=2026-02-30T00:00:00Z", "?since=5y", "?cursor=x", "?per_page=0"])(
+    "answers 400 for %s",
+    async (query) => {
+      const { server } = await start();
+      const answer = await server.get(`/api/v1/audit${query}`, (await server.createTenant("admin")).token);
+      expect([answer.status, answer.error.code]).toEqual([400, "BAD_REQUEST"]);
+    },
+  );
 
   test("shows a tenant its own, and needs the scope", async () => {
     const { server, write, list } = await start();
-    const [one, two, viewer] = [await server.createTenant("admin"), await server.createTenant("admin"), await server.createTenant("operator")];
+    const [one, two, viewer] = [
+      await server.createTenant("admin"),
+      await server.createTenant("admin"),
+      await server.createTenant("operator"),
+    ];
     await write(one);
     expect((await list(two)).data).toEqual([]);
     expect((await server.get("/api/v1/audit", viewer.token)).error.details).toEqual({ required: "audit:read" });
   });
 
   test("keeps no secret, whatever record it is given", () => {
-    expect(redact({
-      name: "a", password: "p", passwordHash: "p", old_password: "p", secret: ["p"], secret_hint: "p", signingSecret: { deep: "p" }, api_key: "p", "X-API-Key": "p", key: "p",
-      token: "p", snmp: [{ community: "p", auth: "p", port: 161 }], credentials: { username: "p" }, token_id: "t", secret_rotated: true, key_id: "k", monkey: "m", password_set_at: null,
-    })).toEqual({
-      name: "a", password: "[secret]", passwordHash: "[secret]", old_password: "[secret]", secret: "[secret]", secret_hint: "[secret]", signingSecret: "[secret]",
-      api_key: "[secret]", "X-API-Key": "[secret]", key: "[secret]", token: "[secret]", snmp: [{ community: "[secret]", auth: "[secret]", port: 161 }],
-      credentials: "[secret]", token_id: "t", secret_rotated: true, key_id: "k", monkey: "m", password_set_at: null,
+    expect(
+      redact({
+        name: "a",
+        password: "p",
+        passwordHash: "p",
+        old_password: "p",
+        secret: ["p"],
+        secret_hint: "p",
+        signingSecret: { deep: "p" },
+        api_key: "p",
+        "X-API-Key": "p",
+        key: "p",
+        token: "p",
+        snmp: [{ community: "p", auth: "p", port: 161 }],
+        credentials: { username: "p" },
+        token_id: "t",
+        secret_rotated: true,
+        key_id: "k",
+        monkey: "m",
+        password_set_at: null,
+      }),
+    ).toEqual({
+      name: "a",
+      password: "[secret]",
+      passwordHash: "[secret]",
+      old_password: "[secret]",
+      secret: "[secret]",
+      secret_hint: "[secret]",
+      signingSecret: "[secret]",
+      api_key: "[secret]",
+      "X-API-Key": "[secret]",
+      key: "[secret]",
+      token: "[secret]",
+      snmp: [{ community: "[secret]", auth: "[secret]", port: 161 }],
+      credentials: "[secret]",
+      token_id: "t",
+      secret_rotated: true,
+      key_id: "k",
+      monkey: "m",
+      password_set_at: null,
     });
   });
 

@@ -1,25 +1,18 @@
-import { type AuditQuery, type AuditRecord, Id, type List, momentToInstant } from "@lanthorn/contract";
+import { type AuditQuery, type AuditRecord, type List, momentToInstant } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
-import { badRequest } from "../../gateway/route.ts";
+import { pageById } from "../../gateway/page.ts";
 import type { AuditRow, AuditStore } from "./store.ts";
 
 export interface AuditService {
-  /** @throws ApiError BAD_REQUEST for a cursor of another list. */
   list(tenantId: string, query: AuditQuery): Promise<List<AuditRecord>>;
 }
 
 export function createAuditService({ store, clock }: { readonly store: AuditStore; readonly clock: Pick<Clock, "now"> }): AuditService {
   return {
-    async list(tenantId, { page, per_page: perPage, cursor, since, until, actor, action, target }) {
-      if (cursor !== undefined && !Id.safeParse(cursor).success) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
+    list(tenantId, { since, until, actor, action, target, ...page }) {
       const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
       const filter = { actor, action, target, since: instant(since), until: instant(until) };
-      const rows = await store.list(tenantId, filter, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
-      const data = rows.slice(0, perPage);
-      return {
-        data: data.map(toRecord),
-        meta: { page, per_page: perPage, total: await store.count(tenantId, filter), next_cursor: rows.length > perPage ? (data.at(-1)?.id ?? null) : null },
-      };
+      return pageById(page, { read: (rows) => store.list(tenantId, filter, rows), count: () => store.count(tenantId, filter), show: toRecord });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
 
 export type AuditRow = Selectable<Schema["audit"]>;
 
@@ -13,8 +14,8 @@ export interface AuditFilter {
 }
 
 export interface AuditStore {
-  /** Newest first. @param options.from Rows to skip, or the id of the last row that was shown. */
-  list(tenantId: string, filter: AuditFilter, options: { readonly from: number | string; readonly limit: number }): Promise<readonly AuditRow[]>;
+  /** Newest first. */
+  list(tenantId: string, filter: AuditFilter, rows: Rows): Promise<readonly AuditRow[]>;
   count(tenantId: string, filter: AuditFilter): Promise<number>;
 }
 

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Role } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { writeSecretFile } from "../../certificates/key-file.ts";
-import { hashPassword } from "./passwords.ts";
+import type { Passwords } from "./passwords.ts";
 import type { PeopleStore } from "./store.ts";
+import { newUser } from "./users-service.ts";
 
 export interface FirstStart {
   readonly username: string;
@@ -20,6 +20,7 @@ export interface FirstStart {
  */
 export async function prepareFirstStart(deps: {
   readonly store: PeopleStore;
+  readonly passwords: Pick<Passwords, "hash">;
   readonly clock: Clock;
   readonly dataDir: string;
   readonly password: string | undefined;
@@ -35,11 +36,7 @@ export async function prepareFirstStart(deps: {
   await deps.store.createFirst({
     tenant: { id: tenantId, name: "default", created_at: createdAt },
     site: { id: createId(), tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at: createdAt },
-    user: {
-      id: createId(), tenant_id: tenantId, username, password_hash: await hashPassword(password), role: "admin" satisfies Role, created_at: createdAt,
-      // A token's `iat` has whole seconds: one issued in this very second must count.
-      tokens_valid_from: toInstant(Math.floor(deps.clock.now() / 1000) * 1000),
-    },
+    user: newUser({ tenantId, username, hash: await deps.passwords.hash(password), role: "admin", email: null, now: deps.clock.now() }),
   });
   return { username, generated: deps.password === undefined ? { password, file } : null };
 }

@@ -1,14 +1,39 @@
 import { hash, verify } from "@node-rs/argon2";
+import { ApiError } from "../../gateway/errors.ts";
 
 /** OWASP's least for argon2id: 19 MiB, two passes, one lane. @see RFC 9106 section 4 for what they mean */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** @returns The PHC text of an argon2id hash, salt and cost in it. */
-export function hashPassword(password: string): Promise<string> {
-  return hash(password, COST);
+/** Each takes 19 MiB and a core for some tens of milliseconds; more at once would starve all other work. */
+const MOST_AT_ONCE = 16;
+
+/** @throws ApiError SERVICE_UNAVAILABLE from both while as much is under way as can be. */
+export interface Passwords {
+  /** @returns The PHC text of an argon2id hash, salt and cost in it. */
+  hash(password: string): Promise<string>;
+  /** Takes as long for a wrong password as for the right one; some tens of milliseconds in another thread. */
+  matches(passwordHash: string, password: string): Promise<boolean>;
+  /** @throws ApiError SERVICE_UNAVAILABLE as the others would. */
+  checkRoom(): void;
 }
 
-/** Takes as long for a wrong password as for the right one; some tens of milliseconds in another thread. */
-export function passwordMatches(passwordHash: string, password: string): Promise<boolean> {
-  return verify(passwordHash, password);
+export function createPasswords(): Passwords {
+  let underWay = 0;
+  const checkRoom = () => {
+    if (underWay >= MOST_AT_ONCE) throw new ApiError("SERVICE_UNAVAILABLE", "too many logins at once", { headers: { "retry-after": "1" } });
+  };
+  const limited = async <T>(work: () => Promise<T>): Promise<T> => {
+    checkRoom();
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+    }
+  };
+  return {
+    hash: (password) => limited(() => hash(password, COST)),
+    matches: (passwordHash, password) => limited(() => verify(passwordHash, password)),
+    checkRoom,
+  };
 }

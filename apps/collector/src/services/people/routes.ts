@@ -1,11 +1,14 @@
-import { LoginRequest, TokenResponse } from "@lanthorn/contract";
-import { identityOf } from "../../gateway/environment.ts";
+import { LoginRequest, PasswordChange, StreamTicket, TokenResponse } from "@lanthorn/contract";
+import type { Authentication } from "../../gateway/authentication.ts";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { PeopleService } from "./service.ts";
 
 const login = declareRoute("anyone", {
   method: "post",
   path: "/auth/login",
+  summary: "Log in",
+  description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",
   request: { body: { required: true, content: json(LoginRequest) } },
   responses: { 200: { description: "A token", content: json(TokenResponse) } },
 });
@@ -13,16 +16,44 @@ const login = declareRoute("anyone", {
 const refresh = declareRoute("signed-in", {
   method: "post",
   path: "/auth/refresh",
+  summary: "Exchange a token for a new one",
   responses: { 200: { description: "A new token; the one that was sent counts until it ends", content: json(TokenResponse) } },
 });
 
-/** `/auth/login` and `/auth/refresh`. */
-export function peopleRoutes(service: PeopleService) {
+const logout = declareRoute("signed-in", {
+  method: "post",
+  path: "/auth/logout",
+  summary: "End the token that is sent",
+  responses: { 204: { description: "The token counts nowhere any more" } },
+});
+
+const password = declareRoute("signed-in", {
+  method: "post",
+  path: "/auth/password",
+  summary: "Change one's own password",
+  description: "Every token of the user's from before ends. API keys stay.",
+  request: { body: { required: true, content: json(PasswordChange) } },
+  responses: { 200: { description: "A new token", content: json(TokenResponse) } },
+});
+
+const ticket = declareRoute("devices:read", {
+  method: "post",
+  path: "/ws/ticket",
+  summary: "Make a ticket for one connection to the event stream",
+  description: "For `/ws/events?ticket=…` within 30 s. The stream ends when the token or key does with which the ticket was made.",
+  responses: { 201: { description: "The ticket", content: json(StreamTicket) } },
+});
+
+/** `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password` and `/ws/ticket`. */
+export function peopleRoutes(service: PeopleService, authentication: Pick<Authentication, "createTicket">) {
   const router = createRouter();
-  router.openapi(login, async (c) => {
-    const { username, password } = c.req.valid("json");
-    return c.json(await service.login({ username, password, address: c.env.peer.address }), 200);
-  });
+  router.openapi(login, async (c) => c.json(await service.login({ ...c.req.valid("json"), address: c.env.peer.address }), 200));
   router.openapi(refresh, async (c) => c.json(await service.refresh(identityOf(c)), 200));
+  router.openapi(logout, async (c) => {
+    await service.logout(identityOf(c), actorOf(c));
+    return c.body(null, 204);
+  });
+  router.openapi(password, async (c) => c.json(await service.changePassword(identityOf(c), actorOf(c), c.req.valid("json")), 200));
+  router.openapi(ticket, async (c) => c.json(await authentication.createTicket(identityOf(c)), 201));
   return router;
 }

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { ROLE_SCOPES, type TokenResponse } from "@lanthorn/contract";
+import type { PasswordChange, TokenResponse } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
-import type { Identity } from "../../gateway/environment.ts";
-import { ApiError, rateLimited } from "../../gateway/errors.ts";
-import { createLoginThrottle } from "./login-throttle.ts";
-import { hashPassword, passwordMatches } from "./passwords.ts";
-import type { PeopleStore } from "./store.ts";
-import type { Tokens } from "./tokens.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor, Identity } from "../../gateway/environment.ts";
+import { ApiError, forbidden, rateLimited } from "../../gateway/errors.ts";
+import { badRequest } from "../../gateway/route.ts";
+import type { LoginThrottle } from "./login-throttle.ts";
+import type { Passwords } from "./passwords.ts";
+import type { PeopleStore, UserRow } from "./store.ts";
+import { nextTokensValidFrom, type Tokens } from "./tokens.ts";
 
 export interface PeopleService {
   /**
@@ -16,60 +18,93 @@ export interface PeopleService {
   login(login: { readonly username: string; readonly password: string; readonly address: string }): Promise<TokenResponse>;
   /** A new token for the bearer of one that still counts, with the role that the user has now. */
   refresh(identity: Identity): Promise<TokenResponse>;
-  /** The bearer of a token, or in words why it does not count. */
-  readonly authenticate: (token: string) => Promise<Identity | string>;
+  /** Ends the one token that was sent. */
+  logout(identity: Identity, actor: Actor): Promise<void>;
+  /**
+   * Ends every token of the user's, and answers a new one.
+   * @throws ApiError FORBIDDEN for a wrong old password; RATE_LIMITED as at login.
+   */
+  changePassword(identity: Identity, actor: Actor, change: PasswordChange): Promise<TokenResponse>;
 }
 
-/** Each takes 19 MiB and a core for some tens of milliseconds; more at once would starve all other work. */
-const MOST_LOGINS_AT_ONCE = 16;
+interface PeopleDependencies {
+  readonly store: PeopleStore;
+  readonly tokens: Tokens;
+  readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}
 
-export function createPeopleService(deps: { readonly store: PeopleStore; readonly tokens: Tokens; readonly clock: Clock; readonly log: Log }): PeopleService {
-  const { store, tokens, log } = deps;
-  const throttle = createLoginThrottle({ clock: deps.clock });
+export function createPeopleService({ store, tokens, passwords, throttle, audit, clock, log }: PeopleDependencies): PeopleService {
   // Compared against when there is no such user, so that the answer takes as long.
-  const nobodysHash = hashPassword(randomBytes(16).toString("hex"));
-  let loginsUnderWay = 0;
+  const nobodysHash = passwords.hash(randomBytes(16).toString("hex"));
+  const now = () => toInstant(clock.now());
 
-  const respond = async (subject: Parameters<Tokens["issue"]>[0]): Promise<TokenResponse> => {
-    const { token, expiresInSeconds } = await tokens.issue(subject);
+  const respond = async (user: UserRow): Promise<TokenResponse> => {
+    const { id: userId, tenant_id: tenantId, role, tokens_valid_from: tokensValidFrom } = user;
+    const { token, expiresInSeconds } = await tokens.issue({ userId, tenantId, role, tokensValidFrom });
     return { access_token: token, token_type: "bearer", expires_in: expiresInSeconds };
+  };
+  const begin = async (username: string, address: string) => {
+    passwords.checkRoom();
+    const waitMs = await throttle.begin(username, address);
+    if (waitMs > 0) throw rateLimited("too many wrong passwords: wait, or ask an administrator", waitMs);
+  };
+  const stillThere = async (identity: Identity): Promise<UserRow> => {
+    const user = await store.userOfToken(identity);
+    if (!user) throw new ApiError("UNAUTHORIZED", "the token is not valid any more");
+    return user;
   };
 
   return {
     async login({ username, password, address }) {
-      const waitMs = throttle.waitMs(username, address);
-      if (waitMs > 0) throw rateLimited("too many failed logins: wait, or ask an administrator", waitMs);
-      if (loginsUnderWay >= MOST_LOGINS_AT_ONCE) {
-        throw new ApiError("SERVICE_UNAVAILABLE", "too many logins at once", { headers: { "retry-after": "1" } });
+      await begin(username, address);
+      const user = await store.userByName(username);
+      const matches = await passwords.matches(user?.password_hash ?? (await nobodysHash), password);
+      const actor: Actor = { type: "user", id: user?.id ?? "", name: user?.username ?? "", tenantId: user?.tenant_id ?? "", address };
+      const target = { type: "user", id: actor.id };
+      if (!user || !matches) {
+        log.warn({ user: user?.id, address }, "login refused");
+        // Also for a user that does not exist, in no tenant: a write more or less would tell one from the other.
+        await store.transaction((trx) => audit(trx, { actor, action: "auth.login_failed", target, before: null, after: null }));
+        throw new ApiError("UNAUTHORIZED", "the user name or the password is wrong");
       }
-      throttle.begin(username, address);
-      loginsUnderWay += 1;
-      try {
-        const user = await store.userByName(username);
-        const matches = await passwordMatches(user?.passwordHash ?? (await nobodysHash), password);
-        if (!user || !matches) {
-          log.warn({ username, address }, "login refused");
-          throw new ApiError("UNAUTHORIZED", "the user name or the password is wrong");
-        }
-        throttle.succeeded(username, address);
-        return await respond({ userId: user.id, tenantId: user.tenantId, role: user.role });
-      } finally {
-        loginsUnderWay -= 1;
-      }
+      await store.transaction(async (trx) => {
+        await throttle.succeeded(trx, username, address);
+        await store.setLastLogin(trx, user.id, now());
+        await audit(trx, { actor, action: "auth.login", target, before: null, after: null });
+      });
+      return respond(user);
     },
 
-    async refresh(identity) {
-      const user = await store.userOfToken({ ...identity, issuedAt: toInstant(identity.issuedAt) });
-      if (!user) throw new ApiError("UNAUTHORIZED", "the token is not valid any more");
-      return respond({ userId: user.id, tenantId: user.tenantId, role: user.role });
-    },
+    refresh: async (identity) => respond(await stillThere(identity)),
 
-    async authenticate(token) {
-      const claims = await tokens.read(token);
-      if (typeof claims === "string") return claims;
-      const user = await store.userOfToken({ ...claims, issuedAt: toInstant(claims.issuedAt) });
-      // The user's own row says the role, so that a changed one counts at once.
-      return user ? { ...claims, username: user.username, role: user.role, scopes: new Set(ROLE_SCOPES[user.role]) } : "the token is not valid any more";
+    logout: (identity, actor) => store.transaction(async (trx) => {
+      const expiresAt = toInstant(identity.expiresAt ?? clock.now());
+      await store.revokeToken(trx, { jti: identity.tokenId, tenant_id: identity.tenantId, expires_at: expiresAt });
+      await audit(trx, { actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null });
+    }),
+
+    async changePassword(identity, actor, { old_password, new_password }) {
+      const user = await stillThere(identity);
+      const target = { type: "user", id: user.id };
+      // Whoever holds a stolen token could otherwise try passwords here without end.
+      await begin(user.username, actor.address);
+      if (!(await passwords.matches(user.password_hash, old_password))) {
+        await store.transaction((trx) => audit(trx, { actor, action: "auth.password_failed", target, before: null, after: null }));
+        throw forbidden("the old password is wrong", "old_password");
+      }
+      if (new_password === old_password) throw badRequest([{ path: ["new_password"], message: "the same as the old one" }]);
+      const tokensValidFrom = nextTokensValidFrom(user.tokens_valid_from, clock.now());
+      const hash = await passwords.hash(new_password);
+      await store.transaction(async (trx) => {
+        await store.setPassword(trx, user.id, { hash, tokensValidFrom });
+        await throttle.succeeded(trx, user.username, actor.address);
+        await audit(trx, { actor, action: "auth.password", target, before: null, after: null });
+      });
+      return respond({ ...user, tokens_valid_from: tokensValidFrom });
     },
   };
 }

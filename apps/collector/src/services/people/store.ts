@@ -1,39 +1,70 @@
 import type { Role } from "@lanthorn/contract";
-import type { Insertable, Kysely } from "kysely";
+import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { TokenClaims } from "./tokens.ts";
 
-export interface User {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly username: string;
+type Trx = Transaction<Schema>;
+
+export interface UserRow extends Omit<Selectable<Schema["users"]>, "role"> {
   readonly role: Role;
-  readonly passwordHash: string;
+}
+
+/** An API key with its maker, as far as a request needs them. */
+export interface KeyBearer {
+  readonly user: UserRow;
+  readonly key: {
+    readonly id: string; readonly name: string; readonly scopes: readonly string[]; readonly createdAt: string; readonly expiresAt: string | null;
+  };
 }
 
 export interface PeopleStore {
-  userByName(username: string): Promise<User | null>;
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  userByName(username: string): Promise<UserRow | null>;
   /** The user of a token, unless the token was revoked, or all of the user's before some moment after it was issued. */
-  userOfToken(token: { readonly userId: string; readonly tenantId: string; readonly tokenId: string; readonly issuedAt: string }): Promise<User | null>;
+  userOfToken(token: Pick<TokenClaims, "userId" | "tenantId" | "tokenId" | "issuedAt">): Promise<UserRow | null>;
+  /** By the hash of a key that was sent, or the id of one that was. Whether it has ended is for the caller to see. */
+  bearerOfKey(key: { readonly secretSha256: string } | { readonly id: string }): Promise<KeyBearer | null>;
+  /** From here on the token counts nowhere. Revoking it again changes nothing. */
+  revokeToken(trx: Trx, token: Insertable<Schema["revoked_tokens"]>): Promise<void>;
+  setPassword(trx: Trx, userId: string, password: { readonly hash: string; readonly tokensValidFrom: string }): Promise<void>;
+  setLastLogin(trx: Trx, userId: string, at: string): Promise<void>;
   anyUser(): Promise<boolean>;
   /** Writes the first tenant with its site and user, all or none. */
-  createFirst(rows: { readonly tenant: Insertable<Schema["tenants"]>; readonly site: Insertable<Schema["sites"]>; readonly user: Insertable<Schema["users"]> }): Promise<void>;
+  createFirst(rows: {
+    readonly tenant: Insertable<Schema["tenants"]>; readonly site: Insertable<Schema["sites"]>; readonly user: Insertable<Schema["users"]>;
+  }): Promise<void>;
 }
-
-const COLUMNS = ["id", "tenant_id", "username", "role", "password_hash"] as const;
 
 export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): PeopleStore {
   const { db, reads } = deps;
   return {
+    transaction: (work) => db.transaction().execute(work),
     async userByName(username) {
-      const row = await reads.selectFrom("users").select(COLUMNS).where("username", "=", username).executeTakeFirst();
-      return row ? toUser(row) : null;
+      return asUser(await reads.selectFrom("users").selectAll().where("username", "=", username).executeTakeFirst());
     },
     async userOfToken({ userId, tenantId, tokenId, issuedAt }) {
-      const row = await reads.selectFrom("users").select(COLUMNS)
-        .where("id", "=", userId).where("tenant_id", "=", tenantId).where("tokens_valid_from", "<=", issuedAt)
+      return asUser(await reads.selectFrom("users").selectAll()
+        .where("id", "=", userId).where("tenant_id", "=", tenantId).where("tokens_valid_from", "<=", new Date(issuedAt).toISOString())
         .where((eb) => eb.not(eb.exists(eb.selectFrom("revoked_tokens").select("jti").where("jti", "=", tokenId))))
-        .executeTakeFirst();
-      return row ? toUser(row) : null;
+        .executeTakeFirst());
+    },
+    async bearerOfKey(by) {
+      const keys = reads.selectFrom("api_keys").selectAll();
+      const row = await ("id" in by ? keys.where("id", "=", by.id) : keys.where("secret_sha256", "=", by.secretSha256)).executeTakeFirst();
+      if (!row) return null;
+      const { id, name, created_at: createdAt, expires_at: expiresAt } = row;
+      const user = asUser(await reads.selectFrom("users").selectAll()
+        .where("id", "=", row.user_id).where("tenant_id", "=", row.tenant_id).executeTakeFirst());
+      return user && { user, key: { id, name, scopes: JSON.parse(row.scopes) as string[], createdAt, expiresAt } };
+    },
+    async revokeToken(trx, token) {
+      await trx.insertInto("revoked_tokens").values(token).onConflict((conflict) => conflict.column("jti").doNothing()).execute();
+    },
+    async setPassword(trx, userId, { hash, tokensValidFrom }) {
+      await trx.updateTable("users").set({ password_hash: hash, tokens_valid_from: tokensValidFrom }).where("id", "=", userId).execute();
+    },
+    async setLastLogin(trx, userId, at) {
+      await trx.updateTable("users").set({ last_login_at: at }).where("id", "=", userId).execute();
     },
     async anyUser() {
       return (await reads.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined;
@@ -48,6 +79,12 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
   };
 }
 
-function toUser(row: Pick<Schema["users"], (typeof COLUMNS)[number]>): User {
-  return { id: row.id, tenantId: row.tenant_id, username: row.username, role: row.role as Role, passwordHash: row.password_hash };
+/** A row of `users`, whose role was checked when it was written. */
+export function checked(row: Selectable<Schema["users"]>): UserRow {
+  return { ...row, role: row.role as Role };
+}
+
+/** The same of a row that may not be there. */
+export function asUser(row: Selectable<Schema["users"]> | undefined): UserRow | null {
+  return row ? checked(row) : null;
 }

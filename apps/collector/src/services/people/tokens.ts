@@ -1,6 +1,6 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
 import { ROLE_SCOPES, ROLES, type Role } from "@lanthorn/contract";
-import type { Clock } from "@lanthorn/runtime";
-import { createId } from "@lanthorn/runtime";
+import { type Clock, createId } from "@lanthorn/runtime";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 
@@ -8,6 +8,8 @@ export interface TokenSubject {
   readonly userId: string;
   readonly tenantId: string;
   readonly role: Role;
+  /** The user's tokens count from this instant on; it may lie a little ahead. */
+  readonly tokensValidFrom: string;
 }
 
 /** What a token says, which counts only as far as its user still is what it says. */
@@ -26,8 +28,8 @@ export interface Tokens {
   read(token: string): Promise<TokenClaims | string>;
 }
 
-/** Pinned: a token that names another algorithm, or none, is refused before its signature is looked at. @see RFC 8725 section 3.1 */
-const ALGORITHM = "HS256";
+/** What signs: a secret of at least 32 bytes (RFC 7518 section 3.2), or an Ed25519 private key (RFC 8037). */
+export type TokenKey = { readonly secret: Uint8Array } | { readonly privateKey: KeyObject };
 
 /** Longer than any that we issue; the scopes of an administrator take about 600 bytes. */
 const LONGEST_TOKEN = 4096;
@@ -36,31 +38,48 @@ const Claims = z.object({
   sub: z.uuid(), tenant: z.uuid(), role: z.enum(ROLES), scope: z.string(), jti: z.string().min(1).max(64), iat: z.number(), exp: z.number(),
 });
 
-/** @param deps.secret At least 32 bytes (RFC 7518 section 3.2). */
-export function createTokens(deps: { readonly secret: Uint8Array; readonly lifetimeSeconds: number; readonly clock: Clock }): Tokens {
+export function createTokens(deps: {
+  readonly key: TokenKey;
+  readonly lifetimeSeconds: number;
+  readonly clock: Pick<Clock, "now">;
+}): Tokens {
+  const { algorithm, signingKey, verifyingKey } = keysOf(deps.key);
   return {
-    async issue({ userId, tenantId, role }) {
-      const issuedAt = Math.floor(deps.clock.now() / 1000);
+    async issue({ userId, tenantId, role, tokensValidFrom }) {
+      // A claim's time has whole seconds. A token that follows a password change within its second belongs after it.
+      const issuedAt = Math.max(Math.floor(deps.clock.now() / 1000), Math.ceil(Date.parse(tokensValidFrom) / 1000));
       const token = await new SignJWT({ tenant: tenantId, role, scope: ROLE_SCOPES[role].join(" ") })
-        .setProtectedHeader({ alg: ALGORITHM, typ: "JWT" })
+        .setProtectedHeader({ alg: algorithm, typ: "JWT" })
         .setSubject(userId).setJti(createId()).setIssuedAt(issuedAt).setExpirationTime(issuedAt + deps.lifetimeSeconds)
-        .sign(deps.secret);
+        .sign(signingKey);
       return { token, expiresInSeconds: deps.lifetimeSeconds };
     },
 
     async read(token) {
       if (token.length > LONGEST_TOKEN) return "the token is not valid";
       try {
-        const { payload } = await jwtVerify(token, deps.secret, {
-          algorithms: [ALGORITHM], currentDate: new Date(deps.clock.now()), requiredClaims: ["sub", "jti", "iat", "exp"],
+        const { payload } = await jwtVerify(token, verifyingKey, {
+          algorithms: [algorithm], currentDate: new Date(deps.clock.now()), requiredClaims: ["sub", "jti", "iat", "exp"],
         });
-        const claims = Claims.parse(payload);
-        return {
-          userId: claims.sub, tenantId: claims.tenant, tokenId: claims.jti, issuedAt: claims.iat * 1000, expiresAt: claims.exp * 1000,
-        };
+        const { sub: userId, tenant: tenantId, jti: tokenId, iat, exp } = Claims.parse(payload);
+        return { userId, tenantId, tokenId, issuedAt: iat * 1000, expiresAt: exp * 1000 };
       } catch (error) {
         return error instanceof errors.JWTExpired ? "the token has expired" : "the token is not valid";
       }
     },
   };
+}
+
+/**
+ * One algorithm for each kind of key, pinned: a token that names another, or none, is refused before its signature is looked at.
+ * @see RFC 8725 section 3.1
+ */
+function keysOf(key: TokenKey) {
+  if ("secret" in key) return { algorithm: "HS256", signingKey: key.secret, verifyingKey: key.secret };
+  return { algorithm: "EdDSA", signingKey: key.privateKey, verifyingKey: createPublicKey(key.privateKey) };
+}
+
+/** From when on tokens count if all that were issued until now are to end: the next whole second, and after the last such moment. */
+export function nextTokensValidFrom(before: string, now: number): string {
+  return new Date(Math.max(Math.floor(now / 1000) * 1000, Date.parse(before)) + 1000).toISOString();
 }

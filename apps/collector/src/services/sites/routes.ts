@@ -1,28 +1,50 @@
 import { z } from "@hono/zod-openapi";
-import { Id, listEnvelope, PageQuery, Site, SiteCreate } from "@lanthorn/contract";
-import { identityOf } from "../../gateway/environment.ts";
+import { Id, IdPageQuery, listEnvelope, Site, SiteCreate, SiteUpdate } from "@lanthorn/contract";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { SitesService } from "./service.ts";
 
 const list = declareRoute("agents:read", {
   method: "get",
   path: "/sites",
-  request: { query: PageQuery.extend({ cursor: Id.optional() }) },
+  summary: "List the sites",
+  request: { query: IdPageQuery },
   responses: { 200: { description: "Sites in the order in which they were made", content: json(listEnvelope(Site)) } },
 });
+
+const Params = z.object({ site_id: Id });
 
 const read = declareRoute("agents:read", {
   method: "get",
   path: "/sites/{site_id}",
-  request: { params: z.object({ site_id: Id }) },
+  summary: "Read a site",
+  request: { params: Params },
   responses: { 200: { description: "The site", content: json(Site) } },
 });
 
 const create = declareRoute("agents:write", {
   method: "post",
   path: "/sites",
+  summary: "Make a site",
   request: { body: { required: true, content: json(SiteCreate) } },
   responses: { 201: { description: "The new site", content: json(Site) } },
+});
+
+const update = declareRoute("agents:write", {
+  method: "put",
+  path: "/sites/{site_id}",
+  summary: "Change a site and what its probes are told",
+  description: "Fields left out stay. The site's probes are told at once, and one that is away when it comes back.",
+  request: { params: Params, body: { required: true, content: json(SiteUpdate) } },
+  responses: { 200: { description: "The site", content: json(Site) } },
+});
+
+const remove = declareRoute("agents:write", {
+  method: "delete",
+  path: "/sites/{site_id}",
+  summary: "Delete a site without probes and devices",
+  request: { params: Params },
+  responses: { 204: { description: "Deleted, with its enrollment tokens and revoked probes" } },
 });
 
 /** `/sites` and `/sites/{site_id}`. */
@@ -34,8 +56,13 @@ export function sitesRoutes(service: SitesService) {
   });
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200));
   router.openapi(create, async (c) => {
-    const site = await service.create(identityOf(c).tenantId, c.req.valid("json"));
+    const site = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(site, 201, { location: `/api/v1/sites/${site.id}` });
+  });
+  router.openapi(update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").site_id, c.req.valid("json")), 200));
+  router.openapi(remove, async (c) => {
+    await service.remove(actorOf(c), c.req.valid("param").site_id);
+    return c.body(null, 204);
   });
   return router;
 }

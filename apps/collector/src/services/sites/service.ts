@@ -1,45 +1,114 @@
-import type { List, ProbeConfiguration, Site } from "@lanthorn/contract";
+import type { List, ProbeConfiguration, Site, SiteCreate, SiteUpdate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import { isDuplicate, isStillUsed } from "../../db/constraints.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
+import { type IdPage, pageById } from "../../gateway/page.ts";
+import { plainNetworks } from "./networks.ts";
 import type { SiteRow, SitesStore } from "./store.ts";
 
-/** What a new site's probes are told, as the JSON text in its row: a sweep every five minutes at the probe's own default rate. */
-export const DEFAULT_SITE_CONFIGURATION = JSON.stringify({
-  sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 },
-  excluded: [],
-} satisfies Pick<ProbeConfiguration, "sweep" | "excluded">);
+type ProbeSettings = Pick<ProbeConfiguration, "sweep" | "excluded">;
+
+/** A sweep every five minutes at the probe's own default rate. */
+const DEFAULT_SETTINGS: ProbeSettings = { sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [] };
+
+/** What a new site's probes are told, as the JSON text in its row. */
+export const DEFAULT_SITE_CONFIGURATION = JSON.stringify(DEFAULT_SETTINGS);
 
 export interface SitesService {
-  list(
-    tenantId: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined },
-  ): Promise<List<Site>>;
+  list(tenantId: string, page: IdPage): Promise<List<Site>>;
+  /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, siteId: string): Promise<Site>;
-  create(tenantId: string, site: { readonly name: string }): Promise<Site>;
+  /** @throws ApiError CONFLICT for a name that is taken. */
+  create(actor: Actor, site: SiteCreate): Promise<Site>;
+  /** Its probes are told when it is committed. @throws ApiError NOT_FOUND, CONFLICT for a name that is taken. */
+  update(actor: Actor, siteId: string, change: SiteUpdate): Promise<Site>;
+  /** @throws ApiError NOT_FOUND, CONFLICT while probes or devices are there, with their numbers in `details`. */
+  remove(actor: Actor, siteId: string): Promise<void>;
 }
 
-export function createSitesService({ store, clock }: { readonly store: SitesStore; readonly clock: Pick<Clock, "now"> }): SitesService {
+interface SitesDependencies {
+  readonly store: SitesStore;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+  /** After a change of what its probes are told was committed; nobody waits for it. */
+  readonly onConfigured: (siteId: string) => Promise<void>;
+}
+
+export function createSitesService({ store, audit, clock, onConfigured }: SitesDependencies): SitesService {
+  const write = (actor: Actor, action: string, siteId: string, states: { readonly before: Site | null; readonly after: Site | null }) =>
+    ({ actor, action, target: { type: "site", id: siteId }, ...states });
+
   return {
-    async list(tenantId, { page, per_page: perPage, cursor }) {
-      const rows = await store.list(tenantId, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
-      const data = rows.slice(0, perPage);
-      const nextCursor = rows.length > perPage ? (data.at(-1)?.id ?? null) : null;
-      return { data: data.map(toSite), meta: { page, per_page: perPage, total: await store.count(tenantId), next_cursor: nextCursor } };
-    },
+    list: (tenantId, page) => pageById(page, {
+      read: (rows) => store.list(tenantId, rows), count: () => store.count(tenantId), show: toSite,
+    }),
+
     async read(tenantId, siteId) {
       const row = await store.byId(tenantId, siteId);
       if (!row) throw notFound("site");
       return toSite(row);
     },
-    async create(tenantId, { name }) {
-      const row = {
-        id: createId(), tenant_id: tenantId, name, probe_configuration: DEFAULT_SITE_CONFIGURATION, created_at: toInstant(clock.now()),
-      };
-      if (!(await store.create(row))) throw new ApiError("CONFLICT", `there is a site called ${name} already`);
+
+    create: (actor, site) => store.transaction(async (trx) => {
+      const row = await store.create(trx, {
+        id: createId(), tenant_id: actor.tenantId, name: site.name, created_at: toInstant(clock.now()),
+        probe_configuration: JSON.stringify(changed(DEFAULT_SETTINGS, site)),
+        scan_networks: JSON.stringify(plainNetworks(site.scan_networks ?? [])),
+      }).catch((error: unknown) => { throw isDuplicate(error) ? nameTaken(site.name) : error; });
+      await audit(trx, write(actor, "site.create", row.id, { before: null, after: toSite(row) }));
       return toSite(row);
+    }),
+
+    async update(actor, siteId, change) {
+      const site = await store.transaction(async (trx) => {
+        const before = await store.hold(trx, actor.tenantId, siteId);
+        if (!before) throw notFound("site");
+        const after = await store.update(trx, siteId, {
+          name: change.name ?? before.name, probe_configuration: JSON.stringify(changed(settingsOf(before), change)),
+          scan_networks: change.scan_networks === undefined ? before.scan_networks : JSON.stringify(plainNetworks(change.scan_networks)),
+          configuration_revision: before.configuration_revision + 1,
+        }).catch((error: unknown) => { throw isDuplicate(error) ? nameTaken(change.name ?? "") : error; });
+        await audit(trx, write(actor, "site.update", siteId, { before: toSite(before), after: toSite(after) }));
+        return toSite(after);
+      });
+      void onConfigured(siteId);
+      return site;
     },
+
+    remove: (actor, siteId) => store.transaction(async (trx) => {
+      const site = await store.hold(trx, actor.tenantId, siteId);
+      if (!site) throw notFound("site");
+      const users = await store.countUsers(trx, siteId);
+      if (users.probes > 0 || users.devices > 0) {
+        throw new ApiError("CONFLICT", "the site still has probes or devices: revoke and delete them first", { details: users });
+      }
+      await store.remove(trx, siteId).catch((error: unknown) => {
+        throw isStillUsed(error) ? new ApiError("CONFLICT", "other records still belong to the site", { cause: error }) : error;
+      });
+      await audit(trx, write(actor, "site.delete", siteId, { before: toSite(site), after: null }));
+    }),
   };
 }
 
-function toSite({ id, name, created_at }: Pick<SiteRow, "id" | "name" | "created_at">): Site {
-  return { id, name, created_at };
+function settingsOf(row: SiteRow): ProbeSettings {
+  return { ...DEFAULT_SETTINGS, ...(JSON.parse(row.probe_configuration) as Partial<ProbeSettings>) };
+}
+
+function changed(settings: ProbeSettings, { sweep = {}, excluded }: SiteUpdate): ProbeSettings {
+  const given = Object.fromEntries(Object.entries(sweep).filter(([, value]) => value !== undefined));
+  return { sweep: { ...settings.sweep, ...given }, excluded: excluded === undefined ? settings.excluded : plainNetworks(excluded) };
+}
+
+function toSite(row: SiteRow): Site {
+  const { sweep, excluded } = settingsOf(row);
+  return {
+    id: row.id, name: row.name, created_at: row.created_at, sweep, excluded, scan_networks: JSON.parse(row.scan_networks) as string[],
+    configuration_revision: row.configuration_revision,
+  };
+}
+
+function nameTaken(name: string): ApiError {
+  return new ApiError("CONFLICT", `there is a site called ${name} already`);
 }

@@ -1,15 +1,26 @@
-import type { Kysely, Selectable } from "kysely";
+import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
 
 export type SiteRow = Selectable<Schema["sites"]>;
+type Trx = Transaction<Schema>;
 
 export interface SitesStore {
-  /** In the order in which they were made. @param from Rows to skip, or the id after which to go on. */
-  list(tenantId: string, options: { readonly from: number | string; readonly limit: number }): Promise<readonly SiteRow[]>;
+  /** In the order in which they were made. */
+  list(tenantId: string, rows: Rows): Promise<readonly SiteRow[]>;
   count(tenantId: string): Promise<number>;
   byId(tenantId: string, siteId: string): Promise<SiteRow | null>;
-  /** @returns False when the tenant has a site of this name. */
-  create(site: Omit<SiteRow, "configuration_revision">): Promise<boolean>;
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  /** Fails by the name's constraint when the tenant has a site of this name. */
+  create(trx: Trx, site: Insertable<Schema["sites"]>): Promise<SiteRow>;
+  /** As the transaction sees it; until it ends, no other changes it. */
+  hold(trx: Trx, tenantId: string, siteId: string): Promise<SiteRow | null>;
+  /** Fails by the name's constraint when the tenant has another site of this name. */
+  update(trx: Trx, siteId: string, change: Updateable<Schema["sites"]>): Promise<SiteRow>;
+  /** What stands on it: probes that are not revoked, and devices. */
+  countUsers(trx: Trx, siteId: string): Promise<{ readonly probes: number; readonly devices: number }>;
+  /** With its enrollment tokens and revoked probes. */
+  remove(trx: Trx, siteId: string): Promise<void>;
 }
 
 export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): SitesStore {
@@ -27,10 +38,29 @@ export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; r
       return (await reads.selectFrom("sites").selectAll().where("tenant_id", "=", tenantId).where("id", "=", siteId)
         .executeTakeFirst()) ?? null;
     },
-    async create(site) {
-      const { numInsertedOrUpdatedRows } = await db.insertInto("sites").values(site)
-        .onConflict((conflict) => conflict.columns(["tenant_id", "name"]).doNothing()).executeTakeFirst();
-      return numInsertedOrUpdatedRows === 1n;
+    transaction: (work) => db.transaction().execute(work),
+    create: (trx, site) => trx.insertInto("sites").values(site).returningAll().executeTakeFirstOrThrow(),
+    // A write of nothing: both databases lock the row by it, and SQLite knows no SELECT … FOR UPDATE.
+    async hold(trx, tenantId, siteId) {
+      return (await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") }))
+        .where("tenant_id", "=", tenantId).where("id", "=", siteId).returningAll().executeTakeFirst()) ?? null;
+    },
+    update: (trx, siteId, change) => trx.updateTable("sites").set(change).where("id", "=", siteId).returningAll().executeTakeFirstOrThrow(),
+    async countUsers(trx, siteId) {
+      const count = (table: "probes" | "devices") =>
+        trx.selectFrom(table).select((eb) => eb.fn.countAll<number>().as("total")).where("site_id", "=", siteId);
+      const probes = await count("probes").where("revoked_at", "is", null).executeTakeFirstOrThrow();
+      const devices = await count("devices").executeTakeFirstOrThrow();
+      return { probes: probes.total, devices: devices.total };
+    },
+    async remove(trx, siteId) {
+      const probes = trx.selectFrom("probes").select("id").where("site_id", "=", siteId);
+      await trx.deleteFrom("probe_queues").where("probe_id", "in", probes).execute();
+      await trx.deleteFrom("rejected_events").where("probe_id", "in", probes).execute();
+      await trx.deleteFrom("probes").where("site_id", "=", siteId).execute();
+      await trx.deleteFrom("enrollment_tokens").where("site_id", "=", siteId).execute();
+      await trx.deleteFrom("device_counts").where("site_id", "=", siteId).execute();
+      await trx.deleteFrom("sites").where("id", "=", siteId).execute();
     },
   };
 }

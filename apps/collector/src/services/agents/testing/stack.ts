@@ -16,6 +16,7 @@ import { healthRoutes } from "../../../gateway/health.ts";
 import { openListener } from "../../../gateway/listeners.ts";
 import { createRateLimiter } from "../../../gateway/rate-limit.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
+import { createAudit } from "../../audit/audit.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
 import { createSitesStore } from "../../sites/store.ts";
@@ -73,8 +74,9 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   });
   await ingest.start();
   await broker.start(ingest);
+  const audit = createAudit({ clock });
   const agents = createAgentsService({
-    store, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog, mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
+    store, audit, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog, mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
@@ -83,14 +85,20 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
     idempotency: { middleware: (_, next) => next() },
-    async authenticate(token) {
-      const [tenant, role] = token.split("_") as [string, Role];
-      return {
-        userId: createId(), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), tokenId: token,
-        issuedAt: clock.now(), expiresAt: clock.now() + 60_000,
-      };
+    authentication: {
+      byKey: () => Promise.resolve("no keys here"),
+      byToken(token) {
+        const [tenant, role] = token.split("_") as [string, Role];
+        return Promise.resolve({
+          userId: createId(), username: "tester", tenantId: tenant, role, scopes: new Set(ROLE_SCOPES[role]), key: null, tokenId: token,
+          issuedAt: clock.now(), expiresAt: clock.now() + 60_000,
+        });
+      },
     },
-    services: [agentsRoutes(agents), sitesRoutes(createSitesService({ store: createSitesStore(database), clock }))],
+    services: [
+      agentsRoutes(agents),
+      sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (id) => ingest.configured(id) })),
+    ],
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
   });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: { ...certificate, clientAuthority: authority.certificate } }, {

@@ -1,0 +1,50 @@
+import { z } from "@hono/zod-openapi";
+import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, Id, listEnvelope } from "@lanthorn/contract";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import type { KeysService } from "./keys-service.ts";
+
+const list = declareRoute("signed-in", {
+  method: "get",
+  path: "/auth/keys",
+  summary: "List API keys",
+  description: "One's own; with the scope `users:read` everybody's, or those of `user_id`.",
+  request: { query: ApiKeysQuery },
+  responses: { 200: { description: "Keys in the order in which they were made, without their secrets", content: json(listEnvelope(ApiKey)) } },
+});
+
+const create = declareRoute("signed-in", {
+  method: "post",
+  path: "/auth/keys",
+  summary: "Make an API key",
+  description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot make another.",
+  request: { body: { required: true, content: json(ApiKeyCreate) } },
+  responses: { 201: { description: "The key, shown this once", content: json(ApiKeyCreated) } },
+});
+
+const remove = declareRoute("signed-in", {
+  method: "delete",
+  path: "/auth/keys/{key_id}",
+  summary: "Revoke an API key",
+  description: "One's own; with the scope `users:write` anybody's.",
+  request: { params: z.object({ key_id: Id }) },
+  responses: { 204: { description: "Revoked" } },
+});
+
+/** `/auth/keys` and `/auth/keys/{key_id}`. */
+export function keysRoutes(service: KeysService) {
+  const router = createRouter();
+  router.openapi(list, async (c) => {
+    const { data, meta } = await service.list(identityOf(c), c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
+  router.openapi(create, async (c) => {
+    const key = await service.create({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("json"));
+    return c.json(key, 201, { location: `/api/v1/auth/keys/${key.id}` });
+  });
+  router.openapi(remove, async (c) => {
+    await service.remove({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("param").key_id);
+    return c.body(null, 204);
+  });
+  return router;
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import type { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, List, Scope } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Identity } from "../../gateway/environment.ts";
+import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
+import { pageById } from "../../gateway/page.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { sha256 } from "./authentication.ts";
+import type { KeyRow, KeysStore } from "./keys-store.ts";
+import type { Caller } from "./users-service.ts";
+
+/** One's own API keys; with `users:read` one sees everybody's of the tenant, with `users:write` one may end them. */
+export interface KeysService {
+  /** @throws ApiError FORBIDDEN for another user's without the scope. */
+  list(identity: Identity, query: ApiKeysQuery): Promise<List<ApiKey>>;
+  /** @throws ApiError FORBIDDEN for a scope that the maker does not have; BAD_REQUEST for an end in the past; CONFLICT for too many. */
+  create(caller: Caller, key: ApiKeyCreate): Promise<ApiKeyCreated>;
+  /** From here on it counts nowhere. @throws ApiError NOT_FOUND. */
+  remove(caller: Caller, keyId: string): Promise<void>;
+}
+
+const PREFIX = "svc_live_";
+/** 48 hexadecimal digits. */
+const KEY_BYTES = 24;
+const HINT_CHARACTERS = 4;
+/** A person does not keep track of more, and a program that makes keys in a loop is stopped. */
+const MOST_KEYS_OF_A_USER = 100;
+
+interface KeysDependencies {
+  readonly store: KeysStore;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+}
+
+export function createKeysService({ store, audit, clock }: KeysDependencies): KeysService {
+  return {
+    async list({ tenantId, userId, scopes }, { user_id, ...page }) {
+      const seesAll = scopes.has("users:read");
+      if (!seesAll && user_id !== undefined && user_id !== userId) throw forbidden("this needs the scope users:read", "users:read");
+      const filter = { tenantId, userId: seesAll ? user_id : userId };
+      return pageById(page, { read: (rows) => store.list(filter, rows), count: () => store.count(filter), show: toApiKey });
+    },
+
+    async create({ identity, actor }, { name, scopes, expires_at }) {
+      const missing = scopes.find((scope) => !identity.scopes.has(scope));
+      if (missing !== undefined) throw forbidden(`you do not have the scope ${missing} yourself`, missing);
+      const expiresAt = expires_at === null ? null : Date.parse(expires_at);
+      if (expiresAt !== null && expiresAt <= clock.now()) throw badRequest([{ path: ["expires_at"], message: "this moment has passed" }]);
+      const secret = randomBytes(KEY_BYTES).toString("hex");
+      const key = `${PREFIX}${secret}`;
+      const row = {
+        id: createId(), tenant_id: identity.tenantId, user_id: identity.userId, name, secret_sha256: sha256(key),
+        hint: `${PREFIX}${secret.slice(0, HINT_CHARACTERS)}`, scopes: JSON.stringify([...new Set(scopes)]), created_at: toInstant(clock.now()),
+        expires_at: expiresAt === null ? null : toInstant(expiresAt), last_used_at: null,
+      };
+      const record = toApiKey({ ...row, username: identity.username });
+      await store.transaction(async (trx) => {
+        const has = await store.countOf(trx, identity.userId);
+        if (has >= MOST_KEYS_OF_A_USER) throw new ApiError("CONFLICT", `you have ${has} keys already: delete one first`);
+        await store.create(trx, row);
+        await audit(trx, { actor, action: "api_key.create", target: { type: "api_key", id: row.id }, before: null, after: record });
+      });
+      return { ...record, key };
+    },
+
+    remove: ({ identity, actor }, keyId) => store.transaction(async (trx) => {
+      const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
+      const row = await store.remove(trx, { tenantId: identity.tenantId, userId }, keyId);
+      if (!row) throw notFound("API key");
+      const { name, hint, user_id } = row;
+      const before = { name, hint, scopes: JSON.parse(row.scopes) as Scope[], user_id };
+      await audit(trx, { actor, action: "api_key.delete", target: { type: "api_key", id: keyId }, before, after: null });
+    }),
+  };
+}
+
+function toApiKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id, name: row.name, hint: row.hint, scopes: JSON.parse(row.scopes) as Scope[],
+    created_by: { id: row.user_id, username: row.username }, created_at: row.created_at, expires_at: row.expires_at, last_used_at: row.last_used_at,
+  };
+}

@@ -1,0 +1,53 @@
+import type { Clock, Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Authentication } from "../../gateway/authentication.ts";
+import { createAuthentication } from "./authentication.ts";
+import { keysRoutes } from "./keys-routes.ts";
+import { createKeysService } from "./keys-service.ts";
+import { createKeysStore } from "./keys-store.ts";
+import { createLoginThrottle } from "./login-throttle.ts";
+import type { Passwords } from "./passwords.ts";
+import { peopleRoutes } from "./routes.ts";
+import { createPeopleService } from "./service.ts";
+import type { PeopleStore } from "./store.ts";
+import { createTokens, type TokenKey } from "./tokens.ts";
+import { createUpkeep } from "./upkeep.ts";
+import { usersRoutes } from "./users-routes.ts";
+import { createUsersService } from "./users-service.ts";
+import { createUsersStore } from "./users-store.ts";
+
+export interface People {
+  readonly authentication: Authentication;
+  readonly routes: readonly ReturnType<typeof peopleRoutes>[];
+  close(): Promise<void>;
+}
+
+/** Users, their tokens and API keys: everything that says who somebody is. */
+export function createPeople(deps: {
+  readonly store: PeopleStore;
+  readonly passwords: Passwords;
+  readonly db: Kysely<Schema>;
+  readonly reads: Kysely<Schema>;
+  readonly tokenKey: TokenKey;
+  readonly tokenLifetimeSeconds: number;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly log: Log;
+}): People {
+  const { store, passwords, db, audit, clock, log } = deps;
+  const tokens = createTokens({ key: deps.tokenKey, lifetimeSeconds: deps.tokenLifetimeSeconds, clock });
+  const upkeep = createUpkeep({ db, clock, log });
+  const authentication = createAuthentication({ store, tokens, db, clock, onKeyUsed: (keyId) => upkeep.keyUsed(keyId) });
+  const people = createPeopleService({ store, tokens, passwords, throttle: createLoginThrottle({ db, clock }), audit, clock, log });
+  return {
+    authentication,
+    routes: [
+      peopleRoutes(people, authentication),
+      keysRoutes(createKeysService({ store: createKeysStore(deps), audit, clock })),
+      usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, audit, clock })),
+    ],
+    close: () => upkeep.close(),
+  };
+}

@@ -1,0 +1,61 @@
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import { LOGIN_WINDOW_MS } from "./login-throttle.ts";
+
+/** Writes down when keys were used, and forgets what has ended, each minute. */
+export interface Upkeep {
+  /** Remembers that a key was used now; written within a minute, so that a busy key costs one write a minute. */
+  keyUsed(keyId: string): void;
+  /** Writes what is not yet written, once more. */
+  close(): Promise<void>;
+}
+
+const EVERY_MS = 60_000;
+/** Failed logins for names that nobody has belong to no tenant and are read by nobody but the operator. */
+const KEEP_STRANGERS_MS = 30 * 86_400_000;
+
+export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log }): Upkeep {
+  let used = new Map<string, string>();
+  let underWay = Promise.resolve();
+
+  const writeUses = async () => {
+    const uses = used;
+    used = new Map();
+    for (const [id, at] of uses) {
+      await db.updateTable("api_keys").set({ last_used_at: at }).where("id", "=", id)
+        .where((eb) => eb.or([eb("last_used_at", "is", null), eb("last_used_at", "<", at)])).execute();
+    }
+  };
+  const forget = async () => {
+    const now = clock.now();
+    await db.deleteFrom("revoked_tokens").where("expires_at", "<=", toInstant(now)).execute();
+    await db.deleteFrom("stream_tickets").where("expires_at", "<=", toInstant(now)).execute();
+    await db.deleteFrom("login_failures").where("updated_at", "<=", toInstant(now - LOGIN_WINDOW_MS)).execute();
+    await db.deleteFrom("audit").where("tenant_id", "=", "").where("at", "<=", toInstant(now - KEEP_STRANGERS_MS)).execute();
+  };
+  const run = (...works: readonly (() => Promise<void>)[]) => {
+    const before = underWay;
+    const all = async () => {
+      await before;
+      try {
+        for (const work of works) await work();
+      } catch (error) {
+        log.error({ reason: describeError(error) }, "users' records could not be kept up");
+      }
+    };
+    underWay = all();
+    return underWay;
+  };
+  const stop = clock.every(EVERY_MS, () => void run(writeUses, forget));
+
+  return {
+    keyUsed(keyId) {
+      used.set(keyId, toInstant(clock.now()));
+    },
+    close() {
+      stop();
+      return run(writeUses);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { type List, ROLE_SCOPES, type Role, type User, type UserCreate, type UserUpdate } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import { isDuplicate } from "../../db/constraints.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor, Identity } from "../../gateway/environment.ts";
+import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
+import { type IdPage, pageById } from "../../gateway/page.ts";
+import { badRequest } from "../../gateway/route.ts";
+import type { Passwords } from "./passwords.ts";
+import type { UserRow } from "./store.ts";
+import { nextTokensValidFrom } from "./tokens.ts";
+import type { UsersStore } from "./users-store.ts";
+
+/** Who asks, and as what the audit log knows it. */
+export interface Caller {
+  readonly identity: Identity;
+  readonly actor: Actor;
+}
+
+/**
+ * A tenant's users. Nobody makes, changes or removes a user whose role stands for more than the caller's own scopes: that is
+ * FORBIDDEN with the first scope that is missing. A tenant's last administrator stays one: CONFLICT.
+ */
+export interface UsersService {
+  list(tenantId: string, page: IdPage): Promise<List<User>>;
+  /** @throws ApiError NOT_FOUND. */
+  read(tenantId: string, userId: string): Promise<User>;
+  /** @throws ApiError CONFLICT for a name that is taken. */
+  create(caller: Caller, user: UserCreate): Promise<User>;
+  /** @throws ApiError NOT_FOUND; BAD_REQUEST for one's own password, which is changed with the old one at hand. */
+  update(caller: Caller, userId: string, change: UserUpdate): Promise<User>;
+  /** Ends the user's tokens and API keys. @throws ApiError NOT_FOUND. */
+  remove(caller: Caller, userId: string): Promise<void>;
+}
+
+interface UsersDependencies {
+  readonly store: UsersStore;
+  readonly passwords: Passwords;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+}
+
+export function createUsersService({ store, passwords, audit, clock }: UsersDependencies): UsersService {
+  const keepAnAdmin = async (trx: Parameters<UsersStore["find"]>[0], user: UserRow) => {
+    if (user.role !== "admin" || (await store.countAdmins(trx, user.tenant_id)) > 1) return;
+    throw new ApiError("CONFLICT", "the last administrator must stay one", { details: { reason: "last-admin" } });
+  };
+
+  return {
+    list: (tenantId, page) => pageById(page, {
+      read: (rows) => store.list(tenantId, rows), count: () => store.count(tenantId), show: toUser,
+    }),
+
+    async read(tenantId, userId) {
+      const row = await store.byId(tenantId, userId);
+      if (!row) throw notFound("user");
+      return toUser(row);
+    },
+
+    async create({ identity, actor }, { username, password, role, email }) {
+      checkReach(identity, role);
+      const hash = await passwords.hash(password);
+      return store.transaction(async (trx) => {
+        const user = newUser({ tenantId: identity.tenantId, username, hash, role, email, now: clock.now() });
+        const row = await store.create(trx, user).catch((error: unknown) => {
+          throw isDuplicate(error) ? new ApiError("CONFLICT", `the user name ${username} is taken`) : error;
+        });
+        await audit(trx, { actor, action: "user.create", target: { type: "user", id: row.id }, before: null, after: toUser(row) });
+        return toUser(row);
+      });
+    },
+
+    async update({ identity, actor }, userId, { password, role, email }) {
+      const known = await store.byId(identity.tenantId, userId);
+      if (!known) throw notFound("user");
+      if (password !== undefined && userId === identity.userId) {
+        throw badRequest([{ path: ["password"], message: "change your own with POST /api/v1/auth/password" }]);
+      }
+      checkReach(identity, known.role);
+      const hash = password === undefined ? null : await passwords.hash(password);
+      return store.transaction(async (trx) => {
+        await store.holdTenant(trx, identity.tenantId);
+        const before = await store.find(trx, identity.tenantId, userId);
+        if (!before) throw notFound("user");
+        checkReach(identity, before.role);
+        checkReach(identity, role ?? before.role);
+        if (role !== undefined && role !== "admin") await keepAnAdmin(trx, before);
+        const after = await store.update(trx, userId, {
+          role: role ?? before.role, email: email === undefined ? before.email : email,
+          ...(hash === null ? {} : { password_hash: hash, tokens_valid_from: nextTokensValidFrom(before.tokens_valid_from, clock.now()) }),
+        });
+        await audit(trx, {
+          actor, action: "user.update", target: { type: "user", id: userId }, before: toUser(before),
+          after: { ...toUser(after), ...(hash === null ? {} : { password_changed: true }) },
+        });
+        return toUser(after);
+      });
+    },
+
+    remove: ({ identity, actor }, userId) => store.transaction(async (trx) => {
+      await store.holdTenant(trx, identity.tenantId);
+      const user = await store.find(trx, identity.tenantId, userId);
+      if (!user) throw notFound("user");
+      checkReach(identity, user.role);
+      await keepAnAdmin(trx, user);
+      const keyIds = await store.remove(trx, userId);
+      const before = { ...toUser(user), api_key_ids: keyIds };
+      await audit(trx, { actor, action: "user.delete", target: { type: "user", id: userId }, before, after: null });
+    }),
+  };
+}
+
+/** Else an API key that may write users would make itself an administrator. */
+function checkReach({ scopes }: Identity, role: Role): void {
+  const missing = ROLE_SCOPES[role].find((scope) => !scopes.has(scope));
+  if (missing !== undefined) throw forbidden(`the role ${role} stands for more than you may do`, missing);
+}
+
+/** A new user's row. */
+export function newUser(user: {
+  readonly tenantId: string;
+  readonly username: string;
+  readonly hash: string;
+  readonly role: Role;
+  readonly email: string | null;
+  readonly now: number;
+}) {
+  return {
+    id: createId(), tenant_id: user.tenantId, username: user.username, password_hash: user.hash, role: user.role, email: user.email,
+    created_at: toInstant(user.now),
+    // A token's `iat` has whole seconds: one issued in this very second must count.
+    tokens_valid_from: toInstant(Math.floor(user.now / 1000) * 1000),
+  };
+}
+
+function toUser({ id, username, email, role, created_at, last_login_at }: UserRow): User {
+  return { id, username, email, role, created_at, last_login_at };
+}

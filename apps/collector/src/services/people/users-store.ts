@@ -1,0 +1,65 @@
+import type { Insertable, Kysely, Transaction, Updateable } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
+import { asUser, checked, type UserRow } from "./store.ts";
+
+type Trx = Transaction<Schema>;
+
+export interface UsersStore {
+  /** In the order in which they were made. */
+  list(tenantId: string, rows: Rows): Promise<readonly UserRow[]>;
+  count(tenantId: string): Promise<number>;
+  byId(tenantId: string, userId: string): Promise<UserRow | null>;
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  /** Until the transaction ends, no other changes the tenant's users: two administrators cannot demote each other at the same moment. */
+  holdTenant(trx: Trx, tenantId: string): Promise<void>;
+  /** As the transaction sees it. */
+  find(trx: Trx, tenantId: string, userId: string): Promise<UserRow | null>;
+  countAdmins(trx: Trx, tenantId: string): Promise<number>;
+  /** Fails by the name's constraint when anybody has this name, of whatever tenant: people log in by the name alone. */
+  create(trx: Trx, user: Insertable<Schema["users"]>): Promise<UserRow>;
+  update(trx: Trx, userId: string, change: Updateable<Schema["users"]>): Promise<UserRow>;
+  /** With the user's API keys and tickets. @returns The ids of those keys. */
+  remove(trx: Trx, userId: string): Promise<readonly string[]>;
+}
+
+export function createUsersStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): UsersStore {
+  return {
+    async list(tenantId, { from, limit }) {
+      const query = reads.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
+      return (await (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute()).map(checked);
+    },
+    async count(tenantId) {
+      const row = await reads.selectFrom("users").select((eb) => eb.fn.countAll<number>().as("total"))
+        .where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
+      return row.total;
+    },
+    async byId(tenantId, userId) {
+      return asUser(await reads.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst());
+    },
+    transaction: (work) => db.transaction().execute(work),
+    async holdTenant(trx, tenantId) {
+      await trx.updateTable("tenants").set((eb) => ({ name: eb.ref("name") })).where("id", "=", tenantId).execute();
+    },
+    async find(trx, tenantId, userId) {
+      return asUser(await trx.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst());
+    },
+    async countAdmins(trx, tenantId) {
+      const row = await trx.selectFrom("users").select((eb) => eb.fn.countAll<number>().as("total"))
+        .where("tenant_id", "=", tenantId).where("role", "=", "admin").executeTakeFirstOrThrow();
+      return row.total;
+    },
+    async create(trx, user) {
+      return checked(await trx.insertInto("users").values(user).returningAll().executeTakeFirstOrThrow());
+    },
+    async update(trx, userId, change) {
+      return checked(await trx.updateTable("users").set(change).where("id", "=", userId).returningAll().executeTakeFirstOrThrow());
+    },
+    async remove(trx, userId) {
+      const keys = await trx.deleteFrom("api_keys").where("user_id", "=", userId).returning("id").execute();
+      await trx.deleteFrom("stream_tickets").where("user_id", "=", userId).execute();
+      await trx.deleteFrom("users").where("id", "=", userId).execute();
+      return keys.map(({ id }) => id);
+    },
+  };
+}
