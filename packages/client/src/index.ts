@@ -1,3 +1,3 @@
 export { ClientError, type ClientErrorCode } from "./errors.ts";
-export { CLOSE_UNAUTHORIZED, createLiveClient, type LiveClient, type Socket } from "./live.ts";
+export { createLiveClient, type LiveClient, type Socket } from "./live.ts";
 export { createRestClient, type Fetch, type Query, readAll, type RestClient } from "./rest.ts";

@@ -58,9 +58,9 @@ describe("the live client", () => {
     expect([frames, ended]).toEqual([[], []]);
   });
 
-  test("ends when its token is refused", async () => {
+  test.each([4400, 4401, 4403])("ends when it is refused for good, with %i", async (code) => {
     const { clock, sockets, ended } = setUp();
-    sockets[0]?.fire("close", { code: 4401, reason: "" });
+    sockets[0]?.fire("close", { code, reason: "" });
     await clock.advance(60_000);
     expect([sockets.length, ended.length]).toEqual([1, 1]);
   });

@@ -22,8 +22,8 @@ interface Waits {
   reset(): void;
 }
 
-/** The collector's close code for a token that is not, or no longer, good. */
-export const CLOSE_UNAUTHORIZED = 4401;
+/** Close codes for what trying again does not mend: a wrong parameter, the token, a missing scope. Numbered as HTTP's refusals are. */
+const CLOSE_REFUSED = { from: 4400, below: 4500 };
 
 export interface LiveClient {
   /** Ends the stream; no handler is called after it. */
@@ -34,8 +34,8 @@ export interface LiveClient {
  * Follows the collector's event stream, coming back after every loss at the sequence where it was, so that no event is
  * missed or seen twice as long as the collector's log reaches back that far.
  * @param options.since The sequence after which to begin; null for from now on.
- * @param options.onClosed Called once when the stream ends for good: the token is refused.
- * @param options.onState Called whenever the connection comes or goes.
+ * @param options.onClosed Called once when the stream ends for good: the token, or what was asked for, is refused.
+ * @param options.onState Called whenever the connection comes, or goes and is tried again.
  */
 export function createLiveClient(options: {
   readonly url: string;
@@ -69,12 +69,12 @@ export function createLiveClient(options: {
     });
     current.addEventListener("close", ({ code, reason }) => {
       if (closed) return;
-      options.onState?.("disconnected");
-      if (code === CLOSE_UNAUTHORIZED) {
+      if (code >= CLOSE_REFUSED.from && code < CLOSE_REFUSED.below) {
         closed = true;
-        options.onClosed(reason === "" ? "the token is not, or no longer, good" : reason);
+        options.onClosed(reason === "" ? `the collector refused it (${code})` : reason);
         return;
       }
+      options.onState?.("disconnected");
       cancelRetry = options.clock.after(options.backoff.next(), open);
     });
   };
