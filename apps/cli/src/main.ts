@@ -17,7 +17,7 @@ import { createSite } from "./commands/sites-create.ts";
 import { listSites } from "./commands/sites-list.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import { CliError } from "./errors.ts";
+import { CliError, isDistrust } from "./errors.ts";
 import { createSessionStore } from "./session.ts";
 
 const store = createSessionStore(process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"));
@@ -79,7 +79,7 @@ program
     const reason = await watch(connection, options, {
       connect: (url) => new WebSocket(url, ca === null ? {} : { ca }), clock: systemClock, random: Math.random, print, note, stopped: stopSignal(),
     });
-    if (reason !== "") throw new CliError("not-logged-in", reason);
+    if (reason !== "") throw new CliError("ended", reason);
     process.exit(0);
   });
 
@@ -115,7 +115,7 @@ async function askPassword(prompt: string): Promise<string> {
 
 function explain(error: unknown): string {
   if (!(error instanceof ClientError)) return describeError(error);
+  if (isDistrust(error)) return `${describeError(error)}; trust the collector's own CA with --ca FILE (ca.crt in its data directory)`;
   const help = HELP[error.code];
-  if (help !== undefined) return `${describeError(error)}; ${help}`;
-  return Array.isArray(error.details) ? `${error.message}: ${JSON.stringify(error.details)}` : error.message;
+  return help === undefined ? error.message : `${describeError(error)}; ${help}`;
 }
