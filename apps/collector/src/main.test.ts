@@ -47,9 +47,9 @@ function spawnCollector(args: readonly string[], environment: Readonly<Record<st
   return { child, ended, ready };
 }
 
-async function login(url: unknown, password: string): Promise<string> {
+async function login(url: unknown, password: string, username = "admin"): Promise<string> {
   const response = await fetch(`${String(url)}/api/auth/login`, {
-    method: "POST", body: JSON.stringify({ username: "admin", password }), headers: { "content-type": "application/json" },
+    method: "POST", body: JSON.stringify({ username, password }), headers: { "content-type": "application/json" },
   });
   return TokenResponse.parse(await response.json()).access_token;
 }
@@ -105,6 +105,28 @@ describe("lanthorn-collector", () => {
     expect(stderr).toContain("token.lifetime_seconds");
     expect((await spawnCollector(["--config", join(dataDir, "none.toml")]).ended).stderr).toContain("none.toml");
   });
+
+  test("takes tenants, users and passwords from the operator while it runs, and nothing before it ever ran", async () => {
+    const early = await spawnCollector(["admin", "list"]).ended;
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining("start the collector once first")]);
+    const { ready } = spawnCollector([], { LANTHORN_ADMIN_PASSWORD: "123456" });
+    const { url } = await ready;
+    const admin = async (...args: string[]) => {
+      const { code, stdout, stderr } = await spawnCollector(["admin", ...args]).ended;
+      expect([code, stderr]).toEqual([0, ""]);
+      return stdout.trim();
+    };
+    expect(await admin("create-tenant", "Acme")).toMatch(/^tenant [0-9a-f-]{36}, site [0-9a-f-]{36}$/);
+    const made = await admin("create-user", "jo", "--tenant", "Acme", "--role", "operator");
+    const first = /^user jo, password (\S+)$/.exec(made)?.[1] ?? "";
+    const token = await login(url, first, "jo");
+    writeFileSync(join(dataDir, "password"), "a password of their own\n");
+    expect(await admin("reset-password", "jo", "--password-file", join(dataDir, "password"))).toBe("user jo");
+    expect((await fetch(`${String(url)}/api/v1/devices`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+    await login(url, "a password of their own", "jo");
+    const lines = (await admin("list")).split("\n").map((line) => line.replace(/\(.*\)|here .*/, ""));
+    expect(lines).toEqual(["Acme ", "  jo  operator  last ", "default ", "  admin  admin  never logged in"]);
+  }, 60_000);
 
   test.each([
     ["a port that is taken", (port: number) => ({ LANTHORN_HTTP_PORT: String(port) }), "cannot listen on 127.0.0.1 port"],

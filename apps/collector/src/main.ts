@@ -3,9 +3,11 @@ import { randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIPv6 } from "node:net";
+import { userInfo } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
+import { addAdminCommands } from "./admin-commands.ts";
 import type { Broker } from "./broker/broker.ts";
 import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./broker/embedded.ts";
 import { createExternalBroker } from "./broker/external.ts";
@@ -281,6 +283,10 @@ program.command("certificate")
     const files = await writeBrokerCertificate({ dataDir, authority: () => openAuthority({ dataDir, clock }), names: name, directory: out });
     process.stdout.write(`${files.join("\n")}\n`);
   });
+addAdminCommands(program, {
+  configuration: (file) => readCollectorConfiguration(file, process.env), clock, operator: process.env["SUDO_USER"] ?? userInfo().username,
+  print: (text) => void process.stdout.write(`${text}\n`),
+});
 try {
   await program.parseAsync();
   process.exit();

@@ -1,0 +1,118 @@
+import { type Role, UserCreate } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import type { Kysely, Transaction } from "kysely";
+import { isDuplicate } from "../../db/constraints.ts";
+import type { Schema } from "../../db/schema.ts";
+import { CollectorError } from "../../errors.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { createLoginThrottle } from "./login-throttle.ts";
+import type { Passwords } from "./passwords.ts";
+import { nextTokensValidFrom } from "./tokens.ts";
+import { newUser } from "./users-service.ts";
+
+/**
+ * What only the operator of the machine may do: across tenants, and without a password. It works on the database alone,
+ * so it does whether the daemon runs or not, and what it does counts at once. Each write is in the audit log.
+ * @throws CollectorError `admin-refused` from every one, naming what is wrong.
+ */
+export interface Administration {
+  /** With a site called `default`. */
+  createTenant(name: string): Promise<{ readonly tenantId: string; readonly siteId: string }>;
+  /** @param user.tenant Its name or id. */
+  createUser(user: { readonly username: string; readonly tenant: string; readonly role: Role; readonly password: string }): Promise<void>;
+  /** Ends the user's tokens, and what had been counted of failed logins. */
+  resetPassword(username: string, password: string): Promise<void>;
+  /** Users by tenant and name; a tenant without users is there with none. */
+  list(): Promise<readonly { readonly id: string; readonly name: string; readonly users: readonly ListedUser[] }[]>;
+}
+
+interface ListedUser {
+  readonly username: string;
+  readonly role: string;
+  readonly lastLoginAt: string | null;
+}
+
+export function createAdministration(deps: {
+  readonly db: Kysely<Schema>;
+  readonly passwords: Pick<Passwords, "hash">;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+  /** Who is at the machine, for the audit log. */
+  readonly operator: string;
+  /** What a new site's probes are told, as JSON text. */
+  readonly siteConfiguration: string;
+}): Administration {
+  const { db, passwords, audit, clock } = deps;
+  const throttle = createLoginThrottle({ db, clock });
+  const actor = (tenantId: string): Actor => ({ type: "system", id: "operator", name: deps.operator, tenantId, address: "" });
+  const checkPassword = (password: string) => {
+    if (!UserCreate.shape.password.safeParse(password).success) throw refused("a password has 12 to 1024 characters");
+  };
+
+  return {
+    async createTenant(name) {
+      const [tenantId, siteId] = [createId(), createId()];
+      const created_at = toInstant(clock.now());
+      if (name.trim() === "" || name.length > 255) throw refused("a tenant's name has 1 to 255 characters");
+      await db.transaction().execute(async (trx) => {
+        if ((await tenantsCalled(trx, name)).length > 0) throw refused(`there is a tenant called ${name} already`);
+        await trx.insertInto("tenants").values({ id: tenantId, name, created_at }).execute();
+        await trx.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at }).execute();
+        await audit(trx, { actor: actor(tenantId), action: "tenant.create", target: { type: "tenant", id: tenantId }, before: null, after: { name } });
+      });
+      return { tenantId, siteId };
+    },
+
+    async createUser({ username, tenant, role, password }) {
+      checkPassword(password);
+      if (!UserCreate.shape.username.safeParse(username).success) throw refused("a user's name has letters, digits and . _ @ + - only");
+      const hash = await passwords.hash(password);
+      await db.transaction().execute(async (trx) => {
+        const tenantId = await findTenant(trx, tenant);
+        const user = newUser({ tenantId, username, hash, role, email: null, now: clock.now() });
+        await trx.insertInto("users").values(user).execute().catch((error: unknown) => {
+          throw isDuplicate(error) ? refused(`the user name ${username} is taken`) : error;
+        });
+        await audit(trx, { actor: actor(tenantId), action: "user.create", target: { type: "user", id: user.id }, before: null, after: { username, role } });
+      });
+    },
+
+    async resetPassword(username, password) {
+      checkPassword(password);
+      const password_hash = await passwords.hash(password);
+      await db.transaction().execute(async (trx) => {
+        const user = await trx.selectFrom("users").select(["id", "tenant_id", "tokens_valid_from"]).where("username", "=", username).executeTakeFirst();
+        if (!user) throw refused(`there is no user called ${username}`);
+        const tokens_valid_from = nextTokensValidFrom(user.tokens_valid_from, clock.now());
+        await trx.updateTable("users").set({ password_hash, tokens_valid_from }).where("id", "=", user.id).execute();
+        await throttle.forget(trx, username);
+        const target = { type: "user", id: user.id };
+        await audit(trx, { actor: actor(user.tenant_id), action: "user.update", target, before: null, after: { username, password_changed: true } });
+      });
+    },
+
+    async list() {
+      const tenants = await db.selectFrom("tenants").select(["id", "name"]).orderBy("name").orderBy("id").execute();
+      const users = await db.selectFrom("users").select(["tenant_id", "username", "role", "last_login_at"]).orderBy("username").execute();
+      return tenants.map(({ id, name }) => ({
+        id, name, users: users.filter((user) => user.tenant_id === id).map((user) => ({ username: user.username, role: user.role, lastLoginAt: user.last_login_at })),
+      }));
+    },
+  };
+}
+
+function tenantsCalled(trx: Transaction<Schema>, nameOrId: string): Promise<readonly { readonly id: string }[]> {
+  return trx.selectFrom("tenants").select("id").where((eb) => eb.or([eb("name", "=", nameOrId), eb("id", "=", nameOrId)])).execute();
+}
+
+async function findTenant(trx: Transaction<Schema>, nameOrId: string): Promise<string> {
+  const [tenant, another] = await tenantsCalled(trx, nameOrId);
+  if (!tenant) throw refused(`there is no tenant called ${nameOrId}`);
+  if (another) throw refused(`several tenants are called ${nameOrId}: give the id (admin list shows it)`);
+  return tenant.id;
+}
+
+function refused(message: string): CollectorError {
+  return new CollectorError("admin-refused", message);
+}
