@@ -58,6 +58,8 @@ const File = z.strictObject({
   rate_limits: z.strictObject({ standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50) }).prefault({}),
   /** Only these may say in X-Forwarded-For who the client is. */
   trusted_proxies: z.array(Prefix).max(256).default([]),
+  /** Whether the OpenAPI documents can be read without credentials. */
+  docs: z.strictObject({ public: z.boolean().default(false) }).prefault({}),
   probes: z.strictObject({ silent_after_seconds: z.int().min(1).max(86_400).default(90) }).prefault({}),
   events: z.strictObject({
     keep_days: z.number().min(0.01).max(3650).default(30),

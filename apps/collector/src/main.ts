@@ -1,10 +1,7 @@
 #!/usr/bin/env node
-import { randomBytes } from "node:crypto";
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIPv6 } from "node:net";
 import { userInfo } from "node:os";
-import { dirname, join, resolve } from "node:path";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
@@ -13,12 +10,14 @@ import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./broker/embed
 import { createExternalBroker } from "./broker/external.ts";
 import { type Authority, openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
-import { readTextFile, writeSecretFile } from "./certificates/key-file.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
+import { keptSecret, prepareDataDir, readPem } from "./data-dir.ts";
 import { openDatabase } from "./db/open.ts";
-import { CollectorError } from "./errors.ts";
+import { createAssets } from "./documents/assets.ts";
+import { createDocuments } from "./documents/documents.ts";
+import { documentRoutes } from "./documents/routes.ts";
 import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { createRetention } from "./events/retention.ts";
@@ -30,6 +29,7 @@ import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
 import { databaseHealth, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
 import { openListener } from "./gateway/listeners.ts";
 import { createRateLimiter } from "./gateway/rate-limit.ts";
+import type { ServiceRoutes } from "./gateway/services.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
@@ -127,24 +127,30 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
   lifecycle.onClose("idempotency keys", () => idempotency.close());
-  const app = createGateway({
-    clock, log, authentication: people.authentication, limiter, tiers, idempotency,
-    services: [
+  const health = healthRoutes({
+    version: VERSION, clock, log,
+    parts: {
+      database: databaseHealth(database), disk: diskHealth(dataDir),
+      broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()),
+    },
+  });
+  const services: ServiceRoutes = {
+    gateway: [
       ...people.routes,
       devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock })),
       sitesRoutes(createSitesService({
         store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured(siteId),
       })),
-      agentsRoutes(agents),
       alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
+      health,
     ],
-    health: healthRoutes({
-      version: VERSION, clock, log,
-      parts: {
-        database: databaseHealth(database), disk: diskHealth(dataDir),
-        broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()),
-      },
+    agents: [agentsRoutes(agents)],
+  };
+  const app = createGateway({
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency, services, health,
+    documents: documentRoutes({
+      documents: createDocuments({ routes: services, version: VERSION }), assets: createAssets(), isPublic: configuration.docs.public,
     }),
   });
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
@@ -183,7 +189,7 @@ async function createBroker(
     const broker = createEmbeddedBroker({ host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log });
     return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
   }
-  const ca = mqtt.ca_file === undefined ? authority.certificate : readFile(mqtt.ca_file);
+  const ca = mqtt.ca_file === undefined ? authority.certificate : readPem(mqtt.ca_file);
   const tls = mqtt.url.startsWith("mqtts:") ? { ca, ...(await authority.issueToCollector()) } : null;
   const shown = new URL(mqtt.url);
   shown.username = "";
@@ -210,42 +216,15 @@ async function run(configuration: Configuration): Promise<void> {
   }
 }
 
-function prepareDataDir(dataDir: string): void {
-  try {
-    makeDirectory(resolve(dataDir));
-    if (!statSync(dataDir).isDirectory()) throw new Error("it is no directory");
-    accessSync(dataDir, constants.W_OK);
-  } catch (cause) {
-    throw new CollectorError("data-dir-unusable", `cannot use the data directory ${dataDir}: set data_dir to one that this user may write`, { cause });
-  }
-}
-
-/** Not Node's own `recursive`, which never comes back from a place like /proc that refuses with "no such file". */
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return;
-  makeDirectory(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
-}
-
 /** What the configuration gives, else what the first start has made. */
 function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
   if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
-  const path = join(dataDir, "token-secret");
-  writeSecretFile(path, `${randomBytes(48).toString("base64url")}\n`, { replace: false });
-  return new TextEncoder().encode(readTextFile(path)?.trim());
+  return keptSecret(dataDir, "token-secret");
 }
 
 function ownPair({ https }: Configuration, certificate: ServerCertificate) {
   if (https.certificate_file === undefined || https.key_file === undefined) return certificate.current();
-  return { certificate: readFile(https.certificate_file), key: readFile(https.key_file) };
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new CollectorError("certificate-unusable", `cannot read ${path}`, { cause });
-  }
+  return { certificate: readPem(https.certificate_file), key: readPem(https.key_file) };
 }
 
 function tiersOf({ rate_limits: limits }: Configuration): Tiers {

@@ -13,6 +13,7 @@ import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
 import { createRouter } from "./route.ts";
+import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
 
 export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>>;
 
@@ -25,8 +26,10 @@ interface GatewayDependencies {
   /** What makes a POST that carries `Idempotency-Key` happen once. */
   readonly idempotency: Pick<Idempotency, "middleware">;
   /** Mounted under `/api/v1` and `/api`. */
-  readonly services: readonly OpenAPIHono<GatewayEnvironment>[];
-  /** Mounted at the root as well: `/health`. */
+  readonly services: ServiceRoutes;
+  /** Mounted at the root: the pages and documents of the services. */
+  readonly documents?: OpenAPIHono<GatewayEnvironment>;
+  /** One of the gateway's own routes, mounted at the root as well: `/health`. */
   readonly health: OpenAPIHono<GatewayEnvironment>;
 }
 
@@ -39,11 +42,11 @@ const TIME_LIMIT_MS = 30_000;
  */
 export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnvironment> {
   const app = createRouter();
-  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer", bearerFormat: "JWT" });
-  app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "apiKey", in: "header", name: "X-API-Key" });
-  app.openAPIRegistry.registerComponent("securitySchemes", "certificate", { type: "mutualTLS" });
   app.use(accessLog(deps));
-  app.use(secureHeaders({ strictTransportSecurity: false, contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } }));
+  app.use(secureHeaders({
+    // A page of documentation has its own policy.
+    overwrite: false, strictTransportSecurity: false, contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  }));
   app.use(noStore);
   app.use(identify(deps));
   app.use(limitRate(deps));
@@ -55,8 +58,10 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
     },
   }));
   app.use(deps.idempotency.middleware);
+  // First, since a service may have a route with a parameter where a page of documentation is.
+  if (deps.documents) app.route("/", deps.documents);
   for (const prefix of ["/api/v1", "/api"]) {
-    for (const service of [...deps.services, deps.health]) app.route(prefix, service);
+    for (const router of SERVICE_NAMES.flatMap((name) => deps.services[name] ?? [])) app.route(prefix, router);
   }
   app.route("/", deps.health);
   app.notFound((c) => {

@@ -17,6 +17,7 @@ export type HealthParts = Readonly<Record<string, () => PartState | Promise<Part
 const health = declareRoute("anyone", {
   method: "get",
   path: "/health",
+  summary: "Read how every part is",
   responses: {
     200: { description: "Every part works", content: json(HealthResponse) },
     503: { description: "A part does not", content: json(HealthResponse) },

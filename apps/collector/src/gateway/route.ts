@@ -17,6 +17,7 @@ export type Access = Scope | "signed-in" | "probe" | "anyone";
 export function declareRoute<const R extends RouteConfig>(access: Access, route: R): R {
   return createRoute({
     ...route,
+    "x-access": access,
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
     middleware: [checkAccess(access)],
@@ -55,7 +56,8 @@ function securityOf(access: Access): Record<string, string[]>[] {
   return access === "signed-in" ? [{ bearer: [] }] : [{ bearer: [access] }, { apiKey: [access] }];
 }
 
-function checkAccess(access: Access) {
+/** Answers 401 or 403 for who may not use a route of this access. */
+export function checkAccess(access: Access) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
     if (access === "probe") probeOf(c);
     else if (access !== "anyone") {

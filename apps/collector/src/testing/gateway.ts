@@ -8,6 +8,9 @@ import type { Insertable } from "kysely";
 import { addressKey } from "../db/address-key.ts";
 import { type Database, openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
+import { createAssets } from "../documents/assets.ts";
+import { createDocuments } from "../documents/documents.ts";
+import { documentRoutes } from "../documents/routes.ts";
 import { createLiveEvents } from "../events/live.ts";
 import { createEventLog, type EventLog, type NewEvent } from "../events/log.ts";
 import { createStreamSockets } from "../events/stream-socket.ts";
@@ -19,6 +22,7 @@ import { createIdempotencyStore } from "../gateway/idempotency-store.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
 import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
+import type { ServiceRoutes } from "../gateway/services.ts";
 import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
 import { alertsRoutes } from "../services/alerts/routes.ts";
 import { createAlertsService } from "../services/alerts/service.ts";
@@ -105,6 +109,7 @@ export async function startTestGateway(options: {
   readonly parts?: HealthParts;
   /** Whether events raise alerts, as in the product. */
   readonly alerts?: boolean;
+  readonly publicDocuments?: boolean;
 } = {}): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
@@ -126,9 +131,9 @@ export async function startTestGateway(options: {
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
-  const app = createGateway({
-    clock, log, authentication: people.authentication, limiter, tiers, idempotency,
-    services: [
+  const health = healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } });
+  const services: ServiceRoutes = {
+    gateway: [
       ...people.routes,
       devicesRoutes(createDevicesService({
         store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock,
@@ -136,9 +141,15 @@ export async function startTestGateway(options: {
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
+      health,
       ...(options.services ?? []),
     ],
-    health: healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } }),
+  };
+  const app = createGateway({
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency, services, health,
+    documents: documentRoutes({
+      documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(), isPublic: options.publicDocuments ?? false,
+    }),
   });
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {

@@ -95,10 +95,10 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
         });
       },
     },
-    services: [
-      agentsRoutes(agents),
-      sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (id) => ingest.configured(id) })),
-    ],
+    services: {
+      gateway: [sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (id) => ingest.configured(id) }))],
+      agents: [agentsRoutes(agents)],
+    },
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
   });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: { ...certificate, clientAuthority: authority.certificate } }, {

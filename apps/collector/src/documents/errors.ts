@@ -1,0 +1,105 @@
+import { ERROR_STATUS, type ErrorCode } from "@lanthorn/contract";
+import type { Operation, Response } from "./openapi.ts";
+
+interface ErrorDeclaration {
+  readonly code: ErrorCode;
+  readonly description: string;
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+/** The answers that are errors, by the name of their component. */
+const ERRORS = {
+  BadRequest: {
+    code: "BAD_REQUEST", description: "A parameter or the body is not valid",
+    message: "tags.0: a text was expected", details: [{ path: "tags.0", message: "a text was expected" }],
+  },
+  Unauthorized: { code: "UNAUTHORIZED", description: "Credentials are missing, wrong or expired", message: "the token has expired" },
+  Forbidden: {
+    code: "FORBIDDEN", description: "The credentials do not allow this",
+    message: "this needs the scope devices:write", details: { required: "devices:write" },
+  },
+  NotFound: { code: "NOT_FOUND", description: "There is no such thing, or it is another tenant's", message: "no such device" },
+  Conflict: { code: "CONFLICT", description: "It collides with what is there", message: "there is a site called Headquarters already" },
+  TooLarge: { code: "BAD_REQUEST", description: "The body is larger than is taken", message: "the body is larger than 1048576 bytes" },
+  RateLimited: {
+    code: "RATE_LIMITED", description: "Too many requests; come again after `Retry-After` seconds",
+    message: "too many requests",
+  },
+  InternalError: {
+    code: "INTERNAL_ERROR", description: "Something failed in the service",
+    message: "something failed here; the log tells what, under the request id",
+  },
+  BadGateway: {
+    code: "BAD_GATEWAY", description: "The service behind the gateway cannot be reached",
+    message: "the service vault cannot be reached",
+  },
+  Unavailable: {
+    code: "SERVICE_UNAVAILABLE", description: "The service is not ready, or did not answer in time",
+    message: "not answered within 30 s",
+  },
+} as const satisfies Record<string, ErrorDeclaration>;
+
+type ErrorName = keyof typeof ERRORS;
+
+const STATUS: Readonly<Record<ErrorName, number>> = {
+  ...(Object.fromEntries(Object.entries(ERRORS).map(([name, { code }]) => [name, ERROR_STATUS[code]])) as Record<ErrorName, number>),
+  TooLarge: 413,
+};
+
+/** Every answer carries these. */
+const COMMON_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id"] as const;
+
+export const HEADERS: Readonly<Record<string, object>> = {
+  "X-RateLimit-Limit": { description: "Requests that are allowed in a minute", schema: { type: "integer" }, example: 60 },
+  "X-RateLimit-Remaining": {
+    description: "What is left of the tighter of the two windows, a minute and a second", schema: { type: "integer" }, example: 9,
+  },
+  "X-Request-Id": {
+    description: "By which the collector's log knows this request", schema: { type: "string", format: "uuid" },
+    example: "01989f2e-7c11-7aa0-b3c4-5d6e7f809102",
+  },
+  "Retry-After": { description: "Seconds to wait", schema: { type: "integer" }, example: 1 },
+};
+
+export function headersOf(names: readonly string[] = []): object {
+  return Object.fromEntries([...COMMON_HEADERS, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** @param envelope The schema of every error's body, or a `$ref` to it. */
+export function errorResponses(envelope: object): Readonly<Record<string, Response>> {
+  return Object.fromEntries(Object.entries(ERRORS).map(([name, error]: [string, ErrorDeclaration]) => [name, {
+    description: error.description,
+    headers: headersOf(name === "RateLimited" ? ["Retry-After"] : []),
+    content: {
+      "application/json": { schema: envelope, example: { error: { code: error.code, message: error.message, details: error.details ?? null } } },
+    },
+  }]));
+}
+
+/** The errors that an operation may answer, by status: what its declaration makes possible, and what may happen to any. */
+export function errorsOf(method: string, path: string, operation: Operation, isRemote: boolean): Readonly<Record<string, Response>> {
+  const hasBody = operation.requestBody !== undefined;
+  const secured = (operation.security?.length ?? 0) > 0;
+  const may: Readonly<Record<ErrorName, boolean>> = {
+    BadRequest: hasBody || (operation.parameters?.length ?? 0) > 0,
+    // Where the body holds the credential: a login, an enrollment.
+    Unauthorized: secured || hasBody,
+    Forbidden: operation.security?.some((scheme) => !("certificate" in scheme)) ?? false,
+    NotFound: path.includes("{") || namesAnother(operation),
+    Conflict: method !== "get" && secured,
+    TooLarge: hasBody,
+    RateLimited: true,
+    InternalError: true,
+    BadGateway: isRemote,
+    Unavailable: true,
+  };
+  const names = (Object.keys(ERRORS) as ErrorName[]).filter((name) => may[name]);
+  return Object.fromEntries(names.map((name) => [String(STATUS[name]), { $ref: `#/components/responses/${name}` }]));
+}
+
+/** Whether a parameter or a field is another thing's id. */
+function namesAnother({ parameters = [], requestBody }: Operation): boolean {
+  const fields = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => Object.keys(schema?.properties ?? {}));
+  return [...parameters.map(({ name }) => name), ...fields].some((name) => name.endsWith("_id") || name.endsWith("_ids"));
+}

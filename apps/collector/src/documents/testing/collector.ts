@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { TokenResponse } from "@lanthorn/contract";
+import type { OpenApiDocument } from "../openapi.ts";
+
+const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
+const CREDENTIALS = { username: "admin", password: "a password for tests" } as const;
+export const OTHER_PASSWORD = "another password for tests";
+
+/** The whole collector in a process and a directory of its own, with rate limits that no test reaches. */
+export interface RunningCollector {
+  readonly url: string;
+  /** Of the administrator that the first start made. */
+  readonly credentials: { readonly username: string; readonly password: string };
+  /** A token of theirs, also after their password was changed to `OTHER_PASSWORD`. */
+  login(): Promise<string>;
+  read(path: string): Promise<OpenApiDocument>;
+  /** What it has written to its log. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+const PLENTY = ["standard", "admin", "service"].map((tier) => `[rate_limits.${tier}]\nper_minute = 100000\nburst = 10000\n`).join("");
+
+/** @param configuration TOML that is added to what tests need. */
+export async function startCollector(configuration = ""): Promise<RunningCollector> {
+  const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-documents-"));
+  const file = join(dataDir, "collector.toml");
+  writeFileSync(file, `${PLENTY}${configuration}`);
+  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, "run", "--config", file], {
+    env: {
+      PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
+      LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_ADMIN_PASSWORD: CREDENTIALS.password,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let log = "";
+  child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const ended = new Promise<void>((resolve) => {
+    child.on("close", () => resolve());
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line.startsWith("ready ")) resolve((JSON.parse(line.slice(6)) as { readonly url: string }).url);
+    });
+    void ended.then(() => reject(new Error(log)));
+  });
+  const login = async (password: string = CREDENTIALS.password): Promise<string> => {
+    const response = await fetch(`${url}/api/auth/login`, {
+      method: "POST", body: JSON.stringify({ ...CREDENTIALS, password }), headers: { "content-type": "application/json" },
+    });
+    if (response.status === 401 && password !== OTHER_PASSWORD) return login(OTHER_PASSWORD);
+    return TokenResponse.parse(await response.json()).access_token;
+  };
+  const token = await login();
+  return {
+    url,
+    credentials: CREDENTIALS,
+    login: () => login(),
+    log: () => log,
+    async read(path) {
+      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}\n${log}`);
+      return response.json() as Promise<OpenApiDocument>;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
