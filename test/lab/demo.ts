@@ -30,6 +30,15 @@ const program = new Command("npm start --")
 
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
+/** Whoever started this, npm or a script, may be ended without a signal for us; nothing is to outlive it. */
+const orphaned = new Promise<void>((resolve) => {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) resolve();
+  }, 1000).unref();
+});
+const stopAsked: Promise<unknown> = Promise.race([stopSignal(), orphaned]);
+
 try {
   const { interface: name, yes } = program.opts<{ interface?: string; yes: boolean }>();
   await (name === undefined ? runDemonstration() : watchInterface(name, yes));
@@ -42,7 +51,7 @@ try {
 /** Each demonstration begins anew, so that what is found is found now. */
 async function runDemonstration(): Promise<void> {
   const stopping = new AbortController();
-  const stopped = stopSignal().then(() => stopping.abort());
+  const stopped = stopAsked.then(() => stopping.abort());
   say("No interface is named: this is the demonstration site, on a LAN of network namespaces. To watch a real network: npm start -- --interface IFACE");
   const lab = await createLab({ id: DEFAULT_LAB_ID, signal: stopping.signal });
   try {
@@ -60,7 +69,7 @@ async function watchInterface(name: string, yes: boolean): Promise<void> {
   if (subnets.length === 0) throw new Error(`${name} has no IPv4 subnet of its own to watch`);
   say(`The probe would watch ${name} and ask every address of ${subnets.join(", ")} by ARP, at most 200 a second. Nothing else is sent to.`);
   if (!yes && !(await confirm("Is this network yours to scan? [y/N] "))) throw new Error("not confirmed; nothing was sent (--yes answers in advance)");
-  await runSite({ folder: join(REPOSITORY, ".cache", `site-${name}`), collectorHost: "127.0.0.1", interface: name }, stopSignal(), null);
+  await runSite({ folder: join(REPOSITORY, ".cache", `site-${name}`), collectorHost: "127.0.0.1", interface: name }, stopAsked, null);
 }
 
 async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null): Promise<void> {

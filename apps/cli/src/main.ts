@@ -8,6 +8,10 @@ import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
+import { createKey, type KeyOptions } from "./commands/keys-create.ts";
+import { listKeys } from "./commands/keys-list.ts";
+import { revokeKey } from "./commands/keys-revoke.ts";
+import { listUsers } from "./commands/users-list.ts";
 import { listDevices } from "./commands/devices-list.ts";
 import { login, type LoginOptions } from "./commands/login.ts";
 import { listProbes } from "./commands/probes-list.ts";
@@ -64,6 +68,19 @@ answering(
     .addOption(new Option("--sort <field>", "by a field; -field descends").choices(["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`])).default("ip")),
   (connection, options: { site?: string; online?: boolean; vendor?: string; search?: string; sort: string }) =>
     listDevices(connection, { site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort }),
+);
+
+const keys = program.command("keys").description("API keys, for programs");
+answering(keys.command("list").description("list the API keys: yours, or everybody's where you may see users"), (connection) => listKeys(connection));
+answering(
+  keys.command("create <name>").description("make an API key, which is shown this once")
+    .requiredOption("--scope <scopes...>", "what it may do: devices:read, scans:write …").option("--ttl <duration>", "how long it is good: 90d; for ever without"),
+  (connection, name: string, options: KeyOptions) => createKey(connection, name, options, systemClock.now()),
+);
+answering(keys.command("revoke <id>").description("end an API key"), (connection, id: string) => revokeKey(connection, id));
+
+answering(
+  program.command("users").description("who may log in").command("list").description("list the users"), (connection) => listUsers(connection),
 );
 
 program

@@ -1,5 +1,6 @@
 import {
-  Device, DeviceProfile, EnrollResponse, EnrollmentToken, ErrorEnvelope, HealthResponse, type List, listEnvelope, Probe, RenewResponse, Site, TokenResponse,
+  ApiKey, type ApiKeyCreate, ApiKeyCreated, Device, DeviceProfile, EnrollResponse, EnrollmentToken, ErrorEnvelope, HealthResponse, type List,
+  listEnvelope, Probe, RenewResponse, Site, TokenResponse, User,
 } from "@lanthorn/contract";
 import { z } from "zod";
 import { ClientError } from "./errors.ts";
@@ -26,6 +27,10 @@ export interface RestClient {
   revokeProbe(id: string): Promise<void>;
   enroll(request: { readonly token: string; readonly certificate_request: string; readonly name: string }): Promise<EnrollResponse>;
   renew(certificateRequest: string): Promise<RenewResponse>;
+  listApiKeys(query?: Query): Promise<List<ApiKey>>;
+  createApiKey(key: ApiKeyCreate): Promise<ApiKeyCreated>;
+  revokeApiKey(id: string): Promise<void>;
+  listUsers(query?: Query): Promise<List<User>>;
 }
 
 /** Longer than the collector's own limit of 30 s for a request. */
@@ -81,6 +86,12 @@ export function createRestClient(options: { readonly url: string; readonly token
       await call("POST", `/api/v1/agents/probes/${encodeURIComponent(id)}/revoke`, z.unknown());
     },
     enroll: (request) => call("POST", "/api/v1/agents/enroll", EnrollResponse, request),
+    listApiKeys: (query) => call("GET", `/api/v1/auth/keys${queryText(query)}`, listEnvelope(ApiKey)),
+    createApiKey: (key) => call("POST", "/api/v1/auth/keys", ApiKeyCreated, key),
+    revokeApiKey: async (id) => {
+      await call("DELETE", `/api/v1/auth/keys/${encodeURIComponent(id)}`, z.unknown());
+    },
+    listUsers: (query) => call("GET", `/api/v1/users${queryText(query)}`, listEnvelope(User)),
     renew: (certificateRequest) => call("POST", "/api/v1/agents/renew", RenewResponse, { certificate_request: certificateRequest }),
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createLink, type Link } from "../observe/link.ts";
 import { createExclusions, mayLeave, parsePrefixes } from "./exclusions.ts";
-import { askAllNodes, askFor } from "./questions.ts";
+import { askAllNodes, askFor, askMdnsName } from "./questions.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
 const link = createLink({
@@ -32,6 +32,13 @@ describe("the last look at a frame", () => {
     const [everyone] = askAllNodes(link, 1) as [Uint8Array];
     expect(mayLeave(everyone, excluding("192.168.1.20"))).toBe(true);
     expect(mayLeave(everyone, excluding("fe80::20"))).toBe(false);
+  });
+
+  test("lets questions for names out, but not for the name of an excluded address", () => {
+    const question = askMdnsName(link, ip("192.168.1.20")) as Uint8Array;
+    expect(mayLeave(question, excluding("192.168.1.21"))).toBe(true);
+    expect(mayLeave(question, excluding("192.168.1.20"))).toBe(false);
+    expect(mayLeave(question.subarray(0, 50), excluding())).toBe(false);
   });
 
   test("stops what discovery does not make", () => {

@@ -1,4 +1,4 @@
-import { decodeFrame, ETHER_TYPE, NDP_TYPE } from "@lanthorn/packets";
+import { decodeDns, decodeFrame, ETHER_TYPE, NDP_TYPE, parseReverseName } from "@lanthorn/packets";
 import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 
 /** Addresses that nothing is ever sent to. */
@@ -30,6 +30,8 @@ export function parsePrefixes(texts: readonly string[]): { readonly prefixes: re
 const ARP_TARGET_ADDRESS_AT = 38;
 /** Behind type, code, checksum and four reserved bytes. @see RFC 4861 section 4.3 */
 const NDP_TARGET_AT = 8;
+/** @see RFC 6762 section 3 */
+const MDNS_PORT = 5353;
 
 /**
  * Whether a frame may leave: it is one that discovery makes, and neither goes to nor asks for an excluded address. What is not understood
@@ -38,9 +40,20 @@ const NDP_TARGET_AT = 8;
 export function mayLeave(frame: Uint8Array, exclusions: Exclusions): boolean {
   const decoded = decodeFrame(frame);
   if (!decoded.ok) return false;
-  const { etherType, destinationIp, icmpType, transportBytes } = decoded.value;
+  const { etherType, destinationIp, icmpType, transportBytes, destinationPort, payload } = decoded.value;
   if (etherType === ETHER_TYPE.arp) return !exclusions.holds(frame.subarray(ARP_TARGET_ADDRESS_AT, ARP_TARGET_ADDRESS_AT + 4));
+  if (etherType === ETHER_TYPE.ipv4) return destinationPort === MDNS_PORT && asksForNames(payload, exclusions);
   if (etherType !== ETHER_TYPE.ipv6 || !destinationIp || exclusions.holds(destinationIp)) return false;
   if (icmpType === NDP_TYPE.neighborSolicitation) return !exclusions.holds(transportBytes.subarray(NDP_TARGET_AT, NDP_TARGET_AT + 16));
   return !exclusions.hasIpv6;
+}
+
+/** Whether a Multicast DNS message only asks for the names of addresses that are not excluded. */
+function asksForNames(payload: Uint8Array, exclusions: Exclusions): boolean {
+  const message = decodeDns(payload);
+  if (!message.ok || message.value.isResponse || message.value.questions.length === 0) return false;
+  return message.value.questions.every(({ name }) => {
+    const address = parseReverseName(name);
+    return address !== null && !exclusions.holds(address);
+  });
 }

@@ -3,7 +3,7 @@ import type { CapturedFrame, PacedSender } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createAdmission } from "../hosts/admission.ts";
-import { hasIpv4 } from "../hosts/host.ts";
+import { hasIpv4, type Host } from "../hosts/host.ts";
 import { createHostTable } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
 import { createSightings } from "../hosts/sightings.ts";
@@ -12,6 +12,7 @@ import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
 import { observeFrame } from "../observe/observe-frame.ts";
 import { createChecks } from "./checks.ts";
 import { createExpectations } from "./expectations.ts";
+import { createMdnsNames } from "./mdns-names.ts";
 import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { createReverseNames } from "./reverse-names.ts";
@@ -111,6 +112,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       random: deps.random,
       onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
     });
+  const mdnsNames = createMdnsNames({ clock });
   const schedule = createSweepSchedule({
     policy,
     sender,
@@ -134,7 +136,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
         schedule.noteNewHost();
         if (!hasIpv4(host)) schedule.noteNewcomer(host.key);
       }
-      reverse?.want(host);
+      wantName(host);
     },
     onReturned: () => {
       returnedAt ??= clock.monotonic();
@@ -164,6 +166,11 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     });
   }
 
+  function wantName(host: Host): void {
+    reverse?.want(host);
+    mdnsNames.want(host);
+  }
+
   /** The contract's limit is cut to here, as registries hold whole addresses. */
   function nameVendor(mac: string): string {
     return deps.vendorOf(mac).slice(0, 255);
@@ -183,6 +190,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     const up = linkUp();
     if (!up) return;
     yield* expectations.questions(up, clock.monotonic());
+    yield* mdnsNames.questions(up, clock.monotonic());
     yield* checks.questions(up);
   }
 
@@ -222,8 +230,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
         checks.look(now, Math.ceil(policy.packetsPerSecond));
       }
       expectations.settle(isThere, now);
-      if (!asking && (checks.waiting || expectations.isDue(now))) asking = ask();
+      if (!asking && (checks.waiting || expectations.isDue(now) || mdnsNames.isDue(now))) asking = ask();
       schedule.tick(now);
+      reverse?.retry(now);
     }
     if (telling.flush(now)) flushSoon();
     if (saving) saving = telling.saveSightings(SAVED_AT_ONCE);
@@ -235,7 +244,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     minuteAt = now;
     saving = true;
     telling.report("fresh");
-    if (reverse && linkUp()) for (const host of table.all()) if (host.presence === "online") reverse.want(host);
+    if (linkUp()) for (const host of table.all()) if (host.presence === "online") wantName(host);
   }
 
   function isThere(mac: number, address: string): boolean {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { arpFrame, createFakeLan, type FakeLan, type FakeLanOptions, SETTINGS } from "./testing/fake-lan.ts";
-import { dhcpAckFrame, dhcpFrame, mdnsFrame, routerSolicitationFrame } from "./testing/frames.ts";
+import { dhcpAckFrame, dhcpFrame, mdnsFrame, mdnsQuestions, mdnsReverseFrame, routerSolicitationFrame } from "./testing/frames.ts";
 
 const open: FakeLan[] = [];
 const ROUTER = "00:11:22:00:00:01";
@@ -91,6 +91,21 @@ describe("a host that joins", () => {
     expect(lan.eventsOf("host_changed")).toMatchObject([{ mac: PHONE, hostname: "phone", changed: ["hostname"] }]);
   });
 
+  test("and announced its name before we listened is asked for it, twice at most, and not once it has one", async () => {
+    const lan = await quietLan();
+    lan.join(PHONE, ["192.168.1.60"]);
+    lan.deliver(arpFrame({ op: "request", from: PHONE, spa: "192.168.1.60", tpa: "192.168.1.1" }));
+    await lan.clock.advance(1000);
+    const asked = () => lan.sent.flatMap(({ bytes }) => mdnsQuestions(bytes)).filter((name) => name === "60.1.168.192.in-addr.arpa").length;
+    expect(asked()).toBe(1);
+    lan.deliver(mdnsReverseFrame(PHONE, "192.168.1.60", "phone.local"));
+    await lan.clock.advance(60_000);
+    expect([found(lan, PHONE)?.hostname, asked()]).toEqual(["phone", 1]);
+    lan.deliver(arpFrame({ op: "request", from: LAPTOP, spa: "192.168.1.61", tpa: "192.168.1.1" }));
+    await lan.clock.advance(20 * 60_000);
+    expect(lan.sent.flatMap(({ bytes }) => mdnsQuestions(bytes)).filter((name) => name === "61.1.168.192.in-addr.arpa")).toHaveLength(2);
+  });
+
   test("just before the end is told all the same", async () => {
     const lan = await quietLan();
     lan.deliver(arpFrame({ op: "request", from: PHONE, spa: "192.168.1.60", tpa: "192.168.1.1" }));
@@ -103,7 +118,7 @@ describe("a host that joins", () => {
     const lan = await quietLan({
       reverseNames: async (address) => {
         asked.push(address);
-        if (address !== "192.168.1.60") throw new Error("no server answers");
+        if (address !== "192.168.1.60") throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
         return ["phone.example.com"];
       },
     });

@@ -1,16 +1,21 @@
 import {
   ARP_OPERATION,
   BROADCAST_MAC,
+  DNS_TYPE,
   encodeArp,
+  encodeDns,
   encodeEthernet,
   encodeIcmpv6,
+  encodeIpv4,
   encodeIpv6,
+  encodeUdp,
   ETHER_TYPE,
   type Icmpv6Message,
   IP_PROTOCOL,
   multicastMac,
   NDP_HOP_LIMIT,
   parseIpv6,
+  reverseName,
   solicitedNodeAddress,
 } from "@lanthorn/packets";
 import { type Link, ownAddressFor, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
@@ -64,6 +69,25 @@ export function askAllNodes(link: Link, sequenceNumber: number): readonly Uint8A
     data: new Uint8Array(0),
   };
   return ownIpv6Sources(link).map((source) => icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null }));
+}
+
+/** @see RFC 6762 section 3 */
+const MDNS_PORT = 5353;
+const MDNS_GROUP = Uint8Array.of(224, 0, 0, 251);
+
+/**
+ * Asks by Multicast DNS what the host at an address calls itself. Whoever has the address answers everyone.
+ * @returns Null without an IPv4 address of ours to ask from.
+ * @see RFC 6762 sections 4 and 5.1
+ */
+export function askMdnsName(link: Link, target: Uint8Array): Uint8Array | null {
+  const source = link.own.find(({ bytes }) => bytes.length === 4)?.bytes;
+  if (!source) return null;
+  const question = encodeDns({ id: 0, questions: [{ name: reverseName(target), type: DNS_TYPE.ptr }] });
+  const ends = { source, destination: MDNS_GROUP };
+  const datagram = encodeUdp({ sourcePort: MDNS_PORT, destinationPort: MDNS_PORT, payload: question }, ends);
+  const payload = encodeIpv4({ ...ends, protocol: IP_PROTOCOL.udp, timeToLive: 255, payload: datagram });
+  return encodeEthernet({ destination: multicastMac(MDNS_GROUP), source: link.mac, etherType: ETHER_TYPE.ipv4, payload });
 }
 
 function icmpv6Frame(

@@ -55,6 +55,33 @@ describe("the reverse resolver", () => {
 });
 
 describe("reverse names", () => {
+  test("are asked for again within seconds where no server answered, and not where one says that there is none", async () => {
+    const clock = createFakeClock();
+    const outcomes: readonly (string | Error)[] = [new Error("timeout"), Object.assign(new Error("timeout"), { code: "ETIMEOUT" }), "printer.example.com"];
+    let asked = 0;
+    const named: string[] = [];
+    const names = createReverseNames({
+      lookUp: async (address) => {
+        if (address === "192.168.1.21") throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
+        const outcome = outcomes[asked];
+        asked += 1;
+        if (typeof outcome === "string") return [outcome];
+        throw outcome;
+      },
+      clock,
+      random: () => 0.5,
+      onName: (_, __, name) => named.push(name),
+    });
+    names.want(hostAt("192.168.1.20"));
+    names.want(hostAt("192.168.1.21"));
+    for (let second = 0; second < 30; second += 1) {
+      await clock.advance(1000);
+      names.retry(clock.monotonic());
+    }
+    await clock.advance(1000);
+    expect([asked, named]).toEqual([3, ["printer.example.com"]]);
+  });
+
   test("are looked up eight at a time, and every host has its turn", async () => {
     const clock = createFakeClock();
     const waiting: (() => void)[] = [];
@@ -85,7 +112,7 @@ describe("reverse names", () => {
     const names = createReverseNames({
       async lookUp() {
         askedAt.push(clock.monotonic());
-        throw new Error("no such name");
+        throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
       },
       clock,
       random: () => 0.5,
@@ -100,6 +127,30 @@ describe("reverse names", () => {
     const pauses = askedAt.slice(1).map((at, index) => Math.round((at - (askedAt[index] as number)) / 60_000));
     expect(pauses.slice(0, 5)).toEqual([11, 21, 41, 81, 161]);
     expect(Math.max(...pauses)).toBe(361);
+  });
+
+  test("are looked up by the IPv4 address as soon as there is one, and never by a link-local address", async () => {
+    const clock = createFakeClock();
+    const asked: string[] = [];
+    const names = createReverseNames({
+      lookUp: async (address) => {
+        asked.push(address);
+        throw Object.assign(new Error("no such name"), { code: "ENOTFOUND" });
+      },
+      clock,
+      random: () => 0.5,
+      onName: () => undefined,
+    });
+    const host = hostAt("fe80::1");
+    for (const address of ["2001:db8::1", "192.168.1.1"]) {
+      names.want(host);
+      await clock.advance(1000);
+      host.bindings.push(createBinding(address, "arp", 0, 0) as NonNullable<ReturnType<typeof createBinding>>);
+    }
+    names.want(host);
+    names.want(host);
+    await clock.advance(1000);
+    expect(asked).toEqual(["2001:db8::1", "192.168.1.1"]);
   });
 
   test("that come after the host has moved are not its own", async () => {

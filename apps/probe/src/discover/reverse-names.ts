@@ -1,5 +1,5 @@
 import { Resolver } from "node:dns/promises";
-import { parseIp, reverseName } from "@lanthorn/packets";
+import { isLinkLocalIp, parseIp, reverseName } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { type Host, sortedBindings } from "../hosts/host.ts";
 import { cleanName } from "../hosts/names.ts";
@@ -8,6 +8,8 @@ import { cleanName } from "../hosts/names.ts";
 export interface ReverseNames {
   /** Looks the host's primary address up if that is due. */
   want(host: Host): void;
+  /** Asks once more for hosts whose question no server answered, where that is due. */
+  retry(now: number): void;
 }
 
 /** Small site routers answer a few queries at once and drop the rest. */
@@ -18,6 +20,11 @@ const MOST_WAITING = 1024;
 const REFRESH_MS = 3_600_000;
 const RETRY_FIRST_MS = 600_000;
 const RETRY_LONGEST_MS = 21_600_000;
+/** A server that did not answer says nothing of the name: these waits, then those of names that are not there. */
+const UNANSWERED_RETRY_MS = [2000, 5000, 15_000, 60_000] as const;
+const MOST_UNANSWERED = 1024;
+/** The server's own word that there is no name. @see https://nodejs.org/api/dns.html#error-codes */
+const NO_NAME_CODES: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
 export function createReverseNames(deps: {
   readonly lookUp: (address: string) => Promise<readonly string[]>;
@@ -27,37 +34,77 @@ export function createReverseNames(deps: {
 }): ReverseNames {
   const { clock } = deps;
   const waiting = new Set<Host>();
+  const unanswered = new Map<Host, { tries: number; dueAt: number }>();
+  /** The address that was last asked for: a host is often seen first by an IPv6 address, and has its name by its IPv4 address. */
+  const askedFor = new WeakMap<Host, string>();
   let running = 0;
 
+  /** @returns Whether it is to be asked again soon. */
+  const noteUnanswered = (host: Host): boolean => {
+    const tries = unanswered.get(host)?.tries ?? 0;
+    const pause = UNANSWERED_RETRY_MS[tries];
+    if (pause === undefined || unanswered.size >= MOST_UNANSWERED) return false;
+    unanswered.set(host, { tries: tries + 1, dueAt: clock.monotonic() + pause });
+    return true;
+  };
   const lookUp = async (host: Host, address: string) => {
     running += 1;
-    const names = await deps.lookUp(address).catch(() => []);
+    const names = await deps.lookUp(address).catch((error: unknown) => (NO_NAME_CODES.has((error as { code?: unknown }).code) ? [] : null));
     running -= 1;
+    if (primaryAddress(host) !== address) {
+      unanswered.delete(host);
+      return want(host);
+    }
+    if (names === null && noteUnanswered(host)) return next();
+    unanswered.delete(host);
+    take(host, address, names ?? []);
+    next();
+  };
+  const take = (host: Host, address: string, names: readonly string[]) => {
     const name = names.map(cleanName).find((text) => text !== null) ?? null;
     host.reverseFailures = name === null ? host.reverseFailures + 1 : 0;
     const pause = name === null ? Math.min(RETRY_FIRST_MS * 2 ** (host.reverseFailures - 1), RETRY_LONGEST_MS) : REFRESH_MS;
     // Spread, so that hosts found by one sweep do not ask in one moment for ever.
     host.reverseDueAt = clock.monotonic() + pause * (0.9 + 0.2 * deps.random());
-    if (name !== null && sortedBindings(host)[0]?.address === address) deps.onName(host, address, name);
-    next();
+    if (name !== null) deps.onName(host, address, name);
   };
   const next = () => {
     for (const host of waiting) {
       if (running >= MOST_AT_ONCE) return;
       waiting.delete(host);
-      const address = sortedBindings(host)[0]?.address;
-      if (address !== undefined) void lookUp(host, address);
+      const address = primaryAddress(host);
+      if (address === null) unanswered.delete(host);
+      else void lookUp(host, address);
     }
   };
+  const want = (host: Host) => {
+    const address = primaryAddress(host);
+    const isDue = clock.monotonic() >= host.reverseDueAt || askedFor.get(host) !== address;
+    if (address === null || !isDue || waiting.size >= MOST_WAITING) return next();
+    askedFor.set(host, address);
+    // Not again while it waits or is asked.
+    host.reverseDueAt = clock.monotonic() + RETRY_FIRST_MS;
+    waiting.add(host);
+    next();
+  };
   return {
-    want(host) {
-      if (clock.monotonic() < host.reverseDueAt || waiting.size >= MOST_WAITING) return;
-      // Not again while it waits or is asked.
-      host.reverseDueAt = clock.monotonic() + RETRY_FIRST_MS;
-      waiting.add(host);
+    want,
+    retry(now) {
+      for (const [host, { dueAt }] of unanswered) {
+        if (now < dueAt || waiting.has(host)) continue;
+        // Not due again before this try is over.
+        unanswered.set(host, { tries: unanswered.get(host)?.tries ?? 1, dueAt: Number.POSITIVE_INFINITY });
+        waiting.add(host);
+      }
       next();
     },
   };
+}
+
+/** The address by which a host would have a name: none where it has shown but link-local ones, which no server names. */
+function primaryAddress(host: Host): string | null {
+  const first = sortedBindings(host)[0];
+  return first && !isLinkLocalIp(first.bytes) ? first.address : null;
 }
 
 /** Asks given servers for names. */

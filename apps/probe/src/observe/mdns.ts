@@ -1,4 +1,4 @@
-import { decodeDns } from "@lanthorn/packets";
+import { decodeDns, type DnsRecord, parseReverseName } from "@lanthorn/packets";
 import { isNeighborAddress, type Link } from "./link.ts";
 import type { Observer } from "./observer.ts";
 
@@ -12,8 +12,20 @@ export function observeMdns(payload: Uint8Array, link: Link, observer: Observer)
   for (const records of [decoded.value.answers, decoded.value.additionals]) {
     for (const { name, ttlSeconds, data } of records) {
       // Section 10.1: a time to live of zero takes the name back.
-      if (data.kind !== "address" || ttlSeconds === 0 || !name.toLowerCase().endsWith(".local")) continue;
-      if (isNeighborAddress(link, data.address, 0, data.address.length)) observer.name({ address: data.address }, name, "mdns");
+      if (ttlSeconds === 0) continue;
+      const named = namedAddress(name, data);
+      if (named && isNeighborAddress(link, named.address, 0, named.address.length)) observer.name({ address: named.address }, named.name, "mdns");
     }
   }
+}
+
+/** The address and the name that a record joins: forwards (A, AAAA) or backwards (PTR, section 4). */
+function namedAddress(name: string, data: DnsRecord["data"]): { readonly address: Uint8Array; readonly name: string } | null {
+  if (data.kind === "address") return isLocal(name) ? { address: data.address, name } : null;
+  const address = data.kind === "name" && isLocal(data.name) ? parseReverseName(name) : null;
+  return address && data.kind === "name" ? { address, name: data.name } : null;
+}
+
+function isLocal(name: string): boolean {
+  return name.toLowerCase().endsWith(".local");
 }

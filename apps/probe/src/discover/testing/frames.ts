@@ -1,6 +1,8 @@
 /** Frames that hosts send, for tests only. */
 import {
   BROADCAST_MAC,
+  decodeDns,
+  decodeFrame,
   DHCP_MESSAGE_TYPE,
   DHCP_OP,
   DHCP_OPTION,
@@ -19,6 +21,7 @@ import {
   NDP_HOP_LIMIT,
   parseIp,
   parseMac,
+  reverseName,
 } from "@lanthorn/packets";
 
 const mac = (text: string) => parseMac(text) as Uint8Array;
@@ -51,6 +54,19 @@ export function dhcpAckFrame(server: string, client: string, address: string): U
 export function mdnsFrame(from: string, address: string, name: string): Uint8Array {
   const answers = [{ name, type: DNS_TYPE.a, ttlSeconds: 120, data: { kind: "address", address: ip(address) } as const }];
   return udpFrame(address, "224.0.0.251", [5353, 5353], encodeDns({ isResponse: true, answers }), from);
+}
+
+/** A host answers who asked for the name of its address. */
+export function mdnsReverseFrame(from: string, address: string, name: string): Uint8Array {
+  const answers = [{ name: reverseName(address), type: DNS_TYPE.ptr, ttlSeconds: 120, data: { kind: "name", name } as const }];
+  return udpFrame(address, "224.0.0.251", [5353, 5353], encodeDns({ isResponse: true, answers }), from);
+}
+
+/** The names of which addresses a frame asks for by Multicast DNS. */
+export function mdnsQuestions(frame: Uint8Array): readonly string[] {
+  const decoded = decodeFrame(frame);
+  const message = decoded.ok && decoded.value.destinationPort === 5353 ? decodeDns(decoded.value.payload) : null;
+  return message?.ok ? message.value.questions.map(({ name }) => name) : [];
 }
 
 /** A host that has an IPv6 address looks for routers. */
