@@ -70,6 +70,8 @@ function checkConfiguration(): void {
 
 async function run(replay: { readonly path: string; readonly exitWhenDrained: boolean } | null): Promise<void> {
   const settings = configuration();
+  const { keepHeapSmall } = await import("./daemon/small-heap.ts");
+  keepHeapSmall(systemClock);
   const [{ runDaemon }, { readIdentity }, { createVendorLookup }] = await Promise.all([
     import("./daemon/daemon.ts"), import("./identity/identity.ts"), import("@lanthorn/fingerprints"),
   ]);

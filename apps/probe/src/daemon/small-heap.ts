@@ -1,0 +1,30 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Clock } from "@lanthorn/runtime";
+
+/** The start is over: code is loaded, the vendor registry is read, the first sweep is sent. */
+const FIRST_MS = 15_000;
+/** A collection takes some 30 ms, so this costs 0.005 % of a core. */
+const PERIOD_MS = 600_000;
+
+/**
+ * Keeps the heap at what is in use. Left alone, V8 sizes it for speed: the young generation stays at 33 MB after the burst
+ * of the start, and an idle process has no reason to collect the 12 MB of buffers that reading the vendor registry left.
+ * Measured on the lab's LAN: 104 MB resident for minutes without this, 86 MB with it.
+ *
+ * To be called before the bulk of the code is loaded. The two flags exist since Node 12; V8 says so on standard error, and
+ * goes on, where one does not.
+ * @returns Ends the collecting.
+ */
+export function keepHeapSmall(clock: Clock): () => void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--expose-gc");
+  // The flag shows in contexts made after it.
+  const collect = runInNewContext("gc") as () => void;
+  const cancelFirst = clock.after(FIRST_MS, collect);
+  const cancel = clock.every(PERIOD_MS, collect);
+  return () => {
+    cancelFirst();
+    cancel();
+  };
+}
