@@ -204,8 +204,10 @@ export async function startTestGateway(options: {
         device_type: "unknown", is_online: 1, presence_state: "online", first_seen: at, last_seen: at, open_ports: "[]", tags: "[]",
         locked_fields: "[]", ...values,
       };
+      const { id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen } = row;
       await db.insertInto("devices").values(row).execute();
-      return row.id;
+      await db.insertInto("addresses").values({ device_id: id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen, current: 1 }).execute();
+      return id;
     },
 
     async append({ tenantId, siteId }, events) {

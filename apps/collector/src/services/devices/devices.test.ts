@@ -74,6 +74,8 @@ describe("the list of devices", () => {
     ["search=fd00", ["fd00::1", "fd00::2"]],
     ["search=%5C", []],
     ["search='--", []],
+    ["search=printer&tag=Core", ["10.0.0.10"]],
+    ["search=printer&is_online=false&sort=-last_seen", ["10.0.0.9"]],
     ["vendor=intel&is_online=false", ["fd00::1"]],
     ["presence_state=unknown", ["fd00::1"]],
     ["presence_state=online&device_type=router", ["9.255.255.255"]],
@@ -105,6 +107,7 @@ describe("the list of devices", () => {
     // Across the pairs of 00:1b only when nothing was said about pairs.
     expect(await addresses("?search=01b2")).toEqual(["10.0.0.9", "10.0.0.10"]);
     expect(await addresses("?search=01:b2")).toEqual([]);
+    expect(await addresses("?search=00-1b-21-aa-bb-0f")).toEqual([]);
   });
 
   test("is filtered by site; a site that the tenant does not have is 404", async () => {
@@ -138,14 +141,17 @@ describe("the list of devices", () => {
       }
       expect(new Set(pages.map(({ id }) => id)).size).toBe(25);
     }
-    expect((await list("?page=9", crowd.token)).data).toEqual([]);
+    for (const query of ["?page=9", "?page=9&search=10.1.", "?page=9&vendor=a"]) {
+      const { data, meta } = await list(query, crowd.token);
+      expect([query, data.length, meta.total]).toEqual([query, 0, query.includes("vendor") ? 12 : 25]);
+    }
   });
 
   test("is read to its end by cursor while it changes: nothing that stays is left out, nothing comes twice", async () => {
     const crowd = await gateway.createTenant("viewer");
     const ids: string[] = [];
-    for (let index = 0; index < 20; index += 1) ids.push(await gateway.createDevice(crowd, { ip: `10.1.0.${index * 10}`, vendor: `v${index % 3}` }));
-    for (const sort of ["ip", "-ip", "vendor", "-vendor"]) {
+    for (let index = 0; index < 20; index += 1) ids.push(await gateway.createDevice(crowd, { ip: `10.1.0.${index * 10}`, vendor: `v${index % 3}`, tags: '["t"]' }));
+    for (const sort of ["ip", "-ip", "vendor", "-vendor", "ip&search=10.", "-vendor&search=10.", "-ip&tag=t", "vendor&since=2000-01-01T00:00:00Z"]) {
       const seen: string[] = [];
       let cursor: string | null = "";
       for (let round = 0; cursor !== null; round += 1) {
@@ -153,7 +159,7 @@ describe("the list of devices", () => {
         seen.push(...data.map(({ id }) => id));
         cursor = meta.next_cursor;
         // Before and after the reader's place, and one that the reader had is gone.
-        for (const part of [1, 249]) await gateway.createDevice(crowd, { ip: `10.0.${round}.${part}`, vendor: "v0", hostname: "new" });
+        for (const part of [1, 249]) await gateway.createDevice(crowd, { ip: `10.0.${round}.${part}`, vendor: "v0", hostname: "new", tags: '["t"]' });
         await gateway.db.deleteFrom("devices").where("id", "=", seen[0] ?? "").where("hostname", "=", "new").execute();
       }
       expect(new Set(seen).size).toBe(seen.length);
@@ -201,7 +207,8 @@ describe("a device's profile", () => {
     const own = { device_id: id, tenant_id: tenantId };
     await db.insertInto("interfaces").values({ ...own, site_id: siteId, mac, vendor: "V", first_seen: at }).execute();
     for (const [ip, current] of [["10.7.0.1", 1], ["10.7.0.2", 0]] as const) {
-      await db.insertInto("addresses").values({ ...own, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at, current }).execute();
+      await db.insertInto("addresses").values({ ...own, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at, current })
+        .onConflict((c) => c.doNothing()).execute();
     }
     await db.insertInto("ports").values([
       { ...own, port: 443, protocol: "tcp", state: "closed", service: "https", version: "", banner: "", last_scanned: at },

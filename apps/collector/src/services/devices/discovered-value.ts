@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { EditableField } from "./records.ts";
-import type { DeviceRow } from "./store.ts";
+import type { DeviceRow } from "./pages.ts";
 
 type Trx = Transaction<Schema>;
 

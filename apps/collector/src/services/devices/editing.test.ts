@@ -147,7 +147,8 @@ describe("a device that a person changes", () => {
     const id = await gateway.createDevice(tenant, { ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07" });
     const own = { device_id: id, tenant_id: tenant.tenantId, site_id: tenant.siteId, mac: "00:1b:21:aa:bb:07", first_seen: "2026-01-01T00:00:00.000Z" };
     await gateway.db.insertInto("interfaces").values({ ...own, vendor: "" }).execute();
-    await gateway.db.insertInto("addresses").values({ ...own, ip: "10.0.0.7", ip_key: addressKey("10.0.0.7"), last_seen: own.first_seen, current: 1 }).execute();
+    await gateway.db.insertInto("addresses").values({ ...own, ip: "10.0.0.7", ip_key: addressKey("10.0.0.7"), last_seen: own.first_seen, current: 1 })
+      .onConflict((c) => c.doNothing()).execute();
     await gateway.db.insertInto("evidence").values({ device_id: id, tenant_id: tenant.tenantId, field: "ip", value: "10.0.0.7", source: "arp", confidence: 0.9, seen_at: own.first_seen }).execute();
     expect((await put(id, { ip: "10.0.0.8" })).interfaces).toMatchObject([{ mac: own.mac, addresses: [{ ip: "10.0.0.7" }, { ip: "10.0.0.8" }] }]);
     expect(await put(id, { ip: null })).toMatchObject({ ip: "10.0.0.7", locked_fields: [] });

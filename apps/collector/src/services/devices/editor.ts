@@ -10,7 +10,7 @@ import { badRequest } from "../../gateway/route.ts";
 import { discoveredValue } from "./discovered-value.ts";
 import { deviceIp, deviceMac } from "./identifiers.ts";
 import { EDITABLE_FIELDS, type EditableField, toDevice } from "./records.ts";
-import type { DeviceRow } from "./store.ts";
+import type { DeviceRow } from "./pages.ts";
 
 type Trx = Transaction<Schema>;
 

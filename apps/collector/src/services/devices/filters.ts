@@ -23,17 +23,22 @@ type Condition = ExpressionWrapper<Schema, "devices", SqlBool>;
 
 /** Whether `device_counts` tells how many there are. */
 export function isCounted(filter: DeviceFilter): boolean {
-  return !isSelective(filter) && filter.since === undefined && filter.until === undefined;
+  const { siteId: _, isOnline: __, ...others } = filter;
+  return Object.values(others).every((value) => value === undefined || value === "");
 }
 
-/** Whether few devices may match, so that all are looked through by an index that holds every filter, and the finds sorted. */
-export function isSelective({ presenceState, deviceType, vendor, os, tag, search }: DeviceFilter): boolean {
-  return [presenceState, deviceType, vendor, os, tag, search].some(Boolean);
+/** Whether walking the index of an order tells which devices match, without reading them. */
+export function isInEveryIndex(filter: DeviceFilter): boolean {
+  return isCounted(filter) && filter.isOnline === undefined;
 }
 
-/** The conditions of a filter within a tenant. */
-export function matching(eb: Builder, tenantId: string, filter: DeviceFilter): Condition {
-  const all: Condition[] = [eb("tenant_id", "=", tenantId)];
+/**
+ * The conditions of a filter within a tenant.
+ * @param options.walk The column whose index is walked: no other index is then to be chosen for a condition's sake.
+ */
+export function matching(eb: Builder, tenantId: string, filter: DeviceFilter, options: { readonly walk?: string } = {}): Condition {
+  // What a search finds is the tenant's by itself, and is to be looked up by id.
+  const all: Condition[] = [filter.search ? unindexed(eb, "tenant_id", "=", tenantId) : eb("tenant_id", "=", tenantId)];
   if (filter.siteId !== undefined) all.push(eb("site_id", "=", filter.siteId));
   if (filter.isOnline !== undefined) all.push(eb("is_online", "=", filter.isOnline ? 1 : 0));
   if (filter.presenceState !== undefined) all.push(eb("presence_state", "=", filter.presenceState));
@@ -41,9 +46,11 @@ export function matching(eb: Builder, tenantId: string, filter: DeviceFilter): C
   if (filter.vendor) all.push(contains(eb, "vendor", filter.vendor));
   if (filter.os) all.push(contains(eb, "os_guess", filter.os));
   if (filter.tag) all.push(tagged(eb, filter.tag));
-  if (filter.since !== undefined) all.push(eb("last_seen", ">=", filter.since));
-  if (filter.until !== undefined) all.push(eb("last_seen", "<", filter.until));
-  if (filter.search) all.push(eb.or(searched(eb, tenantId, filter.search)));
+  const isIndexed = options.walk === undefined || options.walk === "last_seen";
+  const seen = (operator: "<" | ">=", at: string) => (isIndexed ? eb("last_seen", operator, at) : unindexed(eb, "last_seen", operator, at));
+  if (filter.since !== undefined) all.push(seen(">=", filter.since));
+  if (filter.until !== undefined) all.push(seen("<", filter.until));
+  if (filter.search) all.push(searched(eb, tenantId, filter.search));
   return eb.and(all);
 }
 
@@ -55,18 +62,27 @@ function tagged(eb: Builder, tag: string): Condition {
   return sql<SqlBool>`replace(${eb.ref("tags")}, ${JSON.stringify(tag)}, '') <> ${eb.ref("tags")}` as unknown as Condition;
 }
 
-function searched(eb: Builder, tenantId: string, search: string): Condition[] {
+/** A condition that no index serves, on a column of texts. */
+function unindexed(eb: Builder, column: "tenant_id" | "last_seen", operator: "=" | "<" | ">=", value: string): Condition {
+  return eb(sql<string>`${eb.ref(column)} || ''`, operator, value);
+}
+
+/** By three narrow indexes, one after the other, where a look at every device would read all that is kept of each. */
+function searched(eb: Builder, tenantId: string, search: string): Condition {
   const text = search.trim();
-  const any = [contains(eb, "hostname", text), contains(eb, "ip", text)];
-  if (/^[\da-f.:]+$/i.test(text)) {
-    any.push(eb("id", "in", eb.selectFrom("addresses").select("device_id").where("tenant_id", "=", tenantId).where((e) => like(e.ref("addresses.ip"), text))));
+  let found = eb.selectFrom("devices as named").select("named.id as id").where("named.tenant_id", "=", tenantId).where((e) => like(sql`lower(${e.ref("named.hostname")})`, text));
+  if (/^[\da-f]{0,4}([.:][\da-f]{0,4})*$/i.test(text)) {
+    found = found.unionAll(eb.selectFrom("addresses").select("device_id as id").where("tenant_id", "=", tenantId).where((e) => like(e.ref("addresses.ip"), text)));
   }
   const mac = macPattern(text);
   if (mac !== null) {
-    any.push(eb("id", "in", eb.selectFrom("interfaces").select("device_id").where("tenant_id", "=", tenantId)
-      .where((e) => like(mac.includes(":") ? e.ref("interfaces.mac") : sql`replace(${e.ref("interfaces.mac")}, ':', '')`, mac))));
+    found = found.unionAll(eb.selectFrom("interfaces").select("device_id as id").where("tenant_id", "=", tenantId).where((e) => {
+      const digits = mac.replaceAll(":", "");
+      if (digits.length === 12) return e("interfaces.mac", "=", digits.replaceAll(/..(?!$)/g, "$&:"));
+      return like(mac.includes(":") ? e.ref("interfaces.mac") : sql`replace(${e.ref("interfaces.mac")}, ':', '')`, mac);
+    }));
   }
-  return any;
+  return eb("id", "in", found);
 }
 
 /**
@@ -78,12 +94,12 @@ function macPattern(text: string): string | null {
   return /^[\da-f]{1,12}$/i.test(text.replaceAll(".", "")) ? text.replaceAll(".", "").toLowerCase() : null;
 }
 
-function contains(eb: Builder, column: "hostname" | "ip" | "vendor" | "os_guess", text: string): Condition {
-  return like(eb.ref(column), text) as unknown as Condition;
+function contains(eb: Builder, column: "vendor" | "os_guess", text: string): Condition {
+  return like(sql`lower(${eb.ref(column)})`, text) as unknown as Condition;
 }
 
 /** Holds `text` anywhere, in any case of its ASCII letters. Its `%` and `_` are letters like others. */
-function like(column: unknown, text: string) {
+function like(lowered: unknown, text: string) {
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-  return sql<SqlBool>`lower(${column}) like ${pattern} escape '\\'`;
+  return sql<SqlBool>`${lowered} like ${pattern} escape '\\'`;
 }

@@ -1,7 +1,8 @@
 import type { Device, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/contract";
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import type { DeviceParts, DeviceRow } from "./store.ts";
+import type { DeviceRow } from "./pages.ts";
+import type { DeviceParts } from "./store.ts";
 
 /** The fields that a person may set, each a column. */
 export const EDITABLE_FIELDS = ["ip", "mac", "hostname", "vendor", "os_guess", "device_type", "tags"] as const satisfies readonly (keyof DeviceUpdate)[];

@@ -10,8 +10,9 @@ import { CSV_HEADER, toCsvLine } from "./csv.ts";
 import { formatCursor, parseCursor, type Position } from "../../gateway/cursor.ts";
 import type { DeviceEditor } from "./editor.ts";
 import type { DeviceFilter } from "./filters.ts";
+import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./pages.ts";
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";
-import { type DevicesStore, type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./store.ts";
+import type { DevicesStore } from "./store.ts";
 
 interface PageOfList {
   readonly page: number;
@@ -73,11 +74,11 @@ export function createDevicesService(deps: {
       const { filter, order, positionOf } = await read(tenantId, query);
       const from = cursor === undefined ? (page - 1) * perPage : parseCursor(sort, cursor);
       // One more than asked for tells whether there is a next page.
-      const rows = await store.list(tenantId, filter, { ...order, limit: perPage + 1, from });
+      const { rows, total } = await store.page(tenantId, filter, { ...order, limit: perPage + 1, from });
       const shown = rows.slice(0, perPage);
       const last = rows.length > perPage ? shown.at(-1) : undefined;
       const nextCursor = last ? formatCursor(sort, positionOf(last)) : null;
-      return { data: shown.map(toDevice), meta: { page, per_page: perPage, total: await store.count(tenantId, filter), next_cursor: nextCursor } };
+      return { data: shown.map(toDevice), meta: { page, per_page: perPage, total, next_cursor: nextCursor } };
     },
 
     async exportCsv(tenantId, query) {
@@ -85,7 +86,7 @@ export function createDevicesService(deps: {
       return (async function* pages() {
         yield CSV_HEADER;
         for (let from: number | Position = 0; ;) {
-          const rows = await store.list(tenantId, filter, { ...order, limit: EXPORT_ROWS, from });
+          const { rows } = await store.page(tenantId, filter, { ...order, limit: EXPORT_ROWS, from });
           if (rows.length > 0) yield rows.map((row) => toCsvLine(toDevice(row))).join("");
           const last = rows.at(-1);
           if (last === undefined || rows.length < EXPORT_ROWS) return;
