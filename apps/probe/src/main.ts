@@ -27,6 +27,7 @@ const program = new Command("lanthorn-probe")
 
 program.command("run")
   .description("Watch the network until told to stop.")
+  .addHelpText("after", "\nLANTHORN_INTERFACE, LANTHORN_DATA_DIR, LANTHORN_LOG_LEVEL, LANTHORN_MQTT_URL and LANTHORN_COLLECTOR_URL override the file.")
   .option("--replay <file>", "read a pcap or pcapng file instead of the interface; nothing is sent")
   .option("--exit-when-drained", "with --replay: end when the collector has everything")
   .action(({ replay, exitWhenDrained }: { readonly replay?: string; readonly exitWhenDrained?: boolean }) =>
