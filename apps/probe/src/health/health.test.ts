@@ -70,11 +70,11 @@ async function follow(reports: readonly { readonly machine?: Partial<MachineFact
 const times = <T>(count: number, value: T) => Array.from({ length: count }, () => value);
 
 describe("health", () => {
-  test("is reported at once and every 30 seconds, in the contract's shape", async () => {
+  test("is reported at once, soon again, and every 30 seconds, in the contract's shape", async () => {
     const { seen } = await follow(times(4, {}));
-    expect(seen).toHaveLength(4);
+    expect(seen.map(({ uptime_seconds: at }) => at)).toEqual([0, 3, 30, 60, 90]);
     for (const report of seen) expect(ProbeHealth.parse(report)).toEqual(report);
-    expect(seen[3]).toMatchObject({ uptime_seconds: 90, capture: { frames: 3000 }, hosts: { online: 3, known: 4 }, interface: { name: "lan0", up: true } });
+    expect(seen[4]).toMatchObject({ uptime_seconds: 90, capture: { frames: 3000 }, hosts: { online: 3, known: 4 }, interface: { name: "lan0", up: true } });
     expect(told()).toEqual([]);
   });
 

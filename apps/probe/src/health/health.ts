@@ -26,8 +26,11 @@ export interface HealthWatch {
 
 const DAY_MS = 86_400_000;
 
+/** By then capture and connection are there, if they come at all: who asks for the status after a start is told so. Alerts wait. */
+const SECOND_LOOK_MS = 3000;
+
 /**
- * Looks at once and then every `intervalMs`, tells what it saw, and lets the alerts judge it.
+ * Looks at once, soon again, and then every `intervalMs`, tells what it saw, and lets the alerts judge it.
  * @param deps.onHealth Called with each report, after the alerts.
  */
 export function createHealthWatch(deps: {
@@ -44,7 +47,7 @@ export function createHealthWatch(deps: {
   let lastLookAt = startedAt;
   let before = sources.capture();
 
-  function look(): void {
+  function look(isJudged: boolean): void {
     lastLookAt = clock.monotonic();
     const machine = sources.machine();
     const queue = sources.outbox();
@@ -53,7 +56,7 @@ export function createHealthWatch(deps: {
     const offsetMs = sources.clockOffsetMs();
     const frames = capture.frames - before.frames;
     const dropped = Math.max(0, capture.dropped - before.dropped);
-    before = capture;
+    if (isJudged) before = capture;
     const endsAt = sources.certificateEndsAt();
     const values: HealthValues = {
       cpu: machine.cpuPercent,
@@ -68,7 +71,7 @@ export function createHealthWatch(deps: {
       interface: link.up ? 0 : 1,
       certificate: endsAt === null ? null : (endsAt - clock.now()) / DAY_MS,
     };
-    deps.alerts.look(values, toInstant(clock.now()));
+    if (isJudged) deps.alerts.look(values, toInstant(clock.now()));
     deps.onHealth({
       v: MESSAGE_VERSION,
       at: toInstant(clock.now()),
@@ -87,11 +90,15 @@ export function createHealthWatch(deps: {
     });
   }
 
-  look();
-  const stop = clock.every(deps.intervalMs, look);
+  look(true);
+  const cancelSecond = clock.after(SECOND_LOOK_MS, () => look(false));
+  const stop = clock.every(deps.intervalMs, () => look(true));
   return {
     turning: () => clock.monotonic() - lastLookAt < 3 * deps.intervalMs,
-    close: stop,
+    close() {
+      cancelSecond();
+      stop();
+    },
   };
 }
 
