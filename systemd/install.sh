@@ -30,22 +30,30 @@ echo "installing into $library"
 fresh=$library.new
 rm -rf "$fresh"
 mkdir -p "$fresh/bin"
-(cd "$source_tree" && tar -cf - --exclude=src --exclude=samples --exclude=.turbo --exclude=packages/toolchain \
-  package.json package-lock.json LICENSE node_modules packages/*/package.json packages/*/dist apps/*/package.json apps/*/dist test/package.json) |
-  tar -xf - -C "$fresh"
-# Development packages stay behind; nothing is fetched.
-(cd "$fresh" && npm prune --omit=dev --offline --ignore-scripts --loglevel=error --no-audit --no-fund >/dev/null && rm -rf test package-lock.json)
-for app in probe collector; do
-  cat >"$fresh/bin/lanthorn-$app" <<EOF
+chmod 755 "$fresh" "$fresh/bin"
+# What runs: the compiled apps and packages, and the libraries that those need; nothing that builds or tests. Nothing is fetched.
+files() {
+  printf '%s\n' package.json LICENSE
+  for folder in packages/* apps/*; do
+    if [ -d "$folder/dist" ]; then printf '%s\n' "$folder/package.json" "$folder/dist"; fi
+  done
+  # It also finds fault with what is not ours to mend; what matters is the list.
+  { npm ls --all --omit=dev --parseable -w @lanthorn/probe -w @lanthorn/collector -w @lanthorn/cli 2>/dev/null || true; } |
+    while IFS= read -r path; do
+      case $path in "$source_tree"/*node_modules/*) printf '%s\n' "${path#"$source_tree"/}" ;; esac
+    done
+}
+(cd "$source_tree" && files | tar -cf - --owner=0 --group=0 --mode=u=rwX,go=rX -T -) | tar -xpf - -C "$fresh"
+for name in lanthorn:cli lanthorn-collector:collector lanthorn-probe:probe; do
+  cat >"$fresh/bin/${name%:*}" <<EOF
 #!/bin/sh
-exec node --max-semi-space-size=2 "\$(dirname "\$(readlink -f "\$0")")/../apps/$app/dist/main.js" "\$@"
+exec node "\$(dirname "\$(readlink -f "\$0")")/../apps/${name#*:}/dist/main.js" "\$@"
 EOF
 done
-cat >"$fresh/bin/lanthorn" <<'EOF'
-#!/bin/sh
-exec node "$(dirname "$(readlink -f "$0")")/../apps/cli/dist/main.js" "$@"
-EOF
 chmod 755 "$fresh"/bin/*
+for name in lanthorn lanthorn-collector lanthorn-probe; do
+  "$fresh/bin/$name" --version >/dev/null || { echo "install.sh: $name does not run from $fresh; nothing was changed" >&2; exit 1; }
+done
 rm -rf "$library.old"
 [ ! -d "$library" ] || mv "$library" "$library.old"
 mv "$fresh" "$library"
@@ -75,6 +83,10 @@ done
 if [ -z "$root" ]; then
   systemd-sysusers
   systemd-tmpfiles --create
+  # Before the first start makes them: who enrolls as root writes for the service's user.
+  for unit in $units; do
+    install -d -m 700 -o "lanthorn-$unit" -g "lanthorn-$unit" "/var/lib/lanthorn-$unit"
+  done
   systemctl daemon-reload
 fi
 if [ "$start" = yes ]; then
@@ -84,11 +96,13 @@ if [ "$start" = yes ]; then
       echo "The probe is not enrolled yet. Set its interface in /etc/lanthorn/probe.toml, then:"
       echo "  lanthorn-probe enroll --collector https://COLLECTOR:8443 --token TOKEN && systemctl start lanthorn-probe"
     else
-      systemctl enable --now "lanthorn-$unit.service"
+      systemctl enable "lanthorn-$unit.service"
+      # Not only started: one that runs already is the former version.
+      systemctl restart "lanthorn-$unit.service"
     fi
   done
 fi
 case $units in
-  *collector*) echo "User admin's first password is in /etc/lanthorn/credentials/admin-password." ;;
+  *collector*) echo "User admin's first password is in $root/etc/lanthorn/credentials/admin-password." ;;
 esac
 echo "installed:$units"

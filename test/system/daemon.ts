@@ -17,7 +17,7 @@ export interface Daemon {
 }
 
 export interface DaemonOptions {
-  /** Path of its compiled `main.js`. */
+  /** Path of its compiled `main.js`, or of a program that runs it. */
   readonly script: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -42,7 +42,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const log = openSync(options.logFile, "a");
   const enter = options.namespace === undefined ? [] : ["ip", "netns", "exec", options.namespace];
-  const [program = "", ...args] = [...DIE_WITH_US, ...enter, ...(options.through ?? []), process.execPath, options.script, ...options.args];
+  const run = options.script.endsWith(".js") ? [process.execPath, options.script] : [options.script];
+  const [program = "", ...args] = [...DIE_WITH_US, ...enter, ...(options.through ?? []), ...run, ...options.args];
   const child = spawn(program, args, { env: { ...inheritedEnvironment(), ...options.env }, stdio: ["ignore", "pipe", log] });
   closeSync(log);
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
