@@ -10,6 +10,8 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "test/**/*.test.ts"],
     /** Native addons (pcap) load in one thread only. */
     pool: "forks",
+    /** More than the cores of a small machine: the system tests mostly wait for what takes its time, as a host's two minutes of silence. */
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 120_000,
     reporters: ["default", new SummaryReporter()],
