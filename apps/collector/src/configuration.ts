@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { readConfiguration } from "@lanthorn/runtime";
 import { z } from "zod";
+import { isAllowEntry } from "./deliveries/target-policy.ts";
 import { CollectorError } from "./errors.ts";
 
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/collector.toml";
@@ -19,7 +20,10 @@ const DatabaseUrl = z.string().superRefine((url, context) => {
   else if (!/^sqlite:.+/.test(url)) context.addIssue("sqlite: and a path, as sqlite:/var/lib/lanthorn-collector/lanthorn.db");
 });
 /** A list, or in the environment its members with commas between. */
-const Names = z.preprocess((value) => (typeof value === "string" ? value.split(",").map((name) => name.trim()).filter(Boolean) : value), z.array(Host).max(64));
+const Names = z.preprocess(splitAtCommas, z.array(Host).max(64));
+const Receivers = z.preprocess(splitAtCommas, z.array(z.string().max(255).refine(isAllowEntry, {
+  error: "a host's name, an address, or a prefix as 10.0.0.0/8; this machine and its link only by single addresses",
+})).max(256));
 
 const File = z.strictObject({
   data_dir: z.string().min(1).default("/var/lib/lanthorn-collector"),
@@ -67,6 +71,26 @@ const File = z.strictObject({
   }).prefault({}),
   /** Resolved alerts; others are kept until they are. */
   alerts: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
+  webhooks: z.strictObject({
+    /** Receivers beside https at public addresses: names, addresses, prefixes. See the README. */
+    allow: Receivers.default([]),
+    /** Certificate authorities of receivers, in PEM, beside the usual ones. */
+    ca_file: z.string().min(1).optional(),
+    keep_days: z.number().min(0.01).max(3650).default(14),
+    /** Deliveries of one webhook, done or waiting. */
+    keep_deliveries: z.int().min(100).max(10_000_000).default(100_000),
+  }).prefault({}),
+  /** Where e-mails to account owners go; without it there are none. */
+  smtp: z.strictObject({
+    host: Host,
+    port: z.int().min(1).max(65_535).default(587),
+    security: z.enum(["tls", "starttls", "none"]).default("starttls"),
+    username: z.string().min(1).max(255).optional(),
+    password: z.string().max(1024).optional(),
+    from: z.string().min(3).max(255),
+  }).optional(),
+  /** 32 bytes in Base64 that seal secrets in the database; made at the first start. Collectors that share a database share it. */
+  sealing_key: z.string().min(1).optional(),
 });
 
 /** The whole configuration, with every default filled in. */
@@ -90,13 +114,18 @@ const NAMES = {
   LANTHORN_MQTT_URL: "mqtt.url",
   LANTHORN_MQTT_PUBLIC_URL: "mqtt.public_url",
   LANTHORN_DATABASE_URL: "database.url",
+  LANTHORN_WEBHOOKS_ALLOW: "webhooks.allow",
+  LANTHORN_SMTP_HOST: "smtp.host",
+  LANTHORN_SMTP_PORT: "smtp.port",
+  LANTHORN_SMTP_SECURITY: "smtp.security",
+  LANTHORN_SMTP_FROM: "smtp.from",
 } as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the file, the environment over it, and systemd's credentials (files `admin-password` and `token-secret` in
- * `$CREDENTIALS_DIRECTORY`) for the secrets that the environment does not name.
+ * Reads the file, the environment over it, and systemd's credentials (files `admin-password`, `token-secret`,
+ * `sealing-key` and `smtp-password` in `$CREDENTIALS_DIRECTORY`) for the secrets that the environment does not name.
  * @param file Null for the usual place, where there may be none.
  * @throws RuntimeError or CollectorError `config-invalid`, naming each key and what is allowed there.
  */
@@ -109,8 +138,12 @@ export function readCollectorConfiguration(file: string | null, environment: Env
   if (secret !== undefined && secret.length < 32) {
     throw new CollectorError("config-invalid", "the configuration is not valid:\n  token.secret (LANTHORN_TOKEN_SECRET): at least 32 characters");
   }
+  const sealingKey = secretFrom(environment, "LANTHORN_SEALING_KEY", "sealing-key") ?? values.sealing_key;
+  const smtpPassword = secretFrom(environment, "LANTHORN_SMTP_PASSWORD", "smtp-password") ?? values.smtp?.password;
   return {
     ...values,
+    ...(sealingKey !== undefined && { sealing_key: sealingKey }),
+    ...(values.smtp && { smtp: { ...values.smtp, ...(smtpPassword !== undefined && { password: smtpPassword }) } }),
     admin: password === undefined ? {} : { password },
     token: { ...values.token, ...(secret === undefined ? {} : { secret }) },
     database_file: (values.database.url ?? `sqlite:${join(values.data_dir, "lanthorn.db")}`).replace(/^sqlite:(\/\/(?=\/))?/, ""),
@@ -128,6 +161,10 @@ function secretFrom(environment: Environment, name: string, credential: string):
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new CollectorError("config-invalid", `cannot read the credential ${credential}`, { cause });
   }
+}
+
+function splitAtCommas(value: unknown): unknown {
+  return typeof value === "string" ? value.split(",").map((name) => name.trim()).filter(Boolean) : value;
 }
 
 function isPrefix(text: string): boolean {

@@ -4,7 +4,7 @@ export class CollectorError extends Error {
 
   readonly code:
     | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "listen-failed" | "certificate-unusable"
-    | "token-key-unusable" | "admin-refused" | "broker-unreachable";
+    | "token-key-unusable" | "admin-refused" | "broker-unreachable" | "secret-unreadable";
 
   constructor(code: CollectorError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -47,6 +47,8 @@ import { createDeviceEditor } from "./services/devices/editor.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
+import { openDiplomat } from "./services/diplomat/open.ts";
+import { diplomatRoutes } from "./services/diplomat/routes.ts";
 import { prepareFirstStart } from "./services/people/first-start.ts";
 import { createPasswords } from "./services/people/passwords.ts";
 import { createPeople } from "./services/people/people.ts";
@@ -90,9 +92,15 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   lifecycle.onClose("people", () => people.close());
 
-  const eventLog: EventLog = createEventLog({ reads, onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) });
+  const diplomat = openDiplomat(configuration, { db, reads, audit, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, log, version: VERSION });
+  lifecycle.onClose("webhook deliveries", () => diplomat.close());
+  await diplomat.start();
+  const eventLog: EventLog = createEventLog({ reads, enqueue: diplomat.enqueue, onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
-  const published = (tenantId: string, fromSeq: number) => live.published(tenantId, fromSeq);
+  const published = (tenantId: string, fromSeq: number) => {
+    live.published(tenantId, fromSeq);
+    diplomat.published(tenantId);
+  };
   const retention = createRetention({ db, clock, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
   lifecycle.onClose("event retention", () => retention.close());
   const upkeep = createAlertUpkeep({ db, log: eventLog, published, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
@@ -131,7 +139,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     version: VERSION, clock, log,
     parts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
-      broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()),
+      broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), deliveries: () => diplomat.health(),
     },
   });
   const services: ServiceRoutes = {
@@ -146,6 +154,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       health,
     ],
     agents: [agentsRoutes(agents)],
+    diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({
     clock, log, authentication: people.authentication, limiter, tiers, idempotency, services, health,

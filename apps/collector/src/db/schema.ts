@@ -9,6 +9,8 @@ export interface Schema {
     id: string; name: string; created_at: string; last_event_seq: Generated<number>;
     /** What the tenant's events take, kept by the log for its retention. */
     event_bytes: Generated<number>;
+    /** Rises with every change of which webhooks take which events, so that whoever remembers them knows when to look again. */
+    webhooks_revision: Generated<number>;
   };
   sites: {
     id: string; tenant_id: string; name: string; created_at: string;
@@ -91,6 +93,36 @@ export interface Schema {
   audit: {
     id: string; tenant_id: string; at: string; actor_type: string; actor_id: string; actor_name: string; address: string;
     action: string; target_type: string; target_id: string; before: string | null; after: string | null;
+  };
+  webhooks: {
+    id: string; tenant_id: string; url: string; events: string; active: number; status: string; failing_since: string | null;
+    /** Sealed with the collector's own key: see `createSealing`. */
+    secret_sealed: string; secret_hint: string; previous_secret_sealed: string | null; previous_secret_until: string | null;
+    created_at: string; last_delivery_at: string | null;
+    /** The delivery worker that sends to it, and no other may. */
+    worker_id: string | null;
+  };
+  /** One event on its way to one webhook, or what became of it. Its payload is the event in the log. */
+  webhook_deliveries: {
+    webhook_id: string; id: string; tenant_id: string; event_id: string; event: string;
+    /** Its place in the tenant's log; 0 for a test, which is not in it. */
+    event_seq: number;
+    /** `live` before a new event's first attempt, `retry` after it, `replay` for what was asked for again; null when it is done. */
+    lane: string | null;
+    status: string; attempt: number; requested_at: string | null; status_code: number | null; response_time_ms: number | null; error: string | null;
+    response_excerpt: string | null;
+    /** Every attempt's result as a JSON array. */
+    attempts: string;
+    created_at: string;
+    /** When the next attempt is due, in the lane `retry` only. */
+    retry_at: string | null;
+  };
+  /** The processes that deliver. One whose `beats` stand still is dead. */
+  delivery_workers: { id: string; beats: number };
+  /** E-mails about webhooks, on their way or not. */
+  webhook_notices: {
+    id: string; tenant_id: string; webhook_id: string; kind: string; detail: string; status: string; attempt: number;
+    next_attempt_at: string | null; error: string | null; created_at: string;
   };
   /** Requests that came with an `Idempotency-Key`, for a day. `answer` is sealed; null while the request is under way. */
   idempotency_keys: {

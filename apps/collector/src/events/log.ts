@@ -37,6 +37,13 @@ export type JustAppended = StoredEvent & { readonly isLate: boolean };
  * without the other; a throw undoes both.
  */
 export type OnAppend = (trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]) => Promise<void>;
+/** Events as they were just appended, in a transaction that may still be undone. */
+export interface AppendedBatch {
+  readonly tenantId: string;
+  readonly rows: readonly Insertable<Schema["events"]>[];
+  /** The tenant's `webhooks_revision`, which cannot change before the transaction ends. */
+  readonly webhooksRevision: number;
+}
 
 /** The one ordered record of what happened, for each tenant. */
 export interface EventLog {
@@ -57,7 +64,15 @@ export interface EventLog {
 /** What a row takes beside its data: ids, times, the key and SQLite's own bytes. Measured on host_found rows. */
 export const ROW_OVERHEAD_BYTES = 320;
 
-export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly onAppend?: OnAppend }): EventLog {
+/**
+ * @param deps.enqueue Puts the events on their way to webhooks, in their transaction.
+ * @param deps.onAppend Called after it.
+ */
+export function createEventLog(deps: {
+  readonly reads: Kysely<Schema>;
+  readonly enqueue?: (trx: Transaction<Schema>, batch: AppendedBatch) => Promise<void>;
+  readonly onAppend?: OnAppend;
+}): EventLog {
   return {
     async append(trx, tenantId, events) {
       const rows = events.map((event): Insertable<Schema["events"]> => ({
@@ -67,14 +82,15 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly 
         data: JSON.stringify(event.data),
       }));
       const bytes = rows.reduce((sum, row) => sum + ROW_OVERHEAD_BYTES + row.data.length, 0);
-      const { last_event_seq: toSeq } = await trx.updateTable("tenants")
+      const { last_event_seq: toSeq, webhooks_revision: webhooksRevision } = await trx.updateTable("tenants")
         .set((eb) => ({ last_event_seq: eb("last_event_seq", "+", rows.length), event_bytes: eb("event_bytes", "+", bytes) }))
-        .where("id", "=", tenantId).returning("last_event_seq").executeTakeFirstOrThrow();
+        .where("id", "=", tenantId).returning(["last_event_seq", "webhooks_revision"]).executeTakeFirstOrThrow();
       const fromSeq = toSeq - rows.length + 1;
       rows.forEach((row, index) => {
         row.seq = fromSeq + index;
       });
       await insertMany(trx, "events", rows);
+      await deps.enqueue?.(trx, { tenantId, rows, webhooksRevision });
       const written = rows as readonly StoredEvent[];
       if (deps.onAppend) await deps.onAppend(trx, tenantId, written.map((row, index) => ({
         ...row, isLate: events[index]?.isLate ?? false,

@@ -96,6 +96,14 @@ function credentialHeader(credential: string | null): Record<string, string> {
   return credential.startsWith("svc_live_") ? { "x-api-key": credential } : { authorization: `Bearer ${credential}` };
 }
 
+/** A service that takes part in what the gateway does with events. */
+export interface Extension {
+  readonly services: ServiceRoutes;
+  readonly enqueue: NonNullable<Parameters<typeof createEventLog>[0]["enqueue"]>;
+  readonly published: (tenantId: string) => void;
+  readonly close: () => Promise<void>;
+}
+
 export async function startTestGateway(options: {
   readonly clock?: Clock;
   readonly tiers?: Tiers;
@@ -110,12 +118,14 @@ export async function startTestGateway(options: {
   /** Whether events raise alerts, as in the product. */
   readonly alerts?: boolean;
   readonly publicDocuments?: boolean;
+  readonly extend?: (parts: Database & { readonly clock: Clock; readonly dataDir: string }) => Extension;
 } = {}): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "lanthorn-gateway-"));
   const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
   const { db, reads } = database;
+  const extension = options.extend?.({ ...database, clock, dataDir });
   const tokenKey = options.tokenKey ?? { secret: TEST_SECRET };
   const tokens = createTokens({ key: tokenKey, lifetimeSeconds: 86_400, clock });
   const audit = createAudit({ clock });
@@ -124,10 +134,13 @@ export async function startTestGateway(options: {
     store: createPeopleStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
   });
   const eventLog: EventLog = createEventLog({
-    reads, ...(options.alerts ? { onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) } : {}),
+    reads, ...(extension && { enqueue: extension.enqueue }), ...(options.alerts ? { onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) } : {}),
   });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
-  const published = (tenantId: string, fromSeq: number) => live.published(tenantId, fromSeq);
+  const published = (tenantId: string, fromSeq: number) => {
+    live.published(tenantId, fromSeq);
+    extension?.published(tenantId);
+  };
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
@@ -144,6 +157,7 @@ export async function startTestGateway(options: {
       health,
       ...(options.services ?? []),
     ],
+    ...extension?.services,
   };
   const app = createGateway({
     clock, log, authentication: people.authentication, limiter, tiers, idempotency, services, health,
@@ -219,6 +233,7 @@ export async function startTestGateway(options: {
       }));
       const { fromSeq } = await db.transaction().execute((trx) => eventLog.append(trx, tenantId, rows));
       live.published(tenantId, fromSeq);
+      extension?.published(tenantId);
     },
 
     async stop({ keep } = { keep: false }) {
@@ -226,6 +241,7 @@ export async function startTestGateway(options: {
       await streams.close();
       await people.close();
       await listener.close();
+      await extension?.close();
       await database.close();
       if (!keep) rmSync(dataDir, { recursive: true });
     },

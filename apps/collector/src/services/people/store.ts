@@ -28,6 +28,8 @@ export interface PeopleStore {
   revokeToken(trx: Trx, token: Insertable<Schema["revoked_tokens"]>): Promise<void>;
   setPassword(trx: Trx, userId: string, password: { readonly hash: string; readonly tokensValidFrom: string }): Promise<void>;
   setLastLogin(trx: Trx, userId: string, at: string): Promise<void>;
+  /** Where the tenant's administrators get e-mail: none where they have no address. */
+  ownerAddresses(tenantId: string): Promise<readonly string[]>;
   anyUser(): Promise<boolean>;
   /** Writes the first tenant with its site and user, all or none. */
   createFirst(rows: {
@@ -65,6 +67,10 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
     },
     async setLastLogin(trx, userId, at) {
       await trx.updateTable("users").set({ last_login_at: at }).where("id", "=", userId).execute();
+    },
+    async ownerAddresses(tenantId) {
+      const users = await reads.selectFrom("users").select("email").where("tenant_id", "=", tenantId).where("role", "=", "admin" satisfies Role).orderBy("id").execute();
+      return users.flatMap(({ email }) => email ?? []);
     },
     async anyUser() {
       return (await reads.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined;

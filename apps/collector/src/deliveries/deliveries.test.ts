@@ -1,0 +1,213 @@
+import { createHmac } from "node:crypto";
+import { WebhookPayload } from "@lanthorn/contract";
+import { createFakeClock } from "@lanthorn/runtime";
+import { describe, expect, test } from "vitest";
+import { createEventLog, type NewEvent } from "../events/log.ts";
+import { deliveriesOf, eventually, OFFLINE, startAndClose } from "../services/diplomat/testing/stack.ts";
+import { createEnqueue } from "./enqueue.ts";
+
+const { start, receive } = startAndClose();
+
+describe("a delivery", () => {
+  test("brings an event's own bytes, signed, with its id and origin", async () => {
+    const [stack, receiver] = [await start(), await receive()];
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: `${receiver.url}/in?key=1`, secret: "a secret of mine" });
+    await stack.append(tenant, [OFFLINE, { type: "host_online" }]);
+    const [got] = await receiver.got(1);
+    if (!got) throw new Error("nothing");
+    expect([got.path, got.headers["content-type"], got.headers["user-agent"], got.headers.host]).toEqual([
+      "/in?key=1", "application/json", "Lanthorn/test", `127.0.0.1:${receiver.port}`,
+    ]);
+    const payload = WebhookPayload.parse(got.payload);
+    const event = await stack.db.selectFrom("events").selectAll().where("type", "=", "host_offline").executeTakeFirstOrThrow();
+    expect(payload).toEqual({
+      id: event.id, event: "device.offline", timestamp: event.occurred_at, tenant_id: tenant.tenantId,
+      data: { ...OFFLINE.data, site_id: tenant.siteId, probe_id: null, device_id: null },
+    });
+    expect(got.headers["x-service-signature"]).toBe(`sha256=${createHmac("sha256", "a secret of mine").update(got.body).digest("hex")}`);
+    expect(got.headers["webhook-id"]).toBe(event.id);
+    const [delivery] = await eventually("kept", async () => (await deliveriesOf(stack, tenant, id, "?status=delivered")).data);
+    expect(delivery).toMatchObject({
+      event_id: event.id, event: "device.offline", attempt: 1, status: "delivered", status_code: 204, error: null, next_attempt_at: null,
+    });
+    expect(receiver.received.length).toBe(1);
+  });
+
+  test("is tried at once and then 30 seconds, 2 minutes, 10 minutes and an hour after the attempt before", async () => {
+    const clock = createFakeClock();
+    const [stack, receiver] = [await start({ clock }), await receive({ now: clock.now })];
+    receiver.answer = (response) => void response.writeHead(500).end("not now");
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: receiver.url });
+    await stack.append(tenant, [OFFLINE]);
+    const startedAt = clock.now();
+    const advanceTo = (ms: number) => clock.advance(startedAt + ms - clock.now());
+    for (const [made, dueAt] of [[1, 30_000], [2, 150_000], [3, 750_000], [4, 4_350_000]] as const) {
+      await receiver.got(made);
+      await eventually("kept", async () => (await deliveriesOf(stack, tenant, id)).data[0]?.attempt === made);
+      await advanceTo(dueAt - 1000);
+      expect(receiver.received.length).toBe(made);
+      await advanceTo(dueAt);
+    }
+    expect((await receiver.got(5)).map(({ at }) => at - startedAt)).toEqual([0, 30_000, 150_000, 750_000, 4_350_000]);
+    const done = await eventually("failed", async () => (await deliveriesOf(stack, tenant, id, "?status=failed")).data[0]);
+    expect(done.attempts.map(({ attempt, status_code, response_excerpt, error }) => [attempt, status_code, response_excerpt, error]))
+      .toEqual([1, 2, 3, 4, 5].map((attempt) => [attempt, 500, "not now", "status: 500"]));
+    await clock.advance(2 * 3_600_000);
+    expect(receiver.received.length).toBe(5);
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    expect((await stack.call(tenant, "GET", `/${id}`)).body).toMatchObject({ active: true, status: "failing" });
+  });
+});
+
+describe("several webhooks", () => {
+  test("get what they are subscribed to, each in the order of events, and a retry holds up none", async () => {
+    const [stack, one, two] = [await start(), await receive(), await receive()];
+    const tenant = await stack.createTenant();
+    await stack.addWebhook(tenant, { url: one.url, events: ["device.offline"] });
+    await stack.addWebhook(tenant, { url: two.url, events: ["device.offline", "scan.failed"] });
+    let refused = 0;
+    two.answer = (response, _, { payload }) => {
+      const refuse = payload.data["missed_checks"] === 7 && refused++ === 0;
+      response.writeHead(refuse ? 500 : 200).end();
+    };
+    const other = await stack.createTenant();
+    await stack.append(other, [OFFLINE]);
+    for (let batch = 0; batch < 10; batch += 1) {
+      await stack.append(
+        tenant, Array.from({ length: 5 }, (_, index) => ({ ...OFFLINE, data: { ...OFFLINE.data, missed_checks: 3 + batch * 5 + index } })),
+      );
+    }
+    await stack.append(
+      tenant, [{ type: "scan_failed", data: { scan_id: tenant.siteId, target: "192.0.2.0/24", profile: "quick", reason: "no" } }],
+    );
+    await Promise.all([one.got(50), two.got(51)]);
+    const order = Array.from({ length: 50 }, (_, index) => 3 + index);
+    expect(one.received.map(({ payload }) => payload.data["missed_checks"])).toEqual(order);
+    expect(two.received.map(({ payload }) => payload.data["missed_checks"] ?? payload.event)).toEqual([...order, "scan.failed"]);
+  });
+
+  test("are not delayed by those that hang, reset or are not there", async () => {
+    const [stack, good] = [await start(), await receive()];
+    const tenant = await stack.createTenant();
+    for (let count = 0; count < 20; count += 1) {
+      const bad = await receive();
+      bad.answer = count % 2 === 0 ? () => {} : (response) => void response.socket?.destroy();
+      await stack.addWebhook(tenant, { url: bad.url });
+    }
+    await stack.addWebhook(tenant, { url: good.url });
+    const delays: number[] = [];
+    for (let count = 1; count <= 50; count += 1) {
+      const startedAt = performance.now();
+      await stack.append(tenant, [OFFLINE]);
+      await good.got(count);
+      delays.push(performance.now() - startedAt);
+    }
+    expect(delays.toSorted((a, b) => a - b).at(-3)).toBeLessThan(1000);
+  }, 60_000);
+
+  test("that do not answer are not called for each new event any more, until they answer", async () => {
+    const clock = createFakeClock();
+    const [stack, receiver] = [await start({ clock }), await receive()];
+    receiver.answer = (response) => void response.socket?.destroy();
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: receiver.url });
+    await stack.append(tenant, Array.from({ length: 30 }, () => OFFLINE));
+    const tried = async () => (await deliveriesOf(stack, tenant, id)).data.filter(({ attempt }) => attempt > 0);
+    await eventually("five kept", async () => (await tried()).length === 5);
+    await clock.advance(5000);
+    expect(receiver.received.length).toBe(5);
+    receiver.answer = (response) => void response.writeHead(204).end();
+    await clock.advance(26_000);
+    await eventually("all delivered", async () => (await deliveriesOf(stack, tenant, id, "?status=delivered")).data.length === 30);
+  });
+});
+
+describe("a clock that is set", () => {
+  test.each([["forward", 7 * 86_400_000], ["back", -7 * 86_400_000]])("%s neither hurries a retry nor holds it up", async (_, jumpMs) => {
+    const clock = createFakeClock();
+    const [stack, receiver] = [await start({ clock }), await receive()];
+    receiver.answer = (response) => void response.writeHead(500).end();
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: receiver.url });
+    await stack.append(tenant, [OFFLINE]);
+    const kept = () => stack.db.selectFrom("webhook_deliveries").select("attempt").where("webhook_id", "=", id).executeTakeFirst();
+    await eventually("kept", async () => (await kept())?.attempt === 1);
+    await clock.advance(1000);
+    clock.jump(jumpMs);
+    await clock.advance(28_000);
+    expect(receiver.received.length).toBe(1);
+    await clock.advance(2000);
+    await receiver.got(2);
+  });
+
+  test("back while the collector was off holds up no retry for longer than its wait", async () => {
+    const clock = createFakeClock();
+    const [stack, receiver] = [await start({ clock }), await receive()];
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: receiver.url });
+    await stack.append(tenant, [OFFLINE]);
+    await receiver.got(1);
+    const later = (ms: number) => new Date(clock.now() + 86_400_000 + ms).toISOString();
+    await eventually("delivered", async () => (await deliveriesOf(stack, tenant, id, "?status=delivered")).data.length === 1);
+    await stack.db.updateTable("webhook_deliveries")
+      .set({ lane: "retry", status: "pending", attempt: 1, requested_at: later(0), retry_at: later(30_000) }).execute();
+    await stack.db.updateTable("webhooks").set({ worker_id: null }).execute();
+    await stack.append(tenant, [OFFLINE]);
+    await receiver.got(2);
+    await clock.advance(31_000);
+    await receiver.got(3);
+  });
+});
+
+test("an event that the log has forgotten is told as such and counts against nobody", async () => {
+  const [stack, receiver] = [await start(), await receive()];
+  const tenant = await stack.createTenant();
+  const id = await stack.addWebhook(tenant, { url: receiver.url });
+  await stack.db.updateTable("webhooks").set({ worker_id: "another" }).execute();
+  await stack.append(tenant, [OFFLINE]);
+  await stack.db.deleteFrom("events").execute();
+  await stack.db.updateTable("webhooks").set({ worker_id: null }).execute();
+  const [failed] = await eventually("failed", async () => {
+    const found = (await deliveriesOf(stack, tenant, id, "?status=failed")).data;
+    return found.length > 0 && found;
+  });
+  expect([failed?.error, receiver.received.length]).toEqual(["forgotten: the event log does not hold the event any more", 0]);
+});
+
+test("nothing is enqueued for a webhook that was deleted or changed before", async () => {
+  const [stack, receiver] = [await start(), await receive()];
+  const tenant = await stack.createTenant();
+  const [gone, other] = [await stack.addWebhook(tenant, { url: receiver.url }), await stack.addWebhook(tenant, { url: receiver.url })];
+  await stack.append(tenant, [OFFLINE]);
+  await receiver.got(2);
+  await stack.call(tenant, "DELETE", `/${gone}`);
+  await stack.call(tenant, "PUT", `/${other}`, { events: ["scan.failed"] });
+  await stack.append(tenant, [OFFLINE]);
+  await stack.append(tenant, [{ type: "scan_failed", data: {} }]);
+  await receiver.got(3);
+  expect(receiver.received[2]?.payload.event).toBe("scan.failed");
+  expect((await stack.db.selectFrom("webhook_deliveries").select("event").execute()).length).toBe(3);
+});
+
+test("nothing is enqueued by a transaction that is undone", async () => {
+  const [stack, receiver] = [await start(), await receive()];
+  const tenant = await stack.createTenant();
+  await stack.addWebhook(tenant, { url: receiver.url });
+  const enqueue = createEnqueue();
+  const log = createEventLog({ reads: stack.reads, enqueue: (trx, batch) => enqueue.onAppend(trx, batch) });
+  const at = new Date(stack.clock.now()).toISOString();
+  const event: NewEvent = {
+    ...OFFLINE, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+  };
+  await expect(stack.db.transaction().execute(async (trx) => {
+    await log.append(trx, tenant.tenantId, [event]);
+    throw new Error("no");
+  })).rejects.toThrow("no");
+  expect(enqueue.takeEnqueued(tenant.tenantId).length).toBe(1);
+  await stack.append(tenant, [OFFLINE]);
+  await receiver.got(1);
+  expect((await stack.db.selectFrom("webhook_deliveries").select("event").execute()).length).toBe(1);
+});

@@ -1,0 +1,130 @@
+import type { WebhookEvent } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Attempt, type AttemptOutcome, unanswered } from "./attempt.ts";
+import { createCircuit } from "./circuit.ts";
+import { type Message, toMessage } from "./payload.ts";
+import type { Places } from "./places.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Sealing } from "./sealing.ts";
+import { type DeliveryStore, type Lane, LANES, type WaitingDelivery, type WebhookRow } from "./store.ts";
+import { secretsOf } from "./webhook-secrets.ts";
+
+/** One webhook's deliveries, sent one after the other in each of three lanes: new events, retries, what was asked for again. */
+export interface Endpoint {
+  /** Something may be due in these lanes. */
+  wake(lanes: readonly Lane[]): void;
+  /** The webhook as it is now; null when it is not ours any more, and nothing further is sent. */
+  update(row: WebhookRow | null): void;
+  isIdle(): boolean;
+  /** Resolves when no lane sends. */
+  settled(): Promise<void>;
+}
+
+export interface EndpointDependencies {
+  readonly store: Pick<DeliveryStore, "next">;
+  readonly attempt: Attempt;
+  readonly recorder: Recorder;
+  readonly places: Places;
+  readonly sealing: Sealing;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Takes nothing further, but lets what is under way end. */
+  readonly stopping: AbortSignal;
+  /** Gives up what is under way. */
+  readonly stop: AbortSignal;
+}
+
+/** Read at once; they are small, and their events with them seldom a megabyte together. */
+const READ_AT_ONCE = 16;
+
+export function createEndpoint(deps: EndpointDependencies, first: WebhookRow): Endpoint {
+  const { clock, log } = deps;
+  const circuit = createCircuit(() => clock.monotonic());
+  let row: WebhookRow | null = first;
+  const running = new Map<Lane, Promise<void>>();
+  const wanted = new Set<Lane>();
+
+  const sendable = (lane: Lane): WebhookRow | null => {
+    if (deps.stopping.aborted || row?.active !== 1) return null;
+    // A retry keeps its own time, and is seldom.
+    return lane !== "retry" && circuit.waitMs() > 0 ? null : row;
+  };
+
+  const makeAttempt = async (webhook: WebhookRow, delivery: WaitingDelivery): Promise<AttemptOutcome | null> => {
+    const now = toInstant(clock.now());
+    const message = messageOf(delivery);
+    if (!message) return { ...unanswered(now, "forgotten: the event log does not hold the event any more"), isHopeless: true };
+    try {
+      return await deps.attempt({ url: webhook.url, secrets: secretsOf(deps.sealing, webhook, now), message, stop: deps.stop });
+    } catch (error) {
+      log.error({ webhook_id: webhook.id, reason: describeError(error) }, "a webhook attempt could not be made");
+      return unanswered(now, "internal: the attempt could not be made; the collector's log tells why");
+    }
+  };
+
+  /** @returns False when the lane is to stop here. */
+  const deliver = async (lane: Lane, delivery: WaitingDelivery): Promise<boolean> => {
+    const giveBack = await deps.places.take(circuit.isSlow());
+    let outcome: AttemptOutcome | null;
+    try {
+      const webhook = sendable(lane);
+      if (!webhook) return false;
+      const startedAt = clock.monotonic();
+      outcome = await makeAttempt(webhook, delivery);
+      if (!outcome) return false;
+      if (!outcome.isHopeless) circuit.attempted(outcome.statusCode !== null, clock.monotonic() - startedAt);
+    } finally {
+      giveBack();
+    }
+    // The next one is sent only when this outcome is kept: a crash repeats no more than this one.
+    const after = await deps.recorder.record({ delivery, outcome });
+    if (row !== null) row = after;
+    return true;
+  };
+
+  const drain = async (lane: Lane) => {
+    for (;;) {
+      wanted.delete(lane);
+      if (!sendable(lane)) return;
+      const due = await deps.store.next(first.id, lane, { now: clock.now(), limit: READ_AT_ONCE });
+      for (const delivery of due) {
+        if (!sendable(lane) || !(await deliver(lane, delivery))) return;
+      }
+      if (due.length < READ_AT_ONCE && !wanted.has(lane)) return;
+    }
+  };
+
+  const run = async (lane: Lane) => {
+    try {
+      await drain(lane);
+    } catch (error) {
+      // Whoever looks for what is due comes back to it.
+      log.error({ webhook_id: first.id, reason: describeError(error) }, "deliveries of a webhook could not be read");
+    } finally {
+      running.delete(lane);
+    }
+  };
+
+  return {
+    wake(lanes) {
+      for (const lane of lanes) {
+        if (running.has(lane)) wanted.add(lane);
+        else running.set(lane, run(lane));
+      }
+    },
+    update(next) {
+      row = next;
+    },
+    isIdle: () => running.size === 0,
+    async settled() {
+      while (running.size > 0) await Promise.all(running.values());
+    },
+  };
+}
+
+/** Every lane, for who knows only that something changed. */
+export const ALL_LANES: readonly Lane[] = LANES;
+
+function messageOf({ source, event }: WaitingDelivery): Message | null {
+  return source && toMessage({ ...source, event: event as WebhookEvent, data: JSON.parse(source.data) as object });
+}

@@ -1,0 +1,82 @@
+import { createId } from "@lanthorn/runtime";
+import type { Insertable, Selectable, Transaction } from "kysely";
+import { insertMany } from "../db/insert-many.ts";
+import type { Schema } from "../db/schema.ts";
+import type { AppendedBatch } from "../events/log.ts";
+import { typesOf, webhookEventOf } from "./payload.ts";
+import type { Lane } from "./store.ts";
+
+/** Puts events on their way to the webhooks that are subscribed to them. */
+export interface Enqueue {
+  /** To be called with the events, in their transaction. */
+  onAppend(trx: Transaction<Schema>, batch: AppendedBatch): Promise<void>;
+  /**
+   * After the commit: the webhooks that got something since the last call. Some may be named in vain, after a transaction that
+   * was undone.
+   */
+  takeEnqueued(tenantId: string): readonly string[];
+}
+
+interface Subscriptions {
+  readonly revision: number;
+  /** Event type → the webhooks that take it. */
+  readonly byType: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Subscriptions are read once for each revision of a tenant: a tenant without webhooks costs nothing, and one with them no query. */
+export function createEnqueue(): Enqueue {
+  const known = new Map<string, Subscriptions>();
+  const enqueued = new Map<string, Set<string>>();
+
+  const subscriptionsOf = async (trx: Transaction<Schema>, tenantId: string, revision: number): Promise<Subscriptions> => {
+    const before = known.get(tenantId);
+    if (before?.revision === revision) return before;
+    const byType = new Map<string, string[]>();
+    const rows = await trx.selectFrom("webhooks").select(["id", "events"]).where("tenant_id", "=", tenantId).where("active", "=", 1)
+      .orderBy("id").execute();
+    for (const { id, events } of rows) {
+      for (const type of typesOf(new Set(JSON.parse(events) as string[]))) byType.set(type, [...(byType.get(type) ?? []), id]);
+    }
+    const found = { revision, byType };
+    known.set(tenantId, found);
+    return found;
+  };
+
+  return {
+    async onAppend(trx, { tenantId, rows, webhooksRevision }) {
+      if (webhooksRevision === 0) return;
+      const { byType } = await subscriptionsOf(trx, tenantId, webhooksRevision);
+      if (byType.size === 0) return;
+      const deliveries = rows.flatMap((row) => {
+        const event = webhookEventOf(row.type);
+        if (event === null) return [];
+        return (byType.get(row.type) ?? []).map(
+          (webhookId) => newDelivery(webhookId, { ...row, event }, { lane: "live", at: row.received_at }),
+        );
+      });
+      if (deliveries.length === 0) return;
+      await insertMany(trx, "webhook_deliveries", deliveries);
+      const waiting = enqueued.get(tenantId) ?? new Set();
+      for (const { webhook_id: id } of deliveries) waiting.add(id);
+      enqueued.set(tenantId, waiting);
+    },
+    takeEnqueued(tenantId) {
+      const ids = [...(enqueued.get(tenantId) ?? [])];
+      enqueued.delete(tenantId);
+      return ids;
+    },
+  };
+}
+
+/** A delivery before its first attempt. */
+export function newDelivery(
+  webhookId: string,
+  event: Pick<Insertable<Schema["events"]>, "id" | "tenant_id" | "seq"> & { readonly event: string },
+  { lane, at }: { readonly lane: Exclude<Lane, "retry">; readonly at: string },
+): Selectable<Schema["webhook_deliveries"]> {
+  return {
+    webhook_id: webhookId, id: createId(), tenant_id: event.tenant_id, event_id: event.id, event: event.event, event_seq: event.seq, lane,
+    status: "pending", attempt: 0, requested_at: null, status_code: null, response_time_ms: null, error: null, response_excerpt: null,
+    attempts: "[]", created_at: at, retry_at: null,
+  };
+}

@@ -1,0 +1,153 @@
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely, Selectable } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import type { Mail, Mailer } from "./mailer.ts";
+import type { NoticeKind } from "./settle.ts";
+
+/** Tells account owners by e-mail what became of their webhooks. */
+export interface Notices {
+  start(): void;
+  close(): Promise<void>;
+}
+
+type Notice = Selectable<Schema["webhook_notices"]>;
+
+const LOOK_EVERY_MS = 5000;
+/** Waits after the first, second, … failure to hand an e-mail over; after the last it is given up, and its record says so. */
+const WAITS_MS: readonly number[] = [60_000, 600_000, 3_600_000, 21_600_000];
+/** Longer than any mail server takes: another process leaves a notice alone for so long. */
+const HELD_MS = 300_000;
+
+/**
+ * @param deps.mailer Null where no mail server is configured: then the log and the record say it alone.
+ * @param deps.ownersOf E-mail addresses of a tenant's owners.
+ */
+export function createNotices(deps: {
+  readonly db: Kysely<Schema>;
+  readonly mailer: Mailer | null;
+  readonly ownersOf: (tenantId: string) => Promise<readonly string[]>;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Notices {
+  const { db, clock, log } = deps;
+  let stop = () => {};
+  let closed = false;
+  let looking: Promise<void> | null = null;
+
+  const end = (notice: Notice, values: Partial<Pick<Notice, "status" | "attempt" | "next_attempt_at" | "error">>) =>
+    db.updateTable("webhook_notices").set({ next_attempt_at: null, error: null, ...values }).where("id", "=", notice.id).execute();
+
+  const handle = async (notice: Notice) => {
+    // Of several processes that saw it one changes the row, and that one sends.
+    const { numUpdatedRows: held } = await db.updateTable("webhook_notices").set({ next_attempt_at: toInstant(clock.now() + HELD_MS) })
+      .where("id", "=", notice.id).where("status", "=", "pending").where("next_attempt_at", "=", notice.next_attempt_at)
+        .executeTakeFirstOrThrow();
+    if (held === 0n) return;
+    const webhook = await db.selectFrom("webhooks").innerJoin("tenants", "tenants.id", "webhooks.tenant_id")
+      .select(["webhooks.id", "webhooks.url", "tenants.name"])
+      .where("webhooks.id", "=", notice.webhook_id).executeTakeFirst();
+    if (!webhook) {
+      await end(notice, { status: "unsent", error: "the webhook was deleted" });
+      return;
+    }
+    const attempt = notice.attempt + 1;
+    if (attempt === 1) log.warn(
+      { tenant_id: notice.tenant_id, webhook_id: notice.webhook_id, kind: notice.kind, reason: notice.detail },
+      WORDS[notice.kind as NoticeKind].title,
+    );
+    const to = deps.mailer ? await deps.ownersOf(notice.tenant_id) : [];
+    if (!deps.mailer || to.length === 0) {
+      await end(
+        notice,
+        { status: "unsent", attempt, error: deps.mailer ? "the account owner has no e-mail address" : "no mail server is configured" },
+      );
+      return;
+    }
+    try {
+      await deps.mailer.send(mailOf(notice, webhook, to));
+      await end(notice, { status: "sent", attempt });
+    } catch (error) {
+      const waitMs = WAITS_MS[attempt - 1];
+      const reason = describeError(error);
+      log.error(
+        { webhook_id: notice.webhook_id, attempt, reason },
+        waitMs === undefined ? "an e-mail was given up" : "an e-mail was not taken, trying again later",
+      );
+      await end(
+        notice,
+        {
+          status: waitMs === undefined ? "failed" : "pending", attempt, error: reason,
+          next_attempt_at: waitMs === undefined ? null : toInstant(clock.now() + waitMs),
+        },
+      );
+    }
+  };
+
+  const look = async () => {
+    try {
+      const due = await db.selectFrom("webhook_notices").selectAll().where("status", "=", "pending")
+        .where("next_attempt_at", "<=", toInstant(clock.now())).orderBy("next_attempt_at").limit(100).execute();
+      for (const notice of due) {
+        if (closed) return;
+        await handle(notice);
+      }
+    } catch (error) {
+      log.error({ reason: describeError(error) }, "notices about webhooks could not be looked at, trying again");
+    } finally {
+      looking = null;
+    }
+  };
+
+  return {
+    start() {
+      stop = clock.every(LOOK_EVERY_MS, () => {
+        looking ??= look();
+      });
+      looking ??= look();
+    },
+    async close() {
+      closed = true;
+      stop();
+      deps.mailer?.close();
+      await looking;
+    },
+  };
+}
+
+/** Lines stay below 76 characters, so that mail carries them as they are. */
+const WORDS: Readonly<Record<NoticeKind, { readonly title: string; readonly meaning: readonly string[] }>> = {
+  failing: {
+    title: "a webhook is failing",
+    meaning: [
+      "Five attempts to deliver an event have failed. Each new event is now sent",
+      "once, without retries. The first that arrives ends this; after three days",
+      "without one the webhook is deactivated.",
+    ],
+  },
+  deactivated: {
+    title: "a webhook was deactivated",
+    meaning: [
+      "For three days nothing has arrived, and nothing is sent any more. When the",
+      "receiver works again, make the webhook active, and replay what it missed.",
+    ],
+  },
+  gone: {
+    title: "a webhook was deactivated by its receiver",
+    meaning: ["The receiver answered 410 Gone, and nothing is sent any more. If that was", "a mistake, make the webhook active again."],
+  },
+};
+
+/** The receiver's host alone is named: many services put their key into the rest of the URL. */
+function mailOf(
+  notice: Notice,
+  webhook: { readonly id: string; readonly url: string; readonly name: string },
+  to: readonly string[],
+): Mail {
+  const { title, meaning } = WORDS[notice.kind as NoticeKind];
+  const host = URL.canParse(webhook.url) ? new URL(webhook.url).host : "";
+  const text = [
+    `${title[0]?.toUpperCase()}${title.slice(1)}.`, "", `tenant    ${webhook.name}`, `webhook   ${webhook.id}`, `receiver  ${host}`,
+    `at        ${notice.created_at}`, `reason    ${notice.detail}`, "", ...meaning, "",
+  ];
+  return { to, subject: `Lanthorn: ${title} (${host})`, text: text.join("\n") };
+}

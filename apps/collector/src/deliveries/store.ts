@@ -1,0 +1,199 @@
+import type { WebhookAttempt } from "@lanthorn/contract";
+import { createId, toInstant } from "@lanthorn/runtime";
+import { type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from "kysely";
+import { hasRowLocks } from "../db/row-locks.ts";
+import type { Schema } from "../db/schema.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import { cancelWaiting, subscriptionsChanged } from "./subscriptions.ts";
+import { type Settled, settle, type Standing } from "./settle.ts";
+
+export const LANES = ["live", "retry", "replay"] as const;
+export type Lane = (typeof LANES)[number];
+
+export type WebhookRow = Selectable<Schema["webhooks"]>;
+
+type EventSource = Pick<Selectable<Schema["events"]>, "id" | "tenant_id" | "occurred_at" | "site_id" | "probe_id" | "device_id" | "data">;
+
+/** A delivery that waits for its next attempt, with the event that it carries; `source` is null when the log has forgotten it. */
+export interface WaitingDelivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly attempt: number;
+  readonly attempts: string;
+  readonly event: string;
+  readonly source: EventSource | null;
+}
+
+/** An attempt that was made. */
+export interface Made {
+  readonly delivery: Pick<WaitingDelivery, "id" | "webhookId" | "attempt" | "attempts">;
+  readonly outcome: AttemptOutcome;
+}
+
+export interface DeliveryStore {
+  /** Every active webhook, with the lanes in which something is due. */
+  due(now: number): Promise<readonly { readonly id: string; readonly workerId: string | null; readonly lanes: readonly Lane[] }[]>;
+  webhook(webhookId: string): Promise<WebhookRow | null>;
+  /** What is due in a lane: first attempts in the order of their events, retries of the oldest event first. */
+  next(webhookId: string, lane: Lane, options: { readonly now: number; readonly limit: number }): Promise<readonly WaitingDelivery[]>;
+  /**
+   * Keeps the outcome of attempts and what follows from them, all or none.
+   * @returns The webhooks as they are now, without those that are deleted or not this worker's any more: of theirs nothing is kept.
+   */
+  record(workerId: string, made: readonly Made[], now: number): Promise<readonly WebhookRow[]>;
+  /** After the clock was set: puts the waits of these webhooks off by as much, so that they last as long as they were to. */
+  shift(webhookIds: readonly string[], byMs: number): Promise<void>;
+  /** Retries whose last attempt lies in the future were scheduled by a clock that has been set back: they wait anew from now. */
+  mend(webhookIds: readonly string[], now: number): Promise<void>;
+}
+
+const WAITING = [
+  "d.id", "d.webhook_id", "d.attempt", "d.attempts", "d.event", "e.id as event_id", "e.tenant_id", "e.occurred_at", "e.site_id",
+  "e.probe_id", "e.device_id", "e.data",
+] as const;
+
+export function createDeliveryStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): DeliveryStore {
+  const { db, reads } = deps;
+  return {
+    async due(now) {
+      const rows = await reads.selectFrom("webhooks").select((eb) => [
+        "id", "worker_id",
+        eb.exists(inLane(eb, "live")).as("live"), eb.exists(inLane(eb, "replay")).as("replay"),
+        eb.exists(waiting(eb).where("d.retry_at", "<=", toInstant(now))).as("retry"),
+      ]).where("active", "=", 1).execute();
+      return rows.map((row) => ({ id: row.id, workerId: row.worker_id, lanes: LANES.filter((lane) => Boolean(row[lane])) }));
+    },
+
+    async webhook(webhookId) {
+      return (await reads.selectFrom("webhooks").selectAll().where("id", "=", webhookId).executeTakeFirst()) ?? null;
+    },
+
+    async next(webhookId, lane, { now, limit }) {
+      let query = reads.selectFrom("webhook_deliveries as d")
+        .leftJoin("events as e", (join) => join.onRef("e.tenant_id", "=", "d.tenant_id").onRef("e.seq", "=", "d.event_seq"))
+        .select(WAITING).where("d.webhook_id", "=", webhookId);
+      query = lane === "retry" ? query.where("d.retry_at", "<=", toInstant(now)) : query.where("d.lane", "=", lane);
+      const rows = await query.orderBy("d.event_seq").limit(limit).execute();
+      return rows.map(({ webhook_id: id, event_id: eventId, ...row }) => ({
+        id: row.id, webhookId: id, attempt: row.attempt, attempts: row.attempts, event: row.event,
+        source: eventId === null ? null : { ...(row as EventSource), id: eventId },
+      }));
+    },
+
+    record: (workerId, made, now) => db.transaction().execute(async (trx) => {
+      const ids = [...new Set(made.map(({ delivery }) => delivery.webhookId))];
+      const mine = trx.selectFrom("webhooks").selectAll().where("id", "in", ids).where("worker_id", "=", workerId).orderBy("id");
+      // Locked: what a person changes meanwhile must not be overwritten by what was read before.
+      const rows = await (hasRowLocks(trx) ? mine.forUpdate() : mine).execute();
+      const after: WebhookRow[] = [];
+      for (const row of rows) after.push(await recordOf(trx, row, made.filter(({ delivery }) => delivery.webhookId === row.id), now));
+      return after;
+    }),
+
+    async shift(webhookIds, byMs) {
+      for (const id of webhookIds) {
+        await db.transaction().execute(async (trx) => {
+          const row = await trx.selectFrom("webhooks").select("failing_since").where("id", "=", id).executeTakeFirst();
+          if (row?.failing_since) await trx.updateTable("webhooks").set({ failing_since: moved(row.failing_since, byMs) })
+            .where("id", "=", id).execute();
+          await moveRetries(trx, await retriesOf(trx, id), (retryAt) => moved(retryAt, byMs));
+        });
+      }
+    },
+
+    async mend(webhookIds, now) {
+      for (const id of webhookIds) {
+        await db.transaction().execute(async (trx) => {
+          const early = (await retriesOf(trx, id)).filter(
+            ({ requested_at: at }) => at !== null && Date.parse(at) > now + CLOCK_TOLERANCE_MS,
+          );
+          await moveRetries(trx, early, (retryAt, requestedAt) => toInstant(now + Date.parse(retryAt) - Date.parse(requestedAt)));
+        });
+      }
+    },
+  };
+}
+
+/** What clocks that are kept by NTP may differ by. */
+const CLOCK_TOLERANCE_MS = 2000;
+
+type Retry = Pick<Selectable<Schema["webhook_deliveries"]>, "webhook_id" | "id" | "retry_at" | "requested_at">;
+
+function retriesOf(trx: Transaction<Schema>, webhookId: string): Promise<readonly Retry[]> {
+  return trx.selectFrom("webhook_deliveries").select(["webhook_id", "id", "retry_at", "requested_at"])
+    .where("webhook_id", "=", webhookId).where("retry_at", "is not", null).execute();
+}
+
+async function moveRetries(
+  trx: Transaction<Schema>,
+  retries: readonly Retry[],
+  move: (retryAt: string, requestedAt: string) => string,
+): Promise<void> {
+  for (const { webhook_id: webhookId, id, retry_at: retryAt, requested_at: requestedAt } of retries) {
+    await trx.updateTable("webhook_deliveries").set({ retry_at: move(retryAt ?? "", requestedAt ?? "") })
+      .where("webhook_id", "=", webhookId).where("id", "=", id).execute();
+  }
+}
+
+function moved(instant: string, byMs: number): string {
+  return toInstant(Date.parse(instant) + byMs);
+}
+
+function waiting(eb: ExpressionBuilder<Schema, "webhooks">) {
+  return eb.selectFrom("webhook_deliveries as d").select("d.id").whereRef("d.webhook_id", "=", "webhooks.id");
+}
+
+function inLane(eb: ExpressionBuilder<Schema, "webhooks">, lane: Lane) {
+  return waiting(eb).where("d.lane", "=", lane);
+}
+
+async function recordOf(trx: Transaction<Schema>, row: WebhookRow, made: readonly Made[], now: number): Promise<WebhookRow> {
+  let standing: Standing = { active: row.active === 1, status: row.status as Standing["status"], failingSince: row.failing_since };
+  for (const { delivery, outcome } of made) {
+    const settled = settle(standing, delivery.attempt + 1, outcome, now);
+    await keepAttempt(trx, delivery, outcome, settled);
+    if (settled.notice !== null) await announce(trx, row, settled.notice, outcome, now);
+    standing = settled.standing;
+  }
+  const changed = {
+    active: standing.active ? 1 : 0, status: standing.status, failing_since: standing.failingSince,
+    last_delivery_at: made.findLast(({ outcome }) => outcome.arrived)?.outcome.requestedAt ?? row.last_delivery_at,
+  };
+  await trx.updateTable("webhooks").set(changed).where("id", "=", row.id).execute();
+  if (row.active === 1 && !standing.active) {
+    await subscriptionsChanged(trx, row.tenant_id);
+    await cancelWaiting(trx, row.id);
+  }
+  return { ...row, ...changed };
+}
+
+async function keepAttempt(
+  trx: Transaction<Schema>,
+  delivery: Made["delivery"],
+  outcome: AttemptOutcome,
+  { status, retryAt }: Settled,
+): Promise<void> {
+  const last: WebhookAttempt = {
+    attempt: delivery.attempt + 1, requested_at: outcome.requestedAt, status_code: outcome.statusCode,
+    response_time_ms: outcome.responseTimeMs,
+    error: outcome.error, response_excerpt: outcome.excerpt,
+  };
+  await trx.updateTable("webhook_deliveries").set({
+    ...last, status, lane: status === "pending" ? ("retry" satisfies Lane) : null, retry_at: retryAt,
+    attempts: JSON.stringify([...(JSON.parse(delivery.attempts) as WebhookAttempt[]), last]),
+  }).where("webhook_id", "=", delivery.webhookId).where("id", "=", delivery.id).execute();
+}
+
+async function announce(
+  trx: Transaction<Schema>,
+  row: WebhookRow,
+  kind: NonNullable<Settled["notice"]>,
+  outcome: AttemptOutcome,
+  now: number,
+): Promise<void> {
+  const at = toInstant(now);
+  await trx.insertInto("webhook_notices").values({
+    id: createId(), tenant_id: row.tenant_id, webhook_id: row.id, kind, detail: outcome.error ?? "", status: "pending", attempt: 0,
+    next_attempt_at: at, error: null, created_at: at,
+  }).execute();
+}

@@ -1,0 +1,87 @@
+import type { Clock, Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import { createAttempt } from "../../deliveries/attempt.ts";
+import { createClaims } from "../../deliveries/claims.ts";
+import { createEnqueue, type Enqueue } from "../../deliveries/enqueue.ts";
+import type { Mailer } from "../../deliveries/mailer.ts";
+import { createNotices } from "../../deliveries/notices.ts";
+import type { ResolveHost } from "../../deliveries/resolve.ts";
+import type { Sealing } from "../../deliveries/sealing.ts";
+import type { Sender } from "../../deliveries/send.ts";
+import { createDeliveryStore } from "../../deliveries/store.ts";
+import { createDeliverySweep } from "../../deliveries/sweep.ts";
+import { createTargetPolicy } from "../../deliveries/target-policy.ts";
+import { createDeliveryWorker, type DeliveryWorker } from "../../deliveries/worker.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import { createReplay } from "./replay.ts";
+import { createDiplomatService, type DiplomatService } from "./service.ts";
+import { createDiplomatStore } from "./store.ts";
+
+/** What speaks to the outside: webhooks and the e-mails about them. */
+export interface Diplomat {
+  readonly service: DiplomatService;
+  /** To be called with events, in their transaction. */
+  readonly enqueue: Enqueue["onAppend"];
+  /** To be called after events of a tenant were committed. */
+  readonly published: (tenantId: string) => void;
+  readonly health: DeliveryWorker["health"];
+  start(): Promise<void>;
+  /** Lets what is under way end, for some seconds. */
+  close(): Promise<void>;
+}
+
+export interface DiplomatDependencies {
+  readonly db: Kysely<Schema>;
+  readonly reads: Kysely<Schema>;
+  readonly audit: Audit;
+  readonly sealing: Sealing;
+  readonly resolve: ResolveHost;
+  readonly sender: Sender;
+  readonly mailer: Mailer | null;
+  /** E-mail addresses of a tenant's owners. */
+  readonly ownersOf: (tenantId: string) => Promise<readonly string[]>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+}
+
+export interface DiplomatOptions {
+  /** Hosts, addresses and prefixes that are sent to beside the public ones. */
+  readonly allow: readonly string[];
+  readonly keepDays: number;
+  /** Deliveries that are kept of each webhook. */
+  readonly keepEach: number;
+  /** No other process uses the database. */
+  readonly isAlone: boolean;
+}
+
+export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOptions): Diplomat {
+  const { db, reads, clock, log, sealing, resolve } = deps;
+  const policy = createTargetPolicy(options.allow);
+  const attempt = createAttempt({ policy, resolve, sender: deps.sender, clock, userAgent: `Lanthorn/${deps.version}` });
+  const worker = createDeliveryWorker(
+    { store: createDeliveryStore({ db, reads }), claims: createClaims({ db }), attempt, sealing, clock, log }, options,
+  );
+  const enqueue = createEnqueue();
+  const notices = createNotices({ db, mailer: deps.mailer, ownersOf: deps.ownersOf, clock, log });
+  const sweep = createDeliverySweep({ db, reads, clock, log }, options);
+  const service = createDiplomatService({
+    store: createDiplomatStore(deps), replay: createReplay(deps), sealing, policy, resolve, attempt, clock,
+    changed: (webhookId) => worker.changed(webhookId),
+  });
+  return {
+    service,
+    enqueue: (trx, batch) => enqueue.onAppend(trx, batch),
+    published: (tenantId) => worker.enqueued(enqueue.takeEnqueued(tenantId)),
+    health: () => worker.health(),
+    async start() {
+      await worker.start();
+      notices.start();
+    },
+    async close() {
+      await Promise.all([worker.close(), notices.close(), sweep.close()]);
+      deps.sender.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { type Insertable, type Kysely, type Transaction, type Updateable } from "kysely";
+import { hasRowLocks } from "../../db/row-locks.ts";
+import type { Schema } from "../../db/schema.ts";
+import { cancelWaiting, subscriptionsChanged } from "../../deliveries/subscriptions.ts";
+import type { Audit, AuditEntry } from "../../gateway/audit.ts";
+import { type DeliveryRow, toWebhook, type WebhookRow } from "./records.ts";
+
+export type Actor = AuditEntry["actor"];
+
+/** Where a list begins: so many rows in, or after a row's id. */
+interface Page {
+  readonly from: number | string;
+  readonly limit: number;
+}
+
+export interface DiplomatStore {
+  /** In the order in which they were made. */
+  list(tenantId: string, page: Page): Promise<readonly WebhookRow[]>;
+  count(tenantId: string): Promise<number>;
+  byId(tenantId: string, webhookId: string): Promise<WebhookRow | null>;
+  /** @returns False, and nothing is made, when the tenant would have more than `most`. */
+  create(actor: Actor, row: Insertable<Schema["webhooks"]>, most: number): Promise<boolean>;
+  /** @param change What is to change, of the row as it is now. @returns The row as it is then; null when there is none. */
+  update(actor: Actor, webhookId: string, change: (row: WebhookRow) => Updateable<Schema["webhooks"]>): Promise<WebhookRow | null>;
+  /** @returns False when there is none. Its deliveries go bit by bit. */
+  remove(actor: Actor, webhookId: string): Promise<boolean>;
+  /** Newest first. */
+  deliveries(webhookId: string, status: string | undefined, page: Page): Promise<readonly DeliveryRow[]>;
+  countDeliveries(webhookId: string, status: string | undefined): Promise<number>;
+  delivery(webhookId: string, deliveryId: string): Promise<DeliveryRow | null>;
+  /** Keeps what a test came to; one that arrived makes its webhook healthy. */
+  keepTest(actor: Actor, row: Insertable<Schema["webhook_deliveries"]>): Promise<void>;
+  addDelivery(actor: Actor, row: Insertable<Schema["webhook_deliveries"]>): Promise<void>;
+  eventExists(tenantId: string, seq: number): Promise<boolean>;
+}
+
+export function createDiplomatStore(
+  { db, reads, audit }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit },
+): DiplomatStore {
+  const write = (trx: Transaction<Schema>, actor: Actor, action: string, webhookId: string, before: object | null, after: object | null) =>
+    audit(trx, { actor, action: `webhook.${action}`, target: { type: "webhook", id: webhookId }, before, after });
+
+  return {
+    async list(tenantId, { from, limit }) {
+      const query = reads.selectFrom("webhooks").selectAll().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
+    },
+    count: (tenantId) => countWebhooks(reads, tenantId),
+    async byId(tenantId, webhookId) {
+      const found = reads.selectFrom("webhooks").selectAll().where("tenant_id", "=", tenantId).where("id", "=", webhookId);
+      return (await found.executeTakeFirst()) ?? null;
+    },
+
+    create: (actor, row, most) => db.transaction().execute(async (trx) => {
+      // Locks the tenant's row, so that of two at once the second counts the first.
+      await subscriptionsChanged(trx, row.tenant_id);
+      if ((await countWebhooks(trx, row.tenant_id)) >= most) return false;
+      const made = await trx.insertInto("webhooks").values(row).returningAll().executeTakeFirstOrThrow();
+      await write(trx, actor, "create", row.id, null, toWebhook(made));
+      return true;
+    }),
+
+    update: (actor, webhookId, change) => db.transaction().execute(async (trx) => {
+      const query = trx.selectFrom("webhooks").selectAll().where("tenant_id", "=", actor.tenantId).where("id", "=", webhookId);
+      const before = await (hasRowLocks(trx) ? query.forUpdate() : query).executeTakeFirst();
+      if (!before) return null;
+      const after = await trx.updateTable("webhooks").set(change(before)).where("id", "=", webhookId).returningAll()
+        .executeTakeFirstOrThrow();
+      await subscriptionsChanged(trx, actor.tenantId);
+      if (before.active === 1 && after.active === 0) await cancelWaiting(trx, webhookId);
+      await write(trx, actor, "update", webhookId, toWebhook(before), toWebhook(after));
+      return after;
+    }),
+
+    remove: (actor, webhookId) => db.transaction().execute(async (trx) => {
+      const row = await trx.deleteFrom("webhooks").where("tenant_id", "=", actor.tenantId).where("id", "=", webhookId).returningAll()
+        .executeTakeFirst();
+      if (!row) return false;
+      await subscriptionsChanged(trx, actor.tenantId);
+      await write(trx, actor, "delete", webhookId, toWebhook(row), null);
+      return true;
+    }),
+
+    async deliveries(webhookId, status, { from, limit }) {
+      let query = reads.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId).orderBy("id", "desc").limit(limit);
+      if (status !== undefined) query = query.where("status", "=", status);
+      return (typeof from === "number" ? query.offset(from) : query.where("id", "<", from)).execute();
+    },
+    async countDeliveries(webhookId, status) {
+      const query = reads.selectFrom("webhook_deliveries").select((eb) => eb.fn.countAll<number>().as("total"))
+        .where("webhook_id", "=", webhookId);
+      return (await (status === undefined ? query : query.where("status", "=", status)).executeTakeFirstOrThrow()).total;
+    },
+    async delivery(webhookId, deliveryId) {
+      const found = reads.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId).where("id", "=", deliveryId);
+      return (await found.executeTakeFirst()) ?? null;
+    },
+
+    keepTest: (actor, row) => db.transaction().execute(async (trx) => {
+      await trx.insertInto("webhook_deliveries").values(row).execute();
+      if (row.status === "delivered") {
+        await trx.updateTable("webhooks").set({ status: "healthy", failing_since: null, last_delivery_at: row.requested_at ?? null })
+          .where("id", "=", row.webhook_id).execute();
+      }
+      await write(trx, actor, "test", row.webhook_id, null, { event: row.event, status: row.status, status_code: row.status_code });
+    }),
+    addDelivery: (actor, row) => db.transaction().execute(async (trx) => {
+      await trx.insertInto("webhook_deliveries").values(row).execute();
+      await write(trx, actor, "redeliver", row.webhook_id, null, { delivery_id: row.id, event_id: row.event_id });
+    }),
+    async eventExists(tenantId, seq) {
+      const found = reads.selectFrom("events").select("seq").where("tenant_id", "=", tenantId).where("seq", "=", seq);
+      return (await found.executeTakeFirst()) !== undefined;
+    },
+  };
+}
+
+async function countWebhooks(handle: Kysely<Schema>, tenantId: string): Promise<number> {
+  const { total } = await handle.selectFrom("webhooks").select((eb) => eb.fn.countAll<number>().as("total"))
+    .where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
+  return total;
+}
