@@ -95,12 +95,24 @@ describe("the gateway", () => {
     ["a wrong type", '{"tags":["a",1]}', "tags.1"],
     ["an unknown field", '{"tags":[],"more":1}', ""],
     ["nothing", "", ""],
+    ["U+0000 in a text", String.raw`{"tags":["a","b\u0000c"]}`, "tags.1"],
+    ["U+0000 in a name", String.raw`{"tags":["a"],"b\u0000":1}`, ""],
   ])("answers 400 with the place for %s", async (_, body, path) => {
     const { request, createTenant } = await start({ services: [routesForTests()] });
     const { token } = await createTenant("admin");
     const answer = await request("/api/echo", { method: "POST", body, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" } });
     expect([answer.status, answer.error.code]).toEqual([400, "BAD_REQUEST"]);
     expect((answer.error.details as { path: string }[])[0]?.path).toBe(path);
+  });
+
+  test("refuses U+0000 in a path and a query, and takes six letters that only look like it for what they are", async () => {
+    const { get, request, createTenant } = await start({ services: [routesForTests()] });
+    const { token } = await createTenant("admin");
+    for (const path of ["/api/v1/devices?search=a%00b", "/api/v1/devices/%00"]) expect((await get(path, token)).status).toBe(400);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const answer = await request("/api/v1/echo", { method: "POST", headers, body: String.raw`{"tags":["\\u0000"]}` });
+    expect(answer.status).toBe(200);
+    expect((await get("/api/v1/devices?search=%2500", token)).status).toBe(200);
   });
 
   test("wants JSON to be called JSON, and a body of at most 1 MiB however it is sent", async () => {

@@ -3,6 +3,7 @@ import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
 import { createMiddleware } from "hono/factory";
 import { type GatewayEnvironment, identityOf, probeOf } from "./environment.ts";
 import { ApiError, forbidden } from "./errors.ts";
+import { placeOfNul } from "./nul.ts";
 
 /**
  * Who may use a route: the bearer of a scope, by token or API key; a person by any valid token (`signed-in`), which no key
@@ -20,7 +21,7 @@ export function declareRoute<const R extends RouteConfig>(access: Access, route:
     "x-access": access,
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
-    middleware: [checkAccess(access)],
+    middleware: [checkAccess(access), refuseNul],
     responses: { ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } } },
   });
 }
@@ -57,7 +58,19 @@ function securityOf(access: Access): Record<string, string[]>[] {
 }
 
 /** Answers 401 or 403 for who may not use a route of this access. */
-export function checkAccess(access: Access) {
+export const NUL = "a text cannot hold U+0000";
+
+/** PostgreSQL's texts cannot hold it, programs in C would see half of the text, and nobody means it. */
+const refuseNul = createMiddleware<GatewayEnvironment>(async (c, next) => {
+  if (c.req.url.includes("%00")) throw badRequest([{ path: [], message: NUL }]);
+  if (c.req.header("content-type")?.includes("json")) {
+    const path = placeOfNul(await c.req.text());
+    if (path) throw badRequest([{ path, message: NUL }]);
+  }
+  await next();
+});
+
+function checkAccess(access: Access) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
     if (access === "probe") probeOf(c);
     else if (access !== "anyone") {
