@@ -57,8 +57,7 @@ function securityOf(access: Access): Record<string, string[]>[] {
   return access === "signed-in" ? [{ bearer: [] }] : [{ bearer: [access] }, { apiKey: [access] }];
 }
 
-/** Answers 401 or 403 for who may not use a route of this access. */
-export const NUL = "a text cannot hold U+0000";
+const NUL = "a text cannot hold U+0000";
 
 /** PostgreSQL's texts cannot hold it, programs in C would see half of the text, and nobody means it. */
 const refuseNul = createMiddleware<GatewayEnvironment>(async (c, next) => {
@@ -70,7 +69,8 @@ const refuseNul = createMiddleware<GatewayEnvironment>(async (c, next) => {
   await next();
 });
 
-function checkAccess(access: Access) {
+/** Answers 401 or 403 for who may not use a route of this access. */
+export function checkAccess(access: Access) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
     if (access === "probe") probeOf(c);
     else if (access !== "anyone") {
