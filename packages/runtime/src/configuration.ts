@@ -41,7 +41,7 @@ function readToml(file: string, optional: boolean): Record<string, unknown> {
   try {
     return parseToml(text);
   } catch (cause) {
-    throw new RuntimeError("config-unreadable", `${file} is not TOML: ${(cause as Error).message.split("\n")[0]}`, { cause });
+    throw new RuntimeError("config-unreadable", `${file} is not TOML`, { cause });
   }
 }
 
