@@ -52,6 +52,13 @@ describe("the status", () => {
     expect(() => findStatus(directory, clock)).toThrow(code("not-running"));
   });
 
+  test("that is old while its process lives is no reason to start another", () => {
+    enroll();
+    writeStatus(directory, report({ written_at: toInstant(Date.UTC(2025, 0, 1)) }));
+    expect(() => findStatus(directory, clock)).toThrow("disk may be full");
+    expect(() => findStatus(directory, clock)).not.toThrow("systemctl start");
+  });
+
   test("that is missing, taken away, or nonsense is no status", () => {
     enroll();
     expect(() => findStatus(directory, clock)).toThrow(code("not-running"));

@@ -17,11 +17,13 @@ export function findStatus(dataDir: string, clock: Pick<Clock, "now">): StatusRe
   }
   const report = readStatus(dataDir);
   const fresh = report && clock.now() - Date.parse(report.written_at) < MISSED_REPORTS * report.interval_seconds * 1000;
-  if (!fresh || !isAlive(report.pid)) {
-    const last = report ? `; it was last heard at ${report.written_at}` : "";
-    throw new ProbeError("not-running", `enrolled as ${identity.probe_id}, but not running${last}: systemctl start lanthorn-probe, or lanthorn-probe run`);
-  }
-  return report;
+  if (fresh && isAlive(report.pid)) return report;
+  const last = report ? `; it was last heard at ${report.written_at}` : "";
+  // A disk that takes nothing takes no status either, and a start would mend nothing.
+  const advice = report && isAlive(report.pid)
+    ? `unless process ${report.pid} is it: then its disk may be full (df ${dataDir}), and its log tells more (journalctl -u lanthorn-probe)`
+    : "systemctl start lanthorn-probe, or lanthorn-probe run";
+  throw new ProbeError("not-running", `enrolled as ${identity.probe_id}, but not running${last}: ${advice}`);
 }
 
 function isAlive(pid: number): boolean {
