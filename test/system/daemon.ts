@@ -43,7 +43,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const log = openSync(options.logFile, "a");
   const enter = options.namespace === undefined ? [] : ["ip", "netns", "exec", options.namespace];
   const run = options.script.endsWith(".js") ? [process.execPath, options.script] : [options.script];
-  const [program = "", ...args] = [...DIE_WITH_US, ...enter, ...(options.through ?? []), ...run, ...options.args];
+  const [program = "", ...args] = [...DIE_WITH_US, ...(options.through ?? []), ...enter, ...run, ...options.args];
   const child = spawn(program, args, { env: { ...inheritedEnvironment(), ...options.env }, stdio: ["ignore", "pipe", log] });
   closeSync(log);
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {

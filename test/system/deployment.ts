@@ -30,6 +30,8 @@ export async function startCollector(options: {
   readonly host: string;
   readonly httpPort?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** A command that becomes the daemon; see `DaemonOptions`. */
+  readonly through?: readonly string[];
 }): Promise<Collector> {
   const daemon = await startDaemon({
     script: COLLECTOR,
@@ -44,6 +46,7 @@ export async function startCollector(options: {
       ...options.env,
     },
     logFile: join(options.dataDir, "collector.log"),
+    ...(options.through === undefined ? {} : { through: options.through }),
   });
   const url = String(daemon.ready["url"]);
   const passwordFile = join(options.dataDir, "admin-password");
@@ -58,12 +61,14 @@ export async function startCollector(options: {
 export interface ProbeBox {
   readonly dataDir: string;
   readonly namespace?: string;
+  /** A command that becomes the probe's; see `DaemonOptions`. */
+  readonly through?: readonly string[];
 }
 
 /** Runs one of the probe's commands to its end. */
 export function runProbeCommand(box: ProbeBox, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
-  const command = [process.execPath, PROBE, ...args];
-  const [program = "", ...rest] = box.namespace === undefined ? command : ["ip", "netns", "exec", box.namespace, ...command];
+  const enter = box.namespace === undefined ? [] : ["ip", "netns", "exec", box.namespace];
+  const [program = "", ...rest] = [...(box.through ?? []), ...enter, process.execPath, PROBE, ...args];
   return tryCommand(program, rest, { env: { LANTHORN_DATA_DIR: box.dataDir, ...env } });
 }
 
@@ -91,6 +96,7 @@ export function startProbe(box: ProbeBox, options: { readonly interface: string;
     args: ["run", ...(options.args ?? [])],
     env: { LANTHORN_DATA_DIR: box.dataDir, LANTHORN_INTERFACE: options.interface, ...options.env },
     ...(box.namespace === undefined ? {} : { namespace: box.namespace }),
+    ...(box.through === undefined ? {} : { through: box.through }),
     logFile: join(box.dataDir, "probe.log"),
   });
 }
