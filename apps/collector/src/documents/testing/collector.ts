@@ -14,11 +14,15 @@ export const OTHER_PASSWORD = "another password for tests";
 /** The whole collector in a process and a directory of its own, with rate limits that no test reaches. */
 export interface RunningCollector {
   readonly url: string;
+  readonly mqttPort: number;
+  readonly dataDir: string;
   /** Of the administrator that the first start made. */
   readonly credentials: { readonly username: string; readonly password: string };
   /** A token of theirs, also after their password was changed to `OTHER_PASSWORD`. */
   login(): Promise<string>;
   read(path: string): Promise<OpenApiDocument>;
+  /** Runs the command beside the daemon, as its operator does. @returns What it has printed. */
+  run(...args: readonly string[]): Promise<string>;
   /** What it has written to its log. */
   log(): string;
   stop(): Promise<void>;
@@ -26,26 +30,27 @@ export interface RunningCollector {
 
 const PLENTY = ["standard", "admin", "service"].map((tier) => `[rate_limits.${tier}]\nper_minute = 100000\nburst = 10000\n`).join("");
 
-/** @param configuration TOML that is added to what tests need. */
-export async function startCollector(configuration = ""): Promise<RunningCollector> {
+/** @param configuration TOML that is added to what tests need. @param environment Added to the process's own. */
+export async function startCollector(configuration = "", environment: Readonly<Record<string, string>> = {}): Promise<RunningCollector> {
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-documents-"));
   const file = join(dataDir, "collector.toml");
   writeFileSync(file, `${PLENTY}${configuration}`);
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, "run", "--config", file], {
+  const start = (args: readonly string[]) => spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args, "--config", file], {
     env: {
-      PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
+      ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
       LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_ADMIN_PASSWORD: CREDENTIALS.password,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const child = start(["run"]);
   let log = "";
   child.stderr.on("data", (chunk: Buffer) => (log += chunk.toString()));
   const ended = new Promise<void>((resolve) => {
     child.on("close", () => resolve());
   });
-  const url = await new Promise<string>((resolve, reject) => {
+  const { url, mqtt_url: mqttUrl } = await new Promise<{ readonly url: string; readonly mqtt_url: string }>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      if (line.startsWith("ready ")) resolve((JSON.parse(line.slice(6)) as { readonly url: string }).url);
+      if (line.startsWith("ready ")) resolve(JSON.parse(line.slice(6)) as { readonly url: string; readonly mqtt_url: string });
     });
     void ended.then(() => reject(new Error(log)));
   });
@@ -59,8 +64,17 @@ export async function startCollector(configuration = ""): Promise<RunningCollect
   const token = await login();
   return {
     url,
+    mqttPort: Number(new URL(mqttUrl).port),
+    dataDir,
     credentials: CREDENTIALS,
     login: () => login(),
+    run: (...args) => new Promise((resolve, reject) => {
+      const command = start(args);
+      let [printed, said] = ["", ""];
+      command.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+      command.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+      command.on("close", (code) => (code === 0 ? resolve(printed) : reject(new Error(said))));
+    }),
     log: () => log,
     async read(path) {
       const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
