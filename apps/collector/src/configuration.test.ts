@@ -66,6 +66,10 @@ describe("the collector's configuration", () => {
     ["a tier of nothing", "[rate_limits.admin]\nburst = 0", "rate_limits.admin.burst"],
     ["a proxy that is no address", 'trusted_proxies = ["10.0.0.0/33"]', "trusted_proxies.0"],
     ["a broker that is none", '[mqtt]\nurl = "http://x"', "mqtt.url"],
+    ["an origin with a path", '[cors]\norigins = ["https://a.example/x"]', "cors.origins.0"],
+    ["a service without a secret", '[services.vault]\nurl = "https://vault"', "services.vault.secret"],
+    ["a service by another scheme", '[services.ipam]\nurl = "ftp://x"', "services.ipam.url"],
+    ["the gateway as another process", '[services.gateway]\nurl = "https://x"', "services"],
     ["a certificate without its key", '[https]\ncertificate_file = "/a"', "https"],
   ])("names the path of %s", (_, toml, path) => {
     expect(refusal(toml)).toContain(`\n  ${path}: `);

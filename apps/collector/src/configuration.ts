@@ -5,6 +5,7 @@ import { readConfiguration } from "@lanthorn/runtime";
 import { z } from "zod";
 import { isAllowEntry } from "./deliveries/target-policy.ts";
 import { CollectorError } from "./errors.ts";
+import type { RemoteName } from "./gateway/services.ts";
 
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/collector.toml";
 
@@ -24,6 +25,16 @@ const Names = z.preprocess(splitAtCommas, z.array(Host).max(64));
 const Receivers = z.preprocess(splitAtCommas, z.array(z.string().max(255).refine(isAllowEntry, {
   error: "a host's name, an address, or a prefix as 10.0.0.0/8; this machine and its link only by single addresses",
 })).max(256));
+
+/** A service that is another process. */
+const RemoteService = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: "a URL that begins with https:// or http://" }).refine((url) => !/[?#@]/.test(url), "without query and credentials"),
+  /** With which the gateway signs to it who asks. */
+  secret: z.string().min(32),
+  ca_file: z.string().min(1).optional(),
+  timeout_seconds: z.number().min(1).max(30).default(30),
+});
+const Origin = z.string().refine((text) => text === "*" || (URL.canParse(text) && new URL(text).origin === text), "an origin as https://dashboard.example.org, or *");
 
 const File = z.strictObject({
   data_dir: z.string().min(1).default("/var/lib/lanthorn-collector"),
@@ -64,6 +75,15 @@ const File = z.strictObject({
   trusted_proxies: z.array(Prefix).max(256).default([]),
   /** Whether the OpenAPI documents can be read without credentials. */
   docs: z.strictObject({ public: z.boolean().default(false) }).prefault({}),
+  /** Pages of these origins may read the answers. */
+  cors: z.strictObject({ origins: z.array(Origin).max(64).default([]) }).prefault({}),
+  /** Services that run as other processes, behind this gateway; those that are not named run in this one. */
+  services: z.strictObject({
+    vault: RemoteService.optional(), license: RemoteService.optional(), agents: RemoteService.optional(),
+    cmod: RemoteService.optional(), ipam: RemoteService.optional(), diplomat: RemoteService.optional(),
+  } satisfies Record<RemoteName, unknown>).prefault({}),
+  /** Where this collector itself is a service behind another's gateway: the secret with which that one signs who asks. */
+  gateway: z.strictObject({ secret: z.string().min(32).optional() }).prefault({}),
   probes: z.strictObject({ silent_after_seconds: z.int().min(1).max(86_400).default(90) }).prefault({}),
   events: z.strictObject({
     keep_days: z.number().min(0.01).max(3650).default(30),

@@ -28,6 +28,8 @@ import { createIdempotency } from "./gateway/idempotency.ts";
 import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
 import { databaseHealth, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
 import { openListener } from "./gateway/listeners.ts";
+import { createRemotes } from "./gateway/proxy/remotes.ts";
+import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
 import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { createIngest } from "./ingest/ingest.ts";
@@ -135,11 +137,14 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
   lifecycle.onClose("idempotency keys", () => idempotency.close());
+  const remotes = createRemotes(configuration.services, { clock, readPem });
+  lifecycle.onClose("services behind the gateway", () => remotes.close());
   const health = healthRoutes({
     version: VERSION, clock, log,
     parts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
       broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), deliveries: () => diplomat.health(),
+      ...remotes.parts,
     },
   });
   const services: ServiceRoutes = {
@@ -157,18 +162,23 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({
-    clock, log, authentication: people.authentication, limiter, tiers, idempotency, services, health,
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency, health, services: remotes.mount(services), origins: configuration.cors.origins,
+    gatewaySecret: configuration.gateway.secret === undefined ? null : new TextEncoder().encode(configuration.gateway.secret),
     documents: documentRoutes({
       documents: createDocuments({ routes: services, version: VERSION }), assets: createAssets(), isPublic: configuration.docs.public,
     }),
   });
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
+  const proxied = createProxiedSockets({ remotes: remotes.all, authentication: people.authentication, limiter, tiers, clock, log });
   // Together: a listener is closed when its last stream has ended.
-  const serving: (() => Promise<void>)[] = [() => streams.close()];
+  const serving: (() => Promise<void>)[] = [() => streams.close(), async () => proxied.close()];
   lifecycle.onClose("listeners", async () => void (await Promise.all(serving.map((close) => close()))));
   const listenerDeps = {
     fetch: (request: Request, bindings: Parameters<typeof app.fetch>[1]) => app.fetch(request, bindings),
-    onUpgrade: streams.onUpgrade, clientAddress: createClientAddress(configuration.trusted_proxies), clock, log,
+    onUpgrade(upgrade: Parameters<typeof streams.onUpgrade>[0]) {
+      if (!proxied.take(upgrade)) streams.onUpgrade(upgrade);
+    },
+    clientAddress: createClientAddress(configuration.trusted_proxies), clock, log,
   };
   const { http, https } = configuration;
   const plain = await openListener({ host: http.host, port: http.port, tls: null }, listenerDeps);

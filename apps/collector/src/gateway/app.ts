@@ -8,9 +8,11 @@ import { secureHeaders } from "hono/secure-headers";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
+import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
 import { type GatewayEnvironment, type Identity, identityOf, type Peer } from "./environment.ts";
 import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { IDENTITY_HEADER, readCaller } from "./proxy/identity.ts";
 import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
 import { createRouter } from "./route.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
@@ -25,6 +27,10 @@ interface GatewayDependencies {
   readonly tiers: Tiers;
   /** What makes a POST that carries `Idempotency-Key` happen once. */
   readonly idempotency: Pick<Idempotency, "middleware">;
+  /** Origins whose pages may read the answers. */
+  readonly origins?: readonly string[];
+  /** What a gateway in front of this collector signs with; null where there is none. */
+  readonly gatewaySecret?: Uint8Array | null;
   /** Mounted under `/api/v1` and `/api`. */
   readonly services: ServiceRoutes;
   /** Mounted at the root: the pages and documents of the services. */
@@ -35,6 +41,8 @@ interface GatewayDependencies {
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 const TIME_LIMIT_MS = 30_000;
+/** Longer ones are cut by proxies and browsers in places that nobody sees; all that a list takes fits into a quarter. */
+const URL_LIMIT = 8192;
 
 /**
  * The one app behind every listener. In order: request id, access log, headers, who is it, rate limit, time limit, body
@@ -48,8 +56,11 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
     overwrite: false, strictTransportSecurity: false, contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   }));
   app.use(noStore);
+  app.use(allowOrigins(deps.origins ?? []));
   app.use(identify(deps));
   app.use(limitRate(deps));
+  app.use(answerPreflight(deps.origins ?? []));
+  app.use(limitUrl);
   app.use(limitTime(deps.clock));
   app.use(bodyLimit({
     maxSize: BODY_LIMIT_BYTES,
@@ -82,6 +93,11 @@ export function callerOf(identity: Identity | string | null, peer: Peer, tiers: 
   return { caller: `address ${limitGroup(peer.address)}`, tier: tiers.standard };
 }
 
+/** A browser asks before each kind of request, without credentials: counted by itself, so that asking takes nothing from the requests. */
+function preflightOf(peer: Peer, tiers: Tiers) {
+  return { caller: `preflight ${limitGroup(peer.address)}`, tier: tiers.service };
+}
+
 /** The headers that every answer carries. */
 export function allowanceHeaders(allowance: Allowance): Readonly<Record<string, string>> {
   return { "x-ratelimit-limit": String(allowance.limit), "x-ratelimit-remaining": String(allowance.remaining) };
@@ -110,8 +126,22 @@ const noStore = createMiddleware<GatewayEnvironment>(async (c, next) => {
   if (c.env.peer.secure) c.header("strict-transport-security", "max-age=31536000");
 });
 
+const limitUrl = createMiddleware<GatewayEnvironment>(async (c, next) => {
+  if (c.req.url.length > URL_LIMIT) throw new ApiError("BAD_REQUEST", `the URL is longer than ${URL_LIMIT} characters`, { status: 414 });
+  await next();
+});
+
 function identify(deps: GatewayDependencies) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    const signed = c.req.header(IDENTITY_HEADER);
+    if (signed !== undefined && deps.gatewaySecret) {
+      const caller = await readCaller(signed, { secret: deps.gatewaySecret, clock: deps.clock });
+      // What the gateway in front says of the client is what there is to know: the connection is its own.
+      if (typeof caller !== "string") Object.assign(c.env, { peer: { ...caller.peer, secure: c.env.peer.secure } satisfies Peer });
+      c.set("identity", typeof caller === "string" ? caller : caller.identity);
+      await next();
+      return;
+    }
     c.set("identity", await readIdentity(c.req.header("authorization"), c.req.header("x-api-key"), deps));
     await next();
   });
@@ -130,7 +160,7 @@ async function readIdentity(
 
 function limitRate({ limiter, tiers }: GatewayDependencies) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
-    const { caller, tier } = callerOf(c.var.identity, c.env.peer, tiers);
+    const { caller, tier } = isPreflight(c.req.raw) ? preflightOf(c.env.peer, tiers) : callerOf(c.var.identity, c.env.peer, tiers);
     const allowance = limiter.take(caller, tier);
     for (const [name, value] of Object.entries(allowanceHeaders(allowance))) c.header(name, value);
     if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);

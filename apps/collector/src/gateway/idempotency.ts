@@ -114,6 +114,6 @@ async function readAnswer(response: Response): Promise<KeptAnswer | null> {
 
 function replay(c: Context<GatewayEnvironment>, { status, headers, body }: KeptAnswer): Response {
   const all = { ...headers, "idempotency-replayed": "true" };
-  if (body === null) return new Response(null, { status, headers: all });
+  if (body === null) return c.newResponse(null, { status: status as ContentfulStatusCode, headers: all });
   return c.body(new Uint8Array(Buffer.from(body, "base64")), status as ContentfulStatusCode, all);
 }

@@ -21,6 +21,8 @@ import { createIdempotency } from "../gateway/idempotency.ts";
 import { createIdempotencyStore } from "../gateway/idempotency-store.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
 import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
+import { createRemotes } from "../gateway/proxy/remotes.ts";
+import { createProxiedSockets } from "../gateway/proxy/sockets.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
 import type { ServiceRoutes } from "../gateway/services.ts";
 import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
@@ -119,6 +121,12 @@ export async function startTestGateway(options: {
   readonly alerts?: boolean;
   readonly publicDocuments?: boolean;
   readonly extend?: (parts: Database & { readonly clock: Clock; readonly dataDir: string }) => Extension;
+  /** Services that are elsewhere. */
+  readonly remotes?: Parameters<typeof createRemotes>[0];
+  /** Declared here, so that the access of each route is known, and served where `remotes` says. */
+  readonly declared?: ServiceRoutes;
+  readonly origins?: readonly string[];
+  readonly gatewaySecret?: string;
 } = {}): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
@@ -144,8 +152,10 @@ export async function startTestGateway(options: {
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
-  const health = healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts } });
+  const remotes = createRemotes(options.remotes ?? {}, { clock, readPem: (path) => path });
+  const health = healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts, ...remotes.parts } });
   const services: ServiceRoutes = {
+    ...options.declared,
     gateway: [
       ...people.routes,
       devicesRoutes(createDevicesService({
@@ -160,14 +170,19 @@ export async function startTestGateway(options: {
     ...extension?.services,
   };
   const app = createGateway({
-    clock, log, authentication: people.authentication, limiter, tiers, idempotency, services, health,
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency, services: remotes.mount(services), health,
+    origins: options.origins ?? [], gatewaySecret: options.gatewaySecret === undefined ? null : new TextEncoder().encode(options.gatewaySecret),
     documents: documentRoutes({
       documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(), isPublic: options.publicDocuments ?? false,
     }),
   });
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
+  const proxied = createProxiedSockets({ remotes: remotes.all, authentication: people.authentication, limiter, tiers, clock, log });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {
-    fetch: (incoming, bindings) => app.fetch(incoming, bindings), onUpgrade: streams.onUpgrade,
+    fetch: (incoming, bindings) => app.fetch(incoming, bindings), 
+    onUpgrade(upgrade) {
+      if (!proxied.take(upgrade)) streams.onUpgrade(upgrade);
+    },
     clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;
@@ -239,6 +254,8 @@ export async function startTestGateway(options: {
     async stop({ keep } = { keep: false }) {
       idempotency.close();
       await streams.close();
+      proxied.close();
+      remotes.close();
       await people.close();
       await listener.close();
       await extension?.close();
