@@ -22,7 +22,7 @@ export interface PeopleService {
   logout(identity: Identity, actor: Actor): Promise<void>;
   /**
    * Ends every token of the user's, and answers a new one.
-   * @throws ApiError FORBIDDEN for a wrong old password; RATE_LIMITED as at login.
+   * @throws ApiError FORBIDDEN for a wrong old password; RATE_LIMITED as at login; CONFLICT when it was changed meanwhile.
    */
   changePassword(identity: Identity, actor: Actor, change: PasswordChange): Promise<TokenResponse>;
 }
@@ -100,7 +100,8 @@ export function createPeopleService({ store, tokens, passwords, throttle, audit,
       const tokensValidFrom = nextTokensValidFrom(user.tokens_valid_from, clock.now());
       const hash = await passwords.hash(new_password);
       await store.transaction(async (trx) => {
-        await store.setPassword(trx, user.id, { hash, tokensValidFrom });
+        const isSet = await store.setPassword(trx, user, { hash, tokensValidFrom });
+        if (!isSet) throw new ApiError("CONFLICT", "the password has been changed meanwhile");
         await throttle.succeeded(trx, user.username, actor.address);
         await audit(trx, { actor, action: "auth.password", target, before: null, after: null });
       });

@@ -26,7 +26,10 @@ export interface PeopleStore {
   bearerOfKey(key: { readonly secretSha256: string } | { readonly id: string }): Promise<KeyBearer | null>;
   /** From here on the token counts nowhere. Revoking it again changes nothing. */
   revokeToken(trx: Trx, token: Insertable<Schema["revoked_tokens"]>): Promise<void>;
-  setPassword(trx: Trx, userId: string, password: { readonly hash: string; readonly tokensValidFrom: string }): Promise<void>;
+  /** @returns False when the user's password is another by now: somebody has changed it since it was compared. */
+  setPassword(
+    trx: Trx, user: Pick<UserRow, "id" | "password_hash">, password: { readonly hash: string; readonly tokensValidFrom: string },
+  ): Promise<boolean>;
   setLastLogin(trx: Trx, userId: string, at: string): Promise<void>;
   /** Where the tenant's administrators get e-mail: none where they have no address. */
   ownerAddresses(tenantId: string): Promise<readonly string[]>;
@@ -62,8 +65,10 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
     async revokeToken(trx, token) {
       await trx.insertInto("revoked_tokens").values(token).onConflict((conflict) => conflict.column("jti").doNothing()).execute();
     },
-    async setPassword(trx, userId, { hash, tokensValidFrom }) {
-      await trx.updateTable("users").set({ password_hash: hash, tokens_valid_from: tokensValidFrom }).where("id", "=", userId).execute();
+    async setPassword(trx, { id, password_hash: before }, { hash, tokensValidFrom }) {
+      const { numUpdatedRows } = await trx.updateTable("users").set({ password_hash: hash, tokens_valid_from: tokensValidFrom })
+        .where("id", "=", id).where("password_hash", "=", before).executeTakeFirst();
+      return numUpdatedRows === 1n;
     },
     async setLastLogin(trx, userId, at) {
       await trx.updateTable("users").set({ last_login_at: at }).where("id", "=", userId).execute();

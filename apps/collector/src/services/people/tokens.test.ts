@@ -134,6 +134,15 @@ describe("a token", () => {
     expect(JSON.stringify(await server.db.selectFrom("audit").selectAll().execute())).not.toMatch(/new password|argon2/);
   });
 
+  test("changes the password once, of two at the same moment", async () => {
+    const server = await start();
+    const { token } = await server.createTenant();
+    const change = (new_password: string) => server.call("POST", "/api/v1/auth/password", token, { old_password: "password", new_password });
+    const statuses = (await Promise.all([change("the first new password"), change("the other new password")])).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBe(1);
+    expect(statuses.every((status) => [200, 401, 403, 409].includes(status))).toBe(true);
+  });
+
   test("changes no password without the old one, and not at the sixth guess either", async () => {
     const server = await start();
     const { token } = await server.createTenant();
