@@ -1,0 +1,63 @@
+import { AuditRecord, listEnvelope } from "@lanthorn/contract";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningCollector, startCollector } from "./testing/collector.ts";
+import { bearer, send } from "./testing/every-call.ts";
+import { type Neighbour, settleNeighbour, type Watch } from "./testing/neighbour.ts";
+
+/** What changes no record: a session goes on, or a connection is opened with what one has already. */
+const UNRECORDED: ReadonlySet<string> = new Set(["POST /api/auth/refresh", "POST /api/v1/auth/refresh", "POST /api/v1/ws/ticket"]);
+
+let collector: RunningCollector;
+let neighbour: Neighbour;
+let token: string;
+const written: string[] = [];
+const unwritten: string[] = [];
+/** What requests and answers held that is nobody's to read. */
+const secrets = new Set<string>();
+
+beforeAll(async () => {
+  collector = await startCollector();
+  token = await collector.login();
+  neighbour = await settleNeighbour(collector, await collector.read("/api/v1/docs/openapi.json"), watch);
+});
+afterAll(async () => {
+  neighbour.close();
+  await collector.stop();
+});
+
+const recorded = async () => {
+  const { text } = await send(collector.url, { method: "GET", path: "/api/v1/audit" }, { headers: bearer(token), query: { per_page: "1000" } });
+  return listEnvelope(AuditRecord).parse(JSON.parse(text));
+};
+
+const watch: Watch = async (call, make) => {
+  const before = (await recorded()).meta.total;
+  const answer = await make();
+  if (answer.status < 300 && !UNRECORDED.has(call.name)) {
+    const after = (await recorded()).meta.total;
+    (after > before ? written : unwritten).push(call.name);
+    for (const secret of secretsIn(answer.text)) secrets.add(secret);
+  }
+  return answer;
+};
+
+test("every call that changes something is in the audit log, and no secret is", async () => {
+  for (const method of ["PUT", "DELETE"]) {
+    // Last what others stand on: a site is deleted when it is empty.
+    for (const call of neighbour.calls.filter((other) => other.method === method).toSorted((a, b) => b.parts.length - a.parts.length)) {
+      await watch(call, () => neighbour.ask(call, { path: Object.fromEntries(neighbour.known), body: neighbour.bodyFor(call) }));
+    }
+  }
+  expect(unwritten).toEqual([]);
+  expect(written.length).toBeGreaterThan(15);
+  const log = JSON.stringify((await recorded()).data);
+  expect(secrets.size).toBeGreaterThan(2);
+  expect([...secrets, collector.credentials.password, "correct horse battery staple"].filter((secret) => log.includes(secret))).toEqual([]);
+  expect(log).not.toMatch(/argon2|svc_live_[0-9a-f]{48}|whsec_/);
+});
+
+/** Texts under names that say what they are. */
+function secretsIn(text: string): readonly string[] {
+  const names = /"(?:key|secret|token|access_token|password|ticket)":"([^"]{12,})"/g;
+  return [...text.matchAll(names)].map((match) => match[1] ?? "");
+}

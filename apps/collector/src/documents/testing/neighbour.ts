@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EnrollmentToken, EnrollResponse, probeTopic } from "@lanthorn/contract";
+import { createId, toInstant } from "@lanthorn/runtime";
+import type { MqttClient } from "mqtt";
+import { vi } from "vitest";
+import { connectProbe } from "../../broker/testing/bench.ts";
+import { createRequest } from "../../certificates/testing/request.ts";
+import type { OpenApiDocument } from "../openapi.ts";
+import type { RunningCollector } from "./collector.ts";
+import { type Answer, bearer, type Call, callsOf, exampleBody, send } from "./every-call.ts";
+
+/** The first tenant's administrator, who has one of everything that can be made over the wire. */
+export interface Neighbour {
+  readonly token: string;
+  /** Calls that want a token. */
+  readonly calls: readonly Call[];
+  /** Ids of what there is, by the name that paths have for them. */
+  readonly known: ReadonlyMap<string, string>;
+  /** The document's example for a call, about things that are there, and not in the past. */
+  readonly bodyFor: (call: Call) => unknown;
+  readonly ask: (call: Call, given?: Omit<Parameters<typeof send>[2], "headers">) => Promise<Answer>;
+  close(): void;
+}
+
+/** Asked about each call that changes something: what it does with it, it does while nothing else happens. */
+export type Watch = (call: Call, make: () => Promise<Answer>) => Promise<Answer>;
+
+const SAMPLES = join(import.meta.dirname, "../../../../../packages/contract/samples/v1/events");
+/** What makes devices, ports and alerts of a probe's word. */
+const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected"];
+
+export async function settleNeighbour(collector: RunningCollector, document: OpenApiDocument, watch: Watch = (_, make) => make()): Promise<Neighbour> {
+  const token = await collector.login();
+  const calls = callsOf(document).filter(({ access }) => access !== "anyone" && access !== "probe");
+  const known = new Map<string, string>();
+  const ask: Neighbour["ask"] = (call, given = {}) => send(collector.url, call, { ...given, headers: bearer(token) });
+  const bodyFor = (call: Call) => withIds(exampleBody(call, document), known);
+  const learn = (call: Call, { text, status }: Answer) => {
+    if (status >= 300 || !text.startsWith("{")) return;
+    const body = JSON.parse(text) as { readonly id?: string; readonly data?: readonly { readonly id?: string }[] };
+    const id = body.id ?? (Array.isArray(body.data) ? body.data.at(-1)?.id : undefined);
+    for (const name of namesBelow(call, calls)) if (id !== undefined) known.set(name, id);
+  };
+  const client = await speakAsProbe(collector, token);
+
+  await vi.waitFor(async () => {
+    for (const call of calls.filter(({ method, parts }) => method === "GET" && parts.length === 0)) learn(call, await ask(call));
+    if (!known.has("device_id") || !known.has("alert_id")) throw new Error(`what the probe said is not there yet: ${collector.log()}`);
+  }, { timeout: 10_000, interval: 100 });
+  for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length === 0)) {
+    if (endsSession(call)) continue;
+    learn(call, await watch(call, () => ask(call, { body: bodyFor(call) })));
+  }
+  // Work on what is there makes things below it, as a webhook's deliveries.
+  for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length > 0)) {
+    await watch(call, () => ask(call, { path: Object.fromEntries(known), body: bodyFor(call) }));
+  }
+  for (const call of calls.filter(({ method, parts }) => method === "GET" && parts.length > 0)) {
+    learn(call, await ask(call, { path: Object.fromEntries(known) }));
+  }
+  return { token, calls, known, bodyFor, ask, close: () => void client.end(true) };
+}
+
+/** Of what is made by a collection's POST or shown by its list, in the paths below the collection. */
+function namesBelow({ path }: Call, calls: readonly Call[]): readonly string[] {
+  return calls.filter((other) => other.path.startsWith(`${path}/{`)).flatMap((other) => /^\{(\w+)\}/.exec(other.path.slice(path.length + 1))?.[1] ?? []);
+}
+
+/** A logout, and what wants the password that the neighbour logs in with. */
+function endsSession({ access, operation, path }: Call): boolean {
+  return access === "signed-in" && (operation.requestBody === undefined || path.endsWith("/password"));
+}
+
+function withIds(body: unknown, known: ReadonlyMap<string, string>): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]: [string, unknown]) => [name, name === "expires_at" ? soon : (known.get(name) ?? value)]),
+  );
+}
+
+/** An enrolled probe at the neighbour's site, which has told of a host, its port and two alarms. */
+async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
+  const call = async (method: string, path: string, body?: object) =>
+    JSON.parse((await send(collector.url, { method, path }, { headers: bearer(token), body })).text) as unknown;
+  const sites = (await call("GET", "/api/v1/sites")) as { readonly data: readonly { readonly id: string }[] };
+  const enrollment = EnrollmentToken.parse(await call("POST", "/api/v1/agents/tokens", { site_id: sites.data[0]?.id }));
+  const { key, request } = await createRequest();
+  const wish = { token: enrollment.token, certificate_request: request, name: "box" };
+  const probe = EnrollResponse.parse(await call("POST", "/api/v1/agents/enroll", wish));
+  const identity = { key, certificate: probe.certificate };
+  const session = await connectProbe(collector.mqttPort, probe.ca_certificate, identity, { clientId: probe.probe_id });
+  const topic = (channel: "events" | "status") => probeTopic(probe.tenant_id, probe.probe_id, channel);
+  const at = toInstant(Date.now());
+  const events = EVENTS.map((type, index) => ({ seq: index + 1, type, occurred_at: at, data: sample(type) }));
+  await session.publishAsync(topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at }), { qos: 1 });
+  await session.publishAsync(topic("events"), JSON.stringify({ v: 1, queue_id: createId(), after: 0, sent_at: at, events }), { qos: 1 });
+  return session;
+}
+
+function sample(type: string): unknown {
+  return (JSON.parse(readFileSync(join(SAMPLES, `${type}.json`), "utf8")) as { readonly data: unknown }).data;
+}
