@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { ClientError, type ClientErrorCode } from "@lanthorn/client";
+import { SCAN_PROFILE_NAMES } from "@lanthorn/contract";
 import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
+import { acknowledgeAlerts, listAlerts, resolveAlerts } from "./commands/alerts.ts";
 import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
 import { revokeKey } from "./commands/keys-revoke.ts";
@@ -17,6 +19,7 @@ import { login, type LoginOptions } from "./commands/login.ts";
 import { listProbes } from "./commands/probes-list.ts";
 import { revokeProbe } from "./commands/probes-revoke.ts";
 import { createProbeToken } from "./commands/probes-token-create.ts";
+import { type ScanOptions, startScan } from "./commands/scan.ts";
 import { createSite } from "./commands/sites-create.ts";
 import { listSites } from "./commands/sites-list.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
@@ -69,6 +72,26 @@ answering(
   (connection, options: { site?: string; online?: boolean; vendor?: string; search?: string; sort: string }) =>
     listDevices(connection, { site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort }),
 );
+
+answering(
+  program.command("scan <target>").description("scan a network, 10.0.0.0/24, with the site's probe")
+    .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
+    .option("--site <site>", "the site's name or id, where there are several").option("--watch", "stay until it has ended, and show who answered", false),
+  (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note }),
+);
+
+const alerts = program.command("alerts").description("what people should know of");
+answering(
+  alerts.command("list").description("list the alerts, all pages; those that are not resolved unless --status says otherwise")
+    .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged").option("--source <source>", "ids, rogue, health …")
+    .option("--severity <severity>", "critical, high, medium, low, info").option("--site <id>", "of one site").option("--since <duration>", "seen since: 24h, 7d")
+    .option("--search <text>", "by title, description, subject or address"),
+  (connection, options: { status: string; source?: string; severity?: string; site?: string; since?: string; search?: string }) => listAlerts(connection, {
+    status: options.status, source: options.source, severity: options.severity, site_id: options.site, since: options.since, search: options.search,
+  }),
+);
+answering(alerts.command("ack <id...>").description("say that you look after alerts"), (connection, ids: string[]) => acknowledgeAlerts(connection, ids));
+answering(alerts.command("resolve <id...>").description("say that alerts are dealt with"), (connection, ids: string[]) => resolveAlerts(connection, ids));
 
 const keys = program.command("keys").description("API keys, for programs");
 answering(keys.command("list").description("list the API keys: yours, or everybody's where you may see users"), (connection) => listKeys(connection));

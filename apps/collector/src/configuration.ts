@@ -89,6 +89,8 @@ const File = z.strictObject({
     keep_days: z.number().min(0.01).max(3650).default(30),
     keep_megabytes: z.number().min(1).max(10_000_000).default(2048),
   }).prefault({}),
+  /** Scans that have ended. */
+  scans: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
   /** Resolved alerts; others are kept until they are. */
   alerts: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
   webhooks: z.strictObject({

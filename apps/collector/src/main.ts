@@ -40,11 +40,8 @@ import { auditRoutes } from "./services/audit/routes.ts";
 import { createAudit } from "./services/audit/audit.ts";
 import { createAuditService } from "./services/audit/service.ts";
 import { createAuditStore } from "./services/audit/store.ts";
+import { createAlerts } from "./services/alerts/alerts.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
-import { alertsRoutes } from "./services/alerts/routes.ts";
-import { createAlertsService } from "./services/alerts/service.ts";
-import { createAlertsStore } from "./services/alerts/store.ts";
-import { createAlertUpkeep } from "./services/alerts/upkeep.ts";
 import { createDeviceEditor } from "./services/devices/editor.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
@@ -56,6 +53,8 @@ import { createPasswords } from "./services/people/passwords.ts";
 import { createPeople } from "./services/people/people.ts";
 import { createPeopleStore } from "./services/people/store.ts";
 import { readTokenKey } from "./services/people/token-key.ts";
+import { noteScanFacts } from "./services/scans/note-scan-facts.ts";
+import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 import { createSitesStore } from "./services/sites/store.ts";
@@ -97,7 +96,13 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const diplomat = openDiplomat(configuration, { db, reads, audit, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, log, version: VERSION });
   lifecycle.onClose("webhook deliveries", () => diplomat.close());
   await diplomat.start();
-  const eventLog: EventLog = createEventLog({ reads, enqueue: diplomat.enqueue, onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) });
+  const eventLog: EventLog = createEventLog({
+    reads, enqueue: diplomat.enqueue,
+    async onAppend(trx, tenantId, rows) {
+      await noteScanFacts(trx, tenantId, rows);
+      await raiseAlerts(trx, tenantId, rows, eventLog);
+    },
+  });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
   const published = (tenantId: string, fromSeq: number) => {
     live.published(tenantId, fromSeq);
@@ -105,8 +110,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   };
   const retention = createRetention({ db, clock, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
   lifecycle.onClose("event retention", () => retention.close());
-  const upkeep = createAlertUpkeep({ db, log: eventLog, published, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
-  lifecycle.onClose("alert upkeep", () => upkeep.close());
+  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
+  lifecycle.onClose("alerts", () => alerts.close());
 
   const authority = await openAuthority({ dataDir, clock });
   publishCaCertificate(dataDir, authority);
@@ -117,8 +122,10 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const agentsStore = createAgentsStore(database);
   const { broker, mqttUrl } = await createBroker(configuration, { authority, certificate, admit: (probeId) => agentsStore.admit(probeId), log });
   lifecycle.onClose("broker", () => broker.close());
+  const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
+  lifecycle.onClose("scans", () => scans.close());
   const ingest = createIngest({
-    db, reads, log: eventLog, published, broker, clock, logger: log,
+    db, reads, log: eventLog, published, broker, clock, logger: log, commands: scans,
     silentAfterSeconds: configuration.probes.silent_after_seconds,
   });
   lifecycle.onClose("ingest", () => ingest.close());
@@ -132,7 +139,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
-      await upkeep.probeRevoked(probeId);
+      await alerts.probeRevoked(probeId);
     },
   });
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
@@ -154,7 +161,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       sitesRoutes(createSitesService({
         store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured(siteId),
       })),
-      alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
+      scans.routes,
+      alerts.routes,
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       health,
     ],

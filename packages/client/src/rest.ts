@@ -1,6 +1,6 @@
 import {
-  ApiKey, type ApiKeyCreate, ApiKeyCreated, Device, DeviceProfile, EnrollResponse, EnrollmentToken, ErrorEnvelope, HealthResponse, type List,
-  listEnvelope, Probe, RenewResponse, Site, TokenResponse, User,
+  Alert, ApiKey, type ApiKeyCreate, ApiKeyCreated, Device, DeviceProfile, EnrollResponse, EnrollmentToken, ErrorEnvelope, HealthResponse,
+  type List, listEnvelope, Probe, RenewResponse, Scan, ScanHost, Site, TokenResponse, User,
 } from "@lanthorn/contract";
 import { z } from "zod";
 import { ClientError } from "./errors.ts";
@@ -31,6 +31,12 @@ export interface RestClient {
   createApiKey(key: ApiKeyCreate): Promise<ApiKeyCreated>;
   revokeApiKey(id: string): Promise<void>;
   listUsers(query?: Query): Promise<List<User>>;
+  startScan(scan: { readonly target: string; readonly profile: string; readonly site_id?: string }): Promise<Scan>;
+  readScan(id: string): Promise<Scan>;
+  listScanResults(id: string, query?: Query): Promise<List<ScanHost>>;
+  listAlerts(query?: Query): Promise<List<Alert>>;
+  acknowledgeAlert(id: string): Promise<Alert>;
+  resolveAlert(id: string): Promise<Alert>;
 }
 
 /** Longer than the collector's own limit of 30 s for a request. */
@@ -92,6 +98,13 @@ export function createRestClient(options: { readonly url: string; readonly token
       await call("DELETE", `/api/v1/auth/keys/${encodeURIComponent(id)}`, z.unknown());
     },
     listUsers: (query) => call("GET", `/api/v1/users${queryText(query)}`, listEnvelope(User)),
+    startScan: (scan) => call("POST", "/api/v1/scans/start", Scan, scan),
+    readScan: (id) => call("GET", `/api/v1/scans/${encodeURIComponent(id)}`, Scan),
+    listScanResults: (id, query) =>
+      call("GET", `/api/v1/scans/${encodeURIComponent(id)}/results${queryText(query)}`, listEnvelope(ScanHost)),
+    listAlerts: (query) => call("GET", `/api/v1/alerts${queryText(query)}`, listEnvelope(Alert)),
+    acknowledgeAlert: (id) => call("POST", `/api/v1/alerts/${encodeURIComponent(id)}/acknowledge`, Alert),
+    resolveAlert: (id) => call("POST", `/api/v1/alerts/${encodeURIComponent(id)}/resolve`, Alert),
     renew: (certificateRequest) => call("POST", "/api/v1/agents/renew", RenewResponse, { certificate_request: certificateRequest }),
   };
 }

@@ -13,5 +13,6 @@ export * from "./rest/devices.ts";
 export * from "./rest/agents.ts";
 export * from "./rest/alerts.ts";
 export * from "./rest/webhooks.ts";
+export * from "./rest/scans.ts";
 export * from "./rest/health.ts";
 export * from "./rest/sites.ts";

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import {
-  Acknowledgement, Batch, Command, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, ProbeConfiguration, ProbeHealth, ProbeStatus, Reply, STREAM_EVENTS,
+  Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, ProbeConfiguration, ProbeHealth, ProbeStatus, Reply, STREAM_EVENTS,
   streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,
 } from "./index.ts";
 
@@ -18,8 +18,11 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   health: ProbeHealth,
   configuration: ProbeConfiguration,
   command: Command,
+  "command-scan-start": Command,
+  "command-scan-cancel": Command,
   reply: Reply,
   "reply-failed": Reply,
+  "reply-refused": Reply,
   "stream-frame": StreamFrame,
   "webhook-payload": WebhookPayload,
 };
@@ -40,6 +43,11 @@ describe.each(readdirSync(SAMPLES))("samples of %s", (version) => {
   test.each(files)("message %s is read without losing anything", (name) => {
     const sample = readSample(`${version}/${name}.json`);
     expect(MESSAGES[name]?.parse(sample)).toEqual(sample);
+  });
+
+  test.each(files.filter((name) => name.startsWith("command")))("what the %s says is read without losing anything", (name) => {
+    const { type, data } = Command.parse(readSample(`${version}/${name}.json`));
+    expect(COMMANDS[type].parse(data)).toEqual(data);
   });
 
   test.each(eventFiles)("event %s is read without losing anything", (name) => {

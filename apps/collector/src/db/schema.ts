@@ -151,4 +151,30 @@ export interface Schema {
     id: string; tenant_id: string; source: string | null; type: string | null; subject: string | null; site_id: string | null;
     reason: string; created_by: string; created_at: string; expires_at: string;
   };
+  scans: {
+    id: string; tenant_id: string; site_id: string; probe_id: string;
+    /** The first and the last address of `target`, as `addressKey` spells them. */
+    target: string; target_first: string; target_last: string;
+    profile: string; status: string; progress: number; requested_by: string;
+    created_at: string; started_at: string | null; finished_at: string | null;
+    hosts_total: number; hosts_up: number; ports_open: number; error: string | null;
+    /** The collector took it for failed without a word of the probe, whose word still counts. */
+    presumed: number;
+    command_id: string;
+    /** The command that ends it, until the probe has answered that. */
+    cancel_command_id: string | null;
+    /** The probe's run in which it was asked for. */
+    run_id: string | null;
+    /** When the probe must have answered. */
+    answer_by: string;
+    /** When something was last heard of it. */
+    heard_at: string;
+    /** When its probe was seen in another run. */
+    orphaned_at: string | null;
+  };
+  scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string };
+  scan_ports: {
+    scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;
+    service: string; version: string; banner: string;
+  };
 }

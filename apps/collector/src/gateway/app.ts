@@ -189,7 +189,8 @@ function limitTime(clock: Clock) {
 
 function answerError(error: Error, c: Context<GatewayEnvironment>, log: Log): Response {
   const refusal = toApiError(error);
-  if (refusal.status >= 500) log.error({ request_id: c.var.requestId, path: c.req.path, reason: describeError(error), stack: error.stack }, "request failed");
+  if (refusal.status >= 500 && !refusal.isOrdinary) log
+    .error({ request_id: c.var.requestId, path: c.req.path, reason: describeError(error), stack: error.stack }, "request failed");
   for (const [name, value] of Object.entries(refusal.headers)) c.header(name, value);
   if (refusal.code === "UNAUTHORIZED") c.header("www-authenticate", "Bearer");
   return c.json(errorEnvelope(refusal), refusal.status as ContentfulStatusCode);

@@ -13,16 +13,23 @@ export class ApiError extends Error {
   /** The code's own status, except where the decisions say another (413 for a body that is too large). */
   readonly status: number;
 
+  /** An answer like others, and no failure of this collector, although its status is one of 5xx. */
+  readonly isOrdinary: boolean;
+
   constructor(
     code: ErrorCode,
     message: string,
-    options: { readonly details?: unknown; readonly headers?: Readonly<Record<string, string>>; readonly status?: number; readonly cause?: unknown } = {},
+    options: {
+      readonly details?: unknown; readonly headers?: Readonly<Record<string, string>>; readonly status?: number; readonly cause?: unknown;
+      readonly isOrdinary?: boolean;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? null;
     this.headers = options.headers ?? {};
     this.status = options.status ?? ERROR_STATUS[code];
+    this.isOrdinary = options.isOrdinary ?? false;
   }
 }
 

@@ -36,6 +36,12 @@ export interface IngestDependencies {
   readonly clock: Clock;
   readonly logger: Log;
   readonly silentAfterSeconds: number;
+  /** Who has sent commands, and wants to know what becomes of them. */
+  readonly commands?: {
+    replied(probe: KnownProbe, reply: Reply): Promise<void>;
+    /** A probe has connected. @param runId Another one after each start of its daemon. */
+    online(probe: KnownProbe, runId: string): Promise<void>;
+  };
 }
 
 export function createIngest(deps: IngestDependencies): Ingest {
@@ -108,6 +114,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
         if (retained) return askAgain(probe);
         await watch.heard(probe);
         if (probe.runId !== status.run_id) await probes.setRun(probe.probeId, { runId: status.run_id, version: status.version });
+        await deps.commands?.online(probe, status.run_id);
         await sendConfiguration(probe);
         return;
       case "stopped":
@@ -144,9 +151,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
     },
     async replies(probe, message) {
       await watch.heard(probe);
-      // Nothing here has sent a command yet, so an answer is checked and has nobody who waits for it.
       const reply = read(Reply, message, "not-a-reply");
-      if (reply) logger.debug({ probe_id: probe.probeId, command_id: reply.command_id }, "a reply to no command");
+      if (reply) await deps.commands?.replied(probe, reply);
     },
   };
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ErrorEnvelope, type EventType, type Role } from "@lanthorn/contract";
-import { type Clock, createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
+import { type Clock, createId, type Log, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Insertable } from "kysely";
 import { addressKey } from "../db/address-key.ts";
@@ -12,7 +12,7 @@ import { createAssets } from "../documents/assets.ts";
 import { createDocuments } from "../documents/documents.ts";
 import { documentRoutes } from "../documents/routes.ts";
 import { createLiveEvents } from "../events/live.ts";
-import { createEventLog, type EventLog, type NewEvent } from "../events/log.ts";
+import { createEventLog, type EventLog, type NewEvent, type OnAppend } from "../events/log.ts";
 import { createStreamSockets } from "../events/stream-socket.ts";
 import { createClientAddress } from "../gateway/address.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
@@ -25,14 +25,14 @@ import { createRemotes } from "../gateway/proxy/remotes.ts";
 import { createProxiedSockets } from "../gateway/proxy/sockets.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
 import type { ServiceRoutes } from "../gateway/services.ts";
+import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
 import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
-import { alertsRoutes } from "../services/alerts/routes.ts";
-import { createAlertsService } from "../services/alerts/service.ts";
-import { createAlertsStore } from "../services/alerts/store.ts";
+import type { Audit } from "../gateway/audit.ts";
 import { createAudit } from "../services/audit/audit.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
+import { noteScanFacts } from "../services/scans/note-scan-facts.ts";
 import { createDeviceEditor } from "../services/devices/editor.ts";
 import { createDevicesService } from "../services/devices/service.ts";
 import { createDevicesStore } from "../services/devices/store.ts";
@@ -53,6 +53,7 @@ export interface TestGateway extends Database {
   readonly clock: Clock;
   readonly listener: Listener;
   readonly eventLog: EventLog;
+  readonly alerts: Alerts;
   readonly get: (path: string, token?: string) => Promise<Answer>;
   readonly request: (path: string, init: RequestInit) => Promise<Answer>;
   /** With JSON there and back; the credential is a token, or an API key by how it begins. */
@@ -66,6 +67,17 @@ export interface TestGateway extends Database {
   append(tenant: TestTenant, events: readonly Partial<NewEvent>[]): Promise<void>;
   /** @param options.keep Leaves the data directory, which another one uses. */
   stop(options?: { readonly keep: boolean }): Promise<void>;
+}
+
+type Routers = readonly OpenAPIHono<GatewayEnvironment>[];
+
+/** What a service is made of. */
+export interface ServiceParts extends Pick<Database, "db" | "reads"> {
+  readonly log: EventLog;
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Log;
 }
 
 export interface TestTenant {
@@ -115,9 +127,9 @@ export async function startTestGateway(options: {
   readonly dataDir?: string;
   readonly tls?: ListenerOptions["tls"];
   readonly trustedProxies?: readonly string[];
-  readonly services?: readonly OpenAPIHono<GatewayEnvironment>[];
+  readonly services?: Routers | ((parts: ServiceParts) => Routers);
   readonly parts?: HealthParts;
-  /** Whether events raise alerts, as in the product. */
+  /** Whether events raise alerts and tell of scans, as in the product. */
   readonly alerts?: boolean;
   readonly publicDocuments?: boolean;
   readonly extend?: (parts: Database & { readonly clock: Clock; readonly dataDir: string }) => Extension;
@@ -141,14 +153,20 @@ export async function startTestGateway(options: {
   const people = createPeople({
     store: createPeopleStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
   });
+  const onAppend: OnAppend = async (trx, tenantId, rows) => {
+    await noteScanFacts(trx, tenantId, rows);
+    await raiseAlerts(trx, tenantId, rows, eventLog);
+  };
   const eventLog: EventLog = createEventLog({
-    reads, ...(extension && { enqueue: extension.enqueue }), ...(options.alerts ? { onAppend: (trx, tenantId, rows) => raiseAlerts(trx, tenantId, rows, eventLog) } : {}),
+    reads, ...(extension && { enqueue: extension.enqueue }), ...(options.alerts ? { onAppend } : {}),
   });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
   const published = (tenantId: string, fromSeq: number) => {
     live.published(tenantId, fromSeq);
     extension?.published(tenantId);
   };
+  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30 });
+  const extra = options.services ?? [];
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
@@ -163,9 +181,9 @@ export async function startTestGateway(options: {
       })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
-      alertsRoutes(createAlertsService({ store: createAlertsStore(database), log: eventLog, published, audit, clock })),
+      alerts.routes,
       health,
-      ...(options.services ?? []),
+      ...(typeof extra === "function" ? extra({ db, reads, log: eventLog, published, audit, clock, logger: log }) : extra),
     ],
     ...extension?.services,
   };
@@ -203,7 +221,7 @@ export async function startTestGateway(options: {
     return { tenantId, siteId, userId: user.id, username, token };
   };
   return {
-    ...database, url, dataDir, clock, listener, eventLog, request,
+    ...database, url, dataDir, clock, listener, eventLog, alerts, request,
     get: (path, token) => request(path, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
 
     call: (method, path, credential, body) => request(path, {
@@ -253,6 +271,7 @@ export async function startTestGateway(options: {
 
     async stop({ keep } = { keep: false }) {
       idempotency.close();
+      await alerts.close();
       await streams.close();
       proxied.close();
       remotes.close();

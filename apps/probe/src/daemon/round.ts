@@ -14,6 +14,7 @@ import { createMachineReader } from "../health/machine.ts";
 import { limitsOf } from "../health/metrics.ts";
 import { certificateLifetime, type Identity, readIdentity } from "../identity/identity.ts";
 import { createRenewalSchedule } from "../identity/renewal-schedule.ts";
+import { subnetsOf } from "../observe/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
@@ -22,7 +23,7 @@ import { createUplink, type Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { createReplayEnd } from "./replay-end.ts";
 import { createStatusWriter } from "./status-writer.ts";
-import { toReplyData } from "./sweep-reply.ts";
+import { commandHandlers } from "./command-handlers.ts";
 
 /** What stays the same however often the database has to be replaced. */
 export interface DaemonDeps {
@@ -152,7 +153,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       url: configuration.collector.mqtt_url ?? identity.mqtt_url, clientId: identity.probe_id,
       ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
     }),
-    handlers: { sweep: async () => toReplyData(await discovery.sweepNow()) },
+    handlers: commandHandlers(discovery),
     onConfiguration: (payload) => siteConfiguration.onMessage(payload),
     onConnected: () => discovery.reportAll(),
   });
@@ -189,7 +190,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       machine: createMachineReader({ dataDir: configuration.data_dir, clock }),
       outbox: () => outbox.state(),
       capture: () => lan.counters(),
-      interface: () => ({ name: interfaceName, up: deps.replay !== null || lan.facts()?.up === true }),
+      interface: () => ({ name: interfaceName, up: deps.replay !== null || lan.facts()?.up === true, networks: subnetsOf(lan.facts()) }),
       hosts: () => discovery.counts(),
       clockOffsetMs: () => link.state().clockOffsetMs,
       certificateEndsAt: () => certificateLifetime(identity).to,

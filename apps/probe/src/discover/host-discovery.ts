@@ -1,6 +1,6 @@
 import { formatIp, parseIp } from "@lanthorn/packets";
 import type { CapturedFrame, PacedSender } from "@lanthorn/packet-io";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
@@ -11,11 +11,13 @@ import { createTelling, type EventSink } from "../hosts/telling.ts";
 import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
 import { observeFrame } from "../observe/observe-frame.ts";
 import { createChecks } from "./checks.ts";
+import { createErrorTelling } from "./error-telling.ts";
 import { createExpectations } from "./expectations.ts";
 import { createMdnsNames } from "./mdns-names.ts";
 import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { createReverseNames } from "./reverse-names.ts";
+import { createScans, type Scans } from "./scans.ts";
 import { createSweepSchedule } from "./sweep-schedule.ts";
 import type { SweepSummary } from "./sweeper.ts";
 
@@ -47,6 +49,8 @@ export interface HostDiscovery {
   start(): void;
   /** A sweep of the same networks; one that is under way is joined. */
   sweepNow(): Promise<SweepSummary>;
+  /** What people ask for, beside the sweeps by schedule. */
+  readonly scans: Pick<Scans, "start" | "cancel">;
   /** Appends presence reports of every host with evidence since the start: for each new connection to the collector. */
   reportAll(): void;
   /** Lays the collector's wishes over the settings. @returns What is wrong with them, in which case nothing changes; else null. */
@@ -69,7 +73,6 @@ const GAP_MS = 5000;
 const SAVED_AT_ONCE = 2000;
 /** A link that has just come up drops the first frames: spanning tree, DHCP. */
 const SWEEP_AFTER_UP_MS = 1000;
-const REPEAT_ERROR_MS = 3_600_000;
 
 /**
  * Wires observation, hosts, checks and sweeps together.
@@ -85,7 +88,6 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const expectations = createExpectations();
   const stop = new AbortController();
   const timers: (() => void)[] = [];
-  const errorToldAt = new Map<string, number>();
   let facts: LinkFacts | null = null;
   let link: Link | null = null;
   let flushing: (() => void) | null = null;
@@ -97,6 +99,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   let saving = false;
 
   const linkUp = () => (link?.up ? link : null);
+  const tellError = createErrorTelling(deps);
   const telling = createTelling({ table, store, outbox: deps.outbox, clock, log, onDue: flushSoon });
   const sender = createQuestionSender({
     sender: deps.sender,
@@ -124,13 +127,20 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     isHiding: (mac) => sightings.isHiding(mac),
     onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
+  const scans = createScans({
+    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count),
+    macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
+  });
   const sightings = createSightings({
     table,
     telling,
     admission,
     clock,
     vendorOf: nameVendor,
-    onSpoken: (address) => schedule.noteAnswer(address),
+    onSpoken(address) {
+      schedule.noteAnswer(address);
+      scans.noteAnswer(address);
+    },
     onNewAddress(host) {
       if (host.told === null && host.bindings.length === 1) {
         schedule.noteNewHost();
@@ -176,16 +186,6 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     return deps.vendorOf(mac).slice(0, 255);
   }
 
-  /** Once an hour for each kind and text: what goes on is no news. */
-  function tellError(code: string, message: string): void {
-    const key = code === "host-limit" ? code : `${code} ${message}`;
-    const now = clock.monotonic();
-    if (now - (errorToldAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_ERROR_MS) return;
-    errorToldAt.set(key, now);
-    log.warn({ code }, message);
-    deps.outbox.append([{ type: "error", occurred_at: toInstant(clock.now()), data: { code, message } }]);
-  }
-
   function* questions(): Generator<Uint8Array> {
     const up = linkUp();
     if (!up) return;
@@ -215,6 +215,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     if (link?.fingerprint === before?.fingerprint) return;
     checks.startAnew(now);
     if (linkUp()) schedule.sweepAt(now + (before?.up ? 0 : SWEEP_AFTER_UP_MS));
+    scans.linkChanged(linkUp());
     if (before?.up) void schedule.abort("the interface went down or changed its addresses");
   }
 
@@ -260,6 +261,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
         host.vendor = nameVendor(host.mac) || host.vendor;
         if (host.vendor !== host.told?.vendor) telling.tellChange(host);
       }
+      scans.recover();
       lastTick = { monotonic: now, wall: clock.now() };
       minuteAt = now;
       facts = deps.interfaceFacts();
@@ -272,6 +274,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       for (const frame of batch) observeFrame(frame, link, sightings);
     },
     sweepNow: () => schedule.sweepNow(),
+    scans,
     reportAll: () => telling.report("all"),
     configure(narrowing) {
       const wrong = policy.narrow(narrowing);
@@ -283,6 +286,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       for (const cancel of timers) cancel();
       stop.abort(new Error("the probe stops"));
       await schedule.abort("the probe stops");
+      await scans.abort("the probe was stopped");
       await asking;
       flushing?.();
       // Newcomers that still wait for a name, and changes that still wait for more of them, are told as they are.

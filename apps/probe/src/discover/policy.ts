@@ -30,10 +30,14 @@ export interface Policy {
   readonly sweepEnabled: boolean;
   readonly sweepIntervalMs: number;
   readonly packetsPerSecond: number;
+  /** Whether the probe's own file lets it ask for hosts at all, by schedule or at somebody's word. */
+  readonly mayAsk: boolean;
   readonly networks: readonly AddressPrefix[];
   readonly exclusions: Exclusions;
   /** @returns What is wrong with it, in which case nothing changes; else null. */
   narrow(narrowing: Narrowing | null): string | null;
+  /** Holds everything that is sent to a rate, for as long as a scan needs it; infinity lets go. */
+  hold(packetsPerSecond: number): void;
 }
 
 /** @throws ProbeError `config-invalid` for text that is no address or prefix. */
@@ -42,9 +46,14 @@ export function createPolicy(settings: DiscoverySettings): Policy {
   const ownExcluded = parseOrThrow("excluded", settings.excluded);
   let exclusions = createExclusions(ownExcluded);
   let narrowed: Narrowing["sweep"] | null = null;
+  let held = Number.POSITIVE_INFINITY;
   const { sweep } = settings;
   return {
     networks,
+    mayAsk: sweep.enabled,
+    hold(packetsPerSecond) {
+      held = packetsPerSecond;
+    },
     get sweepEnabled() {
       return sweep.enabled && (narrowed?.enabled ?? true);
     },
@@ -52,7 +61,7 @@ export function createPolicy(settings: DiscoverySettings): Policy {
       return Math.max(sweep.intervalSeconds, narrowed?.interval_seconds ?? 0) * 1000;
     },
     get packetsPerSecond() {
-      return Math.min(sweep.packetsPerSecond, narrowed?.packets_per_second ?? Number.POSITIVE_INFINITY);
+      return Math.min(sweep.packetsPerSecond, narrowed?.packets_per_second ?? Number.POSITIVE_INFINITY, held);
     },
     get exclusions() {
       return exclusions;

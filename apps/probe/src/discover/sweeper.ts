@@ -41,6 +41,8 @@ export function startSweep(options: {
   readonly passes: number;
   /** An address that need not be asked. */
   readonly isSkipped: (address: Uint8Array) => boolean;
+  /** Whether all IPv6 nodes of the link are asked too, at each pass; true unless given. */
+  readonly asksAllNodes?: boolean;
   readonly link: () => Link | null;
   readonly sender: QuestionSender;
   readonly clock: Clock;
@@ -69,7 +71,7 @@ export function startSweep(options: {
       }
     }
     const link = options.link();
-    if (link) yield* askAllNodes(link, pass);
+    if (link && options.asksAllNodes !== false) yield* askAllNodes(link, pass);
   }
   const run = async () => {
     let packetsSent = 0;

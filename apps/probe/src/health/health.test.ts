@@ -51,7 +51,7 @@ async function follow(reports: readonly { readonly machine?: Partial<MachineFact
       machine: () => ({ ...CALM, ...current.machine }),
       outbox: () => outbox.state(),
       capture: () => ({ frames, dropped }),
-      interface: () => ({ name: "lan0", up: current.up ?? true }),
+      interface: () => ({ name: "lan0", up: current.up ?? true, networks: ["10.1.0.0/16"] }),
       hosts: () => ({ online: 3, known: 4 }),
       clockOffsetMs: () => current.offsetMs ?? null,
       certificateEndsAt: () => clock.now() + (current.daysLeft ?? 60) * 86_400_000,
@@ -74,7 +74,10 @@ describe("health", () => {
     const { seen } = await follow(times(4, {}));
     expect(seen.map(({ uptime_seconds: at }) => at)).toEqual([0, 3, 30, 60, 90]);
     for (const report of seen) expect(ProbeHealth.parse(report)).toEqual(report);
-    expect(seen[4]).toMatchObject({ uptime_seconds: 90, capture: { frames: 3000 }, hosts: { online: 3, known: 4 }, interface: { name: "lan0", up: true } });
+    expect(seen[4]).toMatchObject({
+      uptime_seconds: 90, capture: { frames: 3000 }, hosts: { online: 3, known: 4 },
+      interface: { name: "lan0", up: true, networks: ["10.1.0.0/16"] },
+    });
     expect(told()).toEqual([]);
   });
 

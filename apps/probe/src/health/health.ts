@@ -10,7 +10,8 @@ export interface HealthSources {
   readonly machine: () => MachineFacts;
   readonly outbox: () => OutboxState;
   readonly capture: () => { readonly frames: number; readonly dropped: number };
-  readonly interface: () => { readonly name: string; readonly up: boolean };
+  /** `networks`: the interface's own subnets. */
+  readonly interface: () => { readonly name: string; readonly up: boolean; readonly networks: readonly string[] };
   readonly hosts: () => { readonly online: number; readonly known: number };
   readonly clockOffsetMs: () => number | null;
   /** When the certificate ends, milliseconds since the epoch; null for a probe without one. */
@@ -25,6 +26,8 @@ export interface HealthWatch {
 }
 
 const DAY_MS = 86_400_000;
+/** The contract's limit. */
+const MOST_NETWORKS = 64;
 
 /** By then capture and connection are there, if they come at all: who asks for the status after a start is told so. Alerts wait. */
 const SECOND_LOOK_MS = 3000;
@@ -85,7 +88,7 @@ export function createHealthWatch(deps: {
       capture: { frames: capture.frames, dropped: capture.dropped },
       queue: { events: queue.events + queue.inMemory, bytes: queue.bytes, oldest_at: queue.oldestAt, dropped: queue.dropped },
       clock_offset_ms: offsetMs,
-      interface: { name: link.name, up: link.up },
+      interface: { name: link.name, up: link.up, networks: link.networks.slice(0, MOST_NETWORKS) },
       hosts: sources.hosts(),
     });
   }

@@ -1,6 +1,6 @@
 import { parseIp, parseMac } from "@lanthorn/packets";
 import type { InterfaceFacts } from "@lanthorn/packet-io";
-import { type AddressPrefix, createPrefix, ipv4Number, prefixHolds } from "./address-prefix.ts";
+import { type AddressPrefix, createPrefix, formatPrefix, ipv4Number, prefixHolds } from "./address-prefix.ts";
 
 /** What is needed of the kernel's facts about the interface that is watched. */
 export type LinkFacts = Pick<InterfaceFacts, "mac" | "up"> & {
@@ -37,6 +37,11 @@ export function createLink(facts: LinkFacts | null): Link | null {
   });
   const fingerprint = `${facts.mac} ${facts.up} ${facts.addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`).join(" ")}`;
   return { mac, up: facts.up, own, fingerprint };
+}
+
+/** The subnets of an interface in CIDR notation, each once. */
+export function subnetsOf(facts: LinkFacts | null): readonly string[] {
+  return [...new Set((createLink(facts)?.own ?? []).map(({ subnet }) => formatPrefix(subnet)))];
 }
 
 /**

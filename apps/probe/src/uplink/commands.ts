@@ -1,10 +1,13 @@
-import { Command, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
+import { Command, type CommandData, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
 import { describeError, type Log } from "@lanthorn/runtime";
 import { z } from "zod";
 import { decodeMessage, parseJson } from "./payload.ts";
 
+/** What became of a command: it was carried out, or in words why it is not. */
+export type CommandOutcome = { readonly data: Reply["data"] } | { readonly refused: string };
+
 /** What the probe does at the collector's word; one for each command. A rejection becomes a reply of `failed`. */
-export type CommandHandlers = { readonly [T in Command["type"]]: (data: Command["data"]) => Promise<Reply["data"]> };
+export type CommandHandlers = { readonly [T in CommandType]: (data: CommandData<T>) => Promise<CommandOutcome> };
 
 export interface Commands {
   /** @param payload Whatever came on the topic. */
@@ -33,10 +36,12 @@ export function createCommands(deps: {
   const answer = (commandId: string | null, error: Reply["error"], data: Reply["data"] = {}) =>
     deps.reply({ v: MESSAGE_VERSION, command_id: commandId, ok: error === null, error, data });
 
-  async function run(command: Command): Promise<void> {
+  async function run(command: Command, data: CommandData<CommandType>): Promise<void> {
     running += 1;
     try {
-      answer(command.id, null, await deps.handlers[command.type](command.data));
+      const outcome = await (deps.handlers[command.type] as (data: CommandData<CommandType>) => Promise<CommandOutcome>)(data);
+      if ("data" in outcome) answer(command.id, null, outcome.data);
+      else answer(command.id, { code: "refused", message: outcome.refused.slice(0, 512) });
     } catch (error) {
       deps.log.warn({ command: command.type, id: command.id, reason: describeError(error) }, "a command failed");
       answer(command.id, { code: "failed", message: describeError(error).slice(0, 512) });
@@ -48,7 +53,8 @@ export function createCommands(deps: {
   return {
     onMessage(payload) {
       const command = decodeMessage(Command, payload);
-      if (!command) {
+      const data = command && COMMANDS[command.type].safeParse(command.data);
+      if (!command || !data?.success) {
         deps.log.warn({ bytes: payload.length }, "a command could not be read");
         answer(idOf(payload), { code: "not-a-command", message: "not a command that this version of the probe knows" });
         return;
@@ -65,7 +71,7 @@ export function createCommands(deps: {
         answer(command.id, { code: "refused", message: `${RUNNING_MAX} commands are under way already` });
       } else {
         deps.log.info({ command: command.type, id: command.id }, "carrying out a command");
-        void run(command);
+        void run(command, data.data);
       }
     },
   };

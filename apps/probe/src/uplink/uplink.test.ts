@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openProbeDatabase, type ProbeDatabase } from "../queue/database.ts";
 import { createOutbox, type Outbox } from "../queue/outbox.ts";
 import { startTestCollector, type TestCollector } from "./testing/collector.ts";
+import type { CommandHandlers } from "./commands.ts";
 import { createUplink, type Uplink } from "./uplink.ts";
 
 const identity = { tenantId: createId(), probeId: createId() };
@@ -41,7 +42,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function start(options: { readonly clock?: Clock; readonly url?: string; readonly sweep?: () => Promise<Record<string, unknown>> } = {}): Uplink {
+function start(options: { readonly clock?: Clock; readonly url?: string; readonly sweep?: CommandHandlers["sweep"] } = {}): Uplink {
   uplink = createUplink({
     outbox, identity,
     credentials: () => ({ url: options.url ?? `mqtt://127.0.0.1:${collector.port}`, clientId: identity.probeId, ca: "", certificate: "", key: "" }),
@@ -49,8 +50,10 @@ function start(options: { readonly clock?: Clock; readonly url?: string; readonl
     handlers: {
       sweep: options.sweep ?? (async () => {
         sweeps += 1;
-        return { answered: 4 };
+        return { data: { answered: 4 } };
       }),
+      scan_start: ({ profile }) => Promise.resolve(profile === "full" ? { refused: "no engine" } : { data: { hosts_total: 254 } }),
+      scan_cancel: () => Promise.resolve({ data: { running: false } }),
     },
     onConfiguration: (payload) => configurations.push(payload),
     onConnected: () => undefined,
@@ -244,12 +247,24 @@ describe("a command", () => {
     expect(sweeps).toBe(0);
   });
 
-  test.each([["no JSON", "{"], ["another version", command({ v: 2 })], ["an unknown type", command({ type: "format-disk" })], ["nothing", ""]])(
+  test.each([["no JSON", "{"], ["another version", command({ v: 2 })], ["an unknown type", command({ type: "format-disk" })], ["nothing", ""],
+    ["a scan of nothing", command({ type: "scan_start" })], ["a scan whose id is none", command({ type: "scan_cancel", data: { scan_id: "../x" } })]])(
     "that is %s is answered as no command", async (_, text) => {
       await collector.publish("commands", text);
       await collector.until(() => replies().length === 1);
       expect(replies()[0]).toMatchObject({ ok: false, error: { code: "not-a-command" } });
     });
+
+  test("to scan is answered with what it begins, or with why it does not", async () => {
+    const scan = { scan_id: createId(), target: "10.0.0.0/24", profile: "gentle", excluded: [] };
+    await collector.publish("commands", command({ type: "scan_start", data: scan }));
+    await collector.publish("commands", command({ type: "scan_start", data: { ...scan, profile: "full" } }));
+    await collector.publish("commands", command({ type: "scan_cancel", data: { scan_id: scan.scan_id } }));
+    await collector.until(() => replies().length === 3);
+    expect(replies()).toMatchObject([
+      { ok: true, data: { hosts_total: 254 } }, { ok: false, error: { code: "refused", message: "no engine" } }, { ok: true, data: { running: false } },
+    ]);
+  });
 
   test("that fails is answered with the reason", async () => {
     await uplink?.close();

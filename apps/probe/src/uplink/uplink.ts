@@ -17,7 +17,7 @@ export interface UplinkState extends ConnectionState {
 export interface Uplink {
   /** The outbox has something new. */
   wake(): void;
-  /** Sent if there is a connection, else forgotten: the next one says more. */
+  /** Sent if there is a connection; else the last one is, as soon as there is. */
   publishHealth(health: ProbeHealth): void;
   state(): UplinkState;
   /** Everything in the queue has been acknowledged. */
@@ -59,6 +59,7 @@ export function createUplink(deps: {
   const offsetMs = () => offset.offsetMs(clock.monotonic());
   const delivery = createDelivery({ outbox, clock, random: deps.random, log });
   let replies: readonly Reply[] = [];
+  let lastHealth: ProbeHealth | null = null;
 
   const commands = createCommands({
     handlers: deps.handlers,
@@ -91,6 +92,10 @@ export function createUplink(deps: {
     if (tookMs !== null) offset.addSample(ack, receivedAt, tookMs);
   }
 
+  function sendHealth(): void {
+    if (lastHealth) void connection.publish({ ...message("health", lastHealth), qos: 0 });
+  }
+
   const connection = createConnection({
     credentials: deps.credentials,
     subscriptions: [topic("acks"), topic("commands"), topic("config")],
@@ -100,6 +105,7 @@ export function createUplink(deps: {
     log,
     onConnected() {
       void connection.publish(status("online"));
+      sendHealth();
       deps.onConnected();
       delivery.connected((payload) => void connection.publish({ topic: topic("events"), payload, qos: 1, retain: false }));
       void sendReplies();
@@ -115,7 +121,8 @@ export function createUplink(deps: {
   return {
     wake: () => delivery.wake(),
     publishHealth(health) {
-      void connection.publish({ ...message("health", health), qos: 0 });
+      lastHealth = health;
+      sendHealth();
     },
     state: () => ({ ...connection.state(), lastAcknowledgedAt: delivery.lastAcknowledgedAt(), clockOffsetMs: offsetMs() }),
     drained: () => delivery.drained(),

@@ -7,7 +7,7 @@ import {
   AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
-import { ScanComplete, ScanFailed, ScanStarted } from "./scans.ts";
+import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanResults, ScanStarted } from "./scans.ts";
 import { AnomalyDetected, BaselineDiffAlert, DnsThreat, HoneypotHit, IdsAlert, RogueDetected } from "./security.ts";
 
 /** The fourteen events of the WebSocket stream. */
@@ -48,8 +48,11 @@ export const EVENTS = {
   presence_report: { data: PresenceReport, from: "probe", priority: "sighting", stream: null, webhook: null },
   port_found: { data: PortFound, from: "probe", priority: "change", stream: "port_found", webhook: null },
   scan_started: { data: ScanStarted, from: "probe", priority: "change", stream: null, webhook: "scan.started" },
+  scan_progress: { data: ScanProgress, from: "probe", priority: "sighting", stream: null, webhook: null },
+  scan_results: { data: ScanResults, from: "probe", priority: "change", stream: null, webhook: null },
   scan_complete: { data: ScanComplete, from: "probe", priority: "change", stream: "scan_complete", webhook: "scan.completed" },
   scan_failed: { data: ScanFailed, from: "probe", priority: "change", stream: null, webhook: "scan.failed" },
+  scan_cancelled: { data: ScanCancelled, from: "probe", priority: "change", stream: null, webhook: null },
   neighbor_discovered: { data: NeighborDiscovered, from: "probe", priority: "change", stream: "neighbor_discovered", webhook: null },
   config_changed: { data: ConfigChanged, from: "collector", priority: "change", stream: "config_changed", webhook: null },
   baseline_diff_alert: { data: BaselineDiffAlert, from: "probe", priority: "alert", stream: "baseline_diff_alert", webhook: null },

@@ -70,7 +70,12 @@ export const ProbeHealth = z.object({
   capture: z.object({ frames: z.int().min(0), dropped: z.int().min(0) }),
   queue: z.object({ events: z.int().min(0), bytes: z.int().min(0), oldest_at: Instant.nullable(), dropped: z.int().min(0) }),
   clock_offset_ms: z.number().nullable(),
-  interface: z.object({ name: z.string().max(64), up: z.boolean() }),
+  interface: z.object({
+    name: z.string().max(64),
+    up: z.boolean(),
+    /** The interface's own subnets, which may be scanned whatever the site's settings are. Older probes do not tell. */
+    networks: z.array(z.string().max(64)).max(64).optional(),
+  }),
   hosts: z.object({ online: z.int().min(0), known: z.int().min(0) }),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
@@ -92,11 +97,28 @@ export const ProbeConfiguration = z.object({
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 
-/** Down, on `commands`: not begun after `expires_at`. */
+/** What each command says. A profile or target that the probe cannot scan is refused in its reply, not here. */
+export const COMMANDS = {
+  /** A sweep of the networks that are swept by schedule. */
+  sweep: z.object({}),
+  /**
+   * A scan: replied to when it begins, with `hosts_total`; then it tells of itself by events, `scan_started` to one of
+   * `scan_complete`, `scan_failed`, `scan_cancelled`. Nothing is sent to `excluded`, nor to what the configuration excludes.
+   */
+  scan_start: z.object({
+    scan_id: Id, target: z.string().max(64), profile: z.string().max(32), excluded: z.array(z.string().max(64)).max(4096),
+  }),
+  /** Ends a scan within a second. Replied to with `running`: whether there was such a scan. */
+  scan_cancel: z.object({ scan_id: Id }),
+} as const;
+export type CommandType = keyof typeof COMMANDS;
+export type CommandData<T extends CommandType> = z.infer<(typeof COMMANDS)[T]>;
+
+/** Down, on `commands`: not begun after `expires_at`. `data` is as COMMANDS says for the type. */
 export const Command = z.object({
   v: Version,
   id: Id,
-  type: z.enum(["sweep"]),
+  type: z.enum(Object.keys(COMMANDS) as [CommandType, ...CommandType[]]),
   issued_at: Instant,
   expires_at: Instant,
   data: z.record(z.string(), z.unknown()),

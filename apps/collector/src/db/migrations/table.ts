@@ -3,6 +3,7 @@ import * as first from "./0001-first.ts";
 import * as webhooks from "./0010-webhooks.ts";
 import * as people from "./0011-people.ts";
 import * as devices from "./0012-devices.ts";
+import * as scans from "./0013-scans.ts";
 import * as alerts from "./0014-alerts.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
@@ -11,5 +12,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0010-webhooks": webhooks,
   "0011-people": people,
   "0012-devices": devices,
+  "0013-scans": scans,
   "0014-alerts": alerts,
 };

@@ -106,9 +106,7 @@ describe("a silent probe", () => {
   test("that is revoked has no alert any more", async () => {
     const probeId = createId();
     await bench.append([silent(probeId), health("raised", probeId), silent(createId()), { ...rogue(), probeId }]);
-    const upkeep = bench.upkeep(1);
-    await upkeep.probeRevoked(probeId);
-    await upkeep.close();
+    await bench.server.alerts.probeRevoked(probeId);
     expect((await bench.list("?status=resolved&sort=first_seen")).data.map(({ type, resolved_by }) => `${type} ${resolved_by}`))
       .toEqual(expect.arrayContaining(["probe_health probe_revoked", "probe_silent probe_revoked"]));
     expect((await bench.list("?status=open")).meta.total).toBe(2);

@@ -23,10 +23,8 @@ describe("a storm", () => {
   });
 
   test("is over when none was left out for ten minutes", async () => {
-    const upkeep = bench.upkeep(1);
     await burst(1, 25);
     await bench.clock.advance(11 * 60_000);
-    await upkeep.close();
     expect((await bench.list("?type=alert_storm")).data).toMatchObject([{ status: "resolved", resolved_by: "quiet", count: 5 }]);
     await burst(30, 1);
     expect((await bench.list("?type=ids_alert")).meta.total).toBe(21);
@@ -51,12 +49,10 @@ describe("a storm", () => {
 });
 
 describe("an alert that falls quiet", () => {
-  const start = () => bench.upkeep(30);
   /** Days pass here, and tokens with them. */
   const stored = () => bench.server.db.selectFrom("alerts").select(["type", "status", "resolved_by"]).orderBy("id").execute();
 
   test("resolves after its time, counted from the last it was seen, and is forgotten long after", async () => {
-    const upkeep = start();
     await bench.append([rogue(), ids()]);
     await bench.clock.advance(20 * 3_600_000);
     await bench.append([rogue()]);
@@ -66,8 +62,7 @@ describe("an alert that falls quiet", () => {
     expect(await stored()).toMatchObject([{ type: "rogue_dhcp", status: "resolved", resolved_by: "quiet" }, { status: "open" }]);
     expect(await bench.told()).toEqual(["alert_created rogue_dhcp", "alert_created ids_alert", "alert_resolved rogue_dhcp"]);
     bench.clock.jump(31 * 86_400_000);
-    await upkeep.run();
-    await upkeep.close();
+    await bench.server.alerts.run();
     expect(await stored()).toMatchObject([{ type: "ids_alert", status: "open" }]);
   });
 
@@ -79,16 +74,14 @@ describe("an alert that falls quiet", () => {
       state: "silent", silent_since: bench.now(), last_heard_at: null, run_id: null, health: null,
     }).execute();
     await bench.append([{ ...rogue(), probeId }]);
-    const upkeep = start();
     bench.clock.jump(48 * 3_600_000);
-    await upkeep.run();
+    await bench.server.alerts.run();
     expect(await stored()).toMatchObject([{ status: "open" }]);
     await bench.server.db.updateTable("probes").set({ state: "online" }).execute();
-    await upkeep.run();
+    await bench.server.alerts.run();
     expect(await stored()).toMatchObject([{ status: "open" }]);
     bench.clock.jump(3_600_000);
-    await upkeep.run();
-    await upkeep.close();
+    await bench.server.alerts.run();
     expect(await stored()).toMatchObject([{ status: "resolved" }]);
   });
 });

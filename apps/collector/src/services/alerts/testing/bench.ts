@@ -1,10 +1,9 @@
 import { Alert, AlertMute, type EventData, type EventType, listEnvelope } from "@lanthorn/contract";
-import { createFakeClock, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
+import { createFakeClock, type FakeClock, toInstant } from "@lanthorn/runtime";
 import { expect } from "vitest";
 import type { z } from "zod";
 import type { NewEvent } from "../../../events/log.ts";
 import { type Answer, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
-import { type AlertUpkeep, createAlertUpkeep } from "../upkeep.ts";
 
 export type NewFact = Partial<NewEvent> & { readonly type: EventType };
 
@@ -23,7 +22,6 @@ export interface AlertsBench {
   post(path: string, body?: unknown, of?: TestTenant, method?: string): Promise<Answer>;
   /** Mutes for an hour. */
   mute(what: object): Promise<AlertMute>;
-  upkeep(keepDays: number): AlertUpkeep;
 }
 
 const AlertList = listEnvelope(Alert);
@@ -60,8 +58,6 @@ export async function createAlertsBench(): Promise<AlertsBench> {
       expect(answer.status).toBe(201);
       return AlertMute.parse(answer.body);
     },
-    upkeep: (keepDays) =>
-      createAlertUpkeep({ db: server.db, log: server.eventLog, published: () => {}, clock, logger: silentLog }, { keepDays }),
   };
 }
 

@@ -1,0 +1,67 @@
+import { readAll, type RestClient } from "@lanthorn/client";
+import type { Scan, ScanHost } from "@lanthorn/contract";
+import type { Clock } from "@lanthorn/runtime";
+import type { Answer } from "../answer.ts";
+import type { Connection } from "../connection.ts";
+import { CliError } from "../errors.ts";
+import { findSiteId } from "../site-id.ts";
+
+export interface ScanOptions {
+  readonly profile: string;
+  readonly site?: string;
+  readonly watch: boolean;
+}
+
+/** Thirty requests a minute, half of what the least allowed may make. */
+const LOOK_EVERY_MS = 2000;
+
+/**
+ * Starts a scan; with `watch`, stays until it has ended and shows who answered.
+ * @throws CliError `ended` when the scan that is watched has not completed.
+ */
+export async function startScan({ rest }: Connection, target: string, { profile, site, watch }: ScanOptions, deps: {
+  readonly clock: Pick<Clock, "after">;
+  /** Where it is said how far the scan is. */
+  readonly note: (line: string) => void;
+}): Promise<Answer> {
+  const scan = await rest.startScan({ target, profile, ...(site === undefined ? {} : { site_id: await findSiteId(rest, site) }) });
+  if (!watch) return { json: scan, text: `the scan ${scan.id} of ${scan.target} is ${scan.status}` };
+  const ended = await watchScan(rest, scan, deps);
+  if (ended.status !== "completed") throw new CliError("ended", `the scan of ${ended.target} ${describe(ended)}`);
+  const hosts: ScanHost[] = [];
+  for await (const host of readAll((query) => rest.listScanResults(ended.id, query))) hosts.push(host);
+  return {
+    json: { ...ended, hosts },
+    table: {
+      heading: ["IP", "MAC", "HOSTNAME", "OPEN PORTS"],
+      rows: hosts.map((host) => [
+        host.ip, host.mac || "-", host.hostname || "-",
+        host.ports.filter(({ state }) => state === "open").map(({ port }) => port).join(",") || "-",
+      ]),
+    },
+  };
+}
+
+async function watchScan(rest: RestClient, started: Scan, { clock, note }: Parameters<typeof startScan>[3]): Promise<Scan> {
+  let scan = started;
+  let said = "";
+  while (scan.status === "queued" || scan.status === "running") {
+    const line = describe(scan);
+    if (line !== said) note(`the scan of ${scan.target} ${line}`);
+    said = line;
+    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
+    scan = await rest.readScan(started.id);
+  }
+  return scan;
+}
+
+function describe(scan: Scan): string {
+  const words: Readonly<Record<Scan["status"], string>> = {
+    queued: "waits for the probe",
+    running: `is at ${Math.round(scan.progress * 100)} %, ${scan.hosts_up} of ${scan.hosts_total} addresses answered`,
+    completed: "is complete",
+    failed: `failed: ${scan.error ?? "for no known reason"}`,
+    cancelled: "was cancelled",
+  };
+  return words[scan.status];
+}

@@ -1,0 +1,159 @@
+import { type Command, type CommandData, type CommandType, type EventData, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
+import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Kysely, Transaction } from "kysely";
+import { z } from "zod";
+import type { Broker } from "../../broker/broker.ts";
+import { lockTenant } from "../../db/lock-tenant.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { ScanRow } from "./note-scan-facts.ts";
+
+/** A probe as ingest knows it. */
+interface ProbeRun {
+  readonly tenantId: string;
+  readonly probeId: string;
+}
+
+/** Brings scans to their probes, and sees that each one ends. */
+export interface ScanDispatch {
+  /** Sends the command of a queued scan. @throws What the broker says when it cannot take it. */
+  start(scan: ScanRow, excluded: readonly string[]): Promise<void>;
+  /** Tells the probe that a scan is cancelled; one that does not hear it now is told when it comes back. */
+  cancel(scan: ScanRow): Promise<void>;
+  /** Ends a scan that is open as failed. @param how.presumed The probe may know better. */
+  fail(scan: Pick<ScanRow, "id" | "tenant_id">, reason: string, how: { readonly presumed: boolean }): Promise<void>;
+  /** A probe has answered a command. */
+  replied(probe: ProbeRun, reply: Reply): Promise<void>;
+  /** A probe has connected. @param runId Another one after each start of its daemon. */
+  online(probe: ProbeRun, runId: string): Promise<void>;
+  /** Ends what is overdue. */
+  run(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long the probe may take to get the command, and then to say so. */
+export const COMMAND_EXPIRES_MS = 30_000;
+export const ANSWER_WITHIN_MS = 40_000;
+/** What a probe says of an earlier run comes with its queue; then nothing more is to be waited for. */
+const ORPHAN_GRACE_MS = 30_000;
+/** A running scan tells of itself each minute; without that for so long, nobody knows of it. */
+const STALLED_AFTER_MS = 3_600_000;
+const RUN_EVERY_MS = 5000;
+const KEPT_AT_ONCE = 100;
+const DAY_MS = 86_400_000;
+
+const HostsTotal = z.int().min(0);
+
+/** @param options.keepDays How long scans that have ended are kept. */
+export function createScanDispatch(
+  deps: {
+    readonly db: Kysely<Schema>; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
+    readonly broker: Pick<Broker, "publish">; readonly clock: Clock; readonly logger: Log;
+  },
+  options: { readonly keepDays: number },
+): ScanDispatch {
+  const { db, clock, logger } = deps;
+  const now = () => toInstant(clock.now());
+  let isClosed = false;
+  let running: Promise<void> = Promise.resolve();
+
+  const send = async <T extends CommandType>(scan: ScanRow, id: string, type: T, data: CommandData<T>) => {
+    const issued = clock.now();
+    const command: Command = {
+      v: MESSAGE_VERSION, id, type, issued_at: toInstant(issued), expires_at: toInstant(issued + COMMAND_EXPIRES_MS), data,
+    };
+    await deps.broker.publish({ tenantId: scan.tenant_id, probeId: scan.probe_id }, "commands", JSON.stringify(command), { retain: false });
+  };
+  const inTurn = <R>(tenantId: string, work: (trx: Transaction<Schema>) => Promise<R>): Promise<R> =>
+    db.transaction().execute(async (trx) => {
+      await lockTenant(trx, tenantId);
+      return work(trx);
+    });
+  const fail: ScanDispatch["fail"] = async ({ id, tenant_id: tenantId }, reason, { presumed }) => {
+    const appended = await inTurn(tenantId, async (trx) => {
+      const at = now();
+      const scan = await trx.updateTable("scans").set({ status: "failed", error: reason, finished_at: at, presumed: presumed ? 1 : 0 })
+        .where("id", "=", id).where("status", "in", ["queued", "running"]).returningAll().executeTakeFirst();
+      if (!scan) return null;
+      const data: EventData<"scan_failed"> = { scan_id: id, target: scan.target, profile: scan.profile, reason };
+      return deps.log.append(trx, tenantId, [{
+        type: "scan_failed", data, siteId: scan.site_id, probeId: scan.probe_id, deviceId: null, queueId: null, probeSeq: null,
+        occurredAt: at, receivedAt: at,
+      }]);
+    });
+    if (!appended) return;
+    logger.warn({ scan_id: id, reason }, "a scan failed");
+    deps.published(tenantId, appended.fromSeq);
+  };
+  const cancel = async (scan: ScanRow) => {
+    try {
+      await send(scan, scan.cancel_command_id ?? createId(), "scan_cancel", { scan_id: scan.id });
+    } catch (error) {
+      logger.warn(
+        { scan_id: scan.id, probe_id: scan.probe_id, reason: describeError(error) },
+        "a probe could not be told now that a scan is cancelled",
+      );
+    }
+  };
+  const begun = (scan: ScanRow, data: Reply["data"]) => inTurn(scan.tenant_id, async (trx) => {
+    const hostsTotal = HostsTotal.catch(0).parse(data["hosts_total"]);
+    await trx.updateTable("scans").set({ status: "running", started_at: now(), heard_at: now(), hosts_total: hostsTotal })
+      .where("id", "=", scan.id).where("status", "=", "queued").execute();
+  });
+
+  const overdue = (scan: ScanRow & { readonly revoked_at: string | null }): string | null => {
+    if (scan.revoked_at !== null) return "the probe was revoked";
+    if (scan.status === "queued" && scan.answer_by <= now()) return `the probe did not answer within ${ANSWER_WITHIN_MS / 1000} s`;
+    if (scan.orphaned_at !== null && scan.orphaned_at <= toInstant(clock.now() - ORPHAN_GRACE_MS)) return "the probe was started again";
+    const isStalled = scan.status === "running" && scan.heard_at <= toInstant(clock.now() - STALLED_AFTER_MS);
+    return isStalled ? "nothing was heard of the scan for an hour" : null;
+  };
+  const work = async () => {
+    const open = await db.selectFrom("scans").leftJoin("probes", "probes.id", "scans.probe_id")
+      .selectAll("scans").select("probes.revoked_at").where("scans.status", "in", ["queued", "running"]).execute();
+    for (const scan of open) {
+      const reason = overdue(scan);
+      if (reason !== null && !isClosed) await fail(scan, reason, { presumed: scan.revoked_at === null });
+    }
+    const old = await db.selectFrom("scans").select("id").where("status", "not in", ["queued", "running"])
+      .where("finished_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS)).limit(KEPT_AT_ONCE).execute();
+    if (old.length > 0) await db.deleteFrom("scans").where("id", "in", old.map(({ id }) => id)).execute();
+  };
+  const run = (): Promise<void> => {
+    running = running.catch(() => {}).then(work);
+    return running;
+  };
+  const stop = clock.every(RUN_EVERY_MS, () => {
+    run().catch((error: unknown) =>
+      logger.error({ reason: describeError(error) }, "scans could not be looked after, trying again in some seconds"));
+  });
+
+  return {
+    fail, cancel, run,
+    start: (scan, excluded) => send(scan, scan.command_id, "scan_start", {
+      scan_id: scan.id, target: scan.target, profile: scan.profile, excluded: [...excluded],
+    }),
+    async replied({ probeId }, { command_id: id, ok, error, data }) {
+      if (id === null) return;
+      const scan = await db.selectFrom("scans").selectAll().where("probe_id", "=", probeId)
+        .where((eb) => eb.or([eb("command_id", "=", id), eb("cancel_command_id", "=", id)])).executeTakeFirst();
+      if (!scan) return;
+      if (scan.cancel_command_id === id) await db.updateTable("scans").set({ cancel_command_id: null }).where("id", "=", scan.id).execute();
+      else if (ok) await begun(scan, data);
+      else await fail(scan, error === null ? "the probe did not begin it" : error.message, { presumed: false });
+    },
+    async online({ probeId }, runId) {
+      // A scan of an earlier run is over, and what the probe still had to say of it is on its way.
+      await db.updateTable("scans").set({ orphaned_at: now() }).where("probe_id", "=", probeId).where("status", "in", ["queued", "running"])
+        .where("orphaned_at", "is", null).where("run_id", "<>", runId).execute();
+      const uncancelled = await db.selectFrom("scans").selectAll().where("probe_id", "=", probeId).where("status", "=", "cancelled")
+        .where("cancel_command_id", "is not", null).execute();
+      for (const scan of uncancelled) await cancel(scan);
+    },
+    async close() {
+      isClosed = true;
+      stop();
+      await running.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { EventData, EventType } from "@lanthorn/contract";
+import type { Insertable, Selectable, Transaction } from "kysely";
+import { addressKey } from "../../db/address-key.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { StoredEvent } from "../../events/log.ts";
+
+export type ScanRow = Selectable<Schema["scans"]>;
+
+type Facts = "scan_started" | "scan_progress" | "scan_results" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
+type Draft = { -readonly [K in keyof ScanRow]: ScanRow[K] };
+
+interface Fact<T extends Facts> {
+  readonly scan: Draft;
+  readonly data: EventData<T>;
+  /** When it happened: never later than it was received, whatever a probe's clock says. */
+  readonly at: string;
+  readonly found: Found;
+}
+
+/** Rows by their keys, so that none is twice in a statement. */
+interface Found {
+  readonly hosts: Map<string, Insertable<Schema["scan_hosts"]>>;
+  readonly ports: Map<string, Insertable<Schema["scan_ports"]>>;
+}
+
+/** What each event says of a scan. A scan that has ended keeps how it ended, unless that was only presumed. */
+const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
+  scan_started({ scan, data, at }) {
+    if (!isOpen(scan)) return;
+    run(scan, at);
+    scan.hosts_total = data.hosts_total;
+  },
+  scan_progress({ scan, data, at }) {
+    if (!isOpen(scan)) return;
+    run(scan, at);
+    count(scan, data);
+    scan.progress = Math.max(scan.progress, data.progress);
+  },
+  scan_results({ scan, data, at, found }) {
+    for (const { ip, mac } of data.hosts) {
+      const key = addressKey(ip);
+      found.hosts.set(`${scan.id} ${key}`, { scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at });
+    }
+  },
+  scan_complete({ scan, data, at }) {
+    count(scan, data);
+    if (end(scan, "completed", at)) scan.progress = 1;
+  },
+  scan_failed({ scan, data, at }) {
+    if (end(scan, "failed", at)) scan.error = data.reason;
+  },
+  scan_cancelled({ scan, data, at }) {
+    count(scan, data);
+    end(scan, "cancelled", at);
+  },
+  port_found({ scan, data, found }) {
+    const { ip, port, protocol, state, service, version, banner } = data;
+    const key = addressKey(ip);
+    found.ports.set(`${scan.id} ${key} ${port} ${protocol}`, {
+      scan_id: scan.id, tenant_id: scan.tenant_id, ip_key: key, port, protocol, state, service, version, banner,
+    });
+  },
+};
+
+/** Keeps scans as their probes say that they are, in the transaction that writes the events. Events of no scan cost nothing. */
+export async function noteScanFacts(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
+  const facts = rows.filter(speaksOfScan).map((row) => ({ row, data: JSON.parse(row.data) as { readonly scan_id: string } }));
+  if (facts.length === 0) return;
+  const ids = [...new Set(facts.map(({ data }) => data.scan_id))];
+  const known = await trx.selectFrom("scans").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  const drafts = new Map(known.map((row: Draft) => [row.id, { scan: row, before: JSON.stringify(row) }]));
+  const found: Found = { hosts: new Map(), ports: new Map() };
+  for (const { row, data } of facts) {
+    const scan = drafts.get(data.scan_id)?.scan;
+    // Another probe's word about it is nobody's.
+    if (!scan || scan.probe_id !== row.probe_id) continue;
+    const at = row.occurred_at < row.received_at ? row.occurred_at : row.received_at;
+    scan.heard_at = row.received_at;
+    (NOTE[row.type as Facts] as (fact: object) => void)({ scan, data, at, found });
+  }
+  for (const { scan, before } of drafts.values()) {
+    const { id, tenant_id: _, ...columns } = scan;
+    if (JSON.stringify(scan) !== before) await trx.updateTable("scans").set(columns).where("id", "=", id).execute();
+  }
+  await save(trx, found);
+}
+
+/** What the collector says of a scan itself it has already written down. */
+function speaksOfScan({ type, queue_id, data }: StoredEvent): boolean {
+  if (queue_id === null || !Object.hasOwn(NOTE, type)) return false;
+  return type !== ("port_found" satisfies EventType) || !data.endsWith('"scan_id":null}');
+}
+
+function isOpen({ status, presumed }: Draft): boolean {
+  return status === "queued" || status === "running" || presumed === 1;
+}
+
+function run(scan: Draft, at: string): void {
+  Object.assign(scan, { status: "running", started_at: scan.started_at ?? at, finished_at: null, error: null, presumed: 0 });
+}
+
+/** @returns Whether it was open. */
+function end(scan: Draft, status: "completed" | "failed" | "cancelled", at: string): boolean {
+  if (!isOpen(scan)) return false;
+  Object.assign(scan, { status, finished_at: at, error: null, presumed: 0 });
+  return true;
+}
+
+function count(scan: Draft, data: { readonly hosts_total: number; readonly hosts_up: number; readonly ports_open: number }): void {
+  scan.hosts_total = data.hosts_total;
+  scan.hosts_up = data.hosts_up;
+  scan.ports_open = data.ports_open;
+}
+
+/** Rows in one statement: nine columns of each stay far below SQLite's 32,766 parameters. */
+const ROWS_AT_ONCE = 500;
+
+async function save(trx: Transaction<Schema>, { hosts, ports }: Found): Promise<void> {
+  for (const values of chunks([...hosts.values()])) {
+    await trx.insertInto("scan_hosts").values(values)
+      .onConflict((conflict) => conflict.columns(["scan_id", "ip_key"]).doUpdateSet((eb) => ({ mac: eb.ref("excluded.mac") }))).execute();
+  }
+  for (const values of chunks([...ports.values()])) {
+    await trx.insertInto("scan_ports").values(values)
+      .onConflict((conflict) => conflict.columns(["scan_id", "ip_key", "port", "protocol"]).doUpdateSet((eb) => ({
+        state: eb.ref("excluded.state"), service: eb.ref("excluded.service"), version: eb.ref("excluded.version"),
+        banner: eb.ref("excluded.banner"),
+      }))).execute();
+  }
+}
+
+function chunks<T>(rows: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, index) =>
+    rows.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE));
+}

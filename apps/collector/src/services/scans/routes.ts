@@ -1,0 +1,84 @@
+import { z } from "@hono/zod-openapi";
+import { Id, listEnvelope, PageQuery, Scan, ScanHost, ScanProfile, ScansQuery, ScanStart } from "@lanthorn/contract";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import type { ScansService } from "./service.ts";
+
+const ScanParams = z.object({ scan_id: Id });
+
+const start = declareRoute("scans:write", {
+  method: "post",
+  path: "/scans/start",
+  summary: "Start a scan",
+  description: "The site's probe gets the command within half a minute, or the scan fails. "
+    + "Read the scan to see how far it is; what it finds is on the stream as it goes.",
+  request: { body: { required: true, content: json(ScanStart) } },
+  responses: { 202: { description: "The scan, queued", content: json(Scan) } },
+});
+
+const profiles = declareRoute("scans:read", {
+  method: "get",
+  path: "/scans/profiles",
+  summary: "List the scan profiles",
+  responses: { 200: { description: "All profiles", content: json(listEnvelope(ScanProfile)) } },
+});
+
+const list = declareRoute("scans:read", {
+  method: "get",
+  path: "/scans",
+  summary: "List scans, newest first",
+  request: { query: ScansQuery },
+  responses: { 200: { description: "Scans", content: json(listEnvelope(Scan)) } },
+});
+
+const read = declareRoute("scans:read", {
+  method: "get",
+  path: "/scans/{scan_id}",
+  summary: "Read a scan and how far it is",
+  request: { params: ScanParams },
+  responses: { 200: { description: "The scan", content: json(Scan) } },
+});
+
+const cancel = declareRoute("scans:write", {
+  method: "post",
+  path: "/scans/{scan_id}/cancel",
+  summary: "Cancel a scan",
+  description: "The probe stops within a second of hearing it; one that is away hears it when it comes back. "
+    + "What was found until then stays.",
+  request: { params: ScanParams },
+  responses: { 200: { description: "The scan, cancelled", content: json(Scan) } },
+});
+
+const results = declareRoute("scans:read", {
+  method: "get",
+  path: "/scans/{scan_id}/results",
+  summary: "List the hosts that answered a scan",
+  request: { params: ScanParams, query: PageQuery },
+  responses: {
+    200: { description: "Hosts in the order of their addresses, also while the scan runs", content: json(listEnvelope(ScanHost)) },
+  },
+});
+
+/** `/scans`. */
+export function scansRoutes(service: ScansService) {
+  const router = createRouter();
+  router.openapi(start, async (c) => {
+    const scan = await service.start(actorOf(c), c.req.valid("json"));
+    return c.json(scan, 202, { location: `/api/v1/scans/${scan.id}` });
+  });
+  router.openapi(profiles, (c) => {
+    const data = service.profiles();
+    return c.json({ data: [...data], meta: { page: 1, per_page: 100, total: data.length, next_cursor: null } }, 200);
+  });
+  router.openapi(list, async (c) => {
+    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
+  router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").scan_id), 200));
+  router.openapi(cancel, async (c) => c.json(await service.cancel(actorOf(c), c.req.valid("param").scan_id), 200));
+  router.openapi(results, async (c) => {
+    const { data, meta } = await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
+  return router;
+}

@@ -1,0 +1,22 @@
+import type { HostDiscovery } from "../discover/host-discovery.ts";
+import type { CommandHandlers } from "../uplink/commands.ts";
+
+/** What the collector may ask of discovery. */
+export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">): CommandHandlers {
+  return {
+    async sweep() {
+      const summary = await discovery.sweepNow();
+      return {
+        data: {
+          outcome: summary.outcome, reasons: summary.reasons, networks: summary.networks, addresses: summary.addresses,
+          packets_sent: summary.packetsSent, answered: summary.answered, new_hosts: summary.newHosts, duration_ms: Math.round(summary.durationMs),
+        },
+      };
+    },
+    async scan_start(command) {
+      const begun = discovery.scans.start(command);
+      return "refused" in begun ? begun : { data: { hosts_total: begun.hostsTotal } };
+    },
+    scan_cancel: async ({ scan_id: scanId }) => ({ data: { running: await discovery.scans.cancel(scanId) } }),
+  };
+}

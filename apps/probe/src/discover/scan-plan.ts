@@ -1,0 +1,45 @@
+import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract";
+import { parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
+import type { Link } from "../observe/link.ts";
+import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
+import type { Policy } from "./policy.ts";
+import { planSweep, type SweepRange } from "./sweep-plan.ts";
+
+/** What a scan is to do. */
+export interface ScanPlan {
+  readonly ranges: readonly SweepRange[];
+  readonly hostsTotal: number;
+  /** A bound of the profile's own; infinite where it has none. */
+  readonly packetsPerSecond: number;
+  /** Addresses that the command excludes, beside those of the configuration. */
+  readonly exclusions: Exclusions;
+}
+
+/** Profiles that look for hosts and for nothing of them. The others need an engine that asks ports, which this probe has not. */
+const HOST_PROFILES: ReadonlySet<string> = new Set<ScanProfileName>(["discovery", "gentle"]);
+
+/** @returns The plan, or in words why this scan is not made. */
+export function planScan(
+  { target, profile, excluded }: CommandData<"scan_start">,
+  { link, policy }: { readonly link: Link | null; readonly policy: Policy },
+): ScanPlan | { readonly refused: string } {
+  if (!HOST_PROFILES.has(profile)) {
+    return { refused: `this probe has no scan engine for the profile ${profile}: ${[...HOST_PROFILES].join(" or ")}` };
+  }
+  if (!policy.mayAsk) return { refused: "this probe's own configuration has sweeping switched off" };
+  const prefix = parsePrefix(target);
+  if (prefix?.bytes.length !== 4) return { refused: `${target} is no IPv4 network` };
+  if (!link?.up) return { refused: "the interface is down" };
+  if (policy.networks.length > 0 && !policy.networks.some((network) => prefixCovers(network, prefix))) {
+    return { refused: `${target} is outside the networks of this probe's own configuration` };
+  }
+  const parsed = parsePrefixes(excluded);
+  if ("wrong" in parsed) return { refused: `excluded: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix` };
+  const { ranges, refused } = planSweep(link, [prefix]);
+  const hostsTotal = ranges.reduce((sum, { count }) => sum + count, 0);
+  if (hostsTotal === 0) return { refused: refused[0] ?? `${target} holds no address of another host` };
+  return {
+    ranges, hostsTotal, exclusions: createExclusions(parsed.prefixes),
+    packetsPerSecond: SCAN_PROFILES[profile as ScanProfileName].packets_per_second ?? Number.POSITIVE_INFINITY,
+  };
+}
