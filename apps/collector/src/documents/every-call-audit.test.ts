@@ -26,7 +26,8 @@ afterAll(async () => {
 });
 
 const recorded = async () => {
-  const { text } = await send(collector.url, { method: "GET", path: "/api/v1/audit" }, { headers: bearer(token), query: { per_page: "1000" } });
+  const call = { method: "GET", path: "/api/v1/audit" };
+  const { text } = await send(collector.url, call, { headers: bearer(token), query: { per_page: "1000" } });
   return listEnvelope(AuditRecord).parse(JSON.parse(text));
 };
 

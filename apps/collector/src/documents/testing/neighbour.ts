@@ -30,7 +30,9 @@ const SAMPLES = join(import.meta.dirname, "../../../../../packages/contract/samp
 /** What makes devices, ports and alerts of a probe's word. */
 const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected"];
 
-export async function settleNeighbour(collector: RunningCollector, document: OpenApiDocument, watch: Watch = (_, make) => make()): Promise<Neighbour> {
+export async function settleNeighbour(
+  collector: RunningCollector, document: OpenApiDocument, watch: Watch = (_, make) => make(),
+): Promise<Neighbour> {
   const token = await collector.login();
   const calls = callsOf(document).filter(({ access }) => access !== "anyone" && access !== "probe");
   const known = new Map<string, string>();
@@ -64,7 +66,8 @@ export async function settleNeighbour(collector: RunningCollector, document: Ope
 
 /** Of what is made by a collection's POST or shown by its list, in the paths below the collection. */
 function namesBelow({ path }: Call, calls: readonly Call[]): readonly string[] {
-  return calls.filter((other) => other.path.startsWith(`${path}/{`)).flatMap((other) => /^\{(\w+)\}/.exec(other.path.slice(path.length + 1))?.[1] ?? []);
+  return calls.filter((other) => other.path.startsWith(`${path}/{`))
+    .flatMap((other) => /^\{(\w+)\}/.exec(other.path.slice(path.length + 1))?.[1] ?? []);
 }
 
 /** A logout, and what wants the password that the neighbour logs in with. */
