@@ -61,7 +61,10 @@ const NUL = "a text cannot hold U+0000";
 
 /** PostgreSQL's texts cannot hold it, programs in C would see half of the text, and nobody means it. */
 const refuseNul = createMiddleware<GatewayEnvironment>(async (c, next) => {
-  if (c.req.url.includes("%00")) throw badRequest([{ path: [], message: NUL }]);
+  if (c.req.url.includes("%00")) {
+    const [name] = [...new URL(c.req.url).searchParams].find(([, value]) => value.includes("\0")) ?? [];
+    throw badRequest([{ path: name === undefined ? [] : [name], message: NUL }]);
+  }
   if (c.req.header("content-type")?.includes("json")) {
     const path = placeOfNul(await c.req.text());
     if (path) throw badRequest([{ path, message: NUL }]);
