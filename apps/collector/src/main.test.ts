@@ -126,7 +126,7 @@ describe("lanthorn-collector", () => {
     await login(url, "a password of their own", "jo");
     const lines = (await admin("list")).split("\n").map((line) => line.replace(/\(.*\)|here .*/, ""));
     expect(lines).toEqual(["Acme ", "  jo  operator  last ", "default ", "  admin  admin  never logged in"]);
-  }, 60_000);
+  }, 120_000);
 
   test.each([
     ["a port that is taken", (port: number) => ({ LANTHORN_HTTP_PORT: String(port) }), "cannot listen on 127.0.0.1 port"],

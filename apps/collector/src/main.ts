@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { createRequire } from "node:module";
-import { isIPv6 } from "node:net";
 import { userInfo } from "node:os";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
@@ -32,6 +31,7 @@ import { createRemotes } from "./gateway/proxy/remotes.ts";
 import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
 import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
+import { isWildcard, urlHost } from "./gateway/url-host.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
@@ -257,16 +257,6 @@ function ownPair({ https }: Configuration, certificate: ServerCertificate) {
 function tiersOf({ rate_limits: limits }: Configuration): Tiers {
   const tier = ({ per_minute: perMinute, burst }: Configuration["rate_limits"]["standard"]) => ({ perMinute, burst });
   return { standard: tier(limits.standard), admin: tier(limits.admin), service: tier(limits.service) };
-}
-
-function isWildcard(host: string): boolean {
-  return host === "0.0.0.0" || host === "::";
-}
-
-/** A host as a URL has it; who listens on every address is reached on this machine by the loopback one. */
-function urlHost(host: string): string {
-  if (isWildcard(host)) return "127.0.0.1";
-  return isIPv6(host) ? `[${host}]` : host;
 }
 
 const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes see, and serves it.").version(VERSION);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EnrollmentToken, EnrollResponse, probeTopic } from "@lanthorn/contract";
+import { Command, EnrollmentToken, EnrollResponse, probeTopic } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
 import { vi } from "vitest";
@@ -42,18 +42,23 @@ export async function settleNeighbour(
     if (status >= 300 || !text.startsWith("{")) return;
     const body = JSON.parse(text) as { readonly id?: string; readonly data?: readonly { readonly id?: string }[] };
     const id = body.id ?? (Array.isArray(body.data) ? body.data.at(-1)?.id : undefined);
-    for (const name of namesBelow(call, calls)) if (id !== undefined) known.set(name, id);
+    // The first site stays: the probe is there.
+    for (const name of namesBelow(call, calls)) if (id !== undefined && (name !== "site_id" || !known.has(name))) known.set(name, id);
   };
   const client = await speakAsProbe(collector, token);
 
-  await vi.waitFor(async () => {
+  const readLists = async () => {
     for (const call of calls.filter(({ method, parts }) => method === "GET" && parts.length === 0)) learn(call, await ask(call));
+  };
+  await vi.waitFor(async () => {
+    await readLists();
     if (!known.has("device_id") || !known.has("alert_id")) throw new Error(`what the probe said is not there yet: ${collector.log()}`);
-  }, { timeout: 10_000, interval: 100 });
+  }, { timeout: 60_000, interval: 100 });
   for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length === 0)) {
     if (endsSession(call)) continue;
     learn(call, await watch(call, () => ask(call, { body: bodyFor(call) })));
   }
+  await readLists();
   // Work on what is there makes things below it, as a webhook's deliveries.
   for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length > 0)) {
     await watch(call, () => ask(call, { path: Object.fromEntries(known), body: bodyFor(call) }));
@@ -83,18 +88,26 @@ function withIds(body: unknown, known: ReadonlyMap<string, string>): unknown {
   );
 }
 
-/** An enrolled probe at the neighbour's site, which has told of a host, its port and two alarms. */
+/** An enrolled probe at the neighbour's site, which has told of a host, its port and two alarms, and does what it is told. */
 async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
   const call = async (method: string, path: string, body?: object) =>
     JSON.parse((await send(collector.url, { method, path }, { headers: bearer(token), body })).text) as unknown;
   const sites = (await call("GET", "/api/v1/sites")) as { readonly data: readonly { readonly id: string }[] };
-  const enrollment = EnrollmentToken.parse(await call("POST", "/api/v1/agents/tokens", { site_id: sites.data[0]?.id }));
+  const site_id = sites.data[0]?.id ?? "";
+  // So that the document's example of a scan may be started.
+  await call("PUT", `/api/v1/sites/${site_id}`, { scan_networks: ["192.0.2.0/24"] });
+  const enrollment = EnrollmentToken.parse(await call("POST", "/api/v1/agents/tokens", { site_id }));
   const { key, request } = await createRequest();
   const wish = { token: enrollment.token, certificate_request: request, name: "box" };
   const probe = EnrollResponse.parse(await call("POST", "/api/v1/agents/enroll", wish));
   const identity = { key, certificate: probe.certificate };
   const session = await connectProbe(collector.mqttPort, probe.ca_certificate, identity, { clientId: probe.probe_id });
-  const topic = (channel: "events" | "status") => probeTopic(probe.tenant_id, probe.probe_id, channel);
+  const topic = (channel: "events" | "status" | "commands" | "replies") => probeTopic(probe.tenant_id, probe.probe_id, channel);
+  session.on("message", (_topic, payload) => {
+    const reply = { v: 1, command_id: Command.parse(JSON.parse(payload.toString())).id, ok: true, error: null, data: { hosts_total: 1 } };
+    session.publish(topic("replies"), JSON.stringify(reply), { qos: 1 });
+  });
+  await session.subscribeAsync(topic("commands"), { qos: 1 });
   const at = toInstant(Date.now());
   const events = EVENTS.map((type, index) => ({ seq: index + 1, type, occurred_at: at, data: sample(type) }));
   await session.publishAsync(topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at }), { qos: 1 });
