@@ -211,3 +211,20 @@ test("nothing is enqueued by a transaction that is undone", async () => {
   await receiver.got(1);
   expect((await stack.db.selectFrom("webhook_deliveries").select("event").execute()).length).toBe(1);
 });
+
+test("a stop lets what is answered in time be kept, gives the rest back as it was, and leaves no claim", async () => {
+  const [stack, quick, mute] = [await start(), await receive(), await receive()];
+  const tenant = await stack.createTenant();
+  quick.answer = (response) => void setTimeout(() => response.writeHead(204).end(), 300);
+  mute.answer = () => {};
+  const [kept, left] = [await stack.addWebhook(tenant, { url: quick.url }), await stack.addWebhook(tenant, { url: mute.url })];
+  await stack.append(tenant, [OFFLINE, OFFLINE]);
+  await Promise.all([quick.got(1), mute.got(1)]);
+  await stack.diplomat.close();
+  expect((await deliveriesOf(stack, tenant, kept)).data.map(({ status }) => status)).toEqual(["pending", "delivered"]);
+  expect((await deliveriesOf(stack, tenant, left)).data.map(({ status, attempt }) => [status, attempt])).toEqual([
+    ["pending", 0], ["pending", 0],
+  ]);
+  expect(await stack.db.selectFrom("delivery_workers").selectAll().execute()).toEqual([]);
+  expect(await stack.db.selectFrom("webhooks").select("id").where("worker_id", "is not", null).execute()).toEqual([]);
+});

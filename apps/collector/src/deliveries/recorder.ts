@@ -30,6 +30,8 @@ export function createRecorder(deps: {
 
   const commit = async () => {
     while (waiting.length > 0) {
+      // SQLite commits without leaving this turn: only what all sockets have brought by its end makes a batch.
+      await turnEnd();
       const batch = waiting;
       waiting = [];
       try {
@@ -60,6 +62,12 @@ export function createRecorder(deps: {
       await committing;
     },
   };
+}
+
+function turnEnd(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 function pause(clock: Clock, ms: number, stop: AbortSignal): Promise<void> {

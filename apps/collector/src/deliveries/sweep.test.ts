@@ -35,7 +35,8 @@ async function start(options: { readonly keepDays?: number; readonly keepEach?: 
     await server.db.transaction().execute((trx) => insertMany(trx, "webhook_deliveries", rows));
   };
   const left = async (webhookId: string) => {
-    const rows = await server.db.selectFrom("webhook_deliveries").select("status").where("webhook_id", "=", webhookId).orderBy("id").execute();
+    const rows = await server.db.selectFrom("webhook_deliveries").select("status").where("webhook_id", "=", webhookId).orderBy("id")
+      .execute();
     return rows.map(({ status }) => status);
   };
   return { clock, server, sweep, addWebhook, add, left };

@@ -32,8 +32,8 @@ export interface WorkerDependencies {
 
 const LOOK_EVERY_MS = 500;
 const BEAT_EVERY_MS = 5000;
-/** Attempts at once: far more than one core can send, few enough sockets. Half are kept from receivers that are slow. */
-const MOST_AT_ONCE = { all: 128, slow: 64 };
+/** Attempts at once: far more than one core can send, few enough sockets. Most are kept from receivers that are slow. */
+const MOST_AT_ONCE = { all: 512, slow: 128 };
 const PATIENCE_MS = 5000;
 /** A clock that is set differs by more; what NTP corrects by and a loaded machine's late timers by less. */
 const JUMP_MS = 2000;

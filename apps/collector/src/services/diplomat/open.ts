@@ -1,5 +1,6 @@
 import type { Configuration } from "../../configuration.ts";
 import { readPem } from "../../data-dir.ts";
+import { hasRowLocks } from "../../db/row-locks.ts";
 import { createSmtpMailer } from "../../deliveries/mailer.ts";
 import { createHostResolver } from "../../deliveries/resolve.ts";
 import { createSealing, sealingKey } from "../../deliveries/sealing.ts";
@@ -16,7 +17,7 @@ export function openDiplomat(
 ): Diplomat {
   const ca = webhooks.ca_file === undefined ? null : [readPem(webhooks.ca_file)];
   return createDiplomat({
-    ...deps, sealing: createSealing(sealingKey(dataDir, key)), resolve: createHostResolver(), sender: createSender(deps, { ca }),
+    ...deps, sealing: createSealing(sealingKey(dataDir, key)), resolve: createHostResolver(deps), sender: createSender(deps, { ca }),
     mailer: smtp ? createSmtpMailer(smtp) : null,
-  }, { allow: webhooks.allow, keepDays: webhooks.keep_days, keepEach: webhooks.keep_deliveries, isAlone: true });
+  }, { allow: webhooks.allow, keepDays: webhooks.keep_days, keepEach: webhooks.keep_deliveries, isAlone: !hasRowLocks(deps.db) });
 }
