@@ -77,6 +77,8 @@ const File = z.strictObject({
   docs: z.strictObject({ public: z.boolean().default(false) }).prefault({}),
   /** Pages of these origins may read the answers. */
   cors: z.strictObject({ origins: z.array(Origin).max(64).default([]) }).prefault({}),
+  /** Who may read `/metrics`, which tells of all tenants together. */
+  metrics: z.strictObject({ allow: z.array(Prefix).max(256).default(["127.0.0.0/8", "::1/128"]) }).prefault({}),
   /** Services that run as other processes, behind this gateway; those that are not named run in this one. */
   services: z.strictObject({
     vault: RemoteService.optional(), license: RemoteService.optional(), agents: RemoteService.optional(),

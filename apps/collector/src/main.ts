@@ -33,6 +33,9 @@ import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { isWildcard, urlHost } from "./gateway/url-host.ts";
 import { createIngest } from "./ingest/ingest.ts";
+import { createMetrics } from "./metrics/metrics.ts";
+import { readingsOf } from "./metrics/readings.ts";
+import { metricsRoutes } from "./metrics/routes.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
@@ -124,8 +127,10 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
+  const metrics = createMetrics();
+  metrics.watchProcess();
   const ingest = createIngest({
-    db, reads, log: eventLog, published, broker, clock, logger: log, commands: scans,
+    db, reads, log: eventLog, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
     silentAfterSeconds: configuration.probes.silent_after_seconds,
   });
   lifecycle.onClose("ingest", () => ingest.close());
@@ -150,7 +155,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     version: VERSION, clock, log,
     parts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
-      broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), deliveries: () => diplomat.health(),
+      broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), ingest_lag: () => ingest.lag(),
+      deliveries: () => diplomat.health(),
       ...remotes.parts,
     },
   });
@@ -172,11 +178,16 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const app = createGateway({
     clock, log, authentication: people.authentication, limiter, tiers, idempotency, health, services: remotes.mount(services), origins: configuration.cors.origins,
     gatewaySecret: configuration.gateway.secret === undefined ? null : new TextEncoder().encode(configuration.gateway.secret),
-    documents: documentRoutes({
-      documents: createDocuments({ routes: services, version: VERSION }), assets: createAssets(), isPublic: configuration.docs.public,
-    }),
+    measure: metrics.request,
+    atRoot: [
+      documentRoutes({
+        documents: createDocuments({ routes: services, version: VERSION }), assets: createAssets(), isPublic: configuration.docs.public,
+      }),
+      metricsRoutes({ metrics, allow: configuration.metrics.allow }),
+    ],
   });
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
+  metrics.watch(readingsOf({ reads, ingest, broker, streams }));
   const proxied = createProxiedSockets({ remotes: remotes.all, authentication: people.authentication, limiter, tiers, clock, log });
   // Together: a listener is closed when its last stream has ended.
   const serving: (() => Promise<void>)[] = [() => streams.close(), async () => proxied.close()];

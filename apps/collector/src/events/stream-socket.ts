@@ -12,6 +12,8 @@ import type { LiveEvents } from "./live.ts";
 
 export interface StreamSockets {
   readonly onUpgrade: OnUpgrade;
+  /** How many streams there are now. */
+  open(): number;
   /** Ends every stream with 1001, refuses new ones, and cuts off who has not answered after two seconds. */
   close(): Promise<void>;
 }
@@ -134,6 +136,7 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
   };
 
   return {
+    open: () => server.clients.size,
     onUpgrade(upgrade) {
       upgrade.socket.on("error", () => upgrade.socket.destroy());
       accept(upgrade).catch((error: unknown) => {

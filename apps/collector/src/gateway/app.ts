@@ -4,8 +4,10 @@ import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
+import { matchedRoutes } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { MeasureRequest } from "../metrics/metrics.ts";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
@@ -33,8 +35,9 @@ interface GatewayDependencies {
   readonly gatewaySecret?: Uint8Array | null;
   /** Mounted under `/api/v1` and `/api`. */
   readonly services: ServiceRoutes;
-  /** Mounted at the root: the pages and documents of the services. */
-  readonly documents?: OpenAPIHono<GatewayEnvironment>;
+  /** Mounted at the root: documentation, metrics. */
+  readonly atRoot?: readonly OpenAPIHono<GatewayEnvironment>[];
+  readonly measure?: MeasureRequest;
   /** One of the gateway's own routes, mounted at the root as well: `/health`. */
   readonly health: OpenAPIHono<GatewayEnvironment>;
 }
@@ -70,7 +73,7 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
   }));
   app.use(deps.idempotency.middleware);
   // First, since a service may have a route with a parameter where a page of documentation is.
-  if (deps.documents) app.route("/", deps.documents);
+  for (const router of deps.atRoot ?? []) app.route("/", router);
   for (const prefix of ["/api/v1", "/api"]) {
     for (const router of SERVICE_NAMES.flatMap((name) => deps.services[name] ?? [])) app.route(prefix, router);
   }
@@ -104,19 +107,26 @@ export function allowanceHeaders(allowance: Allowance): Readonly<Record<string, 
 }
 
 /** One line for each request: never its query, in which a token may be, and no header. */
-function accessLog({ clock, log }: GatewayDependencies) {
+function accessLog({ clock, log, measure }: GatewayDependencies) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
     const startedAt = clock.monotonic();
     const requestId = createId();
     c.set("requestId", requestId);
     await next();
     c.header("x-request-id", requestId);
+    measure?.({ method: c.req.method, route: routeOf(c), status: c.res.status, seconds: (clock.monotonic() - startedAt) / 1000 });
     const identity = c.var.identity !== null && typeof c.var.identity === "object" ? c.var.identity : null;
     log.info({
       request_id: requestId, method: c.req.method, path: c.req.path, status: c.res.status, ms: Math.round(clock.monotonic() - startedAt),
       address: c.env.peer.address, user: identity?.userId, api_key: identity?.key?.id, probe: c.env.peer.probeId ?? undefined,
     }, "request");
   });
+}
+
+/** The route's template in its one spelling, `/api/v1/devices/{device_id}`; `none` for a path that is nobody's. */
+function routeOf(c: Context<GatewayEnvironment>): string {
+  const path = matchedRoutes(c).findLast((route) => route.path !== "/*")?.path;
+  return path === undefined ? "none" : path.replace(/^\/api(?!\/v1\/)/, "/api/v1").replaceAll(/:(\w+)/g, "{$1}");
 }
 
 /** Answers are about one moment and one caller: nobody on the way may keep them. */

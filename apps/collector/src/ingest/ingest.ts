@@ -8,10 +8,12 @@ import type { EventLog } from "../events/log.ts";
 import { readEvents } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
+import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
 import { createRefusals } from "./refusals.ts";
 import { createSerial } from "./serial.ts";
+import { createUnderWay } from "./under-way.ts";
 
 /** Takes what probes send and commits it. Pass it to `Broker.start`. */
 export interface Ingest extends ProbeReceiver {
@@ -22,6 +24,10 @@ export interface Ingest extends ProbeReceiver {
   /** To be called after a change of what a site's probes are told: tells each, or when it comes back. Never rejects. */
   configured(siteId: string): Promise<void>;
   health(): { readonly status: "ok" | "degraded"; readonly detail: string };
+  /** Messages that have arrived and are not committed yet, and how long the oldest has waited. */
+  waiting(): { readonly messages: number; readonly oldestMs: number };
+  /** Degraded while messages wait far longer than a commit takes. */
+  lag(): { readonly status: "ok" | "degraded"; readonly detail: string };
   /** Takes nothing more, lets what is under way be committed and acknowledged. Close the broker after it. */
   close(): Promise<void>;
 }
@@ -42,13 +48,18 @@ export interface IngestDependencies {
     /** A probe has connected. @param runId Another one after each start of its daemon. */
     online(probe: KnownProbe, runId: string): Promise<void>;
   };
+  readonly measure?: IngestMeasure;
 }
+
+/** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
+const LONGEST_WAIT_MS = 30_000;
 
 export function createIngest(deps: IngestDependencies): Ingest {
   const { clock, logger } = deps;
   const serial = createSerial();
   const probes = createProbesStore(deps);
-  const refusals = createRefusals({ probes, clock, log: logger });
+  const refusals = createRefusals({ probes, clock, log: logger, measure: deps.measure });
+  const underWay = createUnderWay({ clock });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
     canHear: () => deps.broker.health().status === "ok",
@@ -69,6 +80,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   };
 
   const takeEvents = async (probe: KnownProbe, payload: Buffer, receivedAt: string) => {
+    const startedAt = clock.monotonic();
     const decoded = await decodeBatch(payload);
     if (!decoded.ok) {
       refusals.count(probe.probeId, decoded.code);
@@ -79,6 +91,10 @@ export function createIngest(deps: IngestDependencies): Ingest {
     const committed = await deliverBatch({ db: deps.db, log: deps.log, logger }, probe, readEvents(batch), receivedAt);
     fault = null;
     if (committed.appended) deps.published(probe.tenantId, committed.appended.fromSeq);
+    deps.measure?.batch({
+      stored: committed.appended ? committed.appended.toSeq - committed.appended.fromSeq + 1 : 0, rejected: committed.rejected,
+      seconds: (clock.monotonic() - startedAt) / 1000, ageSeconds: Math.max(0, clock.now() - Date.parse(batch.sent_at)) / 1000,
+    });
     for (let rejected = committed.rejected; rejected > 0; rejected -= 1) refusals.count(probe.probeId, "unreadable-event");
     if (committed.isGap) refusals.count(probe.probeId, "gap");
     const message = `nothing is here between ${committed.watermark} and ${batch.after}`;
@@ -170,12 +186,15 @@ export function createIngest(deps: IngestDependencies): Ingest {
     async receive(message) {
       if (isClosed) return;
       const receivedAt = toInstant(clock.now());
+      const done = underWay.begin();
       try {
         await serial.run(message.probeId, () => receive(message, receivedAt));
       } catch (error) {
         // No acknowledgement: the probe keeps what it has and sends it again.
         fault = describeError(error);
         logger.error({ probe_id: message.probeId, channel: message.channel, reason: fault }, "a message could not be taken");
+      } finally {
+        done();
       }
     },
     refused(probe, reason, channel) {
@@ -198,6 +217,12 @@ export function createIngest(deps: IngestDependencies): Ingest {
     health() {
       if (fault === null) return { status: "ok", detail: "events are committed" };
       return { status: "degraded", detail: `events cannot be committed: ${fault}` };
+    },
+    waiting: () => ({ messages: underWay.count(), oldestMs: underWay.oldestMs() }),
+    lag() {
+      const oldestMs = underWay.oldestMs();
+      const detail = `${underWay.count()} messages wait, the oldest for ${(oldestMs / 1000).toFixed(1)} s`;
+      return { status: oldestMs > LONGEST_WAIT_MS ? "degraded" : "ok", detail };
     },
     async close() {
       isClosed = true;

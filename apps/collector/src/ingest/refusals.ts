@@ -1,5 +1,6 @@
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { RefusalReason } from "../broker/broker.ts";
+import type { IngestMeasure } from "./measure.ts";
 import type { ProbesStore } from "./probes-store.ts";
 
 /** Counts what was not taken from each probe, for its record. */
@@ -14,7 +15,10 @@ export interface Refusals {
 const WRITE_EVERY_MS = 1000;
 
 export function createRefusals(
-  deps: { readonly probes: Pick<ProbesStore, "addRefused">; readonly clock: Clock; readonly log: Log },
+  deps: {
+    readonly probes: Pick<ProbesStore, "addRefused">; readonly clock: Clock; readonly log: Log;
+    readonly measure?: Pick<IngestMeasure, "refused"> | undefined;
+  },
 ): Refusals {
   let pending = new Map<string, Record<string, number>>();
   let cancel: (() => void) | null = null;
@@ -40,7 +44,10 @@ export function createRefusals(
     cancel ??= deps.clock.after(WRITE_EVERY_MS, () => void flush());
   };
   return {
-    count: (probeId, reason) => add(probeId, reason, 1),
+    count(probeId, reason) {
+      deps.measure?.refused(reason);
+      add(probeId, reason, 1);
+    },
     flush,
     async close() {
       await flush();

@@ -29,6 +29,8 @@ import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
 import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
 import type { Audit } from "../gateway/audit.ts";
 import { createAudit } from "../services/audit/audit.ts";
+import { createMetrics } from "../metrics/metrics.ts";
+import { metricsRoutes } from "../metrics/routes.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
@@ -139,6 +141,7 @@ export async function startTestGateway(options: {
   readonly declared?: ServiceRoutes;
   readonly origins?: readonly string[];
   readonly gatewaySecret?: string;
+  readonly metricsAllow?: readonly string[];
 } = {}): Promise<TestGateway> {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
@@ -187,12 +190,17 @@ export async function startTestGateway(options: {
     ],
     ...extension?.services,
   };
+  const metrics = createMetrics();
   const app = createGateway({
     clock, log, authentication: people.authentication, limiter, tiers, idempotency, services: remotes.mount(services), health,
     origins: options.origins ?? [], gatewaySecret: options.gatewaySecret === undefined ? null : new TextEncoder().encode(options.gatewaySecret),
-    documents: documentRoutes({
-      documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(), isPublic: options.publicDocuments ?? false,
-    }),
+    measure: metrics.request,
+    atRoot: [
+      documentRoutes({
+        documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(), isPublic: options.publicDocuments ?? false,
+      }),
+      metricsRoutes({ metrics, allow: options.metricsAllow ?? ["127.0.0.0/8"] }),
+    ],
   });
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
   const proxied = createProxiedSockets({ remotes: remotes.all, authentication: people.authentication, limiter, tiers, clock, log });

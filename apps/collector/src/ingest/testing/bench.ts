@@ -19,6 +19,8 @@ export interface IngestBench {
   readonly acks: { readonly probeId: string; readonly ack: Acknowledgement }[];
   readonly configurations: { readonly probeId: string; readonly text: string; readonly retain: boolean }[];
   readonly published: number[];
+  /** What was told of batches and refusals. */
+  readonly measured: unknown[];
   /** Whether the broker is up. */
   brokerUp: boolean;
   ingest: Ingest;
@@ -58,10 +60,11 @@ export async function createIngestBench(options: { readonly alerts?: boolean } =
   };
   const open = () => createIngest({
     db: database.db, reads: database.reads, log, broker, clock, logger: silentLog, silentAfterSeconds: 90,
+    measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });
   const bench: IngestBench = {
-    database, clock, tenantId, siteId, acks: [], configurations: [], published: [], brokerUp: true, ingest: open(),
+    database, clock, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], brokerUp: true, ingest: open(),
     async addProbe(site = siteId) {
       const probeId = createId();
       await database.db.insertInto("probes").values({
