@@ -4,10 +4,8 @@ import { userInfo } from "node:os";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
-import type { Broker } from "./broker/broker.ts";
-import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./broker/embedded.ts";
-import { createExternalBroker } from "./broker/external.ts";
-import { type Authority, openAuthority } from "./certificates/authority.ts";
+import { openBroker } from "./broker/open.ts";
+import { openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
@@ -21,7 +19,7 @@ import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { createRetention } from "./events/retention.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
-import { createClientAddress } from "./gateway/address.ts";
+import { createClientAddress, isWildcard, urlHost } from "./gateway/address.ts";
 import { createGateway, type Tiers } from "./gateway/app.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
@@ -123,7 +121,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("server certificate", () => certificate.close());
 
   const agentsStore = createAgentsStore(database);
-  const { broker, mqttUrl } = await createBroker(configuration, { authority, certificate, admit: (probeId) => agentsStore.admit(probeId), log });
+  const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, clock, admit: (probeId) => agentsStore.admit(probeId), log });
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
@@ -215,25 +213,6 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     },
     isAlive: async () => (await databaseHealth(database)()).status === "ok",
   };
-}
-
-/** The broker in this process, or the one that the configuration names; and where probes find it that reached us under `host`. */
-async function createBroker(
-  { mqtt }: Configuration,
-  deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & { readonly authority: Authority; readonly certificate: ServerCertificate },
-): Promise<{ readonly broker: Broker; readonly mqttUrl: (host: string) => string }> {
-  const { authority, certificate, admit, log } = deps;
-  if (mqtt.url === undefined) {
-    const broker = createEmbeddedBroker({ host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log });
-    return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
-  }
-  const ca = mqtt.ca_file === undefined ? authority.certificate : readPem(mqtt.ca_file);
-  const tls = mqtt.url.startsWith("mqtts:") ? { ca, ...(await authority.issueToCollector()) } : null;
-  const shown = new URL(mqtt.url);
-  shown.username = "";
-  shown.password = "";
-  const broker = createExternalBroker({ url: mqtt.url, tls, clock, random: Math.random, log });
-  return { broker, mqttUrl: () => mqtt.public_url ?? shown.href };
 }
 
 async function run(configuration: Configuration): Promise<void> {

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from "node:net";
+import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** Says who a request's client is. */
@@ -42,4 +42,15 @@ function plainAddress(text: string): string {
 export function limitGroup(address: string): string {
   if (isIP(address) !== 6) return address;
   return ipaddr.IPv6.parse(address).toByteArray().slice(0, 8).map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Whether it stands for every address of this machine. */
+export function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+/** A host as a URL has it; who listens on every address is reached on this machine by the loopback one. */
+export function urlHost(host: string): string {
+  if (isWildcard(host)) return "127.0.0.1";
+  return isIPv6(host) ? `[${host}]` : host;
 }

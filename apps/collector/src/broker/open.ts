@@ -1,0 +1,28 @@
+import type { Clock } from "@lanthorn/runtime";
+import type { Authority } from "../certificates/authority.ts";
+import type { ServerCertificate } from "../certificates/server-certificate.ts";
+import type { Configuration } from "../configuration.ts";
+import { readPem } from "../data-dir.ts";
+import { urlHost } from "../gateway/address.ts";
+import type { Broker } from "./broker.ts";
+import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./embedded.ts";
+import { createExternalBroker } from "./external.ts";
+
+/** The broker in this process, or the one that the configuration names; and where probes find it that reached us under `host`. */
+export async function openBroker(
+  { mqtt }: Configuration,
+  deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & { readonly authority: Authority; readonly certificate: ServerCertificate; readonly clock: Clock },
+): Promise<{ readonly broker: Broker; readonly mqttUrl: (host: string) => string }> {
+  const { authority, certificate, admit, clock, log } = deps;
+  if (mqtt.url === undefined) {
+    const broker = createEmbeddedBroker({ host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log });
+    return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
+  }
+  const ca = mqtt.ca_file === undefined ? authority.certificate : readPem(mqtt.ca_file);
+  const tls = mqtt.url.startsWith("mqtts:") ? { ca, ...(await authority.issueToCollector()) } : null;
+  const shown = new URL(mqtt.url);
+  shown.username = "";
+  shown.password = "";
+  const broker = createExternalBroker({ url: mqtt.url, tls, clock, random: Math.random, log });
+  return { broker, mqttUrl: () => mqtt.public_url ?? shown.href };
+}
