@@ -19,7 +19,7 @@ import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { createRetention } from "./events/retention.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
-import { createClientAddress, isWildcard, urlHost } from "./gateway/address.ts";
+import { createClientAddress } from "./gateway/address.ts";
 import { createGateway, type Tiers } from "./gateway/app.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createIdempotencyStore } from "./gateway/idempotency-store.ts";

@@ -3,7 +3,7 @@ import type { Authority } from "../certificates/authority.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
 import type { Configuration } from "../configuration.ts";
 import { readPem } from "../data-dir.ts";
-import { urlHost } from "../gateway/address.ts";
+import { urlHost } from "../gateway/url-host.ts";
 import type { Broker } from "./broker.ts";
 import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./embedded.ts";
 import { createExternalBroker } from "./external.ts";

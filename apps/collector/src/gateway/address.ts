@@ -1,8 +1,20 @@
-import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /** Says who a request's client is. */
 export type ClientAddress = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
+
+/** @param entries Addresses and prefixes. @returns Whether an address is one of them or in one of them; what is no address is not. */
+export function createAddressSet(entries: readonly string[]): (address: string) => boolean {
+  const set = new BlockList();
+  const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
+  for (const entry of entries) {
+    const [address = "", bits] = entry.split("/");
+    if (bits === undefined) set.addAddress(address, familyOf(address));
+    else set.addSubnet(address, Number(bits), familyOf(address));
+  }
+  return (address) => isIP(address) !== 0 && set.check(address, familyOf(address));
+}
 
 /**
  * The client is the nearest address that is no trusted proxy: of `X-Forwarded-For` only what trusted proxies have added
@@ -10,14 +22,7 @@ export type ClientAddress = (socketAddress: string | undefined, forwardedFor: st
  * @param trustedProxies Addresses and prefixes.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = new BlockList();
-  for (const proxy of trustedProxies) {
-    const [address = "", bits] = proxy.split("/");
-    const family = isIPv4(address) ? "ipv4" : "ipv6";
-    if (bits === undefined) trusted.addAddress(address, family);
-    else trusted.addSubnet(address, Number(bits), family);
-  }
-  const isTrusted = (address: string) => trusted.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+  const isTrusted = createAddressSet(trustedProxies);
   return (socketAddress, forwardedFor) => {
     let client = plainAddress(socketAddress ?? "");
     if (client === "") return "unknown";
@@ -42,15 +47,4 @@ function plainAddress(text: string): string {
 export function limitGroup(address: string): string {
   if (isIP(address) !== 6) return address;
   return ipaddr.IPv6.parse(address).toByteArray().slice(0, 8).map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Whether it stands for every address of this machine. */
-export function isWildcard(host: string): boolean {
-  return host === "0.0.0.0" || host === "::";
-}
-
-/** A host as a URL has it; who listens on every address is reached on this machine by the loopback one. */
-export function urlHost(host: string): string {
-  if (isWildcard(host)) return "127.0.0.1";
-  return isIPv6(host) ? `[${host}]` : host;
 }

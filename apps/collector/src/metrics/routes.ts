@@ -1,4 +1,4 @@
-import { BlockList, isIPv6 } from "node:net";
+import { createAddressSet } from "../gateway/address.ts";
 import { identityOf } from "../gateway/environment.ts";
 import { ApiError } from "../gateway/errors.ts";
 import { createRouter } from "../gateway/route.ts";
@@ -12,18 +12,13 @@ import type { Metrics } from "./metrics.ts";
  * @param deps.allow Addresses and prefixes.
  */
 export function metricsRoutes(deps: { readonly metrics: Metrics; readonly allow: readonly string[] }) {
-  const allowed = new BlockList();
-  for (const entry of deps.allow) {
-    const [address = "", bits] = entry.split("/");
-    const family = isIPv6(address) ? "ipv6" : "ipv4";
-    allowed.addSubnet(address, bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits), family);
-  }
+  const isAllowed = createAddressSet(deps.allow);
   const router = createRouter();
   router.get("/metrics", async (c) => {
     const { address } = c.env.peer;
     const isBrought = c.req.header("x-forwarded-for") !== undefined || c.req.header("forwarded") !== undefined;
     const isLoopback = address === "::1" || address.startsWith("127.");
-    if (!allowed.check(address, isIPv6(address) ? "ipv6" : "ipv4") || (isBrought && isLoopback)) {
+    if (!isAllowed(address) || (isBrought && isLoopback)) {
       identityOf(c);
       throw new ApiError("FORBIDDEN", "metrics are for the addresses in metrics.allow");
     }
