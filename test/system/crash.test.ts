@@ -1,7 +1,5 @@
 import { randomInt } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,6 +9,7 @@ import { runCommand } from "../lab/run-command.ts";
 import { writeCaptureOfHosts } from "./capture-of-hosts.ts";
 import type { Daemon } from "./daemon.ts";
 import { type Collector, COLLECTOR, enrollProbe, type ProbeBox, runProbeCommand, startCollector, startProbe } from "./deployment.ts";
+import { findFreePort } from "./free-port.ts";
 import { findMosquitto, type Mosquitto, startMosquitto } from "./mosquitto.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -152,15 +151,6 @@ function query<Row>(dataDir: string, sql: string, ...parameters: readonly unknow
   } finally {
     database.close();
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Mulberry32: the same numbers for the same seed. */

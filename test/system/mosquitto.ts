@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
+import { REPOSITORY } from "../lab/lab-state.ts";
 import { waitFor } from "./wait-for.ts";
 
 /** A broker as a process of its own. */
 export interface Mosquitto {
+  /** Stops it where it is: it answers nothing and closes nothing. A kill ends it all the same. */
+  pause(): void;
   /** Ends it with SIGKILL. */
   kill(): Promise<void>;
 }
@@ -22,16 +25,11 @@ export async function findMosquitto(): Promise<DebianRoot | null> {
   }
 }
 
-/** Rules that keep a probe to its own topics, as apps/collector/src/broker/README.md has them. */
-const RULES = [
-  "user lanthorn-collector",
-  "topic readwrite lanthorn/v1/#",
-  ...["events", "status", "health", "replies"].map((channel) => `pattern write lanthorn/v1/+/%u/${channel}`),
-  ...["acks", "commands", "config"].map((channel) => `pattern read lanthorn/v1/+/%u/${channel}`),
-];
+/** Where the shipped configuration looks for its files. */
+const INSTALLED = "/etc/mosquitto/lanthorn";
 
 /**
- * Starts mosquitto on loopback with TLS and client certificates, and waits until it listens.
+ * Starts mosquitto on loopback with the configuration and the rules that we ship in `systemd/`, and waits until it listens.
  * @param options.certificates Folder that `lanthorn-collector certificate` has written.
  */
 export async function startMosquitto(
@@ -40,26 +38,18 @@ export async function startMosquitto(
 ): Promise<Mosquitto> {
   const { folder, certificates, port } = options;
   mkdirSync(folder, { recursive: true });
-  const files = { rules: join(folder, "rules"), configuration: join(folder, "mosquitto.conf") };
-  writeFileSync(files.rules, `${RULES.join("\n")}\n`, { mode: 0o600 });
-  writeFileSync(files.configuration, [
+  const rules = join(folder, "mosquitto.acl");
+  writeFileSync(rules, readFileSync(join(REPOSITORY, "systemd/mosquitto.acl")), { mode: 0o600 });
+  const configuration = join(folder, "mosquitto.conf");
+  const shipped = readFileSync(join(REPOSITORY, "systemd/mosquitto.conf"), "utf8");
+  writeFileSync(configuration, shipped
     // Otherwise it becomes a user who cannot read the key.
-    "user root",
-    `listener ${port} 127.0.0.1`,
-    `cafile ${join(certificates, "ca-certificate.pem")}`,
-    `certfile ${join(certificates, "broker.pem")}`,
-    `keyfile ${join(certificates, "broker.key")}`,
-    "require_certificate true",
-    "use_identity_as_username true",
-    "use_username_as_clientid true",
-    "allow_anonymous false",
-    "message_size_limit 1048576",
-    `acl_file ${files.rules}`,
-    "",
-  ].join("\n"));
+    .replace(/^listener 8883$/m, `user root\nlistener ${port} 127.0.0.1`)
+    .replaceAll(`${INSTALLED}/mosquitto.acl`, rules)
+    .replaceAll(/^(cafile|certfile|keyfile) \S+\/(\S+)$/gm, (_, key: string, name: string) => `${key} ${join(certificates, name)}`));
   const { path, env } = root.command("mosquitto");
   const log = openSync(join(folder, "mosquitto.log"), "a");
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", path, "-c", files.configuration], {
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", path, "-c", configuration], {
     env: { ...process.env, ...env }, stdio: ["ignore", log, log],
   });
   closeSync(log);
@@ -69,6 +59,7 @@ export async function startMosquitto(
     return canConnect(port);
   });
   return {
+    pause: () => void child.kill("SIGSTOP"),
     async kill() {
       child.kill("SIGKILL");
       await ended;

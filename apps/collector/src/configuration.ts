@@ -57,6 +57,9 @@ const File = z.strictObject({
     url: BrokerUrl.optional(),
     /** Who has signed the external broker's certificate, in PEM, where that is not the collector's own CA. */
     ca_file: z.string().min(1).optional(),
+    /** What this collector is called at an external broker; each that runs at the same time has a name of its own. */
+    name: z.string().regex(/^lanthorn-collector(-[a-z0-9-]{1,40})?$/, "lanthorn-collector, or that and - with small letters and digits")
+      .default("lanthorn-collector"),
     /** What enrolled probes are told to connect to, where that is not this machine's own name and port. */
     public_url: BrokerUrl.optional(),
   }).prefault({}),
@@ -136,6 +139,7 @@ const NAMES = {
   LANTHORN_MQTT_HOST: "mqtt.host",
   LANTHORN_MQTT_PORT: "mqtt.port",
   LANTHORN_MQTT_URL: "mqtt.url",
+  LANTHORN_MQTT_NAME: "mqtt.name",
   LANTHORN_MQTT_PUBLIC_URL: "mqtt.public_url",
   LANTHORN_DATABASE_URL: "database.url",
   LANTHORN_WEBHOOKS_ALLOW: "webhooks.allow",

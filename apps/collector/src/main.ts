@@ -121,7 +121,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("server certificate", () => certificate.close());
 
   const agentsStore = createAgentsStore(database);
-  const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, clock, admit: (probeId) => agentsStore.admit(probeId), log });
+  const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: (probeId) => agentsStore.admit(probeId), log });
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());

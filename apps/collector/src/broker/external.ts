@@ -5,6 +5,10 @@ import { connect, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Broker, ProbeReceiver, UpChannel } from "./broker.ts";
 
 export interface ExternalBrokerOptions {
+  /** What this collector is called there: no two that run at the same time may be called the same. */
+  readonly name: string;
+  /** All collectors of a deployment have the same group and share the probes' messages; nobody else knows it. */
+  readonly group: string;
   /** `mqtts://host:port`, or `mqtt://` for one on this machine. */
   readonly url: string;
   /** PEM texts for `mqtts`: the authority of the broker's certificate, and this collector's own key and certificate. */
@@ -19,14 +23,20 @@ const KEEPALIVE_SECONDS = 30;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Payloads that have arrived and are not yet committed, of all probes together. Past it, nothing more is read. */
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
-const UP_CHANNELS = (Object.keys(PROBE_CHANNELS) as (keyof typeof PROBE_CHANNELS)[]).filter(
-  (channel): channel is UpChannel => PROBE_CHANNELS[channel] === "up",
-);
+/**
+ * Whether one collector gets each message, or every one. A status is rare, matters to all, and is kept by the broker for those that
+ * come later, which is not done for shared subscriptions.
+ */
+const UP_CHANNELS: Readonly<Record<UpChannel, "one" | "every">> = { events: "one", health: "one", replies: "one", status: "every" };
 
 /**
  * A broker that runs elsewhere (mosquitto, EMQX), as its client. Who may publish and subscribe to what is that broker's to
- * enforce, by the rules in this folder's README; here a probe is whoever its topic names. It is tried for ever, with backoff;
+ * enforce, by the rules in `systemd/mosquitto.acl`; here a probe is whoever its topic names. It is tried for ever, with backoff;
  * while it is away `health` says so and `publish` rejects.
+ *
+ * Several collectors share the messages (MQTT 5 section 4.8.2, which mosquitto and EMQX do for 3.1.1 as well). The session is not kept:
+ * a kept one goes on getting its share while its collector is dead, and those batches would wait for it. Without one,
+ * what a collector had not committed when it died is gone from the broker, and its probe sends it again.
  */
 export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   const { clock, log } = options;
@@ -54,10 +64,11 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     cancelRetry = clock.after(waitMs, () => client?.reconnect());
   };
   const subscribe = async (to: MqttClient) => {
-    const grants = await to.subscribeAsync(UP_CHANNELS.map((channel) => `${TOPIC_PREFIX}/+/+/${channel}`), { qos: QOS });
+    const topics = Object.entries(UP_CHANNELS)
+      .map(([channel, whose]) => `${whose === "one" ? `$share/${options.group}/` : ""}${TOPIC_PREFIX}/+/+/${channel}`);
+    const grants = await to.subscribeAsync(topics, { qos: QOS });
     const refused = grants.filter((grant) => grant.qos >= 128);
-    const topics = refused.map((grant) => grant.topic).join(", ");
-    if (topics !== "") throw new Error(`the broker does not let this collector subscribe to ${topics}`);
+    if (refused.length > 0) throw new Error("the broker does not let this collector subscribe to the probes' messages");
     backoff.reset();
     isReady = true;
     log.info({ host }, "connected to the broker");
@@ -84,7 +95,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   return {
     async start(receiver) {
       client = connect(options.url, {
-        clientId: `lanthorn-collector-${randomUUID()}`,
+        clientId: `${options.name}-${randomUUID()}`,
         protocolVersion: 4,
         clean: true,
         keepalive: KEEPALIVE_SECONDS,

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import type { Clock } from "@lanthorn/runtime";
 import type { Authority } from "../certificates/authority.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
@@ -11,7 +12,11 @@ import { createExternalBroker } from "./external.ts";
 /** The broker in this process, or the one that the configuration names; and where probes find it that reached us under `host`. */
 export async function openBroker(
   { mqtt }: Configuration,
-  deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & { readonly authority: Authority; readonly certificate: ServerCertificate; readonly clock: Clock },
+  deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & {
+    readonly authority: Authority; readonly certificate: ServerCertificate; readonly clock: Clock;
+    /** What all collectors of the deployment know and nobody else. */
+    readonly secret: Uint8Array;
+  },
 ): Promise<{ readonly broker: Broker; readonly mqttUrl: (host: string) => string }> {
   const { authority, certificate, admit, clock, log } = deps;
   if (mqtt.url === undefined) {
@@ -19,10 +24,12 @@ export async function openBroker(
     return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
   }
   const ca = mqtt.ca_file === undefined ? authority.certificate : readPem(mqtt.ca_file);
-  const tls = mqtt.url.startsWith("mqtts:") ? { ca, ...(await authority.issueToCollector()) } : null;
+  const tls = mqtt.url.startsWith("mqtts:") ? { ca, ...(await authority.issueToCollector(mqtt.name)) } : null;
   const shown = new URL(mqtt.url);
   shown.username = "";
   shown.password = "";
-  const broker = createExternalBroker({ url: mqtt.url, tls, clock, random: Math.random, log });
+  // A probe that knew the group could join it, and would be given messages that are then nobody's.
+  const group = createHmac("sha256", deps.secret).update("lanthorn collectors").digest("hex").slice(0, 32);
+  const broker = createExternalBroker({ name: mqtt.name, group, url: mqtt.url, tls, clock, random: Math.random, log });
   return { broker, mqttUrl: () => mqtt.public_url ?? shown.href };
 }

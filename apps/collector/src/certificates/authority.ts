@@ -34,8 +34,8 @@ export interface Authority {
   ): Promise<{ readonly ok: true; readonly issued: IssuedCertificate } | { readonly ok: false; readonly message: string }>;
   /** A new key with a certificate for a TLS server of these names and addresses. */
   issueToServer(names: readonly string[]): Promise<KeyAndCertificate>;
-  /** A new key with a client certificate under a name that can be no probe's, for this collector at an external broker. */
-  issueToCollector(): Promise<KeyAndCertificate>;
+  /** A new key with a client certificate for this collector at an external broker. @param name One that can be no probe's. */
+  issueToCollector(name: string): Promise<KeyAndCertificate>;
 }
 
 const DAY_MS = 86_400_000;
@@ -46,7 +46,8 @@ const PROBE_DAYS = 90;
 const SERVER_DAYS = 397;
 /** A probe without a battery-backed clock may be behind ours at its first contact. */
 const BACKDATE_MS = 3_600_000;
-const COLLECTOR_NAME = "lanthorn-collector";
+/** Of servers. */
+const SERVER_NAME = "lanthorn-collector";
 const CA_FILE = "ca.pem";
 const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
@@ -144,11 +145,11 @@ async function useCa(text: string, clock: Pick<Clock, "now">): Promise<Authority
       };
     },
     // Clients read the alternative names only, and a common name may not be longer than 64.
-    issueToServer: (names) => issueWithKey(COLLECTOR_NAME, [
+    issueToServer: (names) => issueWithKey(SERVER_NAME, [
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.SubjectAlternativeNameExtension(sanList(names)),
     ]),
-    issueToCollector: () => issueWithKey(COLLECTOR_NAME, [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])]),
+    issueToCollector: (name) => issueWithKey(name, [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])]),
   };
 }
 
