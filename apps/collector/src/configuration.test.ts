@@ -86,3 +86,10 @@ describe("the collector's configuration", () => {
     expect(message).not.toContain("too-short");
   });
 });
+
+test("a name at the broker that could be a probe's is refused", () => {
+  expect(read("", { LANTHORN_MQTT_NAME: "lanthorn-collector-2" }).mqtt.name).toBe("lanthorn-collector-2");
+  for (const name of ["store-12", "lanthorn-collector-", "lanthorn-collector/#"]) {
+    expect(refusal("", { LANTHORN_MQTT_NAME: name })).toContain("mqtt.name");
+  }
+});
