@@ -6,3 +6,8 @@ export { type InterfaceAddress, type InterfaceFacts, type Neighbor, readInterfac
 export { type InterfaceWatchOptions, watchInterface } from "./interface-watch.ts";
 export { createPacedSender, type PacedSender, type PacedSendOptions } from "./paced-sender.ts";
 export { openReplay, type ReplayOptions } from "./replay.ts";
+export type { AddressSet } from "./address-set.ts";
+export { openPacketRing, type PacketRing } from "./packet-ring.ts";
+export { type QuietPort, takeQuietPort } from "./quiet-port.ts";
+export { openRawSender, RAW_BATCH_FRAMES, RAW_FRAME_OCTETS, type RawSender } from "./raw-sender.ts";
+export { isPrintPort } from "./send-wall.ts";

@@ -1,0 +1,82 @@
+import { createRequire } from "node:module";
+import type * as Koffi from "koffi";
+import { PacketIoError } from "./errors.ts";
+
+/** The few functions of the C library that raw links need; each answers as in its manual page, -1 where it failed. */
+export interface Libc {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(socket: number, address: Uint8Array, length: number): number;
+  listen(socket: number, backlog: number): number;
+  setsockopt(socket: number, level: number, option: number, value: Uint8Array, length: number): number;
+  getsockopt(socket: number, level: number, option: number, value: Uint8Array, length: Uint8Array): number;
+  sendmmsg(socket: number, messages: Uint8Array, count: number, flags: number): number;
+  /** @returns The mapped stretch as memory that belongs to the kernel, or null. Nothing may look at it after `unmap`. */
+  map(socket: number, length: number): ArrayBuffer | null;
+  unmap(memory: ArrayBuffer): void;
+  close(socket: number): number;
+  /** 0 when there is no such interface. */
+  if_nametoindex(name: string): number;
+  /** Of the last call that failed. @see errno(3) */
+  errno(): number;
+  /** Where memory lies. It stays there as long as the buffer is referenced: its storage is outside V8's heap. */
+  addressOf(memory: Uint8Array): bigint;
+}
+
+/** @see socket(2), packet(7), mmap(2); the numbers are those of linux/socket.h, the same on every 64-bit Linux but MIPS and SPARC. */
+export const LINUX = {
+  AF_INET: 2, AF_INET6: 10, AF_PACKET: 17, SOCK_STREAM: 1, SOCK_DGRAM: 2, SOCK_RAW: 3, SOCK_CLOEXEC: 0x80000,
+  SOL_SOCKET: 1, SO_ATTACH_FILTER: 26, IPPROTO_IPV6: 41, IPV6_V6ONLY: 26,
+  SOL_PACKET: 263, PACKET_RX_RING: 5, PACKET_STATISTICS: 6, PACKET_VERSION: 10, PACKET_QDISC_BYPASS: 20, PACKET_IGNORE_OUTGOING: 23,
+  MSG_DONTWAIT: 0x40, PROT_READ_WRITE: 3, MAP_SHARED: 1, MAP_FAILED: 0xffffffffffffffffn, ETH_P_ALL: 0x0003,
+  EINTR: 4, ENXIO: 6, EAGAIN: 11, ENODEV: 19, EMSGSIZE: 90, EADDRINUSE: 98, ENETDOWN: 100, ENOBUFS: 105, EPERM: 1, EACCES: 13,
+} as const;
+
+let loaded: Libc | undefined;
+
+/**
+ * Loads koffi (some 3 MB of resident memory) at the first call, so that a process that never scans does not carry it.
+ * @throws PacketIoError `library-missing` where it has no binary, and on machines whose C structures are laid out otherwise.
+ */
+export function loadLibc(): Libc {
+  loaded ??= bindLibc();
+  return loaded;
+}
+
+function bindLibc(): Libc {
+  if (process.platform !== "linux" || (process.arch !== "x64" && process.arch !== "arm64")) {
+    const here = `${process.platform} ${process.arch}`;
+    throw new PacketIoError("library-missing", `raw links work on 64-bit Intel and ARM Linux only, not on ${here}`);
+  }
+  try {
+    const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
+    const library = koffi.load("libc.so.6");
+    const mmap = library.func("void *mmap(void *address, size_t length, int protection, int flags, int fd, int64_t offset)");
+    const munmap = library.func("int munmap(void *address, size_t length)");
+    const maps = new Map<ArrayBuffer, { readonly pointer: unknown; readonly length: number }>();
+    return {
+      socket: library.func("int socket(int domain, int type, int protocol)"),
+      bind: library.func("int bind(int fd, void *address, uint32_t length)"),
+      listen: library.func("int listen(int fd, int backlog)"),
+      setsockopt: library.func("int setsockopt(int fd, int level, int option, void *value, uint32_t length)"),
+      getsockopt: library.func("int getsockopt(int fd, int level, int option, _Inout_ void *value, _Inout_ void *length)"),
+      sendmmsg: library.func("int sendmmsg(int fd, void *messages, unsigned int count, int flags)"),
+      map(socket, length) {
+        const pointer: unknown = mmap(null, length, LINUX.PROT_READ_WRITE, LINUX.MAP_SHARED, socket, 0);
+        if (pointer === null || koffi.address(pointer) === LINUX.MAP_FAILED) return null;
+        const memory = koffi.view(pointer, length);
+        maps.set(memory, { pointer, length });
+        return memory;
+      },
+      unmap(memory) {
+        const map = maps.get(memory);
+        if (maps.delete(memory)) munmap(map?.pointer, map?.length);
+      },
+      close: library.func("int close(int fd)"),
+      if_nametoindex: library.func("unsigned int if_nametoindex(const char *name)"),
+      errno: () => koffi.errno(),
+      addressOf: (memory) => koffi.address(memory),
+    };
+  } catch (cause) {
+    throw new PacketIoError("library-missing", "cannot load koffi, or the C library through it; run `npm install`", { cause });
+  }
+}
