@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import { systemClock } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { openDatabase } from "../../apps/collector/src/db/open.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { dialectOf } from "../../apps/collector/src/db/statements.ts";
 import { createEventLog } from "../../apps/collector/src/events/log.ts";
+import { createMerges } from "../../apps/collector/src/identity/merges.ts";
 import { commitBatch, type ProbeSite, readEvents } from "../../apps/collector/src/ingest/commit-batch.ts";
 import { makeBatches, readPayload } from "./ingest-sender.ts";
 
@@ -42,12 +44,13 @@ export async function measureFloor(options: {
     },
   });
   const log = createEventLog({ reads: db });
+  const merges = createMerges({ audit: () => Promise.resolve(), clock: systemClock });
   const many = createWriter(connect(fileOf("many")));
   const single = createWriter(connect(fileOf("single")));
   let rows = 0;
   for (const { payload } of makeBatches(options.events, options.seed)) {
     writes.length = 0;
-    await commitBatch({ db, log }, options.probe, readEvents(readPayload(payload)), new Date().toISOString());
+    await commitBatch({ db, log, merges }, options.probe, readEvents(readPayload(payload)), new Date().toISOString());
     const apart = writes.flatMap(splitRows);
     rows += apart.length;
     many.write(writes);

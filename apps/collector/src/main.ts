@@ -30,6 +30,7 @@ import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
 import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { isWildcard, urlHost } from "./gateway/url-host.ts";
+import { createMerges } from "./identity/merges.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { readingsOf } from "./metrics/readings.ts";
@@ -44,6 +45,7 @@ import { createAuditStore } from "./services/audit/store.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
 import { createDeviceEditor } from "./services/devices/editor.ts";
+import { createDeviceMerger } from "./services/devices/merger.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
@@ -127,8 +129,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("scans", () => scans.close());
   const metrics = createMetrics();
   metrics.watchProcess();
+  const merges = createMerges({ audit, clock });
   const ingest = createIngest({
-    db, reads, log: eventLog, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
+    db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
     silentAfterSeconds: configuration.probes.silent_after_seconds,
   });
   lifecycle.onClose("ingest", () => ingest.close());
@@ -161,7 +164,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const services: ServiceRoutes = {
     gateway: [
       ...people.routes,
-      devicesRoutes(createDevicesService({ store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock })),
+      devicesRoutes(createDevicesService({
+        store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), merger: createDeviceMerger({ db, merges }), clock,
+      })),
       sitesRoutes(createSitesService({
         store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured(siteId),
       })),

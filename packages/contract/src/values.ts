@@ -46,7 +46,19 @@ export const Evidence = z.object({
   confidence: z.number().min(0).max(1),
   seen_at: Instant,
 });
+
 export type Evidence = z.infer<typeof Evidence>;
+
+/**
+ * Fields of evidence that name one machine wherever it is seen, so that the interfaces which show the same are one device's.
+ * - `ssh_host_key`: algorithm, a space, and the fingerprint as OpenSSH prints it: `ssh-ed25519 SHA256:…`
+ * - `tls_certificate`: SHA-256 of the certificate in hexadecimal; only of one that names this machine alone, as self-signed ones do
+ * - `snmp_engine_id`, `dhcp_duid`, `dhcp_client_id`: their bytes in hexadecimal
+ * - `lldp_chassis_id`: a MAC, or the text as it was sent
+ */
+export const IDENTITY_FIELDS = [
+  "ssh_host_key", "tls_certificate", "snmp_engine_id", "dhcp_duid", "dhcp_client_id", "lldp_chassis_id",
+] as const;
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 

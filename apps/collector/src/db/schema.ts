@@ -66,10 +66,16 @@ export interface Schema {
     hostname: string; vendor: string; os_guess: string; device_type: string;
     is_online: number; presence_state: string; first_seen: string; last_seen: string;
     open_ports: string; tags: string; locked_fields: string;
+    /** How many interfaces it has, where that is more than one. */
+    mac_count: Generated<number>;
   };
   /** How many devices there are of each kind; triggers keep it. */
   device_counts: { tenant_id: string; site_id: string; is_online: number; devices: number };
-  interfaces: { device_id: string; tenant_id: string; site_id: string; mac: string; vendor: string; first_seen: string };
+  interfaces: {
+    device_id: string; tenant_id: string; site_id: string; mac: string; vendor: string; first_seen: string;
+    /** How the interface is, where its device has others; that of a device with one interface is in the device's row. */
+    presence_state: Generated<string>;
+  };
   addresses: {
     device_id: string; tenant_id: string; site_id: string; mac: string; ip: string; ip_key: string;
     first_seen: string; last_seen: string; current: number;
@@ -123,6 +129,17 @@ export interface Schema {
   webhook_notices: {
     id: string; tenant_id: string; webhook_id: string; kind: string; detail: string; status: string; attempt: number;
     next_attempt_at: string | null; error: string | null; created_at: string;
+  };
+  /** What names a device beyond its interfaces: see `keyText`. Two devices have one only where they were kept apart. */
+  device_keys: { device_id: string; tenant_id: string; site_id: string; key: string; source: string; first_seen: string };
+  /** Devices that were found to be one. A device that is not there any more is found by `merged_id`. */
+  device_merges: {
+    id: string; tenant_id: string; site_id: string; kept_id: string; merged_id: string; at: string;
+    by_type: string; by_id: string; by_name: string; reasons: string;
+    /** What is needed to undo it, as JSON; null for an interface that a person took away from a device, which was never a device. */
+    snapshot: string | null;
+    /** From then on the two are kept apart. */
+    undone_at: string | null;
   };
   /** Requests that came with an `Idempotency-Key`, for a day. `answer` is sealed; null while the request is under way. */
   idempotency_keys: {

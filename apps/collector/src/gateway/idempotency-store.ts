@@ -50,7 +50,11 @@ const LEASE_MS = 60_000;
  * webhook's secret), so it lies there sealed, by a key made of the deployment's secret and the client's own key, of which
  * only a digest is kept.
  */
-export function createIdempotencyStore(deps: { readonly db: Kysely<Schema>; readonly clock: Pick<Clock, "now">; readonly secret: Uint8Array }): IdempotencyStore {
+export function createIdempotencyStore(deps: {
+  readonly db: Kysely<Schema>;
+  readonly clock: Pick<Clock, "now">;
+  readonly secret: Uint8Array;
+}): IdempotencyStore {
   const { db, clock, secret } = deps;
   return {
     async begin(request) {
@@ -61,11 +65,13 @@ export function createIdempotencyStore(deps: { readonly db: Kysely<Schema>; read
         tenant_id: tenantId, caller, key_sha256: digest(key), fingerprint, run_id: createId(), leased_until: toInstant(now + LEASE_MS),
         expires_at: toInstant(now + KEEP_MS), answer: null,
       };
-      const taken = await db.insertInto("idempotency_keys").values(row).onConflict((conflict) => conflict.columns(["tenant_id", "caller", "key_sha256"])
+      const taken = await db.insertInto("idempotency_keys").values(row)
+        .onConflict((conflict) => conflict.columns(["tenant_id", "caller", "key_sha256"])
         .doUpdateSet({ fingerprint, run_id: row.run_id, leased_until: row.leased_until, expires_at: row.expires_at, answer: null })
         .where((eb) => eb.or([
           eb("idempotency_keys.expires_at", "<=", at),
-          eb.and([eb("idempotency_keys.answer", "is", null), eb("idempotency_keys.leased_until", "<=", at), eb("idempotency_keys.fingerprint", "=", fingerprint)]),
+          eb.and([eb("idempotency_keys.answer", "is", null), eb("idempotency_keys.leased_until", "<=", at),
+            eb("idempotency_keys.fingerprint", "=", fingerprint)]),
         ]))).returning("run_id").executeTakeFirst();
       if (taken) return { state: "mine", runId: taken.run_id };
       const known = await db.selectFrom("idempotency_keys").select(["fingerprint", "answer"])

@@ -39,10 +39,12 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-const post = (key: string | null, body: string | object = { name: "a" }, options: { readonly token?: string; readonly path?: string } = {}) =>
+const post = (key: string | null, body: string | object = { name: "a" },
+  options: { readonly token?: string; readonly path?: string } = {}) =>
   gateway.request(`/api/v1${options.path ?? "/counted"}`, {
     method: "POST",
-    headers: { authorization: `Bearer ${options.token ?? tenant.token}`, "content-type": "application/json", ...(key === null ? {} : { "idempotency-key": key }) },
+    headers: { authorization: `Bearer ${options.token ?? tenant.token}`, "content-type": "application/json",
+      ...(key === null ? {} : { "idempotency-key": key }) },
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 const replayed = (answer: { readonly headers: Headers }) => answer.headers.get("idempotency-replayed");
@@ -53,7 +55,8 @@ describe("a POST with a key", () => {
     expect([first.status, replayed(first), first.headers.get("location")]).toEqual([201, null, "/api/v1/counted/1"]);
     await clock.advance(23 * 3_600_000);
     const again = await post("k-1");
-    expect([again.status, replayed(again), again.headers.get("location"), again.headers.get("content-type")]).toEqual([201, "true", "/api/v1/counted/1", first.headers.get("content-type")]);
+    expect([again.status, replayed(again), again.headers.get("location"), again.headers.get("content-type")])
+      .toEqual([201, "true", "/api/v1/counted/1", first.headers.get("content-type")]);
     expect([again.body, done]).toEqual([first.body, 1]);
     expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
   });
@@ -63,7 +66,8 @@ describe("a POST with a key", () => {
     expect(done).toBe(4);
     await clock.advance(24 * 3_600_000);
     const login = await gateway.request("/api/v1/auth/login", {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ username: tenant.username, password: "password" }),
+      method: "POST", headers: { "content-type": "application/json" },
+      body: JSON.stringify({ username: tenant.username, password: "password" }),
     });
     const token = (login.body as { access_token: string }).access_token;
     expect([replayed(await post("k-1", { name: "a" }, { token })), done]).toEqual([null, 5]);
@@ -72,7 +76,8 @@ describe("a POST with a key", () => {
 
   test("and another body, or for another thing, is 409 and does nothing", async () => {
     await post("k-1");
-    for (const [body, path] of [[{ name: "b" }, "/counted"], ['{"name": "a"}', "/counted"], [{ name: "a" }, "/counted?x=1"], [{ ip: "10.0.0.1" }, "/devices"]] as const) {
+    for (const [body, path] of [[{ name: "b" }, "/counted"], ['{"name": "a"}', "/counted"], [{ name: "a" }, "/counted?x=1"],
+      [{ ip: "10.0.0.1" }, "/devices"]] as const) {
       const answer = await post("k-1", body, { path });
       expect([answer.status, answer.error.code, answer.error.details]).toEqual([409, "CONFLICT", { idempotency_key: "k-1" }]);
     }
@@ -135,7 +140,8 @@ describe("a POST with a key", () => {
   });
 
   test("without a token is 401, and a login is done each time", async () => {
-    const anonymous = await gateway.request("/api/v1/counted", { method: "POST", headers: { "idempotency-key": "k-1", "content-type": "application/json" }, body: "{}" });
+    const anonymous = await gateway.request("/api/v1/counted",
+      { method: "POST", headers: { "idempotency-key": "k-1", "content-type": "application/json" }, body: "{}" });
     expect(anonymous.status).toBe(401);
     const login = () => gateway.request("/api/v1/auth/login", {
       method: "POST", headers: { "idempotency-key": "k-1", "content-type": "application/json", authorization: `Bearer ${tenant.token}` },
@@ -151,7 +157,8 @@ describe("what is kept", () => {
   test("shows neither the key nor the answer to who reads the database", async () => {
     await post("my-own-key", { name: "svc_live_secret" });
     const kept = JSON.stringify(await gateway.db.selectFrom("idempotency_keys").selectAll().execute());
-    for (const secret of ["my-own-key", "svc_live_secret", Buffer.from("svc_live_secret").toString("base64").slice(0, 16)]) expect(kept).not.toContain(secret);
+    for (const secret of ["my-own-key", "svc_live_secret", Buffer.from("svc_live_secret").toString("base64").slice(0, 16)]) expect(kept)
+      .not.toContain(secret);
   });
 
   test("cannot be read after the deployment's secret was changed, and is not done again either", async () => {
@@ -165,7 +172,8 @@ describe("what is kept", () => {
     await clock.advance(23 * 3_600_000);
     await post("k-2");
     await clock.advance(3 * 3_600_000);
-    await expect.poll(() => gateway.db.selectFrom("idempotency_keys").select("caller").execute()).toEqual([{ caller: `user ${tenant.userId}` }]);
+    await expect.poll(() => gateway.db.selectFrom("idempotency_keys").select("caller").execute())
+      .toEqual([{ caller: `user ${tenant.userId}` }]);
   });
 });
 
@@ -177,10 +185,12 @@ describe("replicas", () => {
     const [one, two] = stores();
     const mine = { ...request, tenantId: tenant.tenantId };
     const begun = await Promise.all([one?.begin(mine), two?.begin(mine), one?.begin(mine), two?.begin(mine)]);
-    expect(begun.map((entry) => entry?.state ?? "").toSorted((a, b) => a.localeCompare(b))).toEqual(["mine", "running", "running", "running"]);
+    expect(begun.map((entry) => entry?.state ?? "").toSorted((a, b) => a.localeCompare(b)))
+      .toEqual(["mine", "running", "running", "running"]);
     const runId = begun.flatMap((entry) => (entry?.state === "mine" ? [entry.runId] : []))[0] ?? "";
     await one?.keep(runId, mine, { status: 204, headers: {}, body: null });
-    for (const store of [one, two]) expect(await store?.begin(mine)).toEqual({ state: "done", answer: { status: 204, headers: {}, body: null } });
+    for (const store of [one, two]) expect(await store?.begin(mine))
+      .toEqual({ state: "done", answer: { status: 204, headers: {}, body: null } });
   });
 
   test("take over from one that died, after a minute; what that one says then does not count", async () => {

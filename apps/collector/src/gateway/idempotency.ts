@@ -45,7 +45,8 @@ const PURGE_EVERY_MS = 3_600_000;
 export function createIdempotency(deps: { readonly store: IdempotencyStore; readonly clock: Clock; readonly log: Log }): Idempotency {
   const { store, clock } = deps;
   const stop = clock.every(PURGE_EVERY_MS, () => {
-    store.purge().catch((error: unknown) => deps.log.error({ reason: describeError(error) }, "old idempotency keys could not be forgotten, trying again in an hour"));
+    store.purge().catch((error: unknown) =>
+      deps.log.error({ reason: describeError(error) }, "old idempotency keys could not be forgotten, trying again in an hour"));
   });
 
   const begin = async (request: KeyedRequest) => {
@@ -53,7 +54,8 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
     for (;;) {
       const begun = await store.begin(request);
       if (begun.state !== "running") return begun;
-      if (clock.monotonic() >= giveUpAt) throw new ApiError("CONFLICT", "the same request is still under way", { headers: { "retry-after": "5" } });
+      const isLate = clock.monotonic() >= giveUpAt;
+      if (isLate) throw new ApiError("CONFLICT", "the same request is still under way", { headers: { "retry-after": "5" } });
       await new Promise<void>((resolve) => {
         clock.after(ASK_EVERY_MS, resolve);
       });
@@ -63,12 +65,14 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
   const middleware = createMiddleware<GatewayEnvironment>(async (c, next) => {
     const key = c.req.header("idempotency-key");
     const { identity } = c.var;
-    if (key === undefined || c.req.method !== "POST" || identity === null || typeof identity === "string" || EXEMPT.test(c.req.path)) return next();
+    const isExempt = c.req.method !== "POST" || identity === null || typeof identity === "string" || EXEMPT.test(c.req.path);
+    if (key === undefined || isExempt) return next();
     if (!KEY.test(key)) throw badRequest([{ path: ["Idempotency-Key"], message: "1 to 255 visible ASCII characters" }]);
     const request = await keyedRequest(c, key);
     const begun = await begin(request);
-    if (begun.state === "other") throw new ApiError("CONFLICT", "this Idempotency-Key was used for another request", { details: { idempotency_key: key } });
-    if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this was done before, but its answer was lost", { details: { idempotency_key: key } });
+    const details = { idempotency_key: key };
+    if (begun.state === "other") throw new ApiError("CONFLICT", "this Idempotency-Key was used for another request", { details });
+    if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this was done before, but its answer was lost", { details });
     if (begun.state === "done") return replay(c, begun.answer);
     let isKept = false;
     try {

@@ -4,8 +4,11 @@ import type { Kysely, Transaction } from "kysely";
 import { insertMany } from "../db/insert-many.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Appended, EventLog, NewEvent } from "../events/log.ts";
+import { keysOf, keyText } from "../identity/keys.ts";
+import type { Merges } from "../identity/merges.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
+import { joinDevices } from "./join-devices.ts";
 import { saveWorkingSet } from "./save-working-set.ts";
 import { loadWorkingSet, type Site } from "./working-set.ts";
 import { upsertMany } from "./write-rows.ts";
@@ -57,7 +60,7 @@ export function readEvents(batch: Batch): ReadBatch {
  * log, and the watermark itself, in one transaction. What the collector has already is left out, so a batch may come again.
  */
 export function commitBatch(
-  deps: { readonly db: Kysely<Schema>; readonly log: EventLog },
+  deps: { readonly db: Kysely<Schema>; readonly log: EventLog; readonly merges: Merges },
   probe: ProbeSite,
   batch: ReadBatch,
   receivedAt: string,
@@ -81,7 +84,9 @@ export function commitBatch(
       };
     });
     await saveWorkingSet(trx, set);
-    const appended = entries.length === 0 ? null : await deps.log.append(trx, probe.tenantId, entries);
+    const joined = await joinDevices(trx, deps.merges, set);
+    const told = joined.size === 0 ? entries : entries.map((entry) => asJoined(entry, joined));
+    const appended = told.length === 0 ? null : await deps.log.append(trx, probe.tenantId, told);
     await insertMany(trx, "rejected_events", rejected.map(({ seq, rejected: reason, raw }) => ({
       probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
       payload: toText(raw),
@@ -103,6 +108,7 @@ function wantedOf(events: readonly ProbeEvent[]): Parameters<typeof loadWorkingS
   const hosts: HostRef[] = [];
   const withAddresses: HostRef[] = [];
   const withPorts: HostRef[] = [];
+  const keys = new Set<string>();
   for (const event of events) {
     const touches = touchesOf(event);
     for (const ref of hostsOf(event)) {
@@ -110,8 +116,17 @@ function wantedOf(events: readonly ProbeEvent[]): Parameters<typeof loadWorkingS
       if (touches === "addresses") withAddresses.push(ref);
       if (touches === "ports") withPorts.push(ref);
     }
+    if (event.type === "host_found" || event.type === "host_changed") for (const key of keysOf(event.data)) keys.add(keyText(key));
   }
-  return { hosts, withAddresses, withPorts };
+  return { hosts, withAddresses, withPorts, keys: [...keys] };
+}
+
+/** A host that turned out to be a device that is known was not found but has changed: a phone with another MAC is nothing new. */
+function asJoined(entry: NewEvent, joined: ReadonlyMap<string, string>): NewEvent {
+  const deviceId = entry.deviceId === null ? undefined : joined.get(entry.deviceId);
+  if (deviceId === undefined) return entry;
+  if (entry.type !== "host_found") return { ...entry, deviceId };
+  return { ...entry, deviceId, type: "host_changed", data: { ...entry.data, changed: ["addresses"] } };
 }
 
 /** As it came, except where it is nested so deeply that it cannot be written out again. */

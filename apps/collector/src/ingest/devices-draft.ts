@@ -1,4 +1,5 @@
 import type { Schema } from "../db/schema.ts";
+import { macKind } from "../identity/macs.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -25,6 +26,8 @@ export interface DeviceDraft {
   readonly changed: Set<ColumnGroup>;
   /** Fields that a person set. */
   readonly locked: ReadonlySet<string>;
+  /** How each interface is, by its MAC; null for a device of one interface, which is as that is. */
+  readonly interfaces: Map<string, string> | null;
 }
 
 export type AddressRow = Writable<Schema["addresses"]>;
@@ -34,4 +37,9 @@ export interface HostRef {
   readonly ip: string;
   /** Empty when unknown. */
   readonly mac: string;
+}
+
+/** As whom a host is known here: a MAC that many machines have says nothing, so that such a one is known by its address alone. */
+export function identified<T extends HostRef>(ref: T): T {
+  return ref.mac !== "" && macKind(ref.mac) === "shared" ? { ...ref, mac: "" } : ref;
 }

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
+import type { Merges } from "../identity/merges.ts";
 import { readEvents } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
@@ -36,6 +37,7 @@ export interface IngestDependencies {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;
   readonly log: EventLog;
+  readonly merges: Merges;
   /** Tells the live stream of committed events. */
   readonly published: (tenantId: string, fromSeq: number) => void;
   readonly broker: Pick<Broker, "publish" | "health">;
@@ -88,7 +90,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
       return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, receivedAt);
     }
     const { batch } = decoded;
-    const committed = await deliverBatch({ db: deps.db, log: deps.log, logger }, probe, readEvents(batch), receivedAt);
+    const committed = await deliverBatch({ db: deps.db, log: deps.log, merges: deps.merges, logger }, probe, readEvents(batch), receivedAt);
     fault = null;
     if (committed.appended) deps.published(probe.tenantId, committed.appended.fromSeq);
     deps.measure?.batch({

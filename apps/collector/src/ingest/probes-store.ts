@@ -84,6 +84,7 @@ export async function setDevicesUnknown(trx: Transaction<Schema>, siteId: string
     .where("revoked_at", "is", null)
     .limit(1).executeTakeFirst();
   if (watching) return;
+  await trx.updateTable("interfaces").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown").execute();
   await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
     .execute();
 }

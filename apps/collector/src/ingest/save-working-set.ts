@@ -31,6 +31,10 @@ export async function saveWorkingSet(trx: Kysely<Schema>, set: WorkingSet): Prom
     [...set.ports.values()],
   );
   await insertMany(trx, "device_changes", set.changes);
+  await upsertMany(trx, "device_keys", { key: ["site_id", "key", "device_id"], update: ["source"] }, set.keys);
+  for (const [mac, presence_state] of set.interfacePresence) {
+    await trx.updateTable("interfaces").set({ presence_state }).where("site_id", "=", siteId).where("mac", "=", mac).execute();
+  }
 }
 
 function columnsOf(device: DeviceDraft, group: ColumnGroup): { readonly id: string } & Record<string, string | number> {

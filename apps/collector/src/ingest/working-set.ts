@@ -3,7 +3,9 @@ import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely } from "kysely";
 import { addressKey } from "../db/address-key.ts";
 import type { Schema } from "../db/schema.ts";
-import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from "./devices-draft.ts";
+import { type IdentityKey, keyText } from "../identity/keys.ts";
+import { presenceOf } from "../identity/merge-records.ts";
+import { type AddressRow, type ColumnGroup, type DeviceDraft, type DeviceFields, type HostRef, identified } from "./devices-draft.ts";
 import { selectIn } from "./write-rows.ts";
 
 /** Whose events are applied. */
@@ -17,13 +19,17 @@ export interface WorkingSet {
   readonly site: Site;
   readonly devices: ReadonlyMap<string, DeviceDraft>;
   /** Rows by their keys, to be written: the last one of a key counts. */
-  readonly interfaces: ReadonlyMap<string, Schema["interfaces"]>;
+  readonly interfaces: ReadonlyMap<string, InterfaceRow>;
   readonly addresses: ReadonlyMap<string, AddressRow>;
   readonly evidence: ReadonlyMap<string, Schema["evidence"]>;
   readonly ports: ReadonlyMap<string, Schema["ports"]>;
   readonly changes: readonly Insertable<Schema["device_changes"]>[];
+  /** Keys that their devices did not have. */
+  readonly keys: readonly Schema["device_keys"][];
+  /** How interfaces of devices that have several are now, by their MACs. */
+  readonly interfacePresence: ReadonlyMap<string, string>;
 
-  /** The device that has this MAC at the site; without a MAC, the one that now has this address. */
+  /** The device that has this MAC at the site; without a MAC, or with one that many have, the one that now has this address. */
   find(ref: HostRef): DeviceDraft | undefined;
   create(ref: HostRef, fields: Pick<DeviceFields, "hostname" | "vendor" | "last_seen">): DeviceDraft;
   /** Sets fields that differ. @returns Whether any did. */
@@ -31,7 +37,12 @@ export interface WorkingSet {
   setVendor(device: DeviceDraft, mac: string, vendor: string, at: string): void;
   /** These are all the addresses that the interface has now. @returns Whether that is news. */
   setAddresses(device: DeviceDraft, mac: string, ips: readonly string[], at: string): boolean;
+  /** The lowest address that the interface has now. */
+  lowestAddress(device: DeviceDraft, mac: string): AddressRow | undefined;
+  /** Of a device with several interfaces. @returns How the device is, all of them taken together. */
+  setInterfacePresence(device: DeviceDraft, mac: string, state: string): string;
   addEvidence(device: DeviceDraft, evidence: readonly Evidence[]): void;
+  addKeys(device: DeviceDraft, keys: readonly IdentityKey[], at: string): void;
   setPort(device: DeviceDraft, port: Omit<Schema["ports"], "device_id" | "tenant_id">): void;
   addChange(device: DeviceDraft, change: Pick<Schema["device_changes"], "at" | "field" | "before" | "after" | "source">): void;
 }
@@ -42,11 +53,16 @@ export interface Wanted {
   /** Hosts whose addresses or ports will be changed. */
   readonly withAddresses: readonly HostRef[];
   readonly withPorts: readonly HostRef[];
+  /** Keys that hosts show, as `keyText` writes them. */
+  readonly keys: readonly string[];
 }
+
+type InterfaceRow = Omit<Insertable<Schema["interfaces"]>, "presence_state"> & { readonly vendor: string };
 
 const DEVICE_COLUMNS = [
   "devices.id", "devices.ip", "devices.ip_key", "devices.mac", "devices.hostname", "devices.vendor", "devices.is_online",
   "devices.presence_state", "devices.first_seen", "devices.last_seen", "devices.open_ports", "devices.locked_fields",
+  "devices.mac_count",
 ] as const;
 
 /** In the order in which new rows have them: rows of one statement must not differ in it. */
@@ -63,17 +79,21 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
   const addresses = new Map<string, AddressRow>();
   const currentByInterface = new Map<string, Map<string, AddressRow>>();
   const openPorts = new Map<string, Set<string>>();
-  const dirtyInterfaces = new Map<string, Schema["interfaces"]>();
+  const dirtyInterfaces = new Map<string, InterfaceRow>();
   const evidence = new Map<string, Schema["evidence"]>();
   const ports = new Map<string, Schema["ports"]>();
   const changes: Insertable<Schema["device_changes"]>[] = [];
+  const heldKeys = new Set<string>();
+  const newKeys: Schema["device_keys"][] = [];
+  const interfacePresence = new Map<string, string>();
 
-  const draftOf = (row: DeviceFields & { readonly id: string; readonly locked_fields: string }): DeviceDraft => {
+  type Row = DeviceFields & { readonly id: string; readonly locked_fields: string; readonly mac_count: number };
+  const draftOf = (row: Row): DeviceDraft => {
     let draft = devices.get(row.id);
     if (!draft) {
-      const { id, locked_fields, ...fields } = row;
+      const { id, locked_fields, mac_count, ...fields } = row;
       draft = {
-        id, isNew: false, fields, changed: new Set(),
+        id, isNew: false, fields, changed: new Set(), interfaces: mac_count > 1 ? new Map() : null,
         locked: locked_fields === "[]" ? NO_LOCKS : new Set(JSON.parse(locked_fields) as string[]),
       };
       devices.set(id, draft);
@@ -81,7 +101,8 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
     return draft;
   };
 
-  const macs = [...new Set(wanted.hosts.map((ref) => ref.mac).filter(Boolean))];
+  const hosts = wanted.hosts.map(identified);
+  const macs = [...new Set(hosts.map((ref) => ref.mac).filter(Boolean))];
   for (const row of await selectIn(macs, (list) => trx.selectFrom("interfaces").innerJoin("devices", "devices.id", "interfaces.device_id")
     .select(DEVICE_COLUMNS).select(["interfaces.mac as interface_mac", "interfaces.vendor as interface_vendor"])
     .where("interfaces.site_id", "=", siteId).where("interfaces.mac", "in", list).execute())) {
@@ -89,7 +110,7 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
     byMac.set(interface_mac, draftOf(device));
     interfaceVendors.set(interface_mac, interface_vendor);
   }
-  const ips = [...new Set(wanted.hosts.filter((ref) => ref.mac === "").map((ref) => ref.ip))];
+  const ips = [...new Set(hosts.filter((ref) => ref.mac === "").map((ref) => ref.ip))];
   for (const row of await selectIn(ips, (list) => trx.selectFrom("addresses").innerJoin("devices", "devices.id", "addresses.device_id")
     .select(DEVICE_COLUMNS).select("addresses.ip as address_ip")
     .where("addresses.site_id", "=", siteId).where("addresses.ip", "in", list).where("addresses.current", "=", 1)
@@ -98,10 +119,22 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
     const { address_ip, ...device } = row;
     byIp.set(address_ip, draftOf(device));
   }
-  const find = (ref: HostRef) => (ref.mac === "" ? byIp.get(ref.ip) : byMac.get(ref.mac));
+  const find = (ref: HostRef) => {
+    const { ip, mac } = identified(ref);
+    return mac === "" ? byIp.get(ip) : byMac.get(mac);
+  };
   const idsOf = (refs: readonly HostRef[]) => [...new Set(refs.flatMap((ref) => find(ref)?.id ?? []))];
 
-  for (const row of await selectIn(idsOf(wanted.withAddresses), (list) =>
+  const several = [...devices.values()].filter(({ interfaces }) => interfaces !== null).map(({ id }) => id);
+  for (const row of await selectIn(several, (list) =>
+    trx.selectFrom("interfaces").select(["device_id", "mac", "presence_state"]).where("device_id", "in", list).execute())) {
+    devices.get(row.device_id)?.interfaces?.set(row.mac, row.presence_state);
+  }
+  for (const row of await selectIn(wanted.keys, (list) =>
+    trx.selectFrom("device_keys").select(["device_id", "key"]).where("site_id", "=", siteId).where("key", "in", list).execute())) {
+    heldKeys.add(`${row.device_id} ${row.key}`);
+  }
+  for (const row of await selectIn([...new Set([...idsOf(wanted.withAddresses), ...several])], (list) =>
     trx.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", list).where("current", "=", 1)
       .execute())) currentOf(row.device_id, row.mac).set(row.ip, row);
   for (const row of await selectIn(idsOf(wanted.withPorts), (list) =>
@@ -130,10 +163,10 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
   }
 
   return {
-    site, devices, interfaces: dirtyInterfaces, addresses, evidence, ports, changes, find, set,
+    site, devices, interfaces: dirtyInterfaces, addresses, evidence, ports, changes, keys: newKeys, interfacePresence, find, set,
     create(ref, { hostname, vendor, last_seen }) {
       const device: DeviceDraft = {
-        id: createId(), isNew: true, changed: new Set(), locked: NO_LOCKS,
+        id: createId(), isNew: true, changed: new Set(), locked: NO_LOCKS, interfaces: null,
         fields: {
           ip: ref.ip, ip_key: addressKey(ref.ip), mac: ref.mac, hostname, vendor, is_online: 1, presence_state: "online",
           first_seen: last_seen, last_seen, open_ports: "[]",
@@ -172,6 +205,26 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
         isNews = true;
       }
       return isNews;
+    },
+    lowestAddress(device, mac) {
+      return [...currentOf(device.id, mac).values()].toSorted((a, b) => (a.ip_key < b.ip_key ? -1 : 1))[0];
+    },
+    setInterfacePresence(device, mac, state) {
+      const { interfaces } = device;
+      // An address without a MAC is of no interface that could keep a state.
+      if (interfaces === null || !interfaces.has(mac)) return state;
+      if (interfaces.get(mac) !== state) interfacePresence.set(mac, state);
+      interfaces.set(mac, state);
+      return presenceOf([...interfaces.values()]);
+    },
+    addKeys(device, keys, at) {
+      for (const key of keys) {
+        const text = keyText(key);
+        const held = `${device.id} ${text}`;
+        if (heldKeys.has(held)) continue;
+        heldKeys.add(held);
+        newKeys.push({ device_id: device.id, tenant_id: tenantId, site_id: siteId, key: text, source: key.source, first_seen: at });
+      }
     },
     addEvidence(device, list) {
       for (const { field, value, source, confidence, seen_at } of list) {

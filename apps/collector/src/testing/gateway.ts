@@ -31,11 +31,13 @@ import type { Audit } from "../gateway/audit.ts";
 import { createAudit } from "../services/audit/audit.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { metricsRoutes } from "../metrics/routes.ts";
+import { createMerges } from "../identity/merges.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
 import { noteScanFacts } from "../services/scans/note-scan-facts.ts";
 import { createDeviceEditor } from "../services/devices/editor.ts";
+import { createDeviceMerger } from "../services/devices/merger.ts";
 import { createDevicesService } from "../services/devices/service.ts";
 import { createDevicesStore } from "../services/devices/store.ts";
 import { devicesRoutes } from "../services/devices/routes.ts";
@@ -180,7 +182,8 @@ export async function startTestGateway(options: {
     gateway: [
       ...people.routes,
       devicesRoutes(createDevicesService({
-        store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), clock,
+        store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }),
+        merger: createDeviceMerger({ db, merges: createMerges({ audit, clock }) }), clock,
       })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),

@@ -18,8 +18,8 @@ export const HostState = z.object({
 });
 export type HostState = z.infer<typeof HostState>;
 
-/** A host's address, name or vendor changed. `changed` names the fields. */
-export const HostChanged = HostState.extend({ changed: z.array(z.enum(["ip", "addresses", "hostname", "vendor"])).min(1) });
+/** A host's address, name or vendor changed, or something else became evident of it. `changed` names the fields. */
+export const HostChanged = HostState.extend({ changed: z.array(z.enum(["ip", "addresses", "hostname", "vendor", "evidence"])).min(1) });
 
 const Presence = z.object({ ip: IpAddress, mac: z.union([MacAddress, z.literal("")]), last_seen_at: Instant });
 

@@ -41,6 +41,15 @@ export const DeviceInterface = z.object({
   addresses: z.array(z.object({ ip: z.string(), first_seen: Instant, last_seen: Instant, current: z.boolean() })),
 });
 
+/** Another device that was found to be this one: by which keys, or by whom. Its id is for undoing it. */
+const DeviceMerge = z.object({
+  id: Id,
+  merged_id: Id,
+  at: Instant,
+  by: z.object({ type: z.string(), id: z.string(), name: z.string() }),
+  reasons: z.array(z.object({ key: z.string(), source: z.string() })),
+});
+
 /** The full profile: newest change first, at most 100. */
 export const DeviceProfile = Device.extend({
   interfaces: z.array(DeviceInterface),
@@ -51,6 +60,7 @@ export const DeviceProfile = Device.extend({
   history: z.array(DeviceChange),
   evidence: z.record(z.string(), z.array(Evidence.omit({ field: true }))),
   locked_fields: z.array(z.string()),
+  merges: z.array(DeviceMerge),
 });
 export type DeviceProfile = z.infer<typeof DeviceProfile>;
 
@@ -114,3 +124,26 @@ export const DeviceUpdate = z.strictObject({
   tags: Tags.nullish(),
 });
 export type DeviceUpdate = z.infer<typeof DeviceUpdate>;
+
+/** Devices that may be the same as one, the likeliest first. `score` is 0 to 1. */
+export const SimilarDevices = z.object({
+  data: z.array(z.object({
+    device: Device,
+    score: z.number().min(0).max(1),
+    reasons: z.array(z.object({ trait: z.enum(["key", "hostname", "ip", "random_mac", "vendor"]), value: z.string() })),
+  })),
+});
+export type SimilarDevices = z.infer<typeof SimilarDevices>;
+
+const ONE_OF_TWO = "one of the two is needed, and not both";
+
+/** `into`: the other device is kept; `with`: this one is. */
+export const DeviceMergeRequest = z.strictObject({ into: Id.optional(), with: Id.optional() })
+  .refine((request) => (request.into === undefined) !== (request.with === undefined), { path: ["into"], message: ONE_OF_TWO });
+export type DeviceMergeRequest = z.infer<typeof DeviceMergeRequest>;
+
+/** `merge_id`: a merge to undo; `interfaces`: MACs that are another device's. */
+export const DeviceSplitRequest = z.strictObject({ merge_id: Id.optional(), interfaces: z.array(MacInput).min(1).max(64).optional() })
+  .refine((request) => (request.merge_id === undefined) !== (request.interfaces === undefined),
+    { path: ["merge_id"], message: ONE_OF_TWO });
+export type DeviceSplitRequest = z.infer<typeof DeviceSplitRequest>;

@@ -1,54 +1,86 @@
 import type { EventType, HostState } from "@lanthorn/contract";
 import { addressKey } from "../../db/address-key.ts";
-import type { DeviceDraft } from "../devices-draft.ts";
+import { keysOf } from "../../identity/keys.ts";
+import { type DeviceDraft, identified } from "../devices-draft.ts";
 import { type Apply, type ApplyContext, type LogEntry, notAfter } from "./apply.ts";
 import { seen } from "./presence.ts";
 
-type Changed = "ip" | "addresses" | "hostname" | "vendor";
+type Changed = "ip" | "addresses" | "hostname" | "vendor" | "evidence";
+
+/** A machine as a probe tells of it. */
+interface Told {
+  readonly state: HostState;
+  /** As the probe sent it: what is logged, and whose keys count. */
+  readonly data: HostState;
+  readonly at: string;
+}
 
 /**
  * A host that the probe had never seen. One that this collector knows already (from another probe, or from before the probe's
  * own records were lost) is not announced again as new: it is logged as what it is here, changed or online.
  */
 export const hostFound: Apply<"host_found"> = {
-  hosts: ({ data }) => [data],
+  hosts: ({ data }) => machinesOf(data),
   touches: "addresses",
   apply({ data, occurred_at }, context) {
     const at = notAfter(occurred_at, context.receivedAt);
-    const known = context.set.find(data);
-    if (!known) return create(data, at, context);
-    const changed = update(known, data, at, context);
-    seen(known, "online", at, context);
+    const told = takeOthers(data, at, context);
+    const known = context.set.find(told.state);
+    if (!known) return create(told, context);
+    const changed = update(known, told, context);
+    seen(known, data.mac, { state: "online", at }, context);
     if (changed.length > 0) return { type: "host_changed", deviceId: known.id, data: { ...data, changed } };
     return { type: "host_online", deviceId: known.id, data: { ip: data.ip, mac: data.mac, last_seen_at: at } };
   },
 };
 
-/** A host's address, name or vendor changed. For a device that is not here (its `host_found` was lost in a gap), it is found now. */
+/** Something of a host changed. For a device that is not here (its `host_found` was lost in a gap), it is found now. */
 export const hostChanged: Apply<"host_changed"> = {
-  hosts: ({ data }) => [data],
+  hosts: ({ data }) => machinesOf(data),
   touches: "addresses",
   apply({ data, occurred_at }, context) {
-    const at = notAfter(occurred_at, context.receivedAt);
     const { changed, ...state } = data;
-    const known = context.set.find(data);
-    if (!known) return create(state, at, context);
-    update(known, data, at, context);
+    const told = takeOthers(state, notAfter(occurred_at, context.receivedAt), context);
+    const known = context.set.find(told.state);
+    if (!known) return create(told, context);
+    update(known, told, context);
     // A name can be learned of a host that is away; an address is only ever seen in use.
-    if (changed.includes("ip") || changed.includes("addresses")) seen(known, "online", at, context);
+    if (changed.includes("ip") || changed.includes("addresses")) seen(known, data.mac, { state: "online", at: told.at }, context);
     return { type: "host_changed", deviceId: known.id, data };
   },
 };
 
-function create(state: HostState, at: string, { set }: ApplyContext): LogEntry {
+/** Who is meant: with a MAC that many machines have, each address is a machine of its own, the one at `ip` first. */
+function machinesOf(data: HostState): readonly [HostState, ...HostState[]] {
+  const state = identified(data);
+  if (state.mac === data.mac) return [data];
+  const at = (ip: string): HostState =>
+    ({ ...state, ip, addresses: [ip], evidence: state.evidence.filter(({ field, value }) => field !== "ip" || value === ip) });
+  return [at(data.ip), ...data.addresses.filter((ip) => ip !== data.ip).map(at)];
+}
+
+/** @returns The first of the machines that are meant, after the others have been taken in. */
+function takeOthers(data: HostState, at: string, context: ApplyContext): Told {
+  const [state, ...others] = machinesOf(data);
+  for (const other of others) {
+    const known = context.set.find(other);
+    const told = { state: other, data, at };
+    if (known) update(known, told, context);
+    else create(told, context);
+  }
+  return { state, data, at };
+}
+
+function create({ state, data, at }: Told, { set }: ApplyContext): LogEntry {
   const device = set.create(state, { hostname: state.hostname, vendor: state.vendor, last_seen: at });
   set.setVendor(device, state.mac, state.vendor, at);
   set.setAddresses(device, state.mac, state.addresses, at);
   set.addEvidence(device, state.evidence);
-  return { type: "host_found" satisfies EventType, deviceId: device.id, data: state };
+  set.addKeys(device, keysOf(data), at);
+  return { type: "host_found" satisfies EventType, deviceId: device.id, data };
 }
 
-function update(device: DeviceDraft, state: HostState, at: string, { set }: ApplyContext): Changed[] {
+function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyContext): Changed[] {
   const changed: Changed[] = [];
   const change = (field: "ip" | "hostname" | "vendor", values: Parameters<typeof set.set>[2]) => {
     const before = device.fields[field];
@@ -57,15 +89,22 @@ function update(device: DeviceDraft, state: HostState, at: string, { set }: Appl
     changed.push(field);
     set.addChange(device, { at, field, before, after: state[field], source: sourceOf(state, field) });
   };
-  if (device.fields.ip !== state.ip) {
-    change("ip", { ip: state.ip, ip_key: addressKey(state.ip), ...(state.mac === "" ? {} : { mac: state.mac }) });
+  if (device.fields.ip !== state.ip && isShown(device, state.mac)) {
+    const isMacToo = state.mac !== "" && !device.locked.has("mac");
+    change("ip", { ip: state.ip, ip_key: addressKey(state.ip), ...(isMacToo ? { mac: state.mac } : {}) });
   }
   if (device.fields.hostname !== state.hostname) change("hostname", { hostname: state.hostname });
   if (device.fields.vendor !== state.vendor) change("vendor", { vendor: state.vendor });
   set.setVendor(device, state.mac, state.vendor, at);
   if (set.setAddresses(device, state.mac, state.addresses, at)) changed.push("addresses");
   set.addEvidence(device, state.evidence);
+  set.addKeys(device, keysOf(data), at);
   return changed;
+}
+
+/** Of several interfaces, the one by which the device is listed stays that while it answers. */
+function isShown({ interfaces, fields }: DeviceDraft, mac: string): boolean {
+  return interfaces === null || fields.mac === mac || interfaces.get(fields.mac) !== "online";
 }
 
 /** What said so: the most trusted evidence for the field's new value. */

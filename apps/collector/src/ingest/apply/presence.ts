@@ -6,7 +6,7 @@ export const hostOnline: Apply<"host_online"> = {
   hosts: ({ data }) => [data],
   apply({ data }, context) {
     const device = context.set.find(data);
-    if (device) seen(device, "online", data.last_seen_at, context);
+    if (device) seen(device, data.mac, { state: "online", at: data.last_seen_at }, context);
     return { type: "host_online", deviceId: device?.id ?? null, data };
   },
 };
@@ -16,9 +16,12 @@ export const hostOffline: Apply<"host_offline"> = {
   hosts: ({ data }) => [data],
   apply({ data, occurred_at }, context) {
     const device = context.set.find(data);
-    // Another probe of the site may have seen it since.
-    if (device && occurred_at >= device.fields.last_seen) seen(device, "offline", data.last_seen_at, context);
-    return { type: "host_offline", deviceId: device?.id ?? null, data };
+    if (!device || !mayBeOffline(device, occurred_at)) return { type: "host_offline", deviceId: device?.id ?? null, data };
+    seen(device, data.mac, { state: "offline", at: data.last_seen_at }, context);
+    if (device.fields.presence_state === "offline") return { type: "host_offline", deviceId: device.id, data };
+    // One of its interfaces is away, and the device is not: nobody is to be told that it is.
+    const { ip, mac, last_seen_at } = data;
+    return { type: "presence_report", deviceId: device.id, data: { hosts: [{ ip, mac, last_seen_at, presence_state: "offline" }] } };
   },
 };
 
@@ -28,16 +31,42 @@ export const presenceReport: Apply<"presence_report"> = {
   apply({ data, occurred_at }, context) {
     for (const host of data.hosts) {
       const device = context.set.find(host);
-      if (!device || (host.presence_state === "offline" && occurred_at < device.fields.last_seen)) continue;
-      seen(device, host.presence_state, host.last_seen_at, context);
+      if (!device || (host.presence_state === "offline" && !mayBeOffline(device, occurred_at))) continue;
+      seen(device, host.mac, { state: host.presence_state, at: host.last_seen_at }, context);
     }
     return { type: "presence_report", deviceId: null, data };
   },
 };
 
-/** Sets how a device is. `last_seen` only moves forward. */
-export function seen(device: DeviceDraft, state: "online" | "offline", lastSeenAt: string, { set, receivedAt }: ApplyContext): void {
-  set.set(device, "state", { presence_state: state, is_online: state === "online" ? 1 : 0 });
-  const at = notAfter(lastSeenAt, receivedAt);
+/** Another probe of the site may have seen it since; of a device with several interfaces, that may be another one of them. */
+function mayBeOffline(device: DeviceDraft, occurredAt: string): boolean {
+  return device.interfaces !== null || occurredAt >= device.fields.last_seen;
+}
+
+/**
+ * Sets how a device is by how one of its interfaces is. `last_seen` only moves forward.
+ * @param mac The interface's; empty for a host that is known by its address.
+ */
+export function seen(
+  device: DeviceDraft, mac: string, sighting: { readonly state: "online" | "offline"; readonly at: string },
+  { set, receivedAt }: ApplyContext,
+): void {
+  const state = set.setInterfacePresence(device, mac, sighting.state);
+  set.set(device, "state", { presence_state: state, ...(state === "unknown" ? {} : { is_online: state === "online" ? 1 : 0 }) });
+  const at = notAfter(sighting.at, receivedAt);
   if (at > device.fields.last_seen) set.set(device, "seen", { last_seen: at });
+  showAnswering(device, at, set);
+}
+
+/** A device that has moved from one of its interfaces to another is listed by the address at which it now answers. */
+function showAnswering(device: DeviceDraft, at: string, set: ApplyContext["set"]): void {
+  const { interfaces, fields, locked } = device;
+  if (interfaces === null || locked.has("ip") || locked.has("mac") || interfaces.get(fields.mac) === "online") return;
+  const online = [...interfaces].filter(([, state]) => state === "online").map(([mac]) => set.lowestAddress(device, mac));
+  const address = online.find((candidate) => candidate !== undefined);
+  if (!address) return;
+  const before = fields.ip;
+  const { ip, ip_key, mac } = address;
+  const isNews = set.set(device, "identity", { ip, ip_key, mac }) && before !== ip;
+  if (isNews) set.addChange(device, { at, field: "ip", before, after: ip, source: "presence" });
 }

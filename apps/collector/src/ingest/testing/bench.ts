@@ -8,6 +8,8 @@ import { type Database, openDatabase } from "../../db/open.ts";
 import { createEventLog, type EventLog } from "../../events/log.ts";
 import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
+import { createMerges } from "../../identity/merges.ts";
+import { createAudit } from "../../services/audit/audit.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
 
 /** A tenant with a site and probes in a database of its own, and ingest over it with a broker that only records. For tests. */
@@ -50,6 +52,7 @@ export async function createIngestBench(options: { readonly alerts?: boolean } =
   const log: EventLog = createEventLog({
     reads: database.reads, ...(options.alerts ? { onAppend: (trx, tenant, rows) => raiseAlerts(trx, tenant, rows, log) } : {}),
   });
+  const merges = createMerges({ audit: createAudit({ clock }), clock });
   const broker: Pick<Broker, "publish" | "health"> = {
     publish(probe, channel, payload, { retain }) {
       if (channel === "acks") bench.acks.push({ probeId: probe.probeId, ack: Acknowledgement.parse(JSON.parse(payload)) });
@@ -59,7 +62,7 @@ export async function createIngestBench(options: { readonly alerts?: boolean } =
     health: () => ({ status: bench.brokerUp ? "ok" : "degraded", detail: "" }),
   };
   const open = () => createIngest({
-    db: database.db, reads: database.reads, log, broker, clock, logger: silentLog, silentAfterSeconds: 90,
+    db: database.db, reads: database.reads, log, merges, broker, clock, logger: silentLog, silentAfterSeconds: 90,
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });

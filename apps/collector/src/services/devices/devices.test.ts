@@ -14,13 +14,24 @@ beforeAll(async () => {
   tenant = await gateway.createTenant("viewer");
   other = await gateway.createTenant("viewer");
   secondSite = createId();
-  await gateway.db.insertInto("sites").values({ id: secondSite, tenant_id: tenant.tenantId, name: "second", probe_configuration: "{}", created_at: "2026-01-01T00:00:00.000Z" }).execute();
+  await gateway.db.insertInto("sites")
+    .values({ id: secondSite, tenant_id: tenant.tenantId, name: "second", probe_configuration: "{}",
+      created_at: "2026-01-01T00:00:00.000Z" }).execute();
   const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`;
-  await gateway.createDevice(tenant, { ip: "10.0.0.10", mac: "00:1b:21:aa:bb:01", hostname: "printer_1", vendor: "Intel Corporate", os_guess: "Linux 6", last_seen: at(5), tags: '["Core","a"]' });
-  await gateway.createDevice(tenant, { ip: "10.0.0.9", mac: "00:1b:21:aa:bb:02", hostname: "printer-2", vendor: "Hewlett Packard", os_guess: "JetDirect", is_online: 0, last_seen: at(1) });
-  await gateway.createDevice(tenant, { ip: "9.255.255.255", mac: "f0:9f:c2:00:00:03", hostname: "Router", vendor: "Ubiquiti", last_seen: at(3), device_type: "router", tags: '["core","core-2"]' });
-  await gateway.createDevice(tenant, { ip: "fd00::2", hostname: "100%", vendor: "", site_id: secondSite, last_seen: at(4), tags: JSON.stringify(['a"b']) });
-  await gateway.createDevice(tenant, { ip: "fd00::1", hostname: "six", vendor: "intel", os_guess: "linux", site_id: secondSite, is_online: 0, presence_state: "unknown", last_seen: at(2) });
+  await gateway.createDevice(tenant,
+    { ip: "10.0.0.10", mac: "00:1b:21:aa:bb:01", hostname: "printer_1", vendor: "Intel Corporate", os_guess: "Linux 6", last_seen: at(5),
+      tags: '["Core","a"]' });
+  await gateway.createDevice(tenant,
+    { ip: "10.0.0.9", mac: "00:1b:21:aa:bb:02", hostname: "printer-2", vendor: "Hewlett Packard", os_guess: "JetDirect", is_online: 0,
+      last_seen: at(1) });
+  await gateway.createDevice(tenant,
+    { ip: "9.255.255.255", mac: "f0:9f:c2:00:00:03", hostname: "Router", vendor: "Ubiquiti", last_seen: at(3), device_type: "router",
+      tags: '["core","core-2"]' });
+  await gateway.createDevice(tenant,
+    { ip: "fd00::2", hostname: "100%", vendor: "", site_id: secondSite, last_seen: at(4), tags: JSON.stringify(['a"b']) });
+  await gateway.createDevice(tenant,
+    { ip: "fd00::1", hostname: "six", vendor: "intel", os_guess: "linux", site_id: secondSite, is_online: 0, presence_state: "unknown",
+      last_seen: at(2) });
   await gateway.createDevice(other, { ip: "10.0.0.10", mac: "00:1b:21:aa:bb:01", hostname: "printer_1", vendor: "Intel Corporate" });
 });
 afterAll(() => gateway.stop());
@@ -117,8 +128,11 @@ describe("the list of devices", () => {
   });
 
   test.each([
-    ["page=0", "page"], ["page=x", "page"], ["page=1.5", "page"], ["per_page=0", "per_page"], ["per_page=1001", "per_page"], ["sort=mac", "sort"],
-    ["is_online=1", "is_online"], ["presence_state=gone", "presence_state"], ["device_type=toaster", "device_type"], ["since=yesterday", "since"], ["search=%00", "search"], ["site_id=1", "site_id"], ["cursor=x", "cursor"], [`search=${"x".repeat(300)}`, "search"], ["page=1&page=2", "page"],
+    ["page=0", "page"], ["page=x", "page"], ["page=1.5", "page"], ["per_page=0", "per_page"], ["per_page=1001", "per_page"],
+    ["sort=mac", "sort"],
+    ["is_online=1", "is_online"], ["presence_state=gone", "presence_state"], ["device_type=toaster", "device_type"],
+    ["since=yesterday", "since"], ["search=%00", "search"], ["site_id=1", "site_id"], ["cursor=x", "cursor"],
+    [`search=${"x".repeat(300)}`, "search"], ["page=1&page=2", "page"],
     [`cursor=${Buffer.from('["ip","x"]').toString("base64url")}`, "cursor"],
   ])("refuses %s and names the parameter", async (query, path) => {
     expect(await refusal(`?${query}`)).toEqual([400, "BAD_REQUEST", path]);
@@ -150,16 +164,20 @@ describe("the list of devices", () => {
   test("is read to its end by cursor while it changes: nothing that stays is left out, nothing comes twice", async () => {
     const crowd = await gateway.createTenant("viewer");
     const ids: string[] = [];
-    for (let index = 0; index < 20; index += 1) ids.push(await gateway.createDevice(crowd, { ip: `10.1.0.${index * 10}`, vendor: `v${index % 3}`, tags: '["t"]' }));
-    for (const sort of ["ip", "-ip", "vendor", "-vendor", "ip&search=10.", "-vendor&search=10.", "-ip&tag=t", "vendor&since=2000-01-01T00:00:00Z"]) {
+    for (let index = 0; index < 20; index += 1) ids.push(await gateway.createDevice(crowd,
+      { ip: `10.1.0.${index * 10}`, vendor: `v${index % 3}`, tags: '["t"]' }));
+    for (const sort of ["ip", "-ip", "vendor", "-vendor", "ip&search=10.", "-vendor&search=10.", "-ip&tag=t",
+      "vendor&since=2000-01-01T00:00:00Z"]) {
       const seen: string[] = [];
       let cursor: string | null = "";
       for (let round = 0; cursor !== null; round += 1) {
-        const { data, meta }: Awaited<ReturnType<typeof list>> = await list(`?per_page=3&sort=${sort}${cursor ? `&cursor=${cursor}` : ""}`, crowd.token);
+        const { data, meta }: Awaited<ReturnType<typeof list>> = await list(`?per_page=3&sort=${sort}${cursor ? `&cursor=${cursor}` : ""}`,
+          crowd.token);
         seen.push(...data.map(({ id }) => id));
         cursor = meta.next_cursor;
         // Before and after the reader's place, and one that the reader had is gone.
-        for (const part of [1, 249]) await gateway.createDevice(crowd, { ip: `10.0.${round}.${part}`, vendor: "v0", hostname: "new", tags: '["t"]' });
+        for (const part of [1, 249]) await gateway.createDevice(crowd,
+          { ip: `10.0.${round}.${part}`, vendor: "v0", hostname: "new", tags: '["t"]' });
         await gateway.db.deleteFrom("devices").where("id", "=", seen[0] ?? "").where("hostname", "=", "new").execute();
       }
       expect(new Set(seen).size).toBe(seen.length);
@@ -207,7 +225,8 @@ describe("a device's profile", () => {
     const own = { device_id: id, tenant_id: tenantId };
     await db.insertInto("interfaces").values({ ...own, site_id: siteId, mac, vendor: "V", first_seen: at }).execute();
     for (const [ip, current] of [["10.7.0.1", 1], ["10.7.0.2", 0]] as const) {
-      await db.insertInto("addresses").values({ ...own, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at, current })
+      await db.insertInto("addresses")
+        .values({ ...own, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at, current })
         .onConflict((c) => c.doNothing()).execute();
     }
     await db.insertInto("ports").values([
@@ -215,9 +234,11 @@ describe("a device's profile", () => {
       { ...own, port: 22, protocol: "tcp", state: "open", service: "ssh", version: "OpenSSH 9", banner: "SSH-2.0", last_scanned: at },
     ]).execute();
     for (let index = 0; index < 120; index += 1) {
-      await db.insertInto("device_changes").values({ ...own, id: createId(), at, field: "hostname", before: `h${index}`, after: `h${index + 1}`, source: "dhcp" }).execute();
+      await db.insertInto("device_changes")
+        .values({ ...own, id: createId(), at, field: "hostname", before: `h${index}`, after: `h${index + 1}`, source: "dhcp" }).execute();
     }
-    await db.insertInto("evidence").values({ ...own, field: "hostname", value: "h", source: "dhcp", confidence: 0.8, seen_at: at }).execute();
+    await db.insertInto("evidence").values({ ...own, field: "hostname", value: "h", source: "dhcp", confidence: 0.8, seen_at: at })
+      .execute();
     const answer = await get(`/api/v1/devices/${id}`, token);
     const profile = DeviceProfile.parse(answer.body);
     expect(profile).toMatchObject({

@@ -17,7 +17,8 @@ beforeEach(async () => {
 afterEach(() => gateway.stop());
 
 const send = (method: string, path: string, body?: unknown, token = tenant.token): Promise<Answer> => gateway.request(`/api/v1${path}`, {
-  method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  method, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+  ...(body === undefined ? {} : { body: JSON.stringify(body) }),
 });
 const create = async (body: object) => {
   const answer = await send("POST", "/devices", body);
@@ -29,26 +30,35 @@ const put = async (id: string, body: object) => {
   expect([answer.status, answer.error]).toEqual([200, undefined]);
   return DeviceProfile.parse(answer.body);
 };
-const audited = async (): Promise<readonly AuditRecord[]> => ((await gateway.get("/api/v1/audit?action=device", tenant.token)).body as { data: AuditRecord[] }).data;
+const audited = async (): Promise<readonly AuditRecord[]> =>
+  ((await gateway.get("/api/v1/audit?action=device", tenant.token)).body as { data: AuditRecord[] }).data;
 const secondSite = async () => {
   const id = createId();
-  await gateway.db.insertInto("sites").values({ id, tenant_id: tenant.tenantId, name: "second", probe_configuration: "{}", created_at: "2026-01-01T00:00:00.000Z" }).execute();
+  await gateway.db.insertInto("sites")
+    .values({ id, tenant_id: tenant.tenantId, name: "second", probe_configuration: "{}", created_at: "2026-01-01T00:00:00.000Z" })
+      .execute();
   return id;
 };
 
 describe("a device made by hand", () => {
   test("is answered with its place, is found by what was said of it, and nothing of that is discovery's", async () => {
-    const answer = await send("POST", "/devices", { ip: "10.0.0.7", mac: "00-1B-21-AA-BB-07", hostname: "nas", device_type: "server", site_id: tenant.siteId, tags: ["core", "core", "backup"] });
+    const answer = await send("POST", "/devices",
+      { ip: "10.0.0.7", mac: "00-1B-21-AA-BB-07", hostname: "nas", device_type: "server", site_id: tenant.siteId,
+        tags: ["core", "core", "backup"] });
     const device = DeviceProfile.parse(answer.body);
     expect([answer.status, answer.headers.get("location")]).toEqual([201, `/api/v1/devices/${device.id}`]);
     expect(device).toMatchObject({
-      ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07", hostname: "nas", device_type: "server", site_id: tenant.siteId, tags: ["core", "backup"], is_online: false,
+      ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07", hostname: "nas", device_type: "server", site_id: tenant.siteId, tags: ["core", "backup"],
+      is_online: false,
       presence_state: "unknown", first_seen: "2026-06-01T00:00:00.000Z", locked_fields: ["device_type", "hostname", "ip", "mac", "tags"],
       interfaces: [{ mac: "00:1b:21:aa:bb:07", addresses: [{ ip: "10.0.0.7", current: true }] }],
     });
     expect((await gateway.get(`/api/v1/devices/${device.id}`, tenant.token)).body).toEqual(answer.body);
-    for (const search of ["nas", "10.0.0.7", "bb:07"]) expect(((await gateway.get(`/api/v1/devices?search=${search}`, tenant.token)).body as { data: unknown[] }).data.length).toBe(1);
-    expect(await audited()).toMatchObject([{ action: "device.create", target: { type: "device", id: device.id }, before: null, after: { hostname: "nas", tags: ["core", "backup"] } }]);
+    for (const search of ["nas", "10.0.0.7", "bb:07"]) expect(((await gateway.get(`/api/v1/devices?search=${search}`, tenant.token))
+      .body as { data: unknown[] }).data.length).toBe(1);
+    expect(await audited())
+      .toMatchObject([{ action: "device.create", target: { type: "device", id: device.id }, before: null,
+        after: { hostname: "nas", tags: ["core", "backup"] } }]);
   });
 
   test("needs an address or a MAC, and nothing else where there is one site", async () => {
@@ -56,7 +66,8 @@ describe("a device made by hand", () => {
     expect(await create({ ip: "2001:DB8:0:0::1" })).toMatchObject({ ip: "2001:db8::1", mac: "" });
     expect((await send("POST", "/devices", { hostname: "x" })).error).toMatchObject({ code: "BAD_REQUEST", details: [{ path: "ip" }] });
     await secondSite();
-    expect((await send("POST", "/devices", { ip: "10.0.0.8" })).error).toMatchObject({ code: "BAD_REQUEST", details: [{ path: "site_id" }] });
+    expect((await send("POST", "/devices", { ip: "10.0.0.8" })).error)
+      .toMatchObject({ code: "BAD_REQUEST", details: [{ path: "site_id" }] });
   });
 
   test("whose MAC, or address when it has no MAC, is there already is 409 and names that device", async () => {
@@ -78,23 +89,30 @@ describe("a device made by hand", () => {
   });
 
   test.each([
-    [{ ip: "10.0.0.256" }, "ip"], [{ ip: "224.0.0.1" }, "ip"], [{ ip: "0.0.0.0" }, "ip"], [{ ip: "255.255.255.255" }, "ip"], [{ ip: "ff02::1" }, "ip"], [{ ip: "::" }, "ip"],
-    [{ mac: "00:1b" }, "mac"], [{ mac: "01:00:5e:00:00:01" }, "mac"], [{ mac: "ff:ff:ff:ff:ff:ff" }, "mac"], [{ mac: "00:00:00:00:00:00" }, "mac"], [{ mac: "00-1b:21:aa:bb:07" }, "mac"],
-    [{ ip: "10.0.0.1", device_type: "toaster" }, "device_type"], [{ ip: "10.0.0.1", tags: "x" }, "tags"], [{ ip: "10.0.0.1", tags: ["a", 1] }, "tags.1"], [{ ip: "10.0.0.1", tags: [""] }, "tags.0"],
-    [{ ip: "10.0.0.1", tags: Array.from({ length: 65 }, (_, index) => `${index}`) }, "tags"], [{ ip: "10.0.0.1", hostname: "x".repeat(256) }, "hostname"],
-    [{ ip: "10.0.0.1", hostname: "a\u0000b" }, "hostname"], [{ ip: "10.0.0.1", tags: ["a\nb"] }, "tags.0"], [{ ip: "10.0.0.1", site_id: "1" }, "site_id"], [{ ip: null, mac: null }, "ip"],
+    [{ ip: "10.0.0.256" }, "ip"], [{ ip: "224.0.0.1" }, "ip"], [{ ip: "0.0.0.0" }, "ip"], [{ ip: "255.255.255.255" }, "ip"],
+    [{ ip: "ff02::1" }, "ip"], [{ ip: "::" }, "ip"],
+    [{ mac: "00:1b" }, "mac"], [{ mac: "01:00:5e:00:00:01" }, "mac"], [{ mac: "ff:ff:ff:ff:ff:ff" }, "mac"],
+    [{ mac: "00:00:00:00:00:00" }, "mac"], [{ mac: "00-1b:21:aa:bb:07" }, "mac"],
+    [{ ip: "10.0.0.1", device_type: "toaster" }, "device_type"], [{ ip: "10.0.0.1", tags: "x" }, "tags"],
+    [{ ip: "10.0.0.1", tags: ["a", 1] }, "tags.1"], [{ ip: "10.0.0.1", tags: [""] }, "tags.0"],
+    [{ ip: "10.0.0.1", tags: Array.from({ length: 65 }, (_, index) => `${index}`) }, "tags"],
+    [{ ip: "10.0.0.1", hostname: "x".repeat(256) }, "hostname"],
+    [{ ip: "10.0.0.1", hostname: "a\u0000b" }, "hostname"], [{ ip: "10.0.0.1", tags: ["a\nb"] }, "tags.0"],
+    [{ ip: "10.0.0.1", site_id: "1" }, "site_id"], [{ ip: null, mac: null }, "ip"],
   ])("of %j is refused, and the field named", async (body, path) => {
     const { status, error } = await send("POST", "/devices", body);
     expect([status, error.code, (error.details as { path: string }[])[0]?.path]).toEqual([400, "BAD_REQUEST", path]);
   });
 
-  test.each<object>([{ is_online: true }, { id: createId() }, { constructor: 1 }])("with the field of %j, which is nobody's to set, is refused", async (extra: object) => {
+  test.each<object>([{ is_online: true }, { id: createId() },
+    { constructor: 1 }])("with the field of %j, which is nobody's to set, is refused", async (extra: object) => {
     for (const [method, path] of [["POST", "/devices"], ["PUT", `/devices/${createId()}`]] as const) {
       const { status, error } = await send(method, path, { ip: "10.0.0.1", ...extra });
       expect([method, status, error.code]).toEqual([method, 400, "BAD_REQUEST"]);
     }
     const polluted = await gateway.request("/api/v1/devices", {
-      method: "POST", headers: { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" }, body: '{"ip":"10.0.0.1","__proto__":{"admin":true}}',
+      method: "POST", headers: { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" },
+      body: '{"ip":"10.0.0.1","__proto__":{"admin":true}}',
     });
     expect([polluted.status, ({} as { admin?: true }).admin]).toEqual([400, undefined]);
   });
@@ -105,13 +123,17 @@ describe("a device that a person changes", () => {
     const id = await gateway.createDevice(tenant, { ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07", hostname: "dhcp-7", vendor: "Intel" });
     await clock.advance(60_000);
     const device = await put(id, { hostname: "nas", tags: ["core"], device_type: "server" });
-    expect(device).toMatchObject({ hostname: "nas", tags: ["core"], device_type: "server", vendor: "Intel", ip: "10.0.0.7", locked_fields: ["device_type", "hostname", "tags"] });
+    expect(device).toMatchObject({ hostname: "nas", tags: ["core"], device_type: "server", vendor: "Intel", ip: "10.0.0.7",
+      locked_fields: ["device_type", "hostname", "tags"] });
     const change = { at: "2026-06-01T00:01:00.000Z", source: "person" };
     expect(device.history.toSorted((a, b) => a.field.localeCompare(b.field))).toEqual([
-      { ...change, field: "device_type", before: "unknown", after: "server" }, { ...change, field: "hostname", before: "dhcp-7", after: "nas" },
+      { ...change, field: "device_type", before: "unknown", after: "server" },
+      { ...change, field: "hostname", before: "dhcp-7", after: "nas" },
       { ...change, field: "tags", before: "[]", after: '["core"]' },
     ]);
-    expect(await audited()).toMatchObject([{ action: "device.update", actor: { id: tenant.userId }, before: { hostname: "dhcp-7", tags: [] }, after: { hostname: "nas", tags: ["core"] } }]);
+    expect(await audited())
+      .toMatchObject([{ action: "device.update", actor: { id: tenant.userId }, before: { hostname: "dhcp-7", tags: [] },
+        after: { hostname: "nas", tags: ["core"] } }]);
     // The same again changes nothing but is no error.
     expect((await put(id, { hostname: "nas" })).history.length).toBe(3);
     expect((await put(id, {})).hostname).toBe("nas");
@@ -134,23 +156,31 @@ describe("a device that a person changes", () => {
     const { id } = await create({ ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07" });
     const moved = await put(id, { ip: "10.0.0.8", mac: "00:1b:21:aa:bb:08" });
     // Nothing was ever heard of the old ones: they were a slip of the pen.
-    expect(moved).toMatchObject({ ip: "10.0.0.8", mac: "00:1b:21:aa:bb:08", interfaces: [{ mac: "00:1b:21:aa:bb:08", addresses: [{ ip: "10.0.0.8" }] }] });
+    expect(moved).toMatchObject({ ip: "10.0.0.8", mac: "00:1b:21:aa:bb:08",
+      interfaces: [{ mac: "00:1b:21:aa:bb:08", addresses: [{ ip: "10.0.0.8" }] }] });
     expect(moved.interfaces.length).toBe(1);
-    expect((await send("PUT", `/devices/${id}`, { mac: "00:1b:21:aa:bb:01" })).error).toMatchObject({ code: "CONFLICT", details: { device_id: taken.id } });
+    expect((await send("PUT", `/devices/${id}`, { mac: "00:1b:21:aa:bb:01" })).error)
+      .toMatchObject({ code: "CONFLICT", details: { device_id: taken.id } });
     expect((await gateway.get(`/api/v1/devices/${id}`, tenant.token)).body).toEqual(moved);
     const routed = await create({ ip: "10.9.0.1" });
-    expect((await send("PUT", `/devices/${routed.id}`, { ip: "10.0.0.8" })).error).toMatchObject({ code: "CONFLICT", details: { device_id: id } });
+    expect((await send("PUT", `/devices/${routed.id}`, { ip: "10.0.0.8" })).error)
+      .toMatchObject({ code: "CONFLICT", details: { device_id: id } });
     expect((await send("PUT", `/devices/${routed.id}`, { ip: "224.0.0.1" })).status).toBe(400);
   });
 
   test("and was seen keeps what it was seen with beside what is set", async () => {
     const id = await gateway.createDevice(tenant, { ip: "10.0.0.7", mac: "00:1b:21:aa:bb:07" });
-    const own = { device_id: id, tenant_id: tenant.tenantId, site_id: tenant.siteId, mac: "00:1b:21:aa:bb:07", first_seen: "2026-01-01T00:00:00.000Z" };
+    const own = { device_id: id, tenant_id: tenant.tenantId, site_id: tenant.siteId, mac: "00:1b:21:aa:bb:07",
+      first_seen: "2026-01-01T00:00:00.000Z" };
     await gateway.db.insertInto("interfaces").values({ ...own, vendor: "" }).execute();
-    await gateway.db.insertInto("addresses").values({ ...own, ip: "10.0.0.7", ip_key: addressKey("10.0.0.7"), last_seen: own.first_seen, current: 1 })
+    await gateway.db.insertInto("addresses")
+      .values({ ...own, ip: "10.0.0.7", ip_key: addressKey("10.0.0.7"), last_seen: own.first_seen, current: 1 })
       .onConflict((c) => c.doNothing()).execute();
-    await gateway.db.insertInto("evidence").values({ device_id: id, tenant_id: tenant.tenantId, field: "ip", value: "10.0.0.7", source: "arp", confidence: 0.9, seen_at: own.first_seen }).execute();
-    expect((await put(id, { ip: "10.0.0.8" })).interfaces).toMatchObject([{ mac: own.mac, addresses: [{ ip: "10.0.0.7" }, { ip: "10.0.0.8" }] }]);
+    await gateway.db.insertInto("evidence")
+      .values({ device_id: id, tenant_id: tenant.tenantId, field: "ip", value: "10.0.0.7", source: "arp", confidence: 0.9,
+        seen_at: own.first_seen }).execute();
+    expect((await put(id, { ip: "10.0.0.8" })).interfaces)
+      .toMatchObject([{ mac: own.mac, addresses: [{ ip: "10.0.0.7" }, { ip: "10.0.0.8" }] }]);
     expect(await put(id, { ip: null })).toMatchObject({ ip: "10.0.0.7", locked_fields: [] });
   });
 });
@@ -172,11 +202,15 @@ describe("ports and history", () => {
     const id = await gateway.createDevice(tenant, { ip: "10.0.0.7" });
     const own = { device_id: id, tenant_id: tenant.tenantId };
     const at = "2026-01-01T00:00:00.000Z";
-    await gateway.db.insertInto("ports").values([443, 22].map((port) => ({ ...own, port, protocol: "tcp", state: "open", service: "s", version: "", banner: "", last_scanned: at }))).execute();
+    await gateway.db.insertInto("ports")
+      .values([443, 22].map((port) =>
+        ({ ...own, port, protocol: "tcp", state: "open", service: "s", version: "", banner: "", last_scanned: at }))).execute();
     for (let index = 0; index < 25; index += 1) {
-      await gateway.db.insertInto("device_changes").values({ ...own, id: createId(), at, field: "hostname", before: `${index}`, after: `${index + 1}`, source: "dhcp" }).execute();
+      await gateway.db.insertInto("device_changes")
+        .values({ ...own, id: createId(), at, field: "hostname", before: `${index}`, after: `${index + 1}`, source: "dhcp" }).execute();
     }
-    expect(DevicePorts.parse((await gateway.get(`/api/v1/devices/${id}/ports`, tenant.token)).body).data.map(({ port }) => port)).toEqual([22, 443]);
+    expect(DevicePorts.parse((await gateway.get(`/api/v1/devices/${id}/ports`, tenant.token)).body).data.map(({ port }) => port))
+      .toEqual([22, 443]);
     const History = listEnvelope(DeviceChange);
     const seen: string[] = [];
     let cursor: string | null = "";
@@ -195,7 +229,8 @@ describe("who may", () => {
   test("another tenant's device is 404 by every route, and nothing of it changes", async () => {
     const { id } = await create({ ip: "10.0.0.7" });
     for (const [method, path, body] of [
-      ["GET", "", undefined], ["GET", "/ports", undefined], ["GET", "/history", undefined], ["PUT", "", { hostname: "theirs" }], ["DELETE", "", undefined],
+      ["GET", "", undefined], ["GET", "/ports", undefined], ["GET", "/history", undefined], ["PUT", "", { hostname: "theirs" }],
+      ["DELETE", "", undefined],
     ] as const) {
       const answer = await send(method, `/devices/${id}${path}`, body, other.token);
       expect([method, path, answer.status, answer.error.code]).toEqual([method, path, 404, "NOT_FOUND"]);
@@ -207,9 +242,12 @@ describe("who may", () => {
   test("a viewer reads and writes nothing", async () => {
     const viewer = await gateway.createTenant("viewer");
     const id = await gateway.createDevice(viewer, { ip: "10.0.0.7" });
-    for (const [method, path, body] of [["POST", "/devices", { ip: "10.0.0.8" }], ["PUT", `/devices/${id}`, {}], ["DELETE", `/devices/${id}`, undefined]] as const) {
-      expect((await send(method, path, body, viewer.token)).error).toMatchObject({ code: "FORBIDDEN", details: { required: "devices:write" } });
+    for (const [method, path, body] of [["POST", "/devices", { ip: "10.0.0.8" }], ["PUT", `/devices/${id}`, {}],
+      ["DELETE", `/devices/${id}`, undefined]] as const) {
+      expect((await send(method, path, body, viewer.token)).error)
+        .toMatchObject({ code: "FORBIDDEN", details: { required: "devices:write" } });
     }
-    for (const path of ["", "/ports", "/history"]) expect((await gateway.get(`/api/v1/devices/${id}${path}`, viewer.token)).status).toBe(200);
+    for (const path of ["", "/ports", "/history"]) expect((await gateway.get(`/api/v1/devices/${id}${path}`, viewer.token)).status)
+      .toBe(200);
   });
 });

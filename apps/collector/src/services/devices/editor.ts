@@ -5,10 +5,10 @@ import { addressKey } from "../../db/address-key.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
-import { badRequest } from "../../gateway/route.ts";
+import { ApiError } from "../../gateway/errors.ts";
 import { discoveredValue } from "./discovered-value.ts";
 import { deviceIp, deviceMac } from "./identifiers.ts";
+import { lockDevice, lockSite } from "./locks.ts";
 import { EDITABLE_FIELDS, type EditableField, toDevice } from "./records.ts";
 import type { DeviceRow } from "./pages.ts";
 
@@ -35,7 +35,11 @@ export interface DeviceEditor {
   remove(actor: Actor, deviceId: string): Promise<void>;
 }
 
-export function createDeviceEditor(deps: { readonly db: Kysely<Schema>; readonly audit: Audit; readonly clock: Pick<Clock, "now"> }): DeviceEditor {
+export function createDeviceEditor(deps: {
+  readonly db: Kysely<Schema>;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+}): DeviceEditor {
   const { db, audit } = deps;
   return {
     create: (actor, device) => db.transaction().execute(async (trx) => {
@@ -53,7 +57,8 @@ export function createDeviceEditor(deps: { readonly db: Kysely<Schema>; readonly
       };
       await trx.insertInto("devices").values(row).execute();
       await keepIdentifiers(trx, row, at);
-      await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null, after: toRecord(row) });
+      await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null,
+        after: toRecord({ ...row, mac_count: 1 }) });
       return row.id;
     }),
 
@@ -83,50 +88,29 @@ export function createDeviceEditor(deps: { readonly db: Kysely<Schema>; readonly
       for (const field of EDITABLE_FIELDS) {
         if (after[field] === before[field]) continue;
         await trx.insertInto("device_changes").values({
-          id: createId(), device_id: deviceId, tenant_id: actor.tenantId, at, field, before: before[field], after: after[field], source: "person",
+          id: createId(), device_id: deviceId, tenant_id: actor.tenantId, at, field, before: before[field], after: after[field],
+          source: "person",
         }).execute();
       }
-      await audit(trx, { actor, action: "device.update", target: { type: "device", id: deviceId }, before: toRecord(before), after: toRecord(after) });
+      await audit(trx, { actor, action: "device.update", target: { type: "device", id: deviceId }, before: toRecord(before),
+        after: toRecord(after) });
     }),
 
     remove: (actor, deviceId) => db.transaction().execute(async (trx) => {
       const before = await lockDevice(trx, actor.tenantId, deviceId);
       await trx.deleteFrom("devices").where("id", "=", deviceId).execute();
+      await trx.deleteFrom("device_merges").where("tenant_id", "=", actor.tenantId).where("kept_id", "=", deviceId).execute();
       await audit(trx, { actor, action: "device.delete", target: { type: "device", id: deviceId }, before: toRecord(before), after: null });
     }),
   };
-}
-
-/** The site that is meant, its row held until the end: of two who make the same device at once, the second finds the first's. */
-async function lockSite(trx: Trx, tenantId: string, siteId: string | undefined): Promise<string> {
-  if (siteId === undefined) {
-    const sites = await trx.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).limit(2).execute();
-    const [only, another] = sites;
-    if (!only) throw badRequest([{ path: ["site_id"], message: "there is no site yet: make one first" }]);
-    if (another) throw badRequest([{ path: ["site_id"], message: "needed where there is more than one site" }]);
-    return lockSite(trx, tenantId, only.id);
-  }
-  const site = await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") })).where("tenant_id", "=", tenantId).where("id", "=", siteId)
-    .returning("id").executeTakeFirst();
-  if (!site) throw notFound("site");
-  return site.id;
-}
-
-async function lockDevice(trx: Trx, tenantId: string, deviceId: string): Promise<DeviceRow> {
-  const find = () => trx.selectFrom("devices").selectAll().where("tenant_id", "=", tenantId).where("id", "=", deviceId).executeTakeFirst();
-  const found = await find();
-  if (!found) throw notFound("device");
-  await lockSite(trx, tenantId, found.site_id);
-  const row = await find();
-  if (!row) throw notFound("device");
-  return row;
 }
 
 async function refuseTaken(trx: Trx, siteId: string, identifiers: Identifiers, except: string): Promise<void> {
   const deviceId = await findHolder(trx, siteId, identifiers, except);
   if (deviceId === null) return;
   const { ip, mac } = identifiers;
-  throw new ApiError("CONFLICT", `a device with the ${mac === "" ? `address ${ip}` : `MAC ${mac}`} is at this site already`, { details: { device_id: deviceId } });
+  const name = mac === "" ? `address ${ip}` : `MAC ${mac}`;
+  throw new ApiError("CONFLICT", `a device with the ${name} is at this site already`, { details: { device_id: deviceId } });
 }
 
 /** The device that has the MAC, or now has the address where no MAC is known. */
@@ -139,10 +123,13 @@ async function findHolder(trx: Trx, siteId: string, { ip, mac }: Identifiers, ex
   return holder?.device_id ?? null;
 }
 
-async function keepIdentifiers(trx: Trx, device: Pick<DeviceRow, "id" | "tenant_id" | "site_id" | "mac" | "ip" | "ip_key">, at: string): Promise<void> {
+type Identified = Pick<DeviceRow, "id" | "tenant_id" | "site_id" | "mac" | "ip" | "ip_key">;
+
+async function keepIdentifiers(trx: Trx, device: Identified, at: string): Promise<void> {
   const { id, tenant_id, site_id, mac, ip, ip_key } = device;
   const own = { device_id: id, tenant_id, site_id, mac, first_seen: at };
-  if (mac !== "") await trx.insertInto("interfaces").values({ ...own, vendor: "" }).onConflict((c) => c.columns(["site_id", "mac"]).doNothing()).execute();
+  if (mac !== "") await trx.insertInto("interfaces").values({ ...own, vendor: "" })
+    .onConflict((c) => c.columns(["site_id", "mac"]).doNothing()).execute();
   if (ip === "") return;
   await trx.insertInto("addresses").values({ ...own, ip, ip_key, last_seen: at, current: 1 })
     .onConflict((c) => c.columns(["device_id", "mac", "ip"]).doUpdateSet({ current: 1 })).execute();
@@ -154,9 +141,17 @@ async function moveIdentifiers(trx: Trx, before: DeviceRow, after: DeviceRow, at
   const heard = await trx.selectFrom("evidence").select("field").where("device_id", "=", before.id).limit(1).executeTakeFirst();
   if (!heard && before.presence_state === "unknown") {
     await trx.deleteFrom("interfaces").where("device_id", "=", before.id).where("mac", "=", before.mac).execute();
-    await trx.deleteFrom("addresses").where("device_id", "=", before.id).where("mac", "=", before.mac).where("ip", "=", before.ip).execute();
+    await trx.deleteFrom("addresses").where("device_id", "=", before.id).where("mac", "=", before.mac).where("ip", "=", before.ip)
+      .execute();
   }
   await keepIdentifiers(trx, after, at);
+  const macs = await trx.selectFrom("interfaces").select("mac").where("device_id", "=", before.id).execute();
+  // From now on each interface keeps how it is; the one that there was is as the device is.
+  if (macs.length > 1 && before.mac_count === 1) {
+    await trx.updateTable("interfaces").set({ presence_state: before.presence_state }).where("device_id", "=", before.id)
+      .where("mac", "<>", after.mac).execute();
+  }
+  await trx.updateTable("devices").set({ mac_count: Math.max(1, macs.length) }).where("id", "=", before.id).execute();
 }
 
 function columnText(field: EditableField, value: string | readonly string[]): string {

@@ -11,7 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const download = (query = "", token = tenant.token) => fetch(`${gateway.url}/api/v1/devices/export${query}`, { headers: { authorization: `Bearer ${token}` } });
+const download = (query = "", token = tenant.token) =>
+  fetch(`${gateway.url}/api/v1/devices/export${query}`, { headers: { authorization: `Bearer ${token}` } });
 
 /** Cells as a reader that keeps to RFC 4180 takes them. */
 function parseCsv(text: string): string[][] {
@@ -32,24 +33,31 @@ function parseCsv(text: string): string[][] {
 describe("the export", () => {
   test("is CSV to be kept as a file, one line for each device in the list's order", async () => {
     const one = await gateway.createTenant("viewer");
-    const id = await gateway.createDevice(one, { ip: "10.0.0.10", hostname: "b", tags: '["core","x"]', open_ports: "[22,443]", last_seen: "2026-01-01T00:00:00.000Z", first_seen: "2026-01-01T00:00:00.000Z" });
+    const id = await gateway.createDevice(one,
+      { ip: "10.0.0.10", hostname: "b", tags: '["core","x"]', open_ports: "[22,443]", last_seen: "2026-01-01T00:00:00.000Z",
+        first_seen: "2026-01-01T00:00:00.000Z" });
     await gateway.createDevice(one, { ip: "10.0.0.9", hostname: "a" });
     const answer = await download("?sort=ip", one.token);
-    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-disposition")]).toEqual([200, "text/csv; charset=utf-8; header=present", 'attachment; filename="devices.csv"']);
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-disposition")])
+      .toEqual([200, "text/csv; charset=utf-8; header=present", 'attachment; filename="devices.csv"']);
     const rows = parseCsv(await answer.text());
-    expect(rows[0]).toEqual(["id", "ip", "mac", "hostname", "vendor", "os_guess", "device_type", "is_online", "presence_state", "first_seen", "last_seen", "site_id", "open_ports", "tags"]);
+    expect(rows[0]).toEqual(["id", "ip", "mac", "hostname", "vendor", "os_guess", "device_type", "is_online", "presence_state",
+      "first_seen", "last_seen", "site_id", "open_ports", "tags"]);
     expect(rows.map((row) => row[1])).toEqual(["ip", "10.0.0.9", "10.0.0.10"]);
-    expect(rows[2]).toEqual([id, "10.0.0.10", "", "b", "", "", "unknown", "true", "online", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z", one.siteId, "22 443", "core;x"]);
+    expect(rows[2]).toEqual([id, "10.0.0.10", "", "b", "", "", "unknown", "true", "online", "2026-01-01T00:00:00.000Z",
+      "2026-01-01T00:00:00.000Z", one.siteId, "22 443", "core;x"]);
   });
 
   test("lets no cell be a formula, whatever a host calls itself, and changes nothing else", async () => {
     const hostile = [
-      "=1+1", "=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(A1)", "  =1", "\t=1", "\u00a0=1", "＝1", "－1", '=HYPERLINK("http://x","y")', "\rx", "\nx", "\tx",
+      "=1+1", "=cmd|' /C calc'!A0", "+1", "-2+3", "@SUM(A1)", "  =1", "\t=1", "\u00a0=1", "＝1", "－1", '=HYPERLINK("http://x","y")', "\rx",
+      "\nx", "\tx",
     ];
     const harmless = ["a,b", 'a"b', "a\r\nb", "", "host-1", "1-2", "a=b", "O'Neill", "mail@host", " spaced ", "ünï", "'quoted"];
     const all = [...hostile, ...harmless];
     const crowd = await gateway.createTenant("viewer");
-    for (const [index, hostname] of all.entries()) await gateway.createDevice(crowd, { ip: `10.0.1.${index}`, hostname, tags: JSON.stringify([hostname]) });
+    for (const [index, hostname] of all.entries()) await gateway.createDevice(crowd,
+      { ip: `10.0.1.${index}`, hostname, tags: JSON.stringify([hostname]) });
     const rows = parseCsv(await (await download("", crowd.token)).text()).slice(1);
     expect(rows.map((row) => row.length)).toEqual(all.map(() => 14));
     expect(rows.map((row) => row[3])).toEqual([...hostile.map((text) => `'${text}`), ...harmless]);

@@ -70,9 +70,11 @@ function unindexed(eb: Builder, column: "tenant_id" | "last_seen", operator: "="
 /** By three narrow indexes, one after the other, where a look at every device would read all that is kept of each. */
 function searched(eb: Builder, tenantId: string, search: string): Condition {
   const text = search.trim();
-  let found = eb.selectFrom("devices as named").select("named.id as id").where("named.tenant_id", "=", tenantId).where((e) => like(sql`lower(${e.ref("named.hostname")})`, text));
+  let found = eb.selectFrom("devices as named").select("named.id as id").where("named.tenant_id", "=", tenantId)
+    .where((e) => like(sql`lower(${e.ref("named.hostname")})`, text));
   if (/^[\da-f]{0,4}([.:][\da-f]{0,4})*$/i.test(text)) {
-    found = found.unionAll(eb.selectFrom("addresses").select("device_id as id").where("tenant_id", "=", tenantId).where((e) => like(e.ref("addresses.ip"), text)));
+    found = found.unionAll(eb.selectFrom("addresses").select("device_id as id").where("tenant_id", "=", tenantId)
+      .where((e) => like(e.ref("addresses.ip"), text)));
   }
   const mac = macPattern(text);
   if (mac !== null) {

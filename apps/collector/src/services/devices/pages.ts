@@ -16,7 +16,9 @@ interface DevicePage {
 }
 
 /** Reads one page of a list, and how long the list is. */
-export type ReadPage = (tenantId: string, filter: DeviceFilter, page: DevicePage) => Promise<{ readonly rows: readonly DeviceRow[]; readonly total: number }>;
+export type ReadPage = (
+  tenantId: string, filter: DeviceFilter, page: DevicePage,
+) => Promise<{ readonly rows: readonly DeviceRow[]; readonly total: number }>;
 
 /** The column that a list is sorted by; each has an index that begins with the tenant and goes on with the id. */
 export const SORT_COLUMNS = { ip: "ip_key", hostname: "hostname", last_seen: "last_seen", vendor: "vendor" } as const satisfies Record<
@@ -45,7 +47,8 @@ export function createReadPage(reads: Kysely<Schema>): ReadPage {
 
   const find = async (tenantId: string, filter: DeviceFilter): Promise<Found> => {
     if (isCounted(filter)) {
-      let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total")).where("tenant_id", "=", tenantId);
+      let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total"))
+        .where("tenant_id", "=", tenantId);
       if (filter.siteId !== undefined) counts = counts.where("site_id", "=", filter.siteId);
       if (filter.isOnline !== undefined) counts = counts.where("is_online", "=", filter.isOnline ? 1 : 0);
       return { total: (await counts.executeTakeFirstOrThrow()).total ?? 0, ids: null };
@@ -58,7 +61,8 @@ export function createReadPage(reads: Kysely<Schema>): ReadPage {
   const read = (tenantId: string, filter: DeviceFilter, { field, descending, limit, from }: DevicePage, found: Found) => {
     const column = SORT_COLUMNS[field];
     const direction = descending ? "desc" : "asc";
-    const isWalk = found.ids === null && (isInEveryIndex(filter) || found.total > WALK_FROM * (limit + (typeof from === "number" ? from : 0)));
+    const reach = limit + (typeof from === "number" ? from : 0);
+    const isWalk = found.ids === null && (isInEveryIndex(filter) || found.total > WALK_FROM * reach);
     let ids = reads.selectFrom("devices").select("id")
       .where((eb) => (found.ids ? eb("id", "in", found.ids) : matching(eb, tenantId, filter, isWalk ? { walk: column } : {})))
       // An expression in the order keeps the planner from the walk.
@@ -76,7 +80,8 @@ export function createReadPage(reads: Kysely<Schema>): ReadPage {
     let ids = reads.selectFrom(hits.as("hits")).select(["id", "total"]).orderBy(column, direction).orderBy("id", direction).limit(limit);
     if (typeof from === "number") ids = ids.offset(from);
     else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
-    const found = await reads.selectFrom(ids.as("found")).innerJoin("devices", "devices.id", "found.id").selectAll("devices").select("found.total")
+    const found = await reads.selectFrom(ids.as("found")).innerJoin("devices", "devices.id", "found.id").selectAll("devices")
+      .select("found.total")
       .orderBy(`devices.${column}`, direction).orderBy("devices.id", direction).execute();
     const isPastTheEnd = found.length === 0 && from !== 0;
     return { rows: found, total: found[0]?.total ?? (isPastTheEnd ? await count(tenantId, filter) : 0) };

@@ -5,7 +5,9 @@ import type { DeviceRow } from "./pages.ts";
 import type { DeviceParts } from "./store.ts";
 
 /** The fields that a person may set, each a column. */
-export const EDITABLE_FIELDS = ["ip", "mac", "hostname", "vendor", "os_guess", "device_type", "tags"] as const satisfies readonly (keyof DeviceUpdate)[];
+export const EDITABLE_FIELDS = [
+  "ip", "mac", "hostname", "vendor", "os_guess", "device_type", "tags",
+] as const satisfies readonly (keyof DeviceUpdate)[];
 export type EditableField = (typeof EDITABLE_FIELDS)[number];
 
 /** A device's row as the API shows it. */
@@ -29,7 +31,8 @@ export function toDevice(row: DeviceRow): Device {
 }
 
 export function toPort({ port, protocol, state, service, version, banner, last_scanned }: Selectable<Schema["ports"]>): PortRecord {
-  return { port, protocol: protocol as PortRecord["protocol"], state: state as PortRecord["state"], service, version, banner, last_scanned };
+  const [itsProtocol, itsState] = [protocol as PortRecord["protocol"], state as PortRecord["state"]];
+  return { port, protocol: itsProtocol, state: itsState, service, version, banner, last_scanned };
 }
 
 export function toChange({ at, field, before, after, source }: Selectable<Schema["device_changes"]>): DeviceProfile["history"][number] {
@@ -41,7 +44,9 @@ export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
   const vendors = new Map(parts.interfaces.map(({ mac, vendor }) => [mac, vendor]));
   for (const { mac } of parts.addresses) if (!vendors.has(mac)) vendors.set(mac, "");
   const evidence: Record<string, DeviceProfile["evidence"][string]> = {};
-  for (const { field, value, source, confidence, seen_at } of parts.evidence) (evidence[field] ??= []).push({ value, source, confidence, seen_at });
+  for (const { field, value, source, confidence, seen_at } of parts.evidence) {
+    (evidence[field] ??= []).push({ value, source, confidence, seen_at });
+  }
   const ports = parts.ports.map(toPort);
   return {
     ...toDevice(row),
@@ -60,5 +65,9 @@ export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
     history: parts.changes.map(toChange),
     evidence,
     locked_fields: JSON.parse(row.locked_fields) as string[],
+    merges: parts.merges.map(({ id, merged_id, at, by_type, by_id, by_name, reasons }) => ({
+      id, merged_id, at, by: { type: by_type, id: by_id, name: by_name },
+      reasons: JSON.parse(reasons) as DeviceProfile["merges"][number]["reasons"],
+    })),
   };
 }

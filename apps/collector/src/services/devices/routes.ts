@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import {
-  Device, DeviceChange, DeviceCreate, DevicePorts, DeviceProfile, DevicesExportQuery, DevicesQuery, DeviceUpdate, Id, listEnvelope, PageQuery,
+  Device, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DevicesExportQuery, DeviceSplitRequest, DevicesQuery,
+  DeviceUpdate, Id, listEnvelope, PageQuery, SimilarDevices,
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
@@ -20,7 +21,8 @@ const exportCsv = declareRoute("devices:read", {
   method: "get",
   path: "/devices/export",
   summary: "Export devices as CSV",
-  description: "All pages of the list as RFC 4180 has it, with a header line. A cell that a spreadsheet would take for a formula begins with an apostrophe.",
+  description: "All pages of the list as RFC 4180 has it, with a header line. "
+    + "A cell that a spreadsheet would take for a formula begins with an apostrophe.",
   request: { query: DevicesExportQuery },
   responses: { 200: { description: "One line for each device", content: { "text/csv": { schema: z.string() } } } },
 });
@@ -75,6 +77,44 @@ const history = declareRoute("devices:read", {
   responses: { 200: { description: "Changes", content: json(listEnvelope(DeviceChange)) } },
 });
 
+const similar = declareRoute("devices:read", {
+  method: "get",
+  path: "/devices/{device_id}/similar",
+  summary: "List devices of the site that may be the same one, the likeliest first",
+  description: "At most twenty, with what they have in common. A key (as an SSH host key) joins devices by itself unless something "
+    + "speaks against it; a name, an address, a vendor or a random MAC only scores. Merge those that are the same.",
+  request: { params },
+  responses: { 200: { description: "Devices with their scores", content: json(SimilarDevices) } },
+});
+
+/** An id as the documentation shows it. */
+const EXAMPLE_ID = "01989f2e-7c11-7aa0-b3c4-5d6e7f809103";
+
+const merge = declareRoute("devices:write", {
+  method: "post",
+  path: "/devices/{device_id}/merge",
+  summary: "Make one device of two that are the same",
+  description: "With `into` the other one is kept, with `with` this one. What people set counts first. The device that is gone "
+    + "answers 404 with `details.merged_into`; events that were logged of it keep its id. It can be undone: see split.",
+  request: {
+    params, body: { required: true, content: { "application/json": { schema: DeviceMergeRequest, example: { into: EXAMPLE_ID } } } },
+  },
+  responses: { 200: { description: "The device that is kept", content: json(DeviceProfile) } },
+});
+
+const split = declareRoute("devices:write", {
+  method: "post",
+  path: "/devices/{device_id}/split",
+  summary: "Undo a merge, or make a device of some of a device's interfaces",
+  description: "With `merge_id` (one of the profile's `merges`) both devices are as they were, with what was learned since on the one "
+    + "that it is about. With `interfaces` (MACs, not all of the device's) they and their addresses become a device of their own. "
+    + "Discovery keeps the two apart from then on.",
+  request: {
+    params, body: { required: true, content: { "application/json": { schema: DeviceSplitRequest, example: { merge_id: EXAMPLE_ID } } } },
+  },
+  responses: { 201: { description: "The device that came, or came back, of it", content: json(DeviceProfile) } },
+});
+
 /** `/devices` and what is below it. */
 export function devicesRoutes(service: DevicesService) {
   const router = createRouter();
@@ -103,6 +143,12 @@ export function devicesRoutes(service: DevicesService) {
   router.openapi(history, async (c) => {
     const { data, meta } = await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"));
     return c.json({ data: [...data], meta }, 200);
+  });
+  router.openapi(similar, async (c) => c.json(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
+  router.openapi(merge, async (c) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
+  router.openapi(split, async (c) => {
+    const device = await service.split(actorOf(c), c.req.valid("param").device_id, c.req.valid("json"));
+    return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
   });
   return router;
 }

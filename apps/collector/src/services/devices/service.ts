@@ -1,6 +1,7 @@
 import {
-  type Device, type DeviceCreate, type DevicePorts, type DeviceProfile, type DevicesExportQuery, type DevicesQuery, type DeviceUpdate, Id,
-  type List, momentToInstant,
+  type Device, type DeviceCreate, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
+  type DeviceSplitRequest,
+  type DevicesQuery, type DeviceUpdate, Id, type List, momentToInstant, type SimilarDevices,
 } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import type { Actor } from "../../gateway/environment.ts";
@@ -10,6 +11,7 @@ import { CSV_HEADER, toCsvLine } from "./csv.ts";
 import { formatCursor, parseCursor, type Position } from "../../gateway/cursor.ts";
 import type { DeviceEditor } from "./editor.ts";
 import type { DeviceFilter } from "./filters.ts";
+import type { DeviceMerger } from "./merger.ts";
 import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./pages.ts";
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";
 import type { DevicesStore } from "./store.ts";
@@ -27,6 +29,8 @@ export interface DevicesService {
   exportCsv(tenantId: string, query: DevicesExportQuery): Promise<AsyncGenerator<string>>;
   /** @throws ApiError NOT_FOUND. */
   profile(tenantId: string, deviceId: string): Promise<DeviceProfile>;
+  /** Devices of the site that may be the same one. @throws ApiError NOT_FOUND. */
+  similar(tenantId: string, deviceId: string): Promise<SimilarDevices>;
   /** @throws ApiError NOT_FOUND. */
   ports(tenantId: string, deviceId: string): Promise<DevicePorts>;
   /** Newest first. @throws ApiError NOT_FOUND; BAD_REQUEST for a cursor of another list. */
@@ -35,6 +39,10 @@ export interface DevicesService {
   create(actor: Actor, device: DeviceCreate): Promise<DeviceProfile>;
   /** @throws ApiError as `DeviceEditor.update`. */
   update(actor: Actor, deviceId: string, changes: DeviceUpdate): Promise<DeviceProfile>;
+  /** @returns The device that is kept. @throws ApiError as `DeviceMerger.merge`. */
+  merge(actor: Actor, deviceId: string, request: DeviceMergeRequest): Promise<DeviceProfile>;
+  /** @returns The device that came of it. @throws ApiError as `DeviceMerger.split`. */
+  split(actor: Actor, deviceId: string, request: DeviceSplitRequest): Promise<DeviceProfile>;
   /** @throws ApiError NOT_FOUND. */
   remove(actor: Actor, deviceId: string): Promise<void>;
 }
@@ -46,9 +54,10 @@ const EXPORT_ROWS = 500;
 export function createDevicesService(deps: {
   readonly store: DevicesStore;
   readonly editor: DeviceEditor;
+  readonly merger: DeviceMerger;
   readonly clock: Pick<Clock, "now">;
 }): DevicesService {
-  const { store, editor } = deps;
+  const { store, editor, merger } = deps;
 
   /** What the list is narrowed to and in which order. An empty list would hide a mistyped site, so that is 404. */
   const read = async (tenantId: string, query: DevicesExportQuery) => {
@@ -60,11 +69,12 @@ export function createDevicesService(deps: {
     };
     const descending = query.sort.startsWith("-");
     const field = query.sort.replace(/^-/, "") as DeviceSortField;
-    return { filter, order: { field, descending }, positionOf: (row: DeviceRow): Position => ({ value: row[SORT_COLUMNS[field]], id: row.id }) };
+    const positionOf = (row: DeviceRow): Position => ({ value: row[SORT_COLUMNS[field]], id: row.id });
+    return { filter, order: { field, descending }, positionOf };
   };
   const find = async (tenantId: string, deviceId: string): Promise<DeviceRow> => {
     const row = await store.byId(tenantId, deviceId);
-    if (!row) throw notFound("device");
+    if (!row) throw await store.notFound(tenantId, deviceId);
     return row;
   };
 
@@ -97,13 +107,19 @@ export function createDevicesService(deps: {
 
     profile: async (tenantId, deviceId) => toProfile(await find(tenantId, deviceId), await store.parts(tenantId, deviceId, NEWEST_CHANGES)),
 
+    async similar(tenantId, deviceId) {
+      const found = await store.similar(await find(tenantId, deviceId));
+      return { data: found.map(({ device, score, reasons }) => ({ device: toDevice(device), score, reasons: [...reasons] })) };
+    },
+
     async ports(tenantId, deviceId) {
       await find(tenantId, deviceId);
       return { data: (await store.ports(tenantId, deviceId)).map(toPort) };
     },
 
     async history(tenantId, deviceId, { page, per_page: perPage, cursor }) {
-      if (cursor !== undefined && !Id.safeParse(cursor).success) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
+      const isCursor = cursor === undefined || Id.safeParse(cursor).success;
+      if (!isCursor) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
       await find(tenantId, deviceId);
       const rows = await store.changes(tenantId, deviceId, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
       const shown = rows.slice(0, perPage);
@@ -118,6 +134,10 @@ export function createDevicesService(deps: {
       await editor.update(actor, deviceId, changes);
       return service.profile(actor.tenantId, deviceId);
     },
+
+    merge: async (actor, deviceId, request) => service.profile(actor.tenantId, await merger.merge(actor, deviceId, request)),
+
+    split: async (actor, deviceId, request) => service.profile(actor.tenantId, await merger.split(actor, deviceId, request)),
 
     remove: (actor, deviceId) => editor.remove(actor, deviceId),
   };

@@ -1,6 +1,9 @@
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { ApiError } from "../../gateway/errors.ts";
+import { deviceNotFound } from "./locks.ts";
 import { createReadPage, type DeviceRow, type ReadPage } from "./pages.ts";
+import { createFindSimilar, type FindSimilar } from "./similar.ts";
 
 /** Everything that is kept of one device beside its row. */
 export interface DeviceParts {
@@ -9,12 +12,17 @@ export interface DeviceParts {
   readonly ports: readonly Selectable<Schema["ports"]>[];
   readonly changes: readonly Selectable<Schema["device_changes"]>[];
   readonly evidence: readonly Selectable<Schema["evidence"]>[];
+  /** What was merged into it and is not undone, newest first; without what undoing needs. */
+  readonly merges: readonly Omit<Selectable<Schema["device_merges"]>, "snapshot">[];
 }
 
 export interface DevicesStore {
   readonly page: ReadPage;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
   byId(tenantId: string, deviceId: string): Promise<DeviceRow | null>;
+  /** The refusal of a device that is not there. */
+  notFound(tenantId: string, deviceId: string): Promise<ApiError>;
+  readonly similar: FindSimilar;
   /** By number. */
   ports(tenantId: string, deviceId: string): Promise<readonly Selectable<Schema["ports"]>[]>;
   /** Newest first. @param options.from Rows to skip, or the id of the last row that was shown. */
@@ -26,18 +34,28 @@ export interface DevicesStore {
   parts(tenantId: string, deviceId: string, newestChanges: number): Promise<DeviceParts>;
 }
 
+const MERGE_COLUMNS = [
+  "id", "tenant_id", "site_id", "kept_id", "merged_id", "at", "by_type", "by_id", "by_name", "reasons", "undone_at",
+] as const;
+
 export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }): DevicesStore {
-  const own = (tenantId: string, deviceId: string) => reads.selectFrom("device_changes").where("tenant_id", "=", tenantId).where("device_id", "=", deviceId);
+  const own = (tenantId: string, deviceId: string) => reads.selectFrom("device_changes").where("tenant_id", "=", tenantId)
+    .where("device_id", "=", deviceId);
   const store: DevicesStore = {
     page: createReadPage(reads),
+    similar: createFindSimilar(reads),
 
     async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined;
+      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
+        .executeTakeFirst()) !== undefined;
     },
 
     async byId(tenantId, deviceId) {
-      return (await reads.selectFrom("devices").selectAll().where("tenant_id", "=", tenantId).where("id", "=", deviceId).executeTakeFirst()) ?? null;
+      return (await reads.selectFrom("devices").selectAll().where("tenant_id", "=", tenantId).where("id", "=", deviceId)
+        .executeTakeFirst()) ?? null;
     },
+
+    notFound: (tenantId, deviceId) => deviceNotFound(reads, tenantId, deviceId),
 
     ports: (tenantId, deviceId) => reads.selectFrom("ports").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
       .orderBy("port").orderBy("protocol").execute(),
@@ -53,12 +71,17 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
 
     async parts(tenantId, deviceId, newestChanges) {
       return {
-        interfaces: await reads.selectFrom("interfaces").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId).orderBy("mac").execute(),
-        addresses: await reads.selectFrom("addresses").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId).orderBy("ip_key").execute(),
+        interfaces: await reads.selectFrom("interfaces").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
+          .orderBy("mac").execute(),
+        addresses: await reads.selectFrom("addresses").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
+          .orderBy("ip_key").execute(),
         ports: await store.ports(tenantId, deviceId),
         changes: await store.changes(tenantId, deviceId, { from: 0, limit: newestChanges }),
         evidence: await reads.selectFrom("evidence").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
           .orderBy("field").orderBy("seen_at", "desc").execute(),
+        merges: await reads.selectFrom("device_merges").select(MERGE_COLUMNS).where("tenant_id", "=", tenantId)
+          .where("kept_id", "=", deviceId)
+          .where("undone_at", "is", null).orderBy("id", "desc").execute(),
       };
     },
   };

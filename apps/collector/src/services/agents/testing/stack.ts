@@ -15,6 +15,7 @@ import { createGateway } from "../../../gateway/app.ts";
 import { healthRoutes } from "../../../gateway/health.ts";
 import { openListener } from "../../../gateway/listeners.ts";
 import { createRateLimiter } from "../../../gateway/rate-limit.ts";
+import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { createAudit } from "../../audit/audit.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
@@ -68,13 +69,13 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
     host: "127.0.0.1", port: 0, certificate: { current: () => certificate, onChange: () => {} }, clientCa: authority.certificate,
     admit: (probeId) => store.admit(probeId), clock, log: silentLog,
   });
+  const audit = createAudit({ clock });
   const ingest = createIngest({
-    ...database, log: createEventLog({ reads: database.reads }), published: () => {}, broker, clock, logger: silentLog,
+    ...database, log: createEventLog({ reads: database.reads }), merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
     silentAfterSeconds: 90,
   });
   await ingest.start();
   await broker.start(ingest);
-  const audit = createAudit({ clock });
   const agents = createAgentsService({
     store, audit, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog, mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
     async onRevoked(probeId) {

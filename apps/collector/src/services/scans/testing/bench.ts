@@ -3,6 +3,7 @@ import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from 
 import { expect } from "vitest";
 import type { z } from "zod";
 import type { ProbeAddress, UpChannel } from "../../../broker/broker.ts";
+import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { type Answer, type ServiceParts, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
@@ -71,9 +72,10 @@ export async function createScansBench(): Promise<ScansBench> {
       return [scans.routes];
     },
   });
-  const { db, reads, log, published } = parts as ServiceParts;
+  const { db, reads, log, published, audit } = parts as ServiceParts;
+  const merges = createMerges({ audit, clock });
   const open = (commandsOf: Scans): Ingest =>
-    createIngest({ db, reads, log, published, broker, clock, logger: silentLog, silentAfterSeconds: 90, commands: commandsOf });
+    createIngest({ db, reads, log, merges, published, broker, clock, logger: silentLog, silentAfterSeconds: 90, commands: commandsOf });
   let ingest = open(scans as Scans);
   await ingest.start();
   const tenant = await server.createTenant("operator");

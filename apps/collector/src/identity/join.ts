@@ -1,0 +1,100 @@
+import { macKind } from "./macs.ts";
+import type { DeviceRecord } from "./record.ts";
+
+/** Why two devices are one: a key that both have, as `keyText` writes it, or in words of a person. */
+export interface Reason {
+  readonly key: string;
+  readonly source: string;
+}
+
+/** Which of two devices stays, or why they stay two. */
+export type JoinDecision =
+  | { readonly join: true; readonly kept: DeviceRecord; readonly merged: DeviceRecord }
+  | { readonly join: false; readonly because: string };
+
+/** More than this is no machine but a router, a proxy, or many machines that were made from one image. */
+const MOST_INTERFACES = 16;
+const MOST_ADDRESSES = 128;
+/** A phone that takes a new MAC each day would soon be too large to be joined with itself. */
+const MOST_RANDOM_MACS = 8;
+
+/** Keys of which a machine has one, or one for each algorithm. */
+const SINGLE = /^(ssh_host_key \S+|snmp_engine_id|lldp_chassis_id|dhcp_duid) /;
+
+/**
+ * Whether two devices that share a key are joined. They are not when the whole would be too large for one machine, when
+ * another key says that they are two (images are copied with their keys, a dock goes from one laptop to the next), or when
+ * people have given them different names.
+ */
+export function decideJoin(a: DeviceRecord, b: DeviceRecord): JoinDecision {
+  const refuse = (because: string) => ({ join: false, because }) as const;
+  if (a.device.site_id !== b.device.site_id) return refuse("they are at different sites");
+  if (countOwn(a) + countOwn(b) > MOST_INTERFACES) return refuse(`together they have more than ${MOST_INTERFACES} interfaces`);
+  if (countAddresses(a) + countAddresses(b) > MOST_ADDRESSES) return refuse(`together they have more than ${MOST_ADDRESSES} addresses`);
+  const contradiction = findContradiction(a, b);
+  if (contradiction !== null) return refuse(`each has its own ${contradiction}`);
+  if (isNamed(a) && isNamed(b) && a.device.hostname !== b.device.hostname) return refuse("people named them differently");
+  const [kept, merged] = [a, b].toSorted((one, two) => compare(rank(one), rank(two))) as [DeviceRecord, DeviceRecord];
+  return { join: true, kept, merged };
+}
+
+/** A device without the random MACs that it has not used for longest, and their addresses. */
+export function forgetOldMacs(record: DeviceRecord): DeviceRecord {
+  const { interfaces, addresses } = record;
+  const lastUsed = (mac: string, first: string) => addresses.filter((row) => row.mac === mac)
+    .reduce((at, row) => (row.last_seen > at ? row.last_seen : at), first);
+  const old = interfaces.filter(({ mac }) => macKind(mac) === "random")
+    .map(({ mac, first_seen }) => ({ mac, at: lastUsed(mac, first_seen) }))
+    .toSorted((a, b) => (a.at > b.at ? -1 : 1)).slice(MOST_RANDOM_MACS);
+  if (old.length === 0) return record;
+  const forgotten = new Set(old.map(({ mac }) => mac));
+  const isKept = ({ mac }: { readonly mac: string }) => !forgotten.has(mac);
+  return { ...record, interfaces: interfaces.filter(isKept), addresses: addresses.filter(isKept) };
+}
+
+/** Random MACs are made up anew and say nothing of how many interfaces there are. */
+function countOwn({ interfaces }: DeviceRecord): number {
+  return interfaces.filter(({ mac }) => macKind(mac) !== "random").length;
+}
+
+function countAddresses({ addresses }: DeviceRecord): number {
+  return addresses.filter(({ current }) => current === 1).length;
+}
+
+function findContradiction(a: DeviceRecord, b: DeviceRecord): string | null {
+  const [one, two] = [a, b].map(({ device_keys }) => singleKeys(device_keys.map(({ key }) => key))) as [Singles, Singles];
+  for (const [kind, values] of one) {
+    const others = two.get(kind);
+    if (others && ![...values].some((value) => others.has(value))) return kind;
+  }
+  return null;
+}
+
+type Singles = ReadonlyMap<string, ReadonlySet<string>>;
+
+function singleKeys(keys: readonly string[]): Singles {
+  const found = new Map<string, Set<string>>();
+  for (const key of keys) {
+    const kind = SINGLE.exec(key)?.[1];
+    if (kind === undefined) continue;
+    const values = found.get(kind) ?? new Set();
+    values.add(key);
+    found.set(kind, values);
+  }
+  return found;
+}
+
+function isNamed({ device }: DeviceRecord): boolean {
+  return (JSON.parse(device.locked_fields) as string[]).includes("hostname") && device.hostname !== "";
+}
+
+/** First the one that people have worked on, then the older one. */
+function rank({ device }: DeviceRecord): readonly [string, string, string] {
+  return [device.locked_fields === "[]" && device.tags === "[]" ? "1" : "0", device.first_seen, device.id];
+}
+
+function compare(a: readonly string[], b: readonly string[]): number {
+  const index = a.findIndex((part, at) => part !== b[at]);
+  if (index === -1) return 0;
+  return (a[index] ?? "") < (b[index] ?? "") ? -1 : 1;
+}
