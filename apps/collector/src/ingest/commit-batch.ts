@@ -2,6 +2,7 @@ import { type Batch, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract
 import { toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import { insertMany } from "../db/insert-many.ts";
+import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Appended, EventLog, NewEvent } from "../events/log.ts";
 import { keysOf, keyText } from "../identity/keys.ts";
@@ -57,7 +58,8 @@ export function readEvents(batch: Batch): ReadBatch {
 
 /**
  * Commits what a batch holds beyond the queue's watermark, all of it or nothing: devices and what hangs on them, the event
- * log, and the watermark itself, in one transaction. What the collector has already is left out, so a batch may come again.
+ * log, and the watermark itself, in one transaction, the site held from its start: neither another probe of the site nor the
+ * same batch in another process comes in between. What the collector has already is left out, so a batch may come again.
  */
 export function commitBatch(
   deps: { readonly db: Kysely<Schema>; readonly log: EventLog; readonly merges: Merges },
@@ -66,6 +68,7 @@ export function commitBatch(
   receivedAt: string,
 ): Promise<Committed> {
   return deps.db.transaction().execute(async (trx) => {
+    await lockSite(trx, probe.siteId);
     const watermark = await readWatermark(trx, probe.probeId, batch.queueId);
     if (batch.after > watermark) return { watermark, isGap: true, appended: null, rejected: 0 };
     const fresh = batch.events.filter(({ seq }) => seq > watermark);

@@ -21,7 +21,7 @@ interface Candidate {
 /**
  * Joins the devices of a batch that show a key which another device of the site has. A key that more than one other device
  * has says nothing: it is everybody's. What people have taken apart stays so.
- * @param set As it was saved.
+ * @param set As it was saved, its site held.
  * @returns Who is whose now: the id of each device that is gone → the device that has it in it.
  */
 export async function joinDevices(trx: Trx, merges: Merges, set: WorkingSet): Promise<ReadonlyMap<string, string>> {
@@ -35,8 +35,6 @@ export async function joinDevices(trx: Trx, merges: Merges, set: WorkingSet): Pr
     const next = joined.get(id);
     return next === undefined ? id : now(next);
   };
-  // Whoever changes the site's devices by hand waits, or is waited for.
-  await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") })).where("id", "=", siteId).execute();
   const by: Actor = { type: "system", id: "ingest", name: "ingest", tenantId, address: "" };
   for (const { deviceId, otherId, reason } of candidates) {
     const [one, two] = [now(deviceId), now(otherId)];

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
+import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import type { ProbeSite } from "./commit-batch.ts";
 
@@ -84,7 +85,9 @@ export async function setDevicesUnknown(trx: Transaction<Schema>, siteId: string
     .where("revoked_at", "is", null)
     .limit(1).executeTakeFirst();
   if (watching) return;
-  await trx.updateTable("interfaces").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown").execute();
+  await lockSite(trx, siteId);
+  await trx.updateTable("interfaces").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
+    .execute();
   await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
     .execute();
 }

@@ -59,6 +59,7 @@ export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; r
       await trx.deleteFrom("rejected_events").where("probe_id", "in", probes).execute();
       await trx.deleteFrom("probes").where("site_id", "=", siteId).execute();
       await trx.deleteFrom("enrollment_tokens").where("site_id", "=", siteId).execute();
+      await trx.deleteFrom("device_merges").where("site_id", "=", siteId).execute();
       await trx.deleteFrom("device_counts").where("site_id", "=", siteId).execute();
       await trx.deleteFrom("sites").where("id", "=", siteId).execute();
     },
