@@ -18,6 +18,8 @@ export const EXIT_CODES = {
   "not-a-collector": 28,
   "insecure-url": 29,
   "refused": 30,
+  "fingerprints-unavailable": 31,
+  "fingerprints-refused": 32,
 } as const;
 export type ProbeErrorCode = keyof typeof EXIT_CODES;
 

@@ -48,6 +48,14 @@ program.command("status")
   .option("--json", "as JSON", false)
   .action(status);
 
+const fingerprints = program.command("fingerprints").description("The databases, in the Recog format, by which services are told apart.");
+fingerprints.command("update")
+  .description("Replace them; nothing changes unless checksums and examples are right.")
+  .requiredOption("--from <source>", "a folder, or the https:// URL of one with a SHA256SUMS in it")
+  .option("--sha256 <checksum>", "what SHA256SUMS must have")
+  .action(updateFingerprints);
+fingerprints.command("rollback").description("Go back to the version before, or forth again.").action(rollBackFingerprints);
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -122,6 +130,17 @@ async function status({ json }: { readonly json: boolean }): Promise<void> {
   const { describeStatus, findStatus } = await import("./status/status-command.ts");
   const report = findStatus(configuration().data_dir, systemClock);
   process.stdout.write(`${json ? JSON.stringify(report) : describeStatus(report, systemClock.now())}\n`);
+}
+
+async function updateFingerprints({ from, sha256 }: { readonly from: string; readonly sha256?: string }): Promise<void> {
+  const module = await import("./fingerprints/update.ts");
+  const report = await module.updateFingerprints({ dataDir: configuration().data_dir, from, sha256: sha256 ?? null, fetch });
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+}
+
+async function rollBackFingerprints(): Promise<void> {
+  const module = await import("./fingerprints/update.ts");
+  process.stdout.write(`${JSON.stringify({ version: module.rollBackFingerprints(configuration().data_dir) })}\n`);
 }
 
 /** A fault of the program: its place is what helps. */

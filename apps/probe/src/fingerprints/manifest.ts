@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+
+/** Files of one version of the databases, by name, sorted: `.xml`, and examples in `<database>/<name>`. */
+export type DatabaseFiles = ReadonlyMap<string, Buffer>;
+
+export const MANIFEST = "SHA256SUMS";
+export const MAX_FILES = 2000;
+export const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
+
+/** A name that stays inside its folder on every file system. */
+const NAME = /^(?:[A-Za-z0-9][A-Za-z0-9_.-]{0,120}\/)?[A-Za-z0-9][A-Za-z0-9_.-]{0,120}$/;
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** As `sha256sum` writes it, sorted by name: the same files always give the same text. */
+export function writeManifest(files: DatabaseFiles): string {
+  return [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join("");
+}
+
+/**
+ * Reads what `sha256sum` has written.
+ * @returns Checksums by name, or what is wrong: a line that is none, a name that leads elsewhere, none or too many of them.
+ */
+export function parseManifest(text: string): ReadonlyMap<string, string> | string {
+  const sums = new Map<string, string>();
+  for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
+    const [, sum = "", name = ""] = /^([0-9a-f]{64}) [ *](?:\.\/)?(.+?)\r?$/.exec(line) ?? [];
+    if (!NAME.test(name)) return `its line ${JSON.stringify(line.slice(0, 100))} is not a checksum and a file's name`;
+    sums.set(name, sum);
+  }
+  if (sums.size === 0 || sums.size > MAX_FILES) return `it names ${sums.size} files, not 1 to ${MAX_FILES}`;
+  return sums;
+}
+
+/** @returns What differs, or null. */
+export function findDifference(files: DatabaseFiles, sums: ReadonlyMap<string, string>): string | null {
+  for (const [name, sum] of sums) {
+    const bytes = files.get(name);
+    if (!bytes) return `${name} is missing`;
+    if (sha256(bytes) !== sum) return `${name} is not what its checksum says`;
+  }
+  return null;
+}

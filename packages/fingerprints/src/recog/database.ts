@@ -1,0 +1,92 @@
+import { createMatcher, type Groups } from "../ruby-regex/matcher.ts";
+import { createLiteralIndex } from "./literal-index.ts";
+import type { RecogFile, RecogFingerprint, RecogParameter } from "./read-database.ts";
+
+/** What one answer was found to mean. */
+export interface RecogMatch {
+  readonly description: string;
+  /** By name, as `service.product`, `os.cpe23`, `hw.vendor`; `service.protocol` is there whenever the file names one. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** 0–1. */
+  readonly certainty: number;
+  /** Which fingerprint of the file it was, from 0. */
+  readonly index: number;
+}
+
+export interface RecogDatabase {
+  readonly matches: string;
+  readonly preference: number;
+  readonly size: number;
+  /** Fingerprints whose pattern cannot be used, with the reason. */
+  readonly refused: readonly { readonly index: number; readonly pattern: string; readonly reason: string }[];
+  /** @returns What the first fingerprint in the file's order says that matches; null where none does. Looks at 4096 characters. */
+  match(text: string): RecogMatch | null;
+}
+
+/** Banners are cut at a tenth of this; system descriptions have at most 255. */
+const MAX_TEXT = 4096;
+
+/** What a fingerprint is worth that does not say: Recog's own default. */
+const DEFAULT_CERTAINTY = 0.85;
+
+const PLACEHOLDER = /\{([^\s{}]+)\}/g;
+
+/** Makes a file ready to be asked. Matching keeps nothing and is safe against texts made to be slow. */
+export function createRecogDatabase(file: RecogFile): RecogDatabase {
+  const compiled = file.fingerprints.map((fingerprint) => createMatcher(fingerprint.pattern, fingerprint.options));
+  const refused = compiled.flatMap((one, index) => (one.ok ? [] : [{ index, pattern: file.fingerprints[index]?.pattern ?? "", reason: one.reason }]));
+  const usable = compiled.flatMap((one, index) => {
+    const fingerprint = file.fingerprints[index];
+    return one.ok && fingerprint ? [{ index, fingerprint, matcher: one.matcher }] : [];
+  });
+  const literals = createLiteralIndex(usable.map((one) => one.matcher.literals));
+  return {
+    matches: file.matches,
+    preference: file.preference,
+    size: usable.length,
+    refused,
+    match(text) {
+      const cut = text.length > MAX_TEXT ? text.slice(0, MAX_TEXT) : text;
+      for (const candidate of literals.candidates(cut)) {
+        const one = usable[candidate];
+        const groups = one?.matcher.match(cut);
+        if (one && groups) return toMatch(one.fingerprint, one.index, groups, file.protocol);
+      }
+      return null;
+    },
+  };
+}
+
+function toMatch(fingerprint: RecogFingerprint, index: number, groups: Groups, protocol: string): RecogMatch {
+  return {
+    description: fingerprint.description.trim().replace(/\s+/g, " "),
+    parameters: fillIn(fingerprint.parameters, groups, protocol),
+    certainty: fingerprint.certainty ?? DEFAULT_CERTAINTY,
+    index,
+  };
+}
+
+/**
+ * Gives each parameter its value, then puts values into others' placeholders. Where the value of a placeholder is not known, a CPE has `-`
+ * in its place and any other parameter is left out. Names that begin with `_tmp.` serve others only.
+ */
+function fillIn(parameters: readonly RecogParameter[], groups: Groups, protocol: string): Readonly<Record<string, string>> {
+  const values = new Map<string, string>(protocol === "" ? [] : [["service.protocol", protocol]]);
+  for (const { name, position, value } of parameters) {
+    const text = position === 0 ? value : groups[position];
+    if (text !== undefined) values.set(name, text);
+  }
+  for (const { name, position, value } of parameters) {
+    if (position !== 0 || !value.includes("{")) continue;
+    const isCpe = name.endsWith(".cpe23");
+    let complete = true;
+    const filled = value.replace(PLACEHOLDER, (_, key: string) => {
+      const found = values.get(key);
+      complete &&= found !== undefined || isCpe;
+      return found ?? "-";
+    });
+    if (complete) values.set(name, filled);
+    else values.delete(name);
+  }
+  return Object.fromEntries([...values].filter(([name]) => !name.startsWith("_tmp.")));
+}

@@ -1,0 +1,13 @@
+import { describe, expect, test } from "vitest";
+import { createLiteralIndex } from "./literal-index.ts";
+
+describe("the index of literals", () => {
+  const index = createLiteralIndex([["openssh"], ["open", "nginx"], [], ["ab"], ["ssh_"]]);
+
+  test("names the patterns that a text may match, in their order, whatever its case", () => {
+    expect(index.candidates("SSH-2.0-OpenSSH_9")).toEqual([0, 1, 2, 3, 4]);
+    expect(index.candidates("NGINX")).toEqual([1, 2, 3]);
+    expect(index.candidates("open")).toEqual([1, 2, 3]);
+    expect(index.candidates("")).toEqual([2, 3]);
+  });
+});

@@ -1,0 +1,126 @@
+// Backtracking that remembers where it has failed: each step is tried at each place of the text once, so that the work is at most
+// program length × text length, whatever pattern and text are. It prefers the same match as Ruby's and JavaScript's own.
+import { has } from "./character-set.ts";
+import type { Program, Step } from "./linear-program.ts";
+import type { Assertion } from "./syntax-tree.ts";
+
+/** Looks around are tried anew at each place; this holds what even they may cost. */
+const MAX_STEPS_TAKEN = 5_000_000;
+
+/** Where each group begins and ends, by twice its number; -1 where it took no part. */
+export type Slots = Int32Array;
+
+interface Budget {
+  left: number;
+}
+
+/**
+ * @returns The slots of the leftmost match, or null where there is none, or none was found within five million steps.
+ */
+export function matchLinear(program: Program, captures: number, text: string): Slots | null {
+  const slots = new Int32Array((captures + 1) * 2).fill(-1);
+  const budget = { left: MAX_STEPS_TAKEN };
+  const failed = failuresFor(program, text);
+  for (let start = 0; start <= text.length && budget.left > 0; start += 1) {
+    const end = runAt({ program, text, slots, budget, failed }, start, null);
+    if (end === -1) continue;
+    slots[0] = start;
+    slots[1] = end;
+    return slots;
+  }
+  return null;
+}
+
+interface Run {
+  readonly program: Program;
+  readonly text: string;
+  readonly slots: Slots;
+  readonly budget: Budget;
+  /** One bit for each step and place that was tried before. */
+  readonly failed: Uint32Array;
+}
+
+function failuresFor(program: Program, text: string): Uint32Array {
+  return new Uint32Array(Math.ceil((program.steps.length * (text.length + 1)) / 32));
+}
+
+/** @param mustEndAt For looking behind. @returns Where the match ends, or -1. */
+function runAt(run: Run, start: number, mustEndAt: number | null): number {
+  const { program, text, slots, budget, failed } = run;
+  const width = text.length + 1;
+  /** Triples: a step to try at a place; or, with a negative step, the slot to set back to a value. */
+  const stack: number[] = [program.start, start];
+  while (stack.length > 0) {
+    let place = stack.pop() ?? 0;
+    let index = stack.pop() ?? 0;
+    if (index < 0) {
+      slots[-index - 1] = place;
+      continue;
+    }
+    for (;;) {
+      const bit = index * width + place;
+      const mask = 1 << (bit & 31);
+      budget.left -= 1;
+      if (budget.left < 0 || ((failed[bit >>> 5] ?? 0) & mask) !== 0) break;
+      failed[bit >>> 5] = (failed[bit >>> 5] ?? 0) | mask;
+      const step: Step | undefined = program.steps[index];
+      if (!step) break;
+      if (step.op === "set") {
+        const unit = place < text.length ? text.charCodeAt(place) : -1;
+        if (unit === -1 || !(unit < 128 ? step.ascii[unit] === 1 : has(step.set, unit))) break;
+        place += 1;
+        index = step.next;
+      } else if (step.op === "split") {
+        stack.push(step.second, place);
+        index = step.first;
+      } else if (step.op === "save") {
+        stack.push(-step.slot - 1, slots[step.slot] ?? -1);
+        slots[step.slot] = place;
+        index = step.next;
+      } else if (step.op === "match") {
+        if (mustEndAt === null || place === mustEndAt) return place;
+        break;
+      } else {
+        const end = tryStep(step, run, place);
+        if (end === -1) break;
+        place = end;
+        index = step.next;
+      }
+    }
+  }
+  return -1;
+}
+
+/** @returns Where to go on, or -1. */
+function tryStep(step: Extract<Step, { readonly op: "assertion" | "look" | "atomic" }>, run: Run, place: number): number {
+  const { text } = run;
+  if (step.op === "assertion") return holds(step.assertion, text, place) ? place : -1;
+  const inner = () => ({ ...run, program: step.program, failed: failuresFor(step.program, text) });
+  if (step.op === "atomic") return runAt(inner(), place, null);
+  let found = step.ahead && runAt(inner(), place, null) !== -1;
+  for (let start = place; !step.ahead && !found && start >= 0; start -= 1) found = runAt(inner(), start, place) !== -1;
+  return found === step.negative ? -1 : place;
+}
+
+function holds(assertion: Assertion, text: string, place: number): boolean {
+  switch (assertion) {
+    case "start":
+      return place === 0;
+    case "end":
+      return place === text.length;
+    case "line-start":
+      return place === 0 || (text[place - 1] === "\n" && place < text.length);
+    case "line-end":
+      return place === text.length || text[place] === "\n";
+    case "end-or-newline":
+      return place === text.length || (place === text.length - 1 && text[place] === "\n");
+    case "word-boundary":
+    case "no-word-boundary":
+    default:
+      return (isWord(text[place - 1]) !== isWord(text[place])) === (assertion === "word-boundary");
+  }
+}
+
+function isWord(letter: string | undefined): boolean {
+  return letter !== undefined && /\w/.test(letter);
+}

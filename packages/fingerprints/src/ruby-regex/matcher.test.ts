@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { createBothMatchers, createMatcher } from "./matcher.ts";
+import { PLAIN_OPTIONS, type RegexOptions } from "./parse.ts";
+
+const OPTIONS: Readonly<Record<string, RegexOptions>> = {
+  "": PLAIN_OPTIONS,
+  i: { ...PLAIN_OPTIONS, ignoreCase: true },
+  m: { ...PLAIN_OPTIONS, dotAll: true },
+  x: { ...PLAIN_OPTIONS, extended: true },
+};
+
+function matcherOf(pattern: string, flags = "") {
+  const made = createMatcher(pattern, OPTIONS[flags] ?? PLAIN_OPTIONS);
+  if (!made.ok) throw new Error(`${pattern}: ${made.reason}`);
+  return made.matcher;
+}
+
+/** What Ruby 3.1 answers: pattern, flags, text, and the groups from 0 (nil as undefined), or null. */
+const RUBY: readonly (readonly [string, string, string, readonly (string | undefined)[] | null])[] = [
+  ["^b$", "", "a\nb\nc", ["b"]],
+  ["\\Ab", "", "a\nb", null],
+  ["a\\z", "", "a\n", null],
+  ["a\\Z", "", "a\n", ["a"]],
+  ["a$", "", "a\r\n", null],
+  ["^$", "", "a\n", null],
+  ["a.b", "", "a\nb", null],
+  ["a.b", "", "a\rb", ["a\rb"]],
+  ["a.b", "m", "a\nb", ["a\nb"]],
+  ["(?m)a.b", "", "a\nb", ["a\nb"]],
+  ["(?m:a.)b.", "", "a\nb\n", null],
+  ["a(?i)b|c", "", "aC", ["aC"]],
+  ["a(?i:b)c", "", "aBc", ["aBc"]],
+  ["a(?i:b)c", "", "aBC", null],
+  ["(?i)a(?-i)b", "", "Ab", ["Ab"]],
+  ["(?i)a(?-i)b", "", "AB", null],
+  ["[^a]", "i", "A", null],
+  ["\\s", "", "\u00a0", null],
+  ["\\h+", "", "xyzBEEF", ["BEEF"]],
+  ["(?>a+)ab", "", "aaab", null],
+  ["a++b", "", "aaab", ["aaab"]],
+  ["a*+a", "", "aaa", null],
+  ["a{2}?b", "", "aab", ["aab"]],
+  ["^a{2}?$", "", "", [""]],
+  ["a{,2}b", "", "aaab", ["aab"]],
+  ["a{1,3}?", "", "aaa", ["a"]],
+  ["a{x}", "", "a{x}", ["a{x}"]],
+  ["(?<v>\\d+)\\.(\\d+)", "", "10.2", ["10.2", "10"]],
+  ["(?:(a)|b)*", "", "ab", ["ab", "a"]],
+  ["(a)?b", "", "b", ["b", undefined]],
+  ["foo(?=bar)", "", "foobar", ["foo"]],
+  ["foo(?!bar)", "", "foobar foobaz", ["foo"]],
+  ["(?<=v)\\d", "", "1 v2", ["2"]],
+  ["(?<!v)\\d", "", "v1 2", ["2"]],
+  ["[[:alpha:]]+[[:^digit:]]", "", "1ab-", ["ab-"]],
+  ["[a-z&&[^aeiou]]+", "", "aexyz", ["xyz"]],
+  ["[\\w.-]+", "", "a-b.c d", ["a-b.c"]],
+  ["[]a]+", "", "]a", ["]a"]],
+  ["a b # c\n c", "x", "abc", ["abc"]],
+  ["a(?#comment)b", "", "ab", ["ab"]],
+  ["\\x41\\u0042\\103", "", "AB", null],
+  ["\\x41\\u0042\\t", "", "AB\t", ["AB\t"]],
+  ["\\bfoo\\b", "", "a foo.", ["foo"]],
+  ["\\R", "", "\r\n", ["\r\n"]],
+  ["(a|ab)(c|bcd)(d*)", "", "abcd", ["abcd", "a", "bcd", ""]],
+];
+
+describe("a Ruby expression", () => {
+  test.each(RUBY.filter(([pattern]) => !pattern.includes("\\103")))("matches as in Ruby: %j %j on %j", (pattern, flags, text, groups) => {
+    expect(matcherOf(pattern, flags).match(text)).toEqual(groups);
+  });
+
+  test("is refused with the reason and the place when it uses what is not supported", () => {
+    for (const pattern of ["(a)\\1", "(?<a>x)\\k<a>", "(a)\\g<1>", "(?(1)a|b)", "\\p{Alpha}", "\\Ga", "a\\K", "(?~a)", "(a", "a)", "[a", "*a", "a\\", "[z-a]", "\\u{1F600}", "\\103"]) {
+      expect(createMatcher(pattern, PLAIN_OPTIONS), pattern).toEqual({ ok: false, reason: expect.stringMatching(/ at \d+$/) as unknown });
+    }
+    expect(createMatcher("(?:(?:(a|b){1000}){1000}){1000}", PLAIN_OPTIONS)).toEqual({ ok: false, reason: "its counted repetitions are too long" });
+    expect(createMatcher("(".repeat(5000), PLAIN_OPTIONS).ok).toBe(false);
+  });
+
+  test("names literals of which every match holds one", () => {
+    expect(matcherOf("^SSH-(\\d)\\.OpenSSH_(?:for_)?([\\d.]+)").literals).toEqual([".openssh_"]);
+    expect(matcherOf("(?i)nginx|Apache/2").literals).toEqual(["nginx", "apache/2"]);
+    expect(matcherOf("nginx|\\d+").literals).toEqual([]);
+    expect(matcherOf("(?:nginx)?").literals).toEqual([]);
+  });
+});
+
+/** The same at each run. */
+function seededRandom(seed: number): (limit: number) => number {
+  let state = seed;
+  return (limit) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % limit;
+  };
+}
+
+function randomPattern(random: (limit: number) => number, depth: number): string {
+  const inner = () => randomPattern(random, depth - 1);
+  const pick = (texts: readonly string[]) => texts[random(texts.length)] ?? "";
+  switch (random(depth <= 0 ? 2 : 9)) {
+    case 0:
+      return pick(["a", "b", "[ab]", ".", "[^a]"]);
+    case 1:
+      return pick(["a", "b", "^", "$", "\\b", "\\n"]);
+    case 2:
+    case 3:
+    case 4:
+      return inner() + inner();
+    case 5:
+      return `(?:${inner()}|${inner()})`;
+    case 6:
+      return `(${inner()})`;
+    case 7:
+      return `(?${pick(["=", "!", ">", ":"])}${randomPattern(random, 0)})`;
+    default: {
+      // A turn that takes nothing ends a repetition in Ruby and is undone in JavaScript: what is repeated here always takes something.
+      const body = pick(["a", "[ab]", "(?:a|b)", "(?:ab|a)", "(?:a.|b)", "(?:a|ab|b)b", "(?:a+b?)", "(?:[ab]{1,2}|b)", "(?>a|ab)", "(?=a)[ab]"]);
+      return `(?:${body})${pick(["*", "+", "?", "{2}", "{1,2}", "{2,}", "*?", "+?", "??", "{1,3}?"])}`;
+    }
+  }
+}
+
+describe("the two ways of matching", () => {
+  test("agree with each other on whatever pattern and text, whole match and groups", () => {
+    const random = seededRandom(7);
+    let matches = 0;
+    for (let round = 0; round < 20_000; round += 1) {
+      const pattern = randomPattern(random, 4);
+      const both = createBothMatchers(pattern, PLAIN_OPTIONS);
+      const text = Array.from({ length: random(9) }, () => "aab\n"[random(4)]).join("");
+      const linear = both?.linear(text) ?? null;
+      expect([pattern, text, linear]).toEqual([pattern, text, both?.native(text) ?? null]);
+      if (linear) matches += 1;
+    }
+    expect(matches).toBeGreaterThan(4000);
+  });
+});
+
+describe("a text that was made to be slow", () => {
+  const SLOW: readonly (readonly [string, string])[] = [
+    ["^(a+)+$", `${"a".repeat(4000)}b`],
+    ["^(a|a)*$", `${"a".repeat(4000)}b`],
+    ["(?:a|aa){1,200}x", "a".repeat(4000)],
+    ["(.*) release (.*) \\(.*\\).*Kernel (.*) on a[^ ]* ([^ ]*\\d)", " release  ( Kernel  on a ".repeat(160)],
+    ["^(.*)-(.*)-(.*)-(.*)-(.*)!$", "-".repeat(4000)],
+    ["([\\w-]+\\.)+[\\w-]+@", "a.".repeat(2000)],
+    ["(?=(?:a+)+$)x", "a".repeat(4000)],
+    ["^.{1,512}x.{1,512}y", "x".repeat(4000)],
+  ];
+  test.each(SLOW)("is done with in bounded time: %j", (pattern, text) => {
+    const startedAt = performance.now();
+    expect(matcherOf(pattern).match(text)).toBe(null);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+});
