@@ -45,6 +45,24 @@ export { decodeUdp, encodeUdp, type UdpDatagram } from "./udp.ts";
 export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./tcp.ts";
 export type { SackBlock, TcpOption } from "./tcp-options.ts";
 export * from "./text.ts";
+export {
+  decodeLldp,
+  encodeLldp,
+  LLDP_CAPABILITIES,
+  LLDP_CHASSIS_SUBTYPE,
+  LLDP_DESTINATIONS,
+  LLDP_PORT_SUBTYPE,
+  type LldpId,
+  type LldpItem,
+  type LldpManagementAddress,
+  type LldpPdu,
+} from "./lldp.ts";
+export type { LldpPower } from "./lldp-dot3.ts";
+export { CDP_CAPABILITIES, CDP_DESTINATION, CDP_SNAP, type CdpItem, type CdpPdu, decodeCdp, encodeCdp } from "./cdp.ts";
+export { type CdpAddress, cdpChecksum, cdpIpAddress } from "./cdp-tlvs.ts";
+export { decodeFdp, encodeFdp, FDP_DESTINATION, FDP_SNAP, type FdpItem, type FdpPdu } from "./fdp.ts";
+export { decodeEdp, EDP_DESTINATION, EDP_SNAP, type EdpItem, type EdpPdu, encodeEdp } from "./edp.ts";
+export { decodeSonmp, encodeSonmp, SONMP_DESTINATION, SONMP_SNAP, type SonmpHello } from "./sonmp.ts";
 export { createCaptureReader, readCapture } from "./capture-file.ts";
 export {
   type CaptureBatch,
