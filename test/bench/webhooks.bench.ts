@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import type { WebhookEvent } from "@lanthorn/contract";
 import { createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts";
-import { createSealing } from "../../apps/collector/src/deliveries/sealing.ts";
+import { singleKey } from "../../apps/collector/src/sealing/keyring.ts";
+import { createSealing } from "../../apps/collector/src/sealing/sealing.ts";
 import { createSender } from "../../apps/collector/src/deliveries/send.ts";
 import { createEventLog, type EventLog, type NewEvent } from "../../apps/collector/src/events/log.ts";
 import { createAudit } from "../../apps/collector/src/services/audit/audit.ts";
@@ -127,7 +128,7 @@ async function openTenant(database: Database, ports: readonly number[]): Promise
   const [tenantId, clock] = [createId(), systemClock];
   await database.db.insertInto("tenants").values({ id: tenantId, name: "bench", created_at: toInstant(clock.now()) }).execute();
   const diplomat = createDiplomat({
-    ...database, audit: createAudit({ clock }), sealing: createSealing(new Uint8Array(32)),
+    ...database, audit: createAudit({ clock }), sealing: createSealing(singleKey(new Uint8Array(32))),
     resolve: () => Promise.reject(new Error("no names")),
     sender: createSender({ clock }, { ca: null }), mailer: null, ownersOf: () => Promise.resolve([]), clock, log: silentLog,
     version: "bench",

@@ -4,8 +4,11 @@ import { ROLES, type Role } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import { type Command, Option } from "commander";
 import type { Configuration } from "./configuration.ts";
-import { openDatabase } from "./db/open.ts";
+import { type Database, openDatabase } from "./db/open.ts";
 import { CollectorError } from "./errors.ts";
+import { addKey, openKeyring } from "./sealing/keyring.ts";
+import { resealAll } from "./sealing/reseal.ts";
+import { createSealing } from "./sealing/sealing.ts";
 import { createAudit } from "./services/audit/audit.ts";
 import { type Administration, createAdministration } from "./services/people/administration.ts";
 import { createPasswords } from "./services/people/passwords.ts";
@@ -28,20 +31,23 @@ export function addAdminCommands(program: Command, deps: {
   const configFile = () => new Option("--config <file>", "the collector's configuration, which says where its database is");
   const passwordFile = () => new Option("--password-file <file>", "takes the password from the file's first line; without it one is made and shown");
 
-  async function within(options: Options, work: (administration: Administration) => Promise<void>): Promise<void> {
-    const { database_file: file } = deps.configuration(options.config ?? null);
+  async function withDatabase(options: Options, work: (db: Database["db"], configuration: Configuration) => Promise<void>): Promise<void> {
+    const configuration = deps.configuration(options.config ?? null);
+    const { database_file: file } = configuration;
     // Made here, it would belong to whoever runs this, and not to the daemon's user.
     if (!existsSync(file)) throw new CollectorError("admin-refused", `there is no database ${file}: start the collector once first`);
     const database = await openDatabase({ file });
     try {
-      const { clock, operator } = deps;
-      await work(createAdministration({
-        db: database.db, passwords: createPasswords(), audit: createAudit({ clock }), clock, operator, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
-      }));
+      await work(database.db, configuration);
     } finally {
       await database.close();
     }
   }
+  const within = (options: Options, work: (administration: Administration) => Promise<void>) => withDatabase(options, (db) => {
+    const { clock, operator } = deps;
+    const audit = createAudit({ clock });
+    return work(createAdministration({ db, passwords: createPasswords(), audit, clock, operator, siteConfiguration: DEFAULT_SITE_CONFIGURATION }));
+  });
 
   admin.command("create-tenant <name>").description("makes a tenant with a site").addOption(configFile())
     .action((name: string, options: Options) => within(options, async (administration) => {
@@ -69,6 +75,16 @@ export function addAdminCommands(program: Command, deps: {
         print(`${name} (${id})`);
         for (const { username, role, lastLoginAt } of users) print(`  ${username}  ${role}  ${lastLoginAt ? `last here ${lastLoginAt}` : "never logged in"}`);
       }
+    }));
+  admin.command("rotate-sealing-key")
+    .description("seals every secret in the database anew: with a new key, or with the first one where the configuration gives the keys")
+    .addOption(configFile())
+    .action((options: Options) => withDatabase(options, async (db, { data_dir: dataDir, sealing_key: given }) => {
+      const sealing = createSealing(openKeyring(dataDir, given));
+      // What was left by a rotation that did not come to its end would need the key that the next one forgets.
+      await resealAll(db, sealing);
+      if (given === undefined) addKey(dataDir);
+      print(`${await resealAll(db, sealing)} secrets are sealed with ${given === undefined ? "a new key; a running collector has it already" : "the first key"}`);
     }));
 }
 

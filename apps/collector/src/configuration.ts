@@ -116,7 +116,14 @@ const File = z.strictObject({
     password: z.string().max(1024).optional(),
     from: z.string().min(3).max(255),
   }).optional(),
-  /** 32 bytes in Base64 that seal secrets in the database; made at the first start. Collectors that share a database share it. */
+  license: z.strictObject({
+    /** Public keys (Ed25519, PEM) of those whose licences are taken; none are without. */
+    issuer_files: z.array(z.string().min(1)).max(16).default([]),
+    /** How long before its end a licence raises an alert. */
+    warn_days: z.number().min(0).max(365).default(30),
+  }).prefault({}),
+  /** 32 bytes in Base64 that seal secrets in the database; made at the first start. Collectors that share a database share it.
+   * After a rotation two with a comma between: the new one and the one before. */
   sealing_key: z.string().min(1).optional(),
 });
 

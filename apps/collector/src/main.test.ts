@@ -60,7 +60,7 @@ describe("lanthorn-collector", () => {
     const { url, https_url, mqtt_url, pid } = await ready;
     expect([pid, String(https_url).startsWith("https://127.0.0.1:"), String(mqtt_url).startsWith("mqtts://127.0.0.1:")]).toEqual([child.pid, true, true]);
     const health = await fetch(`${String(url)}/health`);
-    expect([health.status, Object.keys(((await health.json()) as { parts: object }).parts)]).toEqual([200, ["database", "disk", "broker", "ingest", "ingest_lag", "deliveries"]]);
+    expect([health.status, Object.keys(((await health.json()) as { parts: object }).parts)]).toEqual([200, ["database", "disk", "broker", "ingest", "ingest_lag", "deliveries", "licenses"]]);
     const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
     const token = await login(url, password);
     const stream = new WebSocket(`${String(url).replace("http", "ws")}/ws/events?token=${token}`);

@@ -35,6 +35,9 @@ import { createIngest } from "./ingest/ingest.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { readingsOf } from "./metrics/readings.ts";
 import { metricsRoutes } from "./metrics/routes.ts";
+import { addLicenseCommands } from "./license-commands.ts";
+import { openKeyring } from "./sealing/keyring.ts";
+import { createSealing } from "./sealing/sealing.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
@@ -51,6 +54,7 @@ import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { diplomatRoutes } from "./services/diplomat/routes.ts";
+import { openLicense } from "./services/license/open.ts";
 import { prepareFirstStart } from "./services/people/first-start.ts";
 import { createPasswords } from "./services/people/passwords.ts";
 import { createPeople } from "./services/people/people.ts";
@@ -96,7 +100,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   lifecycle.onClose("people", () => people.close());
 
-  const diplomat = openDiplomat(configuration, { db, reads, audit, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, log, version: VERSION });
+  const sealing = createSealing(openKeyring(dataDir, configuration.sealing_key));
+  const diplomat = openDiplomat(configuration, { db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, log, version: VERSION });
   lifecycle.onClose("webhook deliveries", () => diplomat.close());
   await diplomat.start();
   const eventLog: EventLog = createEventLog({
@@ -115,6 +120,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("event retention", () => retention.close());
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
   lifecycle.onClose("alerts", () => alerts.close());
+
+  const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log, lifecycle });
 
   const authority = await openAuthority({ dataDir, clock });
   publishCaCertificate(dataDir, authority);
@@ -157,7 +164,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     parts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
       broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), ingest_lag: () => ingest.lag(),
-      deliveries: () => diplomat.health(),
+      deliveries: () => diplomat.health(), licenses: license.health,
       ...remotes.parts,
     },
   });
@@ -176,6 +183,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       health,
     ],
     agents: [agentsRoutes(agents)],
+    license: [license.routes],
     diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({
@@ -274,9 +282,11 @@ program.command("certificate")
     const files = await writeBrokerCertificate({ dataDir, authority: () => openAuthority({ dataDir, clock }), names: name, directory: out });
     process.stdout.write(`${files.join("\n")}\n`);
   });
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+addLicenseCommands(program, { clock, print });
 addAdminCommands(program, {
   configuration: (file) => readCollectorConfiguration(file, process.env), clock, operator: process.env["SUDO_USER"] ?? userInfo().username,
-  print: (text) => void process.stdout.write(`${text}\n`),
+  print,
 });
 try {
   await program.parseAsync();

@@ -15,4 +15,5 @@ export * from "./rest/alerts.ts";
 export * from "./rest/webhooks.ts";
 export * from "./rest/scans.ts";
 export * from "./rest/health.ts";
+export * from "./rest/license.ts";
 export * from "./rest/sites.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fchownSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** @returns The file's text, or null when there is no such file. Any other failure is thrown as it is. */
@@ -23,6 +23,7 @@ export function writeSecretFile(path: string, text: string, options: { readonly 
     const file = openSync(draft, "wx", 0o600);
     try {
       writeSync(file, text);
+      if (options.replace) keepOwner(file, path);
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -38,6 +39,13 @@ export function writeSecretFile(path: string, text: string, options: { readonly 
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/** Root, who replaces a daemon's file, leaves it to the daemon. */
+function keepOwner(file: number, path: string): void {
+  if (process.getuid?.() !== 0 || !existsSync(path)) return;
+  const { uid, gid } = statSync(path);
+  fchownSync(file, uid, gid);
 }
 
 /** Without this the name itself may be lost with the power. */

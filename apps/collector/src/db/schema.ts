@@ -53,7 +53,15 @@ export interface Schema {
     /** `enrolled` until first heard, then `online` or `silent`. */
     state: string;
     silent_since: string | null; last_heard_at: string | null; run_id: string | null; health: string | null; refused: Generated<string>;
+    /** SubjectPublicKeyInfo in Base64 of its certificate's key, and of the one with which it asked for that; null before any. */
+    public_key: Generated<string | null>; previous_public_key: Generated<string | null>;
+    /** What this probe alone is told, over what its site's settings say. */
+    settings: Generated<string>;
+    /** With its site's, the revision of what it is told. */
+    configuration_revision: Generated<number>;
   };
+  /** How a probe was, every few minutes. */
+  probe_health: { probe_id: string; at: string; tenant_id: string; health: string };
   /** How far each queue file of a probe is committed. */
   probe_queues: { probe_id: string; queue_id: string; tenant_id: string; watermark: number; updated_at: string };
   devices: {
@@ -193,5 +201,33 @@ export interface Schema {
   scan_ports: {
     scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;
     service: string; version: string; banner: string;
+  };
+  /** A tenant's licence as it was uploaded, and which of its states was told last. */
+  licenses: { tenant_id: string; license: string; told: string; uploaded_at: string; uploaded_by: string };
+  /** What probes log in to devices with. `settings` is no secret; `secret_sealed` is an object in JSON, sealed. */
+  credentials: {
+    id: string; tenant_id: string; name: string; type: string; settings: string; networks: string; secret_sealed: string;
+    created_at: string; updated_at: string;
+  };
+  /** Whom a credential is handed to: the probes of a site, or one probe. */
+  credential_assignments: { credential_id: string; tenant_id: string; site_id: string | null; probe_id: string | null };
+  /** Running configurations of network devices. `content_sealed` is the text, compressed and sealed. */
+  config_versions: {
+    id: string; tenant_id: string; device_id: string; version: number; content_sealed: string; size_bytes: number; lines: number;
+    lines_added: number; lines_removed: number; changed_by: string; comment: string; captured_at: string; created_at: string;
+  };
+  syslog_receivers: {
+    id: string; tenant_id: string; name: string; host: string; port: number; transport: string; ca_certificate: string | null;
+    /** A JSON list of event types, or `["*"]`. */
+    events: string;
+    facility: number; active: number; status: string; error: string | null;
+    /** The last sequence of the tenant's log that was sent. */
+    position: number;
+    sent: number;
+    /** Events that the log had forgotten before they could be sent. */
+    skipped: number;
+    last_sent_at: string | null; created_at: string;
+    /** Who sends to it, until `held_until`. */
+    holder: string | null; held_until: string | null;
   };
 }

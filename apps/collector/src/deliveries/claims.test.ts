@@ -10,7 +10,8 @@ import { eventually, OFFLINE } from "../services/diplomat/testing/stack.ts";
 import { createAttempt } from "./attempt.ts";
 import { createClaims } from "./claims.ts";
 import { createEnqueue } from "./enqueue.ts";
-import { createSealing } from "./sealing.ts";
+import { singleKey } from "../sealing/keyring.ts";
+import { createSealing } from "../sealing/sealing.ts";
 import { createSender } from "./send.ts";
 import { createDeliveryStore } from "./store.ts";
 import { subscriptionsChanged } from "./subscriptions.ts";
@@ -23,7 +24,7 @@ let directory = "";
 let database: Database;
 let receiver: Receiver;
 const tenantId = createId();
-const sealing = createSealing(new Uint8Array(32));
+const sealing = createSealing(singleKey(new Uint8Array(32)));
 const workers: { readonly worker: DeliveryWorker; readonly close: () => void }[] = [];
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "lanthorn-claims-"));

@@ -5,7 +5,7 @@ import { createCircuit } from "./circuit.ts";
 import { type Message, toMessage } from "./payload.ts";
 import type { Places } from "./places.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import { type DeliveryStore, type Lane, LANES, type WaitingDelivery, type WebhookRow } from "./store.ts";
 import { secretsOf } from "./webhook-secrets.ts";
 

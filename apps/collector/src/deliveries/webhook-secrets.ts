@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Sealing } from "./sealing.ts";
+import { ownerOfWebhook } from "../sealing/sealed-columns.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import type { SigningSecrets } from "./signatures.ts";
 import type { WebhookRow } from "./store.ts";
 
@@ -15,7 +16,7 @@ export function sealSecret(
   secret: string,
 ): { readonly secret_sealed: string; readonly secret_hint: string } {
   return {
-    secret_sealed: sealing.seal(secret, ownerOf(webhookId)), secret_hint: `…${secret.slice(-Math.min(4, Math.floor(secret.length / 4)))}`,
+    secret_sealed: sealing.seal(secret, ownerOfWebhook(webhookId)), secret_hint: `…${secret.slice(-Math.min(4, Math.floor(secret.length / 4)))}`,
   };
 }
 
@@ -27,9 +28,5 @@ export function secretsOf(
   now: string,
 ): SigningSecrets {
   const signs = previous !== null && until !== null && now < until;
-  return { secret: sealing.open(sealed, ownerOf(id)), previous: signs ? sealing.open(previous, ownerOf(id)) : null };
-}
-
-function ownerOf(webhookId: string): string {
-  return `webhook ${webhookId}`;
+  return { secret: sealing.open(sealed, ownerOfWebhook(id)), previous: signs ? sealing.open(previous, ownerOfWebhook(id)) : null };
 }

@@ -5,7 +5,7 @@ import { type Claims } from "./claims.ts";
 import { ALL_LANES, createEndpoint, type Endpoint } from "./endpoint.ts";
 import { createPlaces } from "./places.ts";
 import { createRecorder } from "./recorder.ts";
-import type { Sealing } from "./sealing.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import type { DeliveryStore, WebhookRow } from "./store.ts";
 import { createWorkerWatch } from "./worker-watch.ts";
 

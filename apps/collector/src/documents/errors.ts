@@ -86,7 +86,8 @@ export function errorsOf(method: string, path: string, operation: Operation, isR
     // Where the body holds the credential: a login, an enrollment.
     Unauthorized: secured || hasBody,
     Forbidden: operation.security?.some((scheme) => !("certificate" in scheme)) ?? false,
-    NotFound: path.includes("{") || namesAnother(operation),
+    // Of what there is one at most, there may be none to delete.
+    NotFound: path.includes("{") || method === "delete" || namesAnother(operation),
     Conflict: method !== "get" && secured,
     TooLarge: hasBody,
     RateLimited: true,

@@ -1,7 +1,9 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
+import { createHash, hkdfSync } from "node:crypto";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
+import { singleKey } from "../sealing/keyring.ts";
+import { createSealing, type Sealing } from "../sealing/sealing.ts";
 
 /** Whose key, and for which request. */
 export interface KeyedRequest {
@@ -79,12 +81,12 @@ export function createIdempotencyStore(deps: {
       if (known && known.fingerprint !== fingerprint) return { state: "other" };
       // Gone between the two questions: whoever had it has released it, and asking again takes it.
       if (!known || known.answer === null) return { state: "running" };
-      const text = unseal(sealingKey(secret, request), known.answer);
+      const text = openAnswer(sealingFor(secret, request), known.answer);
       return text === null ? { state: "unreadable" } : { state: "done", answer: JSON.parse(text) as KeptAnswer };
     },
 
     async keep(runId, request, answer) {
-      const sealed = answer === null ? "" : seal(sealingKey(secret, request), JSON.stringify(answer));
+      const sealed = answer === null ? "" : sealingFor(secret, request).seal(JSON.stringify(answer), OWNER);
       await db.updateTable("idempotency_keys").set({ answer: sealed }).where("run_id", "=", runId).execute();
     },
 
@@ -102,27 +104,17 @@ function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function sealingKey(secret: Uint8Array, { tenantId, caller, key }: KeyedRequest): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", secret, key, `lanthorn kept answer\n${tenantId}\n${caller}`, 32));
+/** What binds an answer to its request is the key itself. */
+const OWNER = "kept answer";
+
+function sealingFor(secret: Uint8Array, { tenantId, caller, key }: KeyedRequest): Sealing {
+  return createSealing(singleKey(new Uint8Array(hkdfSync("sha256", secret, key, `lanthorn kept answer\n${tenantId}\n${caller}`, 32))));
 }
 
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
-function seal(key: Uint8Array, text: string): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64");
-}
-
-/** @returns Null when the text was not sealed with this key. */
-function unseal(key: Uint8Array, sealed: string): string | null {
-  const bytes = Buffer.from(sealed, "base64");
-  if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
-  const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+/** @returns Null when the answer was lost, or the deployment's secret has been changed since. */
+function openAnswer(sealing: Sealing, sealed: string): string | null {
   try {
-    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+    return sealing.open(sealed, OWNER);
   } catch {
     return null;
   }

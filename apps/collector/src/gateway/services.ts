@@ -29,7 +29,7 @@ export const SERVICES = {
   },
   license: {
     title: "License server", docs: "/license/docs", mounts: ["/license"], resource: "license",
-    description: "The licence of this deployment, verified offline.",
+    description: "The licence that applies, verified offline.",
   },
   agents: {
     title: "Agent registry", docs: "/agents/docs", mounts: ["/agents"], resource: "agents",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { LICENSE_LIMITS, LICENSE_STATUSES } from "../rest/license.ts";
 import { Id, Instant, Severity } from "../values.ts";
 
 export const HEALTH_METRICS = [
@@ -56,3 +57,12 @@ export const AlertResolved = AlertCreated.extend({ resolved_by: z.string().max(2
 export const BackupCompleted = z.object({ backup_id: Id, size_bytes: z.int().min(0), duration_seconds: z.number().min(0) });
 
 export const BackupFailed = z.object({ backup_id: Id, reason: z.string().max(1024) });
+
+/** A tenant's licence has come into another state: about to end, ended, more in use than it is for, or well again. */
+export const LicenseState = z.object({
+  status: z.enum(LICENSE_STATUSES),
+  licensee: z.string().max(255),
+  expires_at: Instant.nullable(),
+  exceeded: z.array(z.enum(LICENSE_LIMITS)),
+  message: z.string().max(512),
+});

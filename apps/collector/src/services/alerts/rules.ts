@@ -148,6 +148,13 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
       description: data.message, quietMs: DAY_MS, isCapped: true,
     }),
   },
+  license_state: {
+    raises: ({ data }) => (isLicenseWell(data) ? null : {
+      type: "license", source: "health", subject: "", severity: data.status === "expired" ? "high" : "medium", title: data.message,
+      description: "nothing stops: what is licensed is told, not limited", quietMs: null, isCapped: false,
+    }),
+    ends: ({ data }) => (isLicenseWell(data) ? { type: "license", subject: "" } : null),
+  },
   backup_failed: {
     raises: ({ data }) => ({
       type: "backup_failed", source: "health", subject: "", severity: "high", title: "A backup failed", description: data.reason,
@@ -156,6 +163,10 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   },
   backup_completed: { ends: () => ({ type: "backup_failed", subject: "" }) },
 };
+
+function isLicenseWell({ status, exceeded }: EventData<"license_state">): boolean {
+  return (status === "valid" || status === "community") && exceeded.length === 0;
+}
 
 function end(ip: string, port: number): string {
   return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;

@@ -7,7 +7,7 @@ import { createEnqueue, type Enqueue } from "../../deliveries/enqueue.ts";
 import type { Mailer } from "../../deliveries/mailer.ts";
 import { createNotices } from "../../deliveries/notices.ts";
 import type { ResolveHost } from "../../deliveries/resolve.ts";
-import type { Sealing } from "../../deliveries/sealing.ts";
+import type { Sealing } from "../../sealing/sealing.ts";
 import type { Sender } from "../../deliveries/send.ts";
 import { createDeliveryStore } from "../../deliveries/store.ts";
 import { createDeliverySweep } from "../../deliveries/sweep.ts";

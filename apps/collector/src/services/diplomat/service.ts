@@ -7,7 +7,7 @@ import { addressesOf, type Attempt } from "../../deliveries/attempt.ts";
 import { newDelivery } from "../../deliveries/enqueue.ts";
 import { toMessage } from "../../deliveries/payload.ts";
 import type { ResolveHost } from "../../deliveries/resolve.ts";
-import type { Sealing } from "../../deliveries/sealing.ts";
+import type { Sealing } from "../../sealing/sealing.ts";
 import type { TargetPolicy } from "../../deliveries/target-policy.ts";
 import { createSecret, sealSecret, secretsOf } from "../../deliveries/webhook-secrets.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";

@@ -2,7 +2,8 @@ import { listEnvelope, WebhookDelivery } from "@lanthorn/contract";
 import { type Log, silentLog, systemClock } from "@lanthorn/runtime";
 import type { Mailer } from "../../../deliveries/mailer.ts";
 import type { ResolveHost } from "../../../deliveries/resolve.ts";
-import { createSealing } from "../../../deliveries/sealing.ts";
+import { singleKey } from "../../../sealing/keyring.ts";
+import { createSealing } from "../../../sealing/sealing.ts";
 import { createSender } from "../../../deliveries/send.ts";
 import { type Receiver, startReceiver } from "../../../deliveries/testing/receiver.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
@@ -38,7 +39,7 @@ async function startDiplomat(options: {
     ...(options.clock && { clock: options.clock }),
     extend({ db, reads, clock }) {
       const made = createDiplomat({
-        db, reads, audit: createAudit({ clock }), sealing: createSealing(new Uint8Array(32).fill(7)), resolve: options.resolve ?? NOBODY,
+        db, reads, audit: createAudit({ clock }), sealing: createSealing(singleKey(new Uint8Array(32).fill(7))), resolve: options.resolve ?? NOBODY,
         sender: createSender({ clock: systemClock }, { ca: options.ca ?? null }), mailer: options.mailer ?? null,
         ownersOf: options.ownersOf ?? (() => Promise.resolve(["owner@example.com"])), clock, log: options.log ?? silentLog, version: "test",
       }, { allow: options.allow ?? ["127.0.0.1"], keepDays: 14, keepEach: 100_000, isAlone: true });

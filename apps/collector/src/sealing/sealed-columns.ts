@@ -1,0 +1,20 @@
+import type { Schema } from "../db/schema.ts";
+
+interface SealedColumn {
+  readonly table: keyof Schema;
+  readonly column: string;
+  /** The text that binds what is sealed to its row. @param id Of the row. */
+  readonly owner: (id: string) => string;
+}
+
+export const ownerOfWebhook = (id: string) => `webhook ${id}`;
+export const ownerOfCredential = (id: string) => `credential ${id}`;
+export const ownerOfConfiguration = (id: string) => `configuration ${id}`;
+
+/** Everything in the database that the sealing key seals: what is not here is lost when the key is changed. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { table: "webhooks", column: "secret_sealed", owner: ownerOfWebhook },
+  { table: "webhooks", column: "previous_secret_sealed", owner: ownerOfWebhook },
+  { table: "credentials", column: "secret_sealed", owner: ownerOfCredential },
+  { table: "config_versions", column: "content_sealed", owner: ownerOfConfiguration },
+];

@@ -1,0 +1,47 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { CollectorError } from "../errors.ts";
+import type { Keyring } from "./keyring.ts";
+
+/** Keeps secrets unreadable for whoever has the database and not the key. */
+export interface Sealing {
+  /** @param owner What the secret belongs to: it opens only under the same text, so that no row's secret serves another. */
+  seal(secret: string, owner: string): string;
+  /** @throws CollectorError `secret-unreadable` for what was changed, belongs to another, or was sealed with another key. */
+  open(sealed: string, owner: string): string;
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM, each secret with a nonce of its own.
+ * @param keyring Read at each call, so that a rotated key counts at once: the first key seals, and every one opens.
+ * @see NIST SP 800-38D section 8.2.2: random 96-bit nonces are safe for far more secrets than there will be.
+ */
+export function createSealing(keyring: Keyring): Sealing {
+  return {
+    seal(secret, owner) {
+      const [key] = keyring();
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(owner));
+      const sealed = Buffer.concat([nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
+      return `v1.${sealed.toString("base64url")}`;
+    },
+    open(sealed, owner) {
+      const bytes = Buffer.from(sealed.replace(/^v1\./, ""), "base64url");
+      let cause: unknown;
+      for (const key of keyring()) {
+        try {
+          const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(owner));
+          decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+          return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
+        } catch (error) {
+          cause = error;
+        }
+      }
+      throw new CollectorError(
+        "secret-unreadable", `cannot open the secret of ${owner}: the sealing key is not the one it was sealed with`, { cause },
+      );
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { KeyObject } from "node:crypto";
+import type { EventData, License } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Transaction } from "kysely";
+import { lockTenant } from "../../db/lock-tenant.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Appended, EventLog } from "../../events/log.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import type { PartState } from "../../gateway/health.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { CALM_STATE, describeState, licenseOf, stateKey } from "./state.ts";
+import type { LicenseRow, LicenseStore } from "./store.ts";
+import { verifyLicense } from "./verify.ts";
+
+export interface LicenseService {
+  read(tenantId: string): Promise<License>;
+  /**
+   * In place of the one that is there.
+   * @throws ApiError CONFLICT where the deployment trusts no issuer; BAD_REQUEST for what is no licence, is over, or is another tenant's.
+   */
+  put(actor: Actor, license: string): Promise<License>;
+  /** @throws ApiError NOT_FOUND. */
+  remove(actor: Actor): Promise<void>;
+  /** Tells of licences that have come into another state since they were last looked at. */
+  run(): Promise<void>;
+  /** How the licences were when they were last looked at. Never degraded: what has ended stops nothing. */
+  health(): PartState;
+  close(): Promise<void>;
+}
+
+interface LicenseDependencies {
+  readonly store: LicenseStore;
+  readonly log: Pick<EventLog, "append">;
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Log;
+}
+
+const LOOK_EVERY_MS = 600_000;
+const TARGET = { type: "license", id: "license" };
+
+/** @param options.issuers Whose signature counts. @param options.warnDays How long before its end a licence is told of. */
+export function createLicenseService(
+  deps: LicenseDependencies, options: { readonly issuers: readonly KeyObject[]; readonly warnDays: number },
+): LicenseService {
+  const { store, audit, clock } = deps;
+  let summary = "the community licence";
+  let running: Promise<void> = Promise.resolve();
+
+  const look = async (tenantId: string, row: LicenseRow | null): Promise<License> => {
+    const verified = row && (await verifyLicense(row.license, options.issuers));
+    const found = row && verified ? { row, verified } : null;
+    return licenseOf(found, await store.usage(tenantId), { now: clock.now(), warnDays: options.warnDays });
+  };
+  const tell = (trx: Transaction<Schema>, tenantId: string, license: License): Promise<Appended> => {
+    const at = toInstant(clock.now());
+    const data: EventData<"license_state"> = describeState(license);
+    return deps.log.append(trx, tenantId, [{
+      type: "license_state", data, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+    }]);
+  };
+  /** Writes in the tenant's turn, then lets the stream know of what was appended. */
+  const inTurn = async (tenantId: string, work: (trx: Transaction<Schema>) => Promise<Appended | null>) => {
+    const appended = await store.transaction(async (trx) => {
+      await lockTenant(trx, tenantId);
+      return work(trx);
+    });
+    if (appended) deps.published(tenantId, appended.fromSeq);
+  };
+  const work = async () => {
+    const seen = new Map<string, number>();
+    for (const row of await store.list()) {
+      const license = await look(row.tenant_id, row);
+      const now = stateKey(license);
+      seen.set(license.status, (seen.get(license.status) ?? 0) + 1);
+      if (now === row.told) continue;
+      await inTurn(row.tenant_id, async (trx) => ((await store.setTold(trx, row, now)) ? tell(trx, row.tenant_id, license) : null));
+    }
+    summary = seen.size === 0 ? "the community licence" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
+  };
+  const run = (): Promise<void> => {
+    running = running.catch(() => {}).then(work);
+    return running;
+  };
+  const lookAgain = () => {
+    run().catch((error: unknown) => deps.logger.error({ reason: describeError(error) }, "licences could not be looked at, trying again in ten minutes"));
+  };
+  const stop = clock.every(LOOK_EVERY_MS, lookAgain);
+  lookAgain();
+
+  return {
+    run,
+    read: async (tenantId) => look(tenantId, await store.byTenant(tenantId)),
+
+    async put(actor, text) {
+      const { tenantId } = actor;
+      if (options.issuers.length === 0) throw new ApiError("CONFLICT", "this deployment trusts no issuer of licences: set license.issuer_files");
+      const verified = await verifyLicense(text, options.issuers);
+      const wrong = (message: string) => badRequest([{ path: ["license"], message }]);
+      if (!verified.ok) throw wrong(verified.message);
+      if (verified.claims.tenant !== undefined && verified.claims.tenant !== tenantId) throw wrong("made for another tenant");
+      if (verified.claims.exp !== undefined && verified.claims.exp * 1000 <= clock.now()) {
+        throw wrong(`ended at ${toInstant(verified.claims.exp * 1000)}`);
+      }
+      const row = { tenant_id: tenantId, license: text, told: CALM_STATE, uploaded_at: toInstant(clock.now()), uploaded_by: actor.name };
+      const [before, license] = [await look(tenantId, await store.byTenant(tenantId)), await look(tenantId, row)];
+      await inTurn(tenantId, async (trx) => {
+        await store.put(trx, { ...row, told: stateKey(license) });
+        await audit(trx, { actor, action: "license.put", target: TARGET, before: before.uploaded_at === null ? null : before, after: license });
+        // Also when it is well: what was told of the one before is over.
+        return tell(trx, tenantId, license);
+      });
+      lookAgain();
+      return license;
+    },
+
+    async remove(actor) {
+      const { tenantId } = actor;
+      const before = await look(tenantId, await store.byTenant(tenantId));
+      await inTurn(tenantId, async (trx) => {
+        if (!(await store.remove(trx, tenantId))) throw notFound("license");
+        await audit(trx, { actor, action: "license.delete", target: TARGET, before, after: null });
+        return tell(trx, tenantId, { ...before, status: "community", licensee: null, expires_at: null, exceeded: [] });
+      });
+      lookAgain();
+    },
+
+    health: () => ({ status: "ok", detail: summary }),
+    async close() {
+      stop();
+      await running.catch(() => {});
+    },
+  };
+}

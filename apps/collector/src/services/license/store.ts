@@ -1,0 +1,49 @@
+import type { License } from "@lanthorn/contract";
+import type { Kysely, Selectable, Transaction } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+
+export type LicenseRow = Selectable<Schema["licenses"]>;
+type Trx = Transaction<Schema>;
+
+export interface LicenseStore {
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  byTenant(tenantId: string): Promise<LicenseRow | null>;
+  list(): Promise<readonly LicenseRow[]>;
+  /** Instead of the one that is there. */
+  put(trx: Trx, row: LicenseRow): Promise<void>;
+  /** @returns The row that was there; null for none. */
+  remove(trx: Trx, tenantId: string): Promise<LicenseRow | null>;
+  /** @returns False when another has told of it, or the licence is another one by now. */
+  setTold(trx: Trx, row: LicenseRow, told: string): Promise<boolean>;
+  usage(tenantId: string): Promise<License["usage"]>;
+}
+
+export function createLicenseStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): LicenseStore {
+  return {
+    transaction: (work) => db.transaction().execute(work),
+    async byTenant(tenantId) {
+      return (await reads.selectFrom("licenses").selectAll().where("tenant_id", "=", tenantId).executeTakeFirst()) ?? null;
+    },
+    list: () => reads.selectFrom("licenses").selectAll().orderBy("tenant_id").execute(),
+    async put(trx, row) {
+      const { tenant_id: _, ...columns } = row;
+      await trx.insertInto("licenses").values(row).onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(columns)).execute();
+    },
+    async remove(trx, tenantId) {
+      return (await trx.deleteFrom("licenses").where("tenant_id", "=", tenantId).returningAll().executeTakeFirst()) ?? null;
+    },
+    async setTold(trx, { tenant_id: tenantId, license, told: before }, told) {
+      const { numUpdatedRows } = await trx.updateTable("licenses").set({ told }).where("tenant_id", "=", tenantId).where("license", "=", license)
+        .where("told", "=", before).executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async usage(tenantId) {
+      const probes = await reads.selectFrom("probes").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId)
+        .where("revoked_at", "is", null).executeTakeFirstOrThrow();
+      const devices = await reads.selectFrom("device_counts").select((eb) => eb.fn.sum<string | number | null>("devices").as("total"))
+        .where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
+      // A sum of PostgreSQL's comes as text, as it may be longer than any number.
+      return { probes: probes.total, devices: Number(devices.total ?? 0) };
+    },
+  };
+}
