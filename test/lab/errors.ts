@@ -8,6 +8,7 @@ type LabErrorCode =
   | "unknown-host"
   | "busy"
   | "packages"
+  | "postgres"
   | "command-failed";
 
 /** What the lab cannot carry on from. */

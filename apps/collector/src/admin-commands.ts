@@ -33,10 +33,12 @@ export function addAdminCommands(program: Command, deps: {
 
   async function withDatabase(options: Options, work: (db: Database["db"], configuration: Configuration) => Promise<void>): Promise<void> {
     const configuration = deps.configuration(options.config ?? null);
-    const { database_file: file } = configuration;
+    const { database_location: location } = configuration;
     // Made here, it would belong to whoever runs this, and not to the daemon's user.
-    if (!existsSync(file)) throw new CollectorError("admin-refused", `there is no database ${file}: start the collector once first`);
-    const database = await openDatabase({ file });
+    if ("file" in location && !existsSync(location.file)) {
+      throw new CollectorError("admin-refused", `there is no database ${location.file}: start the collector once first`);
+    }
+    const database = await openDatabase(location);
     try {
       await work(database.db, configuration);
     } finally {

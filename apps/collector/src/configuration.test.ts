@@ -37,15 +37,15 @@ describe("the collector's configuration", () => {
       token: { lifetime_seconds: 86_400 }, probes: { silent_after_seconds: 90 }, log_level: "info",
       rate_limits: { standard: { per_minute: 60, burst: 10 }, admin: { per_minute: 120, burst: 20 }, service: { per_minute: 300, burst: 50 } },
     });
-    expect(configuration.database_file).toBe("/var/lib/lanthorn-collector/lanthorn.db");
+    expect(configuration.database_location).toEqual({ file: "/var/lib/lanthorn-collector/lanthorn.db" });
   });
 
   test("lets the environment override the file", () => {
     const configuration = read('data_dir = "/a"\n[http]\nport = 1', {
       LANTHORN_DATA_DIR: "/b", LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_NAMES: "one.example, 10.0.0.1", LANTHORN_DATABASE_URL: "sqlite:/c/d.db",
     });
-    expect(configuration).toMatchObject({ data_dir: "/b", http: { port: 0 }, https: { names: ["one.example", "10.0.0.1"] }, database_file: "/c/d.db" });
-    expect(read("", { LANTHORN_DATABASE_URL: "sqlite:///c/d.db" }).database_file).toBe("/c/d.db");
+    expect(configuration).toMatchObject({ data_dir: "/b", http: { port: 0 }, https: { names: ["one.example", "10.0.0.1"] }, database_location: { file: "/c/d.db" } });
+    expect(read("", { LANTHORN_DATABASE_URL: "sqlite:///c/d.db" }).database_location).toEqual({ file: "/c/d.db" });
   });
 
   test("keeps a password of digits as it is", () => {
@@ -75,9 +75,17 @@ describe("the collector's configuration", () => {
     expect(refusal(toml)).toContain(`\n  ${path}: `);
   });
 
-  test("says that this build serves SQLite", () => {
-    expect(refusal("", { LANTHORN_DATABASE_URL: "postgres://x/y" })).toContain("database.url: this build serves SQLite");
-    expect(refusal("", { LANTHORN_DATABASE_URL: "lanthorn.db" })).toContain("database.url: sqlite:");
+  test("takes a file or a PostgreSQL for its database, and nothing else", () => {
+    const url = "postgres://lanthorn:secret@db.example:5433/lanthorn?sslmode=verify-full";
+    expect(read("", { LANTHORN_DATABASE_URL: url }).database_location).toEqual({ url, poolSize: 10, statementTimeoutSeconds: 30 });
+    expect(read("[database]\npool_size = 4\nstatement_timeout_seconds = 5", { CREDENTIALS_DIRECTORY: directory({ "database-url": `${url}\n` }) }).database_location)
+      .toEqual({ url, poolSize: 4, statementTimeoutSeconds: 5 });
+    for (const wrong of ["lanthorn.db", "sqlite:", "postgres://user:secret@host", "mysql://user:secret@host/name"]) {
+      const message = refusal("", { LANTHORN_DATABASE_URL: wrong });
+      expect(message).toContain("database.url: sqlite:");
+      expect(message).not.toContain("secret");
+    }
+    expect(refusal("", { CREDENTIALS_DIRECTORY: directory({ "database-url": "postgres:secret" }) })).toMatch(/database-url: sqlite:(?!.*secret)/);
   });
 
   test("refuses a short token secret without repeating it", () => {

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { readConfiguration } from "@lanthorn/runtime";
 import { z } from "zod";
+import { type DatabaseLocation, parseLocation } from "./db/location.ts";
 import { isAllowEntry } from "./deliveries/target-policy.ts";
 import { CollectorError } from "./errors.ts";
 import type { RemoteName } from "./gateway/services.ts";
@@ -16,10 +17,8 @@ const Tier = (perMinute: number, burst: number) =>
   z.strictObject({ per_minute: z.int().min(1).max(100_000).default(perMinute), burst: z.int().min(1).max(10_000).default(burst) }).prefault({});
 const Prefix = z.string().refine(isPrefix, "an address or a prefix, as 10.0.0.1 or 10.0.0.0/8");
 const BrokerUrl = z.url({ protocol: /^mqtts?$/, error: "a URL that begins with mqtts:// or mqtt://" });
-const DatabaseUrl = z.string().superRefine((url, context) => {
-  if (/^postgres(ql)?:\/\//.test(url)) context.addIssue("this build serves SQLite: sqlite: and a path");
-  else if (!/^sqlite:.+/.test(url)) context.addIssue("sqlite: and a path, as sqlite:/var/lib/lanthorn-collector/lanthorn.db");
-});
+const DATABASE_URL_FORM = "sqlite: and a path, as sqlite:/var/lib/lanthorn-collector/lanthorn.db, or postgres://user:password@host:5432/name";
+const DatabaseUrl = z.string().refine((url) => parseLocation(url) !== null, { error: DATABASE_URL_FORM });
 /** A list, or in the environment its members with commas between. */
 const Names = z.preprocess(splitAtCommas, z.array(Host).max(64));
 const Receivers = z.preprocess(splitAtCommas, z.array(z.string().max(255).refine(isAllowEntry, {
@@ -63,7 +62,13 @@ const File = z.strictObject({
     /** What enrolled probes are told to connect to, where that is not this machine's own name and port. */
     public_url: BrokerUrl.optional(),
   }).prefault({}),
-  database: z.strictObject({ url: DatabaseUrl.optional() }).prefault({}),
+  database: z.strictObject({
+    url: DatabaseUrl.optional(),
+    /** PostgreSQL alone: connections of this process for writing, and as many again for reading. */
+    pool_size: z.int().min(2).max(1000).default(10),
+    /** PostgreSQL alone: when the server gives a statement up. */
+    statement_timeout_seconds: z.int().min(1).max(3600).default(30),
+  }).prefault({}),
   /** At most 24 days: a timer that ends a stream with its token holds no more than 2^31 ms. */
   token: z.strictObject({
     lifetime_seconds: z.int().min(60).max(2_073_600).default(86_400),
@@ -129,8 +134,7 @@ const File = z.strictObject({
 
 /** The whole configuration, with every default filled in. */
 export interface Configuration extends z.infer<typeof File> {
-  /** Path of the SQLite file. */
-  readonly database_file: string;
+  readonly database_location: DatabaseLocation;
 }
 
 /** Environment variable → key. Secrets are not here: a password of digits must stay a text. */
@@ -181,8 +185,18 @@ export function readCollectorConfiguration(file: string | null, environment: Env
     ...(values.smtp && { smtp: { ...values.smtp, ...(smtpPassword !== undefined && { password: smtpPassword }) } }),
     admin: password === undefined ? {} : { password },
     token: { ...values.token, ...(secret === undefined ? {} : { secret }) },
-    database_file: (values.database.url ?? `sqlite:${join(values.data_dir, "lanthorn.db")}`).replace(/^sqlite:(\/\/(?=\/))?/, ""),
+    database_location: locationOf(values, environment),
   };
+}
+
+/** The URL may hold a password, so it may also be the credential `database-url`. */
+function locationOf({ database, data_dir: dataDir }: z.infer<typeof File>, environment: Environment): DatabaseLocation {
+  const url = secretFrom(environment, "LANTHORN_DATABASE_URL", "database-url") ?? database.url;
+  if (url === undefined) return { file: join(dataDir, "lanthorn.db") };
+  const location = parseLocation(url);
+  if (!location) throw new CollectorError("config-invalid", `the configuration is not valid:\n  the credential database-url: ${DATABASE_URL_FORM}`);
+  if ("file" in location) return location;
+  return { ...location, poolSize: database.pool_size, statementTimeoutSeconds: database.statement_timeout_seconds };
 }
 
 function secretFrom(environment: Environment, name: string, credential: string): string | undefined {

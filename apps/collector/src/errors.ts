@@ -3,8 +3,8 @@ export class CollectorError extends Error {
   override readonly name = "CollectorError";
 
   readonly code:
-    | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "listen-failed" | "certificate-unusable"
-    | "token-key-unusable" | "admin-refused" | "broker-unreachable" | "secret-unreadable";
+    | "config-invalid" | "data-dir-unusable" | "database-unreadable" | "database-newer" | "database-unreachable" | "database-unsuitable"
+    | "listen-failed" | "certificate-unusable" | "token-key-unusable" | "admin-refused" | "broker-unreachable" | "secret-unreadable";
 
   constructor(code: CollectorError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -79,7 +79,7 @@ interface Running {
 async function start(configuration: Configuration, log: Log, lifecycle: Lifecycle): Promise<Running> {
   const { data_dir: dataDir } = configuration;
   prepareDataDir(dataDir);
-  const database = await openDatabase({ file: configuration.database_file });
+  const database = await openDatabase(configuration.database_location);
   lifecycle.onClose("database", database.close);
   const { db, reads } = database;
 

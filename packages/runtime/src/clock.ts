@@ -69,7 +69,19 @@ export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
   };
 }
 
-/** Several turns of the event loop, enough for a chain of promises behind a timer. */
+/** Says whether something is under way that the event loop does not know of. */
+let isBusy = (): boolean => false;
+
+/** Lets every fake clock of this process wait while `isUnderWay`, before it goes on: for a database in another process. */
+export function settleFakeClocks(isUnderWay: () => boolean): void {
+  isBusy = isUnderWay;
+}
+
+/** What is under way for longer waits for something itself, perhaps for the clock. */
+const SETTLED_BY_MS = 2000;
+
+/** Several turns of the event loop in which nothing is under way, enough for a chain of promises behind a timer. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  const end = performance.now() + SETTLED_BY_MS;
+  for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }

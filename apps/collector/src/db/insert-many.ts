@@ -1,4 +1,5 @@
 import { CompiledQuery, type Insertable, type Kysely } from "kysely";
+import { isPostgres } from "./row-locks.ts";
 import type { Schema } from "./schema.ts";
 
 /** Rows in one statement. Few sizes, so that few texts are compiled and prepared; 100 rows of 16 columns stay far below SQLite's 32,766 parameters. */
@@ -26,7 +27,7 @@ export async function insertMany<T extends keyof Schema>(db: Kysely<Schema>, tab
 }
 
 function textFor(db: Kysely<Schema>, table: keyof Schema, columns: readonly string[], size: number): string {
-  const key = `${table} ${size} ${columns.join(",")}`;
+  const key = `${isPostgres(db)} ${table} ${size} ${columns.join(",")}`;
   let text = compiled.get(key);
   if (text === undefined) {
     const row = Object.fromEntries(columns.map((column) => [column, ""]));

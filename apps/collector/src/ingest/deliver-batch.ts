@@ -1,4 +1,5 @@
 import { type Log, describeError } from "@lanthorn/runtime";
+import { isStorageFault } from "../db/faults.ts";
 import { commitBatch, type Committed, type ProbeSite, type ReadBatch, type ReadEvent } from "./commit-batch.ts";
 
 /**
@@ -49,13 +50,4 @@ async function commitOne(
     const rejected: ReadEvent = { seq, rejected: `cannot be applied: ${describeError(error)}`.slice(0, 1024), raw };
     return commitBatch(deps, probe, { ...batch, events: [rejected] }, receivedAt);
   }
-}
-
-/** What SQLite says of the data in hand and not of itself. @see https://www.sqlite.org/rescode.html */
-const DATA_FAULTS = ["SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG", "SQLITE_RANGE"];
-
-/** Whether the database could not do its work, whatever the work was. */
-function isStorageFault(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return typeof code === "string" && code.startsWith("SQLITE_") && !DATA_FAULTS.some((fault) => code.startsWith(fault));
 }

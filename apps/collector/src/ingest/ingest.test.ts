@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { BATCH_MAX_BYTES, ProbeConfiguration } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
-import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProbeAddress } from "../broker/broker.ts";
+import { refuseHostname, refuseWrites } from "../testing/database.ts";
 import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
 
 let bench: IngestBench;
@@ -113,9 +113,7 @@ describe("a batch", () => {
   });
 
   test("with an event that the database does not take sets that one aside and commits the rest", async () => {
-    // A trigger stands in for what nobody has foreseen.
-    await sql.raw("create trigger refuse before insert on devices when new.hostname = 'poison' begin select raise(abort, 'poison'); end")
-      .execute(bench.database.db);
+    await refuseHostname(bench.database, "poison");
     const host = (n: number, hostname: string) => ({
       type: "host_found", occurred_at: AT, data: hostState({ ip: `192.0.2.${n}`, mac: `02:00:00:00:00:0${n}`, hostname }, AT),
     }) as const;
@@ -133,10 +131,10 @@ describe("a batch", () => {
   });
 
   test("is not acknowledged while the database cannot be written, and health says so until it can", async () => {
-    await sql.raw("pragma query_only = on").execute(bench.database.db);
+    const allow = await refuseWrites(bench.database);
     expect(await bench.sendBatch(probe, queueId, 0, [note("a")])).toBeUndefined();
     expect(bench.ingest.health()).toMatchObject({ status: "degraded" });
-    await sql.raw("pragma query_only = off").execute(bench.database.db);
+    await allow();
     expect(await bench.sendBatch(probe, queueId, 0, [note("a")])).toMatchObject({ watermark: 1 });
     expect(bench.ingest.health()).toMatchObject({ status: "ok" });
     expect(await notes()).toEqual(["a"]);

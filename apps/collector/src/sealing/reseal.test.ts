@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Database, openDatabase } from "../db/open.ts";
+import type { Database } from "../db/open.ts";
+import { openTestDatabase } from "../testing/database.ts";
 import { addKey, type Keyring, openKeyring, singleKey } from "./keyring.ts";
 import { resealAll } from "./reseal.ts";
 import { ownerOfWebhook, SEALED_COLUMNS } from "./sealed-columns.ts";
@@ -14,7 +15,7 @@ let database: Database;
 let keyring: Keyring;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "lanthorn-reseal-"));
-  database = await openDatabase({ file: join(directory, "lanthorn.db") });
+  database = await openTestDatabase(directory);
   keyring = openKeyring(directory, undefined);
 });
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { type Clock, createId, type Log, silentLog, systemClock, toInstant } fro
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Insertable } from "kysely";
 import { addressKey } from "../db/address-key.ts";
-import { type Database, openDatabase } from "../db/open.ts";
+import type { Database } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
 import { createAssets } from "../documents/assets.ts";
 import { createDocuments } from "../documents/documents.ts";
@@ -46,6 +46,7 @@ import { createPeople } from "../services/people/people.ts";
 import { createPeopleStore } from "../services/people/store.ts";
 import { createTokens, type TokenKey } from "../services/people/tokens.ts";
 import { newUser } from "../services/people/users-service.ts";
+import { openTestDatabase } from "./database.ts";
 import { sitesRoutes } from "../services/sites/routes.ts";
 import { createSitesService } from "../services/sites/service.ts";
 import { createSitesStore } from "../services/sites/store.ts";
@@ -148,7 +149,7 @@ export async function startTestGateway(options: {
   const clock = options.clock ?? systemClock;
   const log = silentLog;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "lanthorn-gateway-"));
-  const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
+  const database = await openTestDatabase(dataDir);
   const { db, reads } = database;
   const extension = options.extend?.({ ...database, clock, dataDir });
   const tokenKey = options.tokenKey ?? { secret: TEST_SECRET };

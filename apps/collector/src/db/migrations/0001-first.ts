@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { isPostgres } from "../row-locks.ts";
 
 /** Everything that a collector needs to take in what probes see and to show it. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -191,6 +192,7 @@ async function countDevices(db: Kysely<unknown>): Promise<void> {
     .addColumn("devices", "integer", (c) => c.notNull())
     .addPrimaryKeyConstraint("device_counts_key", ["tenant_id", "site_id", "is_online"])
     .execute();
+  if (isPostgres(db)) return countInPostgres(db);
   const one = (row: "old" | "new", by: 1 | -1) => `
     insert into device_counts (tenant_id, site_id, is_online, devices) values (${row}.tenant_id, ${row}.site_id, ${row}.is_online, ${by})
     on conflict (tenant_id, site_id, is_online) do update set devices = devices + excluded.devices;`;
@@ -199,4 +201,24 @@ async function countDevices(db: Kysely<unknown>): Promise<void> {
   await sql.raw(`create trigger devices_counted_out after delete on devices begin ${one("old", -1)} end`).execute(db);
   await sql.raw(`create trigger devices_counted_anew after update of tenant_id, site_id, is_online on devices when ${changed}
     begin ${one("old", -1)} ${one("new", 1)} end`).execute(db);
+}
+
+/** Once for each statement, not for each row: a thousand changes of one count in one transaction would be a thousand versions of it. */
+async function countInPostgres(db: Kysely<unknown>): Promise<void> {
+  const removed = "select tenant_id, site_id, is_online, -1 as by from removed";
+  const added = "select tenant_id, site_id, is_online, 1 as by from added";
+  const triggers = [
+    { name: "devices_counted_in", on: "insert", tables: "new table as added", rows: added },
+    { name: "devices_counted_out", on: "delete", tables: "old table as removed", rows: removed },
+    { name: "devices_counted_anew", on: "update", tables: "old table as removed new table as added", rows: `${removed} union all ${added}` },
+  ];
+  for (const { name, on, tables, rows } of triggers) {
+    await sql.raw(`create function ${name}() returns trigger language plpgsql as $$ begin
+      insert into device_counts (tenant_id, site_id, is_online, devices)
+        select tenant_id, site_id, is_online, sum(by) from (${rows}) as changes group by tenant_id, site_id, is_online having sum(by) <> 0
+        order by tenant_id, site_id, is_online
+        on conflict (tenant_id, site_id, is_online) do update set devices = device_counts.devices + excluded.devices;
+      return null; end $$`).execute(db);
+    await sql.raw(`create trigger ${name} after ${on} on devices referencing ${tables} for each statement execute function ${name}()`).execute(db);
+  }
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { TokenResponse } from "@lanthorn/contract";
+import { testEnvironment } from "../../testing/database.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 
 const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
@@ -35,9 +36,10 @@ export async function startCollector(configuration = "", environment: Readonly<R
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-documents-"));
   const file = join(dataDir, "collector.toml");
   writeFileSync(file, `${PLENTY}${configuration}`);
+  const database = await testEnvironment(dataDir);
   const start = (args: readonly string[]) => spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args, "--config", file], {
     env: {
-      ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
+      ...database, ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
       LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_ADMIN_PASSWORD: CREDENTIALS.password,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { Acknowledgement, type Event, type ProbeEvent } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Broker, ProbeAddress, UpChannel } from "../../broker/broker.ts";
-import { type Database, openDatabase } from "../../db/open.ts";
+import type { Database } from "../../db/open.ts";
 import { createEventLog, type EventLog } from "../../events/log.ts";
 import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { createMerges } from "../../identity/merges.ts";
 import { createAudit } from "../../services/audit/audit.ts";
+import { openTestDatabase } from "../../testing/database.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
 
 /** A tenant with a site and probes in a database of its own, and ingest over it with a broker that only records. For tests. */
@@ -41,7 +42,7 @@ export interface IngestBench {
 /** @param options.alerts Whether events raise alerts, as in the product. */
 export async function createIngestBench(options: { readonly alerts?: boolean } = {}): Promise<IngestBench> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-ingest-"));
-  const database = await openDatabase({ file: join(directory, "lanthorn.db") });
+  const database = await openTestDatabase(directory);
   const clock = createFakeClock(Date.UTC(2026, 10, 20, 12));
   const [tenantId, siteId] = [createId(), createId()];
   const at = toInstant(clock.now());

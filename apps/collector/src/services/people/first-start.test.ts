@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../db/open.ts";
+import { openTestDatabase } from "../../testing/database.ts";
 import { prepareFirstStart } from "./first-start.ts";
 import { createPasswords } from "./passwords.ts";
 import { createPeopleStore } from "./store.ts";
@@ -11,7 +11,7 @@ import { createPeopleStore } from "./store.ts";
 describe("the first start", () => {
   test("makes a tenant, a site and an administrator once, and keeps a made password where only its owner reads it", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-first-"));
-    const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
+    const database = await openTestDatabase(dataDir);
     const prepare = (password?: string) =>
       prepareFirstStart({
         store: createPeopleStore(database),
@@ -37,7 +37,7 @@ describe("the first start", () => {
 
   test("takes the password that it is given and writes it nowhere", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-first-"));
-    const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
+    const database = await openTestDatabase(dataDir);
     const made = await prepareFirstStart({
       store: createPeopleStore(database),
       passwords: createPasswords(),

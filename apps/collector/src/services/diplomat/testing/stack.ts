@@ -65,12 +65,13 @@ async function startDiplomat(options: {
   };
 }
 
-/** Asks until something holds. @throws Error when it does not within ten seconds. */
+/** Asks until something holds. @throws Error when it does not within ten seconds, or what is given. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | null | undefined | false> | T | null | undefined | false,
+  options: { readonly withinMs?: number } = {},
 ): Promise<T> {
-  const until = Date.now() + 10_000;
+  const until = Date.now() + (options.withinMs ?? 10_000);
   for (;;) {
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) return answer;

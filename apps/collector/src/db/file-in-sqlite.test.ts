@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "./open.ts";
+
+let directory = "";
+let file = "";
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "lanthorn-db-"));
+  file = join(directory, "lanthorn.db");
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const AT = "2026-01-01T00:00:00.000Z";
+
+describe("a database file", () => {
+  test("is made for its owner only, and safe against power loss", async () => {
+    const { db, close } = await openDatabase({ file });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await sql<{ synchronous: number }>`pragma synchronous`.execute(db)).rows).toEqual([{ synchronous: 2 }]);
+    expect((await sql<{ foreign_keys: number }>`pragma foreign_keys`.execute(db)).rows).toEqual([{ foreign_keys: 1 }]);
+    await close();
+  });
+
+  test("that is none stops the start, naming the file", async () => {
+    writeFileSync(file, "something else".repeat(1000));
+    await expect(openDatabase({ file })).rejects.toMatchObject({ code: "database-unreadable", message: expect.stringContaining(file) as string });
+    await expect(openDatabase({ file: join(directory, "no", "such") })).rejects.toMatchObject({ code: "database-unreadable" });
+  });
+
+  test("keeps two transactions apart though their statements take turns", async () => {
+    const { db, close } = await openDatabase({ file });
+    await db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
+    const add = () => db.transaction().execute(async (trx) => {
+      const { last_event_seq: seq } = await trx.selectFrom("tenants").select("last_event_seq").where("id", "=", "t").executeTakeFirstOrThrow();
+      await new Promise((resolve) => setImmediate(resolve));
+      await trx.updateTable("tenants").set({ last_event_seq: seq + 1 }).where("id", "=", "t").execute();
+    });
+    await Promise.all(Array.from({ length: 20 }, add));
+    expect(await db.selectFrom("tenants").select("last_event_seq").executeTakeFirst()).toEqual({ last_event_seq: 20 });
+    await close();
+  });
+});

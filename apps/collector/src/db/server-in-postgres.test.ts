@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:net";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { testLocation } from "../testing/database.ts";
+import type { PostgresLocation } from "./location.ts";
+import { type Database, openDatabase } from "./open.ts";
+
+const AT = "2026-01-01T00:00:00.000Z";
+let location: PostgresLocation;
+const opened: Database[] = [];
+beforeEach(async () => {
+  location = (await testLocation(randomUUID(), { isBlank: true })) as PostgresLocation;
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(({ close }) => close()));
+});
+
+async function open(options: Partial<PostgresLocation> = {}): Promise<Database> {
+  const database = await openDatabase({ ...location, ...options });
+  opened.push(database);
+  return database;
+}
+
+/** What ends the connections of a pool, as a server that is restarted does. */
+async function endConnections(by: Database): Promise<void> {
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(by.reads);
+}
+
+describe("a PostgreSQL database", () => {
+  test("is brought up to date by one of many that start at once", async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => open()));
+    expect(await all[7]?.reads.selectFrom("tenants").selectAll().execute()).toEqual([]);
+  });
+
+  test("commits to the disk and gives up what takes too long", async () => {
+    const { db, reads } = await open({ statementTimeoutSeconds: 1 });
+    const settings = async (from: typeof db) => (await sql`
+      select current_setting('synchronous_commit') as commits, current_setting('statement_timeout') as timeout, current_setting('default_transaction_read_only') as reads
+    `.execute(from)).rows[0];
+    expect(await settings(db)).toEqual({ commits: "on", timeout: "1s", reads: "off" });
+    expect(await settings(reads)).toEqual({ commits: "on", timeout: "1s", reads: "on" });
+    await expect(sql`select pg_sleep(10)`.execute(reads)).rejects.toMatchObject({ code: "57014" });
+  });
+
+  test("gives numbers as numbers", async () => {
+    const { reads } = await open();
+    const { rows } = await sql`select 9007199254740991::bigint as big, sum(v) as sum, count(*) as count, 0.1::float8 as part from (values (1::bigint), (2)) as t(v)`.execute(reads);
+    expect(rows).toEqual([{ big: Number.MAX_SAFE_INTEGER, sum: 3, count: 2, part: 0.1 }]);
+  });
+
+  test("is used again after its connections were ended, within a transaction too, and the process lives", async () => {
+    const [database, other] = [await open(), await open()];
+    const add = (id: string) => database.db.insertInto("tenants").values({ id, name: id, created_at: AT }).execute();
+    await add("a");
+    await expect(database.db.transaction().execute(async (trx) => {
+      await trx.insertInto("tenants").values({ id: "b", name: "b", created_at: AT }).execute();
+      await endConnections(other);
+      await trx.insertInto("tenants").values({ id: "c", name: "c", created_at: AT }).execute();
+    })).rejects.toThrow();
+    await expect.poll(() => add("d").then(() => true, () => false)).toBe(true);
+    expect(await database.reads.selectFrom("tenants").select("id").orderBy("id").execute()).toEqual([{ id: "a" }, { id: "d" }]);
+  });
+
+  test("does not pass for committed what was undone", async () => {
+    const { db, reads } = await open();
+    await expect(db.transaction().execute(async (trx) => {
+      await trx.insertInto("tenants").values({ id: "a", name: "a", created_at: AT }).execute();
+      await sql`select 1 / 0`.execute(trx).catch(() => {});
+    })).rejects.toMatchObject({ code: "database-unreachable" });
+    expect(await reads.selectFrom("tenants").select("id").execute()).toEqual([]);
+  });
+
+  test("that cannot be reached, or will not do, stops the start and says why, without a password", async () => {
+    const silent = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    await new Promise((resolve) => {
+      silent.once("listening", resolve);
+    });
+    const { port } = silent.address() as { readonly port: number };
+    for (const at of [port, 1]) {
+      await expect(openDatabase({ url: `postgres://user:secret@127.0.0.1:${at}/name` })).rejects.toMatchObject({
+        code: "database-unreachable", message: `cannot reach PostgreSQL at 127.0.0.1:${at}/name: start it, or correct database.url`,
+      });
+    }
+    silent.close();
+    const none = new URL(location.url);
+    none.pathname = "/none";
+    await expect(openDatabase({ url: none.href })).rejects.toMatchObject({ code: "database-unsuitable", message: expect.stringContaining("does not exist") as string });
+    none.pathname = "/postgres";
+    await expect(openDatabase({ url: none.href })).rejects.toMatchObject({ code: "database-unsuitable", message: expect.stringContaining("may not create tables") as string });
+  });
+});
