@@ -23,11 +23,11 @@ export interface LanWatch {
 }
 
 /**
- * Everything that tells of hosts: what is said to all or many, and the answers to what we ask. Traffic between others and
- * this machine would only cost time.
+ * Everything that tells of hosts and neighbours: what is said to all or many, VLAN tags or not, and the answers to what we ask. Traffic
+ * between others and this machine would only cost time. EDP goes to an address that is no multicast address.
  * @see pcap-filter(7)
  */
-const FILTER = "inbound and (ether multicast or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353)";
+const FILTER = "inbound and (ether multicast or ether dst 00:e0:2b:00:00:00 or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353)";
 /** A whole Ethernet frame with two VLAN tags. */
 const SNAP_LENGTH = 1522;
 

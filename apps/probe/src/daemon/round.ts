@@ -14,6 +14,7 @@ import { createMachineReader } from "../health/machine.ts";
 import { limitsOf } from "../health/metrics.ts";
 import { certificateLifetime, type Identity, readIdentity } from "../identity/identity.ts";
 import { createRenewalSchedule } from "../identity/renewal-schedule.ts";
+import { createNeighborListener } from "../listen/neighbor-listener.ts";
 import { subnetsOf } from "../observe/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
@@ -128,12 +129,19 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     vendorOf: deps.vendorOf,
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
+  const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
+  const neighbors = createNeighborListener({
+    db: database.db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "",
+  });
   const siteConfiguration = createSiteConfiguration({
     path: join(configuration.data_dir, "site-configuration.json"), apply: (wishes) => discovery.configure(wishes), log,
   });
 
   function openLan(): LanWatch {
-    const onFrames: packetIo.OnFrames = (batch) => discovery.onFrames(batch);
+    const onFrames: packetIo.OnFrames = (batch) => {
+      discovery.onFrames(batch);
+      neighbors.onFrames(batch);
+    };
     if (deps.replay) {
       return createReplayWatch({
         path: deps.replay.path, networks: configuration.networks, openReplay: packetIo.openReplay, clock, onFrames,
@@ -167,7 +175,9 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   lifecycle.onClose("name servers", () => nameServers.close());
   lifecycle.onClose("capture", () => lan.close());
   lifecycle.onClose("discovery", () => discovery.close());
+  lifecycle.onClose("neighbours", () => neighbors.close());
   discovery.start();
+  neighbors.start();
 
   const renewal = createRenewalSchedule({
     lifetime: () => certificateLifetime(identity), renew: deps.renewCertificate, clock, random, log,
@@ -178,7 +188,6 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   lifecycle.onClose("renewal", () => renewal.close());
 
-  const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
   const alerts = createHealthAlerts({ db: database.db, outbox, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples });
   const status = createStatusWriter({
     configuration, version: deps.version, interfaceName, clock, log,

@@ -37,6 +37,7 @@ const APPLY: { readonly [T in ProbeEventType]: Apply<T> } = {
   scan_failed: logOnly(ofNobody),
   scan_cancelled: logOnly(ofNobody),
   neighbor_discovered: logOnly(ofNobody),
+  neighbor_lost: logOnly(ofNobody),
   baseline_diff_alert: logOnly(({ data }) => data),
   ids_alert: logOnly(({ data }) => ({ ip: data.source_ip })),
   honeypot_hit: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })),

@@ -1,0 +1,191 @@
+import { EVENTS, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { arpFrame, HOST } from "../observe/testing/frames.ts";
+import { edpFrame, EDP_PLACE, ip, lldpFrame, SWITCH } from "./testing/adverts.ts";
+import { createNeighborListener, type NeighborListener } from "./neighbor-listener.ts";
+
+const OWN = "02:00:00:00:00:01";
+
+let clock: FakeClock;
+let db: Database.Database;
+let listener: NeighborListener;
+let events: ProbeEvent[];
+let isDiskFull: boolean;
+
+function open(): NeighborListener {
+  return createNeighborListener({
+    db, clock, log: silentLog, interfaceName: "lan0", ownMac: () => OWN,
+    outbox: {
+      append(list) {
+        if (isDiskFull) throw new Error("the disk is full");
+        for (const event of list) {
+          expect(parseProbeEvent(event)).toEqual({ ok: true, event });
+          events.push(event);
+        }
+      },
+    },
+  });
+}
+
+beforeEach(() => {
+  clock = createFakeClock();
+  db = new Database(":memory:");
+  events = [];
+  isDiskFull = false;
+  listener = open();
+  listener.start();
+});
+afterEach(() => {
+  listener.close();
+  db.close();
+});
+
+const hear = (...frames: readonly Uint8Array[]) => listener.onFrames(frames.map((bytes) => ({ bytes })));
+const types = () => events.map(({ type }) => type);
+const discovered = () => events.flatMap((event) => (event.type === "neighbor_discovered" ? [event.data] : []));
+
+describe("a neighbour", () => {
+  test("is told when it appears, and not with each advertisement", async () => {
+    for (let minute = 0; minute < 20; minute += 1) {
+      hear(lldpFrame());
+      await clock.advance(30_000);
+    }
+    expect(discovered()).toMatchObject([{
+      protocol: "lldp", local_interface: "lan0", chassis_id: SWITCH, port_id: "Ethernet12", ttl_seconds: 120, source_mac: "00:1c:73:00:99:1c", changed: [],
+    }]);
+    expect(EVENTS.neighbor_discovered.stream).toBe("neighbor_discovered");
+  });
+
+  test("is told again when something of it changes, with what that is", async () => {
+    hear(lldpFrame());
+    await clock.advance(61_000);
+    hear(lldpFrame({ name: "renamed", items: [{ kind: "port-vlan", vlanId: 30 }] }));
+    await clock.advance(1000);
+    expect(discovered().at(-1)).toMatchObject({ system_name: "renamed", native_vlan: 30, changed: ["system_name", "vlan_ids", "native_vlan"] });
+  });
+
+  test("that keeps changing is told once a minute, as it then is", async () => {
+    for (let second = 0; second < 180; second += 1) {
+      hear(lldpFrame({ name: `name-${second}` }));
+      await clock.advance(1000);
+    }
+    expect(discovered().length).toBeLessThanOrEqual(4);
+  });
+
+  test("that is silent for its time to live is gone, and told anew when it comes back", async () => {
+    hear(lldpFrame({ ttlSeconds: 20 }));
+    const lastSeen = new Date(clock.now()).toISOString();
+    await clock.advance(19_000);
+    expect(types()).toEqual(["neighbor_discovered"]);
+    await clock.advance(2000);
+    expect(events[1]).toMatchObject({ type: "neighbor_lost", data: { chassis_id: SWITCH, system_name: "sw-store12", reason: "expired", last_seen_at: lastSeen } });
+    expect(listener.count()).toBe(0);
+    hear(lldpFrame());
+    await clock.advance(1000);
+    expect(types()).toEqual(["neighbor_discovered", "neighbor_lost", "neighbor_discovered"]);
+  });
+
+  test("that says good-bye is gone at once", async () => {
+    hear(lldpFrame());
+    await clock.advance(1000);
+    hear(lldpFrame({ ttlSeconds: 0, name: "" }));
+    await clock.advance(1000);
+    expect(events[1]).toMatchObject({ type: "neighbor_lost", data: { reason: "shutdown", system_name: "sw-store12" } });
+  });
+
+  test("that was only heard to say good-bye was never there", async () => {
+    hear(lldpFrame({ ttlSeconds: 0 }));
+    await clock.advance(1000);
+    expect(events).toEqual([]);
+  });
+
+  test("has its VLANs by EDP whichever frame comes first", async () => {
+    const vlans = edpFrame([{ kind: "vlan", flags: 0x80, vlanId: 50, address: ip("10.50.0.63"), name: "Admin" }]);
+    hear(vlans, edpFrame(EDP_PLACE), vlans);
+    await clock.advance(1000);
+    hear(edpFrame(EDP_PLACE));
+    await clock.advance(120_000);
+    expect(discovered()).toMatchObject([{ protocol: "edp", port_id: "1/12", vlan_ids: [50], management_addresses: ["10.50.0.63"] }]);
+  });
+});
+
+describe("a restart", () => {
+  test("tells nobody anew, and notices who went meanwhile", async () => {
+    hear(lldpFrame(), lldpFrame({ port: "Ethernet13" }));
+    await clock.advance(1000);
+    listener.close();
+    await clock.advance(600_000);
+    listener = open();
+    listener.start();
+    hear(lldpFrame());
+    await clock.advance(100_000);
+    hear(lldpFrame());
+    await clock.advance(100_000);
+    expect(types()).toEqual(["neighbor_discovered", "neighbor_discovered", "neighbor_lost"]);
+    expect(events.at(-1)?.data).toMatchObject({ port_id: "Ethernet13", reason: "expired" });
+  });
+
+  test("leaves out what an earlier version or a fault of the disk has left in its table", () => {
+    db.prepare("INSERT INTO neighbors VALUES ('a', '{', 0), ('b', '{\"protocol\":\"x25\"}', 0)").run();
+    const again = open();
+    again.start();
+    expect(again.count()).toBe(0);
+    again.close();
+  });
+});
+
+describe("the outside", () => {
+  test("ten thousand senders displace each other and not the switch, and fill no queue", async () => {
+    hear(lldpFrame());
+    await clock.advance(1000);
+    for (let sender = 0; sender < 10_000; sender += 1) {
+      hear(lldpFrame({ port: `port-${sender}`, from: `02:00:00:00:${(sender >> 8).toString(16).padStart(2, "0")}:${(sender & 255).toString(16).padStart(2, "0")}` }));
+    }
+    await clock.advance(1000);
+    expect(listener.count()).toBe(256);
+    expect(events.length).toBeLessThanOrEqual(120);
+    hear(lldpFrame({ name: "still-here" }));
+    await clock.advance(120_000);
+    expect(discovered().at(-1)).toBeDefined();
+    expect(discovered().some(({ system_name, changed }) => system_name === "still-here" && changed?.length === 1)).toBe(true);
+    await clock.advance(600_000);
+    expect(listener.count()).toBe(0);
+  });
+
+  test("a machine that slept takes nobody for gone", async () => {
+    hear(lldpFrame());
+    await clock.advance(1000);
+    listener.close();
+    const ticks = createFakeClock();
+    listener = createNeighborListener({
+      db, log: silentLog, interfaceName: "lan0", ownMac: () => OWN, outbox: { append: (list) => events.push(...list) },
+      // Its timers stood still for ten minutes.
+      clock: { ...ticks, monotonic: () => clock.monotonic() },
+    });
+    listener.start();
+    await ticks.advance(500);
+    await clock.advance(600_000);
+    await ticks.advance(500);
+    expect(types()).toEqual(["neighbor_discovered"]);
+    await clock.advance(4000);
+    await ticks.advance(500);
+    expect(listener.count()).toBe(1);
+  });
+
+  test("a disk that takes nothing loses no news", async () => {
+    isDiskFull = true;
+    hear(lldpFrame());
+    await clock.advance(10_000);
+    isDiskFull = false;
+    await clock.advance(1000);
+    expect(types()).toEqual(["neighbor_discovered"]);
+  });
+
+  test("own frames and quiet traffic tell of nobody", async () => {
+    hear(lldpFrame({ from: OWN }), arpFrame("192.168.1.5", "192.168.1.1", { from: HOST }));
+    await clock.advance(60_000);
+    expect([events, listener.count()]).toEqual([[], 0]);
+  });
+});

@@ -1,0 +1,135 @@
+import type { NeighborDiscovered, ProbeEvent } from "@lanthorn/contract";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import type { Database } from "better-sqlite3";
+import type { EventSink } from "../hosts/telling.ts";
+import type { NeighborFacts } from "./advert.ts";
+import { createNeighborTable, MOST_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
+import { createNeighborsStore } from "./neighbors-store.ts";
+import { readAdvert } from "./read-advert.ts";
+
+/** Hears what switches, routers and phones on the link say of themselves: LLDP, CDP, EDP, FDP, SONMP. It sends nothing. */
+export interface NeighborListener {
+  /** Frames as captured; nothing of them is kept after the call. */
+  onFrames(batch: readonly { readonly bytes: Uint8Array; readonly wireLength?: number }[]): void;
+  start(): void;
+  count(): number;
+  close(): void;
+}
+
+const TICK_MS = 500;
+/** Ticks that far apart mean that the process was stopped or the machine slept, and heard nobody. */
+const GAP_MS = 5000;
+/** Two senders that fight for one name must not fill the queue. */
+const CHANGE_PAUSE_MS = 60_000;
+/** More than a real link ever brings; what exceeds it waits, and what is undone meanwhile is never told. */
+const EVENTS_A_MINUTE = 120;
+const WARN_EVERY_MS = 3_600_000;
+
+/**
+ * @param deps.outbox Called inside a transaction of `db`. A throw rolls the change back; it is tried again at the next tick.
+ * @param deps.ownMac Six bytes as text; frames from it are ours.
+ * @throws SqliteError when its table cannot be made.
+ */
+export function createNeighborListener(deps: {
+  readonly db: Database;
+  readonly outbox: EventSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly interfaceName: string;
+  readonly ownMac: () => string;
+}): NeighborListener {
+  const { clock, log, outbox } = deps;
+  const store = createNeighborsStore(deps.db);
+  const table = createNeighborTable();
+  let stop = () => {};
+  let lastTick = 0;
+  let minute = { from: Number.NEGATIVE_INFINITY, events: 0 };
+  let failing = false;
+  let warnedAt = Number.NEGATIVE_INFINITY;
+
+  const times = () => ({ monotonic: clock.monotonic(), wall: clock.now() });
+
+  function mayTell(now: number): boolean {
+    if (now - minute.from >= 60_000) minute = { from: now, events: 0 };
+    return minute.events < EVENTS_A_MINUTE;
+  }
+
+  /** Writes what became of one neighbour, with its event. @returns Whether the disk took it. */
+  function tell(neighbor: Neighbor, event: ProbeEvent, write: () => void): boolean {
+    try {
+      store.transaction(() => {
+        write();
+        outbox.append([event]);
+      });
+      failing = false;
+      minute.events += 1;
+      return true;
+    } catch (error) {
+      if (!failing) log.error({ reason: describeError(error), neighbor: neighbor.facts.system_name }, "neighbours cannot be written down; trying again");
+      failing = true;
+      return false;
+    }
+  }
+
+  function tellGone(neighbor: Neighbor, reason: "expired" | "shutdown"): void {
+    const { protocol, localInterface: local_interface, facts: { chassis_id, port_id, system_name } } = neighbor;
+    const data = { protocol, local_interface, chassis_id, port_id, system_name, reason, last_seen_at: toInstant(neighbor.seenAt) };
+    const isWritten = tell(neighbor, { type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () => store.remove(neighbor.key));
+    if (isWritten) table.remove(neighbor);
+  }
+
+  function tellThere(neighbor: Neighbor, now: number): void {
+    const changed = changedFields(neighbor.told, neighbor.facts);
+    if (neighbor.told !== null && (changed.length === 0 || now - neighbor.toldAt < CHANGE_PAUSE_MS)) return;
+    const { facts } = neighbor;
+    const data: NeighborDiscovered = {
+      protocol: neighbor.protocol, local_interface: neighbor.localInterface, ...facts, ttl_seconds: neighbor.ttlSeconds, source_mac: neighbor.sourceMac,
+      changed: neighbor.told === null ? [] : changed,
+    };
+    const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
+    if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
+    neighbor.told = facts;
+    neighbor.toldAt = now;
+  }
+
+  function tick(): void {
+    const now = clock.monotonic();
+    if (now - lastTick > GAP_MS) table.forgive(now - lastTick);
+    lastTick = now;
+    table.expire(now);
+    for (const neighbor of table.all()) {
+      if (!mayTell(now)) return;
+      if (neighbor.gone === null) tellThere(neighbor, now);
+      else if (neighbor.told === null) table.remove(neighbor);
+      else tellGone(neighbor, neighbor.gone);
+    }
+  }
+
+  return {
+    start() {
+      // As if heard now: what went while nobody listened is noticed when its time is over.
+      for (const { data, seenAt } of store.load().slice(0, MOST_NEIGHBORS)) table.restore(data, { monotonic: clock.monotonic(), wall: seenAt });
+      lastTick = clock.monotonic();
+      stop = clock.every(TICK_MS, tick);
+    },
+    onFrames(batch) {
+      for (const frame of batch) {
+        const advert = readAdvert(frame);
+        if (!advert || advert.sourceMac === deps.ownMac()) continue;
+        const now = times();
+        if (table.hear(advert, deps.interfaceName, now) === "taken" || now.monotonic - warnedAt < WARN_EVERY_MS) continue;
+        warnedAt = now.monotonic;
+        log.warn({ neighbors: table.size }, "more neighbours than are kept announce themselves; the newest are left out");
+      }
+    },
+    count: () => table.size,
+    close() {
+      stop();
+    },
+  };
+}
+
+function changedFields(before: NeighborFacts | null, now: NeighborFacts): string[] {
+  if (before === null || before === now) return [];
+  return (Object.keys(now) as (keyof NeighborFacts)[]).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(now[field]));
+}

@@ -1,0 +1,136 @@
+import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract";
+import type { Advert, NeighborFacts } from "./advert.ts";
+
+/** A neighbour as it is kept. Times are monotonic milliseconds where not said otherwise. */
+export interface Neighbor {
+  readonly key: string;
+  readonly protocol: NeighborProtocol;
+  readonly localInterface: string;
+  sourceMac: string;
+  facts: NeighborFacts;
+  ttlSeconds: number;
+  readonly firstHeardAt: number;
+  heardAt: number;
+  /** By the wall clock. */
+  seenAt: number;
+  /** When it counts as gone. */
+  endsAt: number;
+  /** What the collector was told; null before. */
+  told: NeighborFacts | null;
+  toldAt: number;
+  gone: "expired" | "shutdown" | null;
+}
+
+/** Neighbours, as many as are let in. */
+export interface NeighborTable {
+  /** @returns `full` when a newcomer had to be left out. */
+  hear(advert: Advert, localInterface: string, now: { readonly monotonic: number; readonly wall: number }): "taken" | "full";
+  /** Marks those whose time is over. */
+  expire(now: number): void;
+  /** Nothing was heard for that long because nobody listened: it counts for nobody's silence. */
+  forgive(ms: number): void;
+  /** One that an earlier run told of. */
+  restore(data: NeighborDiscovered, now: { readonly monotonic: number; readonly wall: number }): void;
+  remove(neighbor: Neighbor): void;
+  all(): Iterable<Neighbor>;
+  readonly size: number;
+}
+
+/** A port has one neighbour, a hub or an unmanaged switch a few dozen. */
+export const MOST_NEIGHBORS = 256;
+/** Whoever was heard twice, that far apart, is somebody: newcomers by the thousand displace only each other. */
+const ESTABLISHED_AFTER_MS = 10_000;
+
+export function createNeighborTable(): NeighborTable {
+  const neighbors = new Map<string, Neighbor>();
+
+  /** @returns Whether there is room now. */
+  function makeRoom(): boolean {
+    if (neighbors.size < MOST_NEIGHBORS) return true;
+    for (const neighbor of neighbors.values()) {
+      if (neighbor.told !== null || neighbor.heardAt - neighbor.firstHeardAt >= ESTABLISHED_AFTER_MS) continue;
+      neighbors.delete(neighbor.key);
+      return true;
+    }
+    return false;
+  }
+
+  function refresh(neighbor: Neighbor, advert: Advert, now: { readonly monotonic: number; readonly wall: number }): void {
+    neighbor.heardAt = now.monotonic;
+    neighbor.seenAt = now.wall;
+    neighbor.endsAt = now.monotonic + neighbor.ttlSeconds * 1000;
+    neighbor.gone = advert.ttlSeconds === 0 ? "shutdown" : null;
+  }
+
+  return {
+    hear(advert, localInterface, now) {
+      if (advert.isVlansOnly) {
+        for (const neighbor of neighbors.values()) {
+          if (neighbor.protocol !== advert.protocol || neighbor.sourceMac !== advert.sourceMac) continue;
+          neighbor.facts = withVlans(neighbor.facts, advert.facts);
+        }
+        return "taken";
+      }
+      const key = keyOf(advert.protocol, localInterface, advert.facts);
+      const known = neighbors.get(key);
+      if (known) {
+        // A farewell says nothing but who goes.
+        if (advert.ttlSeconds > 0) {
+          known.facts = advert.protocol === "edp" && advert.facts.vlan_ids.length === 0 ? withVlans(advert.facts, known.facts) : advert.facts;
+          known.sourceMac = advert.sourceMac;
+          known.ttlSeconds = advert.ttlSeconds;
+        }
+        refresh(known, advert, now);
+        return "taken";
+      }
+      if (advert.ttlSeconds === 0) return "taken";
+      if (!makeRoom()) return "full";
+      const neighbor: Neighbor = {
+        key, localInterface, protocol: advert.protocol, sourceMac: advert.sourceMac, facts: advert.facts, ttlSeconds: advert.ttlSeconds,
+        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, told: null, toldAt: Number.NEGATIVE_INFINITY, gone: null,
+      };
+      refresh(neighbor, advert, now);
+      neighbors.set(key, neighbor);
+      return "taken";
+    },
+    expire(now) {
+      for (const neighbor of neighbors.values()) if (neighbor.endsAt <= now) neighbor.gone ??= "expired";
+    },
+    forgive(ms) {
+      for (const neighbor of neighbors.values()) neighbor.endsAt += ms;
+    },
+    restore(data, now) {
+      const facts = factsOf(data);
+      const key = keyOf(data.protocol, data.local_interface, facts);
+      neighbors.set(key, {
+        key, facts, protocol: data.protocol, localInterface: data.local_interface, sourceMac: data.source_mac ?? "", ttlSeconds: data.ttl_seconds,
+        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: now.monotonic + data.ttl_seconds * 1000, told: facts,
+        toldAt: now.monotonic, gone: null,
+      });
+    },
+    remove: (neighbor) => void neighbors.delete(neighbor.key),
+    all: () => neighbors.values(),
+    get size() {
+      return neighbors.size;
+    },
+  };
+}
+
+/** Who speaks from where; the names may hold anything. */
+function keyOf(protocol: NeighborProtocol, localInterface: string, { chassis_id, port_id }: NeighborFacts): string {
+  return JSON.stringify([protocol, localInterface, chassis_id, port_id]);
+}
+
+function withVlans(facts: NeighborFacts, vlans: NeighborFacts): NeighborFacts {
+  const addresses = [...new Set([...facts.management_addresses, ...vlans.management_addresses])].slice(0, 16);
+  return { ...facts, vlan_ids: vlans.vlan_ids, vlan_names: vlans.vlan_names, management_addresses: addresses };
+}
+
+/** What an event of an earlier version did not say is not known. */
+function factsOf(data: NeighborDiscovered): NeighborFacts {
+  const { protocol: _, local_interface: _place, ttl_seconds: _ttl, source_mac: _mac, changed: _changed, ...facts } = data;
+  return {
+    chassis_id_type: "local", port_id_type: "local", platform: "", vlan_names: [], native_vlan: null, voice_vlan: null, power: null,
+    ...facts,
+  };
+}
