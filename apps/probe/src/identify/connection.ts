@@ -1,0 +1,190 @@
+import { connect as connectTcp } from "node:net";
+import type { Duplex } from "node:stream";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+
+/** A conversation with a stranger over one TCP connection: bounded in bytes and time, and never failing but by silence. */
+export interface Connection {
+  send(bytes: Uint8Array | string): void;
+  /**
+   * Waits until what was received is enough.
+   * @param isEnough Asked whenever more has come; gets everything that was received and not yet taken.
+   * @returns Everything received and not yet taken, which is taken by this: when it is enough, the time is over, or the peer has ended.
+   */
+  read(isEnough: (bytes: Uint8Array) => boolean, timeoutMs: number): Promise<Uint8Array>;
+  /** Goes on inside TLS. @returns Null where the peer cannot; the connection is of no more use then. */
+  startTls(options: TlsOptions): Promise<TlsSession | null>;
+  /** The peer has ended, or too much was received. */
+  isClosed(): boolean;
+  close(): void;
+}
+
+export interface TlsOptions {
+  readonly timeoutMs: number;
+  /** Protocols to offer by ALPN, the best first. */
+  readonly alpn: readonly string[];
+}
+
+/** What a TLS handshake told. */
+export interface TlsSession {
+  /** As `TLSv1.3`. */
+  readonly version: string;
+  readonly alpn: string;
+  readonly cipher: string;
+  readonly certificate: TlsCertificate | null;
+}
+
+export interface TlsCertificate {
+  /** SHA-256 of the certificate's DER, 64 lower-case digits. */
+  readonly sha256: string;
+  /** As `CN=nas,O=Synology Inc.`. */
+  readonly subject: string;
+  readonly issuer: string;
+  readonly commonName: string;
+  readonly names: readonly string[];
+  readonly validTo: string;
+}
+
+/** More than any greeting, page or certificate chain that says who somebody is. What sends more is cut off. */
+const MAX_BYTES = 256 * 1024;
+
+/** @returns A connection, or null where none comes about in time. */
+export function openConnection(
+  target: { readonly ip: string; readonly port: number },
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Connection | null> {
+  if (options.signal.aborted) return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const socket = connectTcp({ host: target.ip, port: target.port, noDelay: true });
+    const end = (connection: Connection | null) => {
+      clearTimeout(timer);
+      options.signal.removeEventListener("abort", abort);
+      if (!connection) socket.destroy();
+      resolve(connection);
+    };
+    const abort = () => end(null);
+    const timer = setTimeout(abort, options.timeoutMs);
+    options.signal.addEventListener("abort", abort, { once: true });
+    socket.once("error", abort);
+    socket.once("connect", () => {
+      socket.removeListener("error", abort);
+      end(createConnection(socket, options.signal));
+    });
+  });
+}
+
+/** @param signal Closes the connection. */
+export function createConnection(socket: Duplex, signal: AbortSignal): Connection {
+  let stream = socket;
+  let received: Uint8Array[] = [];
+  let taken = 0;
+  let closed = false;
+  let wake: () => void = () => undefined;
+  const end = () => {
+    closed = true;
+    wake();
+  };
+  const onData = (bytes: Uint8Array) => {
+    taken += bytes.length;
+    received.push(bytes);
+    if (taken > MAX_BYTES) close();
+    wake();
+  };
+  const close = () => {
+    signal.removeEventListener("abort", close);
+    stream.destroy();
+    socket.destroy();
+    end();
+  };
+  const listen = (next: Duplex) => {
+    stream = next;
+    next.on("data", onData);
+    next.on("end", end);
+    next.on("close", end);
+    next.on("error", end);
+  };
+  listen(socket);
+  signal.addEventListener("abort", close, { once: true });
+  return {
+    send: (bytes) => {
+      if (!closed) stream.write(bytes);
+    },
+    async read(isEnough, timeoutMs) {
+      const deadline = performance.now() + timeoutMs;
+      for (;;) {
+        const bytes = received.length === 1 ? (received[0] as Uint8Array) : Buffer.concat(received);
+        const left = deadline - performance.now();
+        if (closed || left <= 0 || (bytes.length > 0 && isEnough(bytes))) {
+          received = [];
+          return bytes;
+        }
+        received = bytes.length === 0 ? [] : [bytes];
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, left);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        wake = () => undefined;
+      }
+    },
+    startTls(options) {
+      for (const event of ["data", "end"]) stream.removeAllListeners(event);
+      received = [];
+      return new Promise((resolve) => {
+        // Old devices speak old versions and weak ciphers, with certificates that nobody signed: it is asked who they are, not whether to trust them.
+        const secure = connectTls({
+          socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
+        });
+        const finish = (session: TlsSession | null) => {
+          clearTimeout(timer);
+          secure.removeListener("error", fail);
+          if (session) listen(secure);
+          else {
+            secure.on("error", () => undefined);
+            close();
+          }
+          resolve(session);
+        };
+        const fail = () => finish(null);
+        const timer = setTimeout(fail, options.timeoutMs);
+        secure.once("error", fail);
+        secure.once("close", fail);
+        secure.once("secureConnect", () => finish(describeSession(secure)));
+      });
+    },
+    isClosed: () => closed,
+    close,
+  };
+}
+
+function describeSession(socket: TLSSocket): TlsSession {
+  const alpn = socket.alpnProtocol;
+  return {
+    version: socket.getProtocol() ?? "", alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name, certificate: readCertificate(socket),
+  };
+}
+
+function readCertificate(socket: TLSSocket): TlsCertificate | null {
+  // Without a certificate, as in anonymous ciphers, Node gives an empty object.
+  const certificate = socket.getPeerCertificate() as Partial<ReturnType<TLSSocket["getPeerCertificate"]>>;
+  if (certificate.fingerprint256 === undefined) return null;
+  const names = (certificate.subjectaltname ?? "").split(", ").flatMap((entry) => /^(?:DNS|IP Address):(.+)$/.exec(entry)?.[1] ?? []);
+  return {
+    sha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+    subject: writeName(certificate.subject),
+    issuer: writeName(certificate.issuer),
+    commonName: firstText(certificate.subject?.CN),
+    names: names.slice(0, 32),
+    validTo: certificate.valid_to ?? "",
+  };
+}
+
+function writeName(name: object | undefined): string {
+  return Object.entries(name ?? {}).map(([key, value]) => `${key}=${firstText(value)}`).join(",");
+}
+
+function firstText(value: unknown): string {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === "string" ? first : "";
+}

@@ -1,0 +1,217 @@
+import { webcrypto } from "node:crypto";
+import { createSocket } from "node:dgram";
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import "reflect-metadata";
+import { X509CertificateGenerator } from "@peculiar/x509";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { openConnection } from "./connection.ts";
+import { identifyService } from "./identify.ts";
+import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+const never = new AbortController().signal;
+const random = () => 0.5;
+
+/** A server of one connection's manners, and how many connections it had. */
+async function serve(onConnection: (socket: Socket) => void, make: (onConnection: (socket: Socket) => void) => Server = createServer) {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = make((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return { port, connections: () => connections };
+}
+
+/** As if the service were at `port`, while it is elsewhere. */
+function identifyAt(port: number, actual: number, signal = never) {
+  return identifyService({ ip: "127.0.0.1", port, protocol: "tcp" }, { random, connect: (target, options) => openConnection({ ...target, port: actual }, options) }, signal);
+}
+
+describe("a service over TCP", () => {
+  test("that greets is named from its greeting, on one connection, wherever it is", async () => {
+    const { port, connections } = await serve((socket) => socket.write("220 (vsFTPd 3.0.3)\r\n"));
+    expect(await identifyAt(40_021, port)).toMatchObject({
+      service: "ftp", version: "vsftpd 3.0.3", banner: "220 (vsFTPd 3.0.3)",
+      verdicts: { cpe: { value: "cpe:2.3:a:vsftpd_project:vsftpd:3.0.3:*:*:*:*:*:*:*" } },
+    });
+    expect(connections()).toBe(1);
+  });
+
+  test("that answers HTTP is named from its headers and title, also where it was not expected", async () => {
+    const { port, connections } = await serve((socket) => socket.once("data", () => {
+      socket.write("HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nContent-Length: 31\r\n\r\n<title>Synology  Disk</title>...");
+    }));
+    const found = await identifyAt(12_345, port);
+    expect(found).toMatchObject({ service: "http", version: "nginx 1.22.1", verdicts: { device_type: { value: "server", source: "http-title" } } });
+    expect(found?.banner).toContain("title: Synology Disk");
+    expect(connections()).toBe(1);
+  });
+
+  test("is followed to where it sends its visitors, on its own host only", async () => {
+    const asked: string[] = [];
+    const { port } = await serve((socket) => socket.on("data", (bytes: Buffer) => {
+      const path = /^GET (\S+)/.exec(bytes.toString())?.[1] ?? "";
+      asked.push(path);
+      if (path === "/") socket.write(`HTTP/1.1 302 Found\r\nLocation: ${asked.length > 5 ? "" : "/login"}\r\nContent-Length: 0\r\n\r\n`);
+      else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n<title>FRITZ!Box 7590</title>.");
+    }));
+    expect(await identifyAt(80, port)).toMatchObject({ verdicts: { vendor: { value: "AVM" }, device_type: { value: "router" } } });
+    expect(asked).toEqual(["/", "/login"]);
+    const elsewhere = await serve((socket) => socket.on("data", () => socket.write("HTTP/1.1 302 Found\r\nLocation: http://example.com/\r\nContent-Length: 0\r\n\r\n")));
+    expect(await identifyAt(80, elsewhere.port)).toMatchObject({ service: "http" });
+  });
+
+  test("that says nothing, hangs up, talks without end or slowly is left in bounded time and memory, with few connections", { timeout: 60_000 }, async () => {
+    const manners: readonly ((socket: Socket) => void)[] = [
+      () => undefined,
+      (socket) => socket.destroy(),
+      (socket) => {
+        const flood = () => {
+          while (!socket.destroyed && socket.write(Buffer.alloc(65_536, "A"))) continue;
+        };
+        socket.on("drain", flood);
+        flood();
+      },
+      (socket) => {
+        const timer = setInterval(() => socket.write("A"), 50);
+        socket.on("close", () => clearInterval(timer));
+      },
+      (socket) => socket.on("data", (bytes) => socket.write(bytes)),
+    ];
+    await Promise.all(manners.map(async (manner) => {
+      const { port, connections } = await serve(manner);
+      const startedAt = performance.now();
+      const found = await identifyAt(7777, port);
+      expect(["", "echo"]).toContain(found?.service ?? "");
+      expect(performance.now() - startedAt).toBeLessThan(16_000);
+      expect(connections()).toBeLessThanOrEqual(6);
+    }));
+  });
+
+  test("is left at once when told so", async () => {
+    const { port } = await serve(() => undefined);
+    const stop = new AbortController();
+    const found = identifyAt(22, port, stop.signal);
+    const startedAt = performance.now();
+    stop.abort();
+    expect(await found).toBe(null);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
+  test("at a print port is never connected to", async () => {
+    const { port, connections } = await serve(() => undefined);
+    for (const print of [9100, 9107, 515]) await identifyAt(print, port);
+    expect(connections()).toBe(0);
+  });
+});
+
+describe("a service inside TLS", () => {
+  let credentials: { readonly key: string; readonly cert: string };
+  beforeAll(async () => {
+    const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+    const notAfter = new Date(Date.now() + 86_400_000);
+    const certificate = await X509CertificateGenerator.createSelfSigned({ serialNumber: "01", name: "CN=nas.lab.test,O=Lab", notAfter, keys, signingAlgorithm: { name: "ECDSA", hash: "SHA-256" } });
+    const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
+    credentials = { key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, cert: certificate.toString("pem") };
+  });
+
+  test("is named as without it, with the certificate's fingerprint as a key", async () => {
+    const { port } = await serve((socket) => socket.write("* OK [CAPABILITY IMAP4rev1] Dovecot (Debian) ready.\r\n"), (onConnection) => createTlsServer(credentials, onConnection));
+    const found = await identifyAt(993, port);
+    expect(found).toMatchObject({ service: "imaps", version: "Dovecot imapd", tls: { version: "TLSv1.3", certificate: { subject: "CN=nas.lab.test,O=Lab" } } });
+    expect(found?.keys).toEqual([{ field: "tls_certificate", value: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, source: "tls" }]);
+  });
+
+  test("that begins with STARTTLS shows its certificate, too", async () => {
+    const { port } = await serve((socket) => {
+      socket.write("220 mx.lab.test ESMTP Postfix (Debian/GNU)\r\n");
+      socket.on("data", (bytes: Buffer) => {
+        if (bytes.toString().startsWith("EHLO")) socket.write("250-mx.lab.test\r\n250 STARTTLS\r\n");
+        if (!bytes.toString().startsWith("STARTTLS")) return;
+        socket.removeAllListeners("data");
+        socket.write("220 ready\r\n", () => {
+          const secure = createTlsServer(credentials);
+          secure.on("tlsClientError", () => undefined);
+          secure.emit("connection", socket);
+        });
+      });
+    });
+    expect(await identifyAt(25, port)).toMatchObject({ service: "smtp", version: "Postfix smtpd", tls: { certificate: { commonName: "nas.lab.test" } }, verdicts: { os: { value: "Debian" } } });
+  });
+});
+
+describe("a service over UDP", () => {
+  test("is asked at its own port, and only its answer counts", async () => {
+    const server = createSocket("udp4");
+    server.on("message", (bytes, from) => {
+      if (bytes.toString().startsWith("M-SEARCH")) server.send("HTTP/1.1 200 OK\r\nST: upnp:rootdevice\r\nSERVER: Debian DLNADOC/1.50 UPnP/1.0 MiniDLNA/1.3.0\r\n\r\n", from.port, from.address);
+    });
+    await new Promise<void>((resolve) => server.bind(0, "127.0.0.1", resolve));
+    closers.push(() => server.close());
+    const { askDatagram } = await import("./datagrams.ts");
+    const ask: typeof askDatagram = (target, question, options) => askDatagram({ ...target, port: server.address().port }, question, options);
+    expect(await identifyService({ ip: "127.0.0.1", port: 1900, protocol: "udp" }, { random, ask }, never)).toMatchObject({ service: "upnp", version: "MiniDLNA 1.3.0" });
+    expect(await identifyService({ ip: "127.0.0.1", port: 9, protocol: "udp" }, { random, ask }, never)).toBe(null);
+  });
+});
+
+describe("every protocol", () => {
+  /** The same at each run. */
+  function seeded(seed: number): (limit: number) => number {
+    let state = seed;
+    return (limit) => {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      return (state >>> 0) % limit;
+    };
+  }
+
+  /** What a hostile peer may send after, too: nothing, or noise. */
+  function fakeConnection(next: (limit: number) => number) {
+    let reads = 0;
+    const closed = { send: () => undefined, startTls: () => Promise.resolve(null), isClosed: () => true, close: () => undefined };
+    return { ...closed, read: () => Promise.resolve((reads += 1) > 3 ? new Uint8Array() : Uint8Array.from({ length: next(80) }, () => next(256))) };
+  }
+
+  test("survives whatever bytes come, and claims nothing that is not text", async () => {
+    const next = seeded(11);
+    const target = { ip: "192.0.2.1", port: 1, isSecure: false };
+    for (const protocol of TCP_PROTOCOLS) {
+      const hello = Buffer.from(protocol.hello?.(target) ?? "");
+      for (let round = 0; round < 300; round += 1) {
+        const bytes = next(2) === 0 ? Uint8Array.from({ length: next(200) }, () => next(256)) : Uint8Array.from(hello, (byte) => (next(8) === 0 ? next(256) : byte));
+        expect(["yes", "no", "more"]).toContain(protocol.recognise(bytes));
+        const result = await protocol.learn(bytes, fakeConnection(next), target);
+        for (const claim of result?.claims ?? []) expect(typeof claim.value).toBe("string");
+      }
+    }
+    for (const protocol of UDP_PROTOCOLS) {
+      for (let round = 0; round < 500; round += 1) {
+        const bytes = Uint8Array.from({ length: next(200) }, () => next(256));
+        await protocol.learn(bytes, () => Promise.resolve(next(2) === 0 ? null : bytes));
+      }
+    }
+  });
+
+  test("has a question that is its own, or waits for a greeting", () => {
+    const names = [...TCP_PROTOCOLS, ...UDP_PROTOCOLS].map((protocol) => protocol.name);
+    expect(new Set(names).size).toBeGreaterThan(48);
+    for (const protocol of UDP_PROTOCOLS) for (const question of protocol.questions) expect(question(() => 0.5).length).toBeGreaterThan(7);
+  });
+});

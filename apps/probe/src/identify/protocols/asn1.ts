@@ -1,0 +1,82 @@
+// BER as LDAP, SNMP and Kerberos use it: tags of one byte, definite lengths. @see ITU-T X.690 section 8.1
+import { Reader } from "@lanthorn/packets";
+
+export interface Tlv {
+  readonly tag: number;
+  /** A view. */
+  readonly value: Uint8Array;
+  /** Of tag, length and value together. */
+  readonly size: number;
+}
+
+const MAX_LENGTH = 1024 * 1024;
+
+/** @returns The first element, or null where it is not whole. */
+export function readTlv(bytes: Uint8Array): Tlv | null {
+  const reader = new Reader(bytes);
+  const tag = reader.u8();
+  let length = reader.u8();
+  if (length > 0x80 && length <= 0x84) {
+    const digits = reader.take(length - 0x80);
+    length = digits.reduce((sum, digit) => sum * 256 + digit, 0);
+  } else if (length >= 0x80) {
+    return null;
+  }
+  if (length > MAX_LENGTH) return null;
+  const value = reader.take(length);
+  return reader.failed ? null : { tag, value, size: reader.offset };
+}
+
+/** Every element of a constructed one. */
+export function readAll(bytes: Uint8Array): readonly Tlv[] {
+  const elements: Tlv[] = [];
+  for (let rest = bytes; rest.length > 0 && elements.length < 1024; ) {
+    const element = readTlv(rest);
+    if (!element) break;
+    elements.push(element);
+    rest = rest.subarray(element.size);
+  }
+  return elements;
+}
+
+export function encodeTlv(tag: number, value: Uint8Array): Buffer {
+  const { length } = value;
+  const head = length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from(head), value]);
+}
+
+/** As `1.3.6.1`; every arc as far as numbers are exact. */
+export function decodeObjectIdentifier(bytes: Uint8Array): string {
+  const arcs: number[] = [];
+  let arc = 0;
+  for (const byte of bytes.subarray(0, 128)) {
+    arc = arc * 128 + (byte & 0x7f);
+    if (byte >= 0x80) continue;
+    if (arcs.length === 0) arcs.push(Math.min(2, Math.floor(arc / 40)), arc - 40 * Math.min(2, Math.floor(arc / 40)));
+    else arcs.push(arc);
+    arc = 0;
+  }
+  return arcs.join(".");
+}
+
+export function encodeObjectIdentifier(text: string): Buffer {
+  const [first = 1, second = 3, ...rest] = text.split(".").map(Number);
+  const bytes = [first * 40 + second];
+  for (const arc of rest) {
+    const digits = [arc & 0x7f];
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) digits.unshift((left & 0x7f) | 0x80);
+    bytes.push(...digits);
+  }
+  return encodeTlv(0x06, Buffer.from(bytes));
+}
+
+export function encodeInteger(value: number): Buffer {
+  const bytes = [value & 0xff];
+  for (let left = Math.floor(value / 256); left > 0; left = Math.floor(left / 256)) bytes.unshift(left & 0xff);
+  if ((bytes[0] ?? 0) >= 0x80) bytes.unshift(0);
+  return encodeTlv(0x02, Buffer.from(bytes));
+}
+
+export function decodeInteger(bytes: Uint8Array): number {
+  return bytes.subarray(0, 6).reduce((sum, byte) => sum * 256 + byte, 0);
+}

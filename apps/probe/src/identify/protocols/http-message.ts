@@ -1,0 +1,84 @@
+// HTTP/1.1 as a client needs it to learn who a server is. @see RFC 9112
+import type { Connection } from "../connection.ts";
+import { type Target, toText } from "../protocol.ts";
+
+export interface HttpAnswer {
+  /** 100–999. */
+  readonly status: number;
+  readonly statusLine: string;
+  /** By lower-case name; of several fields of a name, the first. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The server takes another request on this connection. */
+  readonly staysOpen: boolean;
+}
+
+const MAX_BODY = 128 * 1024;
+const MAX_HEAD = 16 * 1024;
+
+export function encodeRequest(target: Target, path: string): string {
+  const host = target.ip.includes(":") ? `[${target.ip}]` : target.ip;
+  const isDefault = target.port === (target.isSecure ? 443 : 80);
+  return `GET ${path} HTTP/1.1\r\nHost: ${host}${isDefault ? "" : `:${target.port}`}\r\nUser-Agent: Mozilla/5.0 (compatible; Lanthorn)\r\nAccept: */*\r\n\r\n`;
+}
+
+/** @param first What of the answer is here already. @returns Null for what is no HTTP answer. */
+export async function readAnswerTo(first: Uint8Array, connection: Connection, timeoutMs: number): Promise<HttpAnswer | null> {
+  const missing = lengthMissing(first);
+  if (missing === null) return null;
+  const rest = missing === 0 ? new Uint8Array() : await connection.read((more) => lengthMissing(Buffer.concat([first, more])) === 0, timeoutMs);
+  return decodeAnswer(Buffer.concat([first, rest]), connection.isClosed());
+}
+
+/** Asks for another path on the same connection. */
+export async function request(connection: Connection, target: Target, path: string, timeoutMs: number): Promise<HttpAnswer | null> {
+  connection.send(encodeRequest(target, path));
+  const first = await connection.read((bytes) => toText(bytes).includes("\n"), timeoutMs);
+  return first.length === 0 ? null : readAnswerTo(first, connection, timeoutMs);
+}
+
+/** @returns 0 when the answer is whole, 1 when more must come, null for what is no HTTP answer. */
+function lengthMissing(bytes: Uint8Array): 0 | 1 | null {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  if (!/^HTTP\/\d\.\d \d{3}/.test(text)) return null;
+  const headEnd = text.indexOf("\r\n\r\n");
+  if (headEnd === -1) return text.length > MAX_HEAD ? 0 : 1;
+  const body = text.length - headEnd - 4;
+  if (body >= MAX_BODY || /^HTTP\/\d\.\d (?:204|304)/.test(text)) return 0;
+  const head = text.slice(0, headEnd);
+  const length = /\r\ncontent-length: *(\d{1,12})/i.exec(head)?.[1];
+  if (length !== undefined) return body >= Number(length) ? 0 : 1;
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n(?:.*\r\n)*\r\n$/.test(text.slice(Math.max(headEnd + 4, text.length - 256))) ? 0 : 1;
+  return 1;
+}
+
+export function decodeAnswer(bytes: Uint8Array, isClosed: boolean): HttpAnswer | null {
+  const text = toText(bytes, MAX_HEAD + MAX_BODY);
+  const separator = text.indexOf("\r\n\r\n");
+  const head = separator === -1 ? text : text.slice(0, separator);
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const status = Number(/^HTTP\/\d\.\d (\d{3})/.exec(statusLine)?.[1] ?? 0);
+  if (status === 0) return null;
+  const headers: Record<string, string> = {};
+  for (const line of lines.slice(0, 100)) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers[line.slice(0, colon).trim().toLowerCase()] ??= line.slice(colon + 1).trim();
+  }
+  const raw = separator === -1 ? "" : text.slice(separator + 4);
+  const isChunked = /chunked/i.test(headers["transfer-encoding"] ?? "");
+  const hasLength = headers["content-length"] !== undefined || isChunked;
+  const staysOpen = !isClosed && hasLength && !/close/i.test(headers["connection"] ?? "") && statusLine.startsWith("HTTP/1.1");
+  return { status, statusLine, headers, body: isChunked ? joinChunks(raw) : raw, staysOpen };
+}
+
+function joinChunks(text: string): string {
+  let body = "";
+  for (let at = 0; at < text.length; ) {
+    const lineEnd = text.indexOf("\r\n", at);
+    const size = lineEnd === -1 ? Number.NaN : Number.parseInt(text.slice(at, lineEnd), 16);
+    if (!(size > 0)) break;
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = lineEnd + 2 + size + 2;
+  }
+  return body;
+}

@@ -1,0 +1,77 @@
+// Screens from afar: RFB (RFC 6143), RDP's negotiation (MS-RDPBCGR 2.2.1), X11's set-up.
+import { Reader } from "@lanthorn/packets";
+import { beginsWith, claims, endsLine, learned, printable, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+
+const RFB_SECURITY: Readonly<Record<number, string>> = { 1: "none", 2: "VNC", 5: "RA2", 16: "Tight", 18: "TLS", 19: "VeNCrypt", 30: "Apple" };
+
+export const vnc: TcpProtocol = {
+  name: "vnc",
+  ports: [5800, 5900, 5901, 5902, 5903],
+  recognise: (bytes) => (beginsWith(bytes, "RFB ") === "yes" && !endsLine(bytes) ? "more" : beginsWith(bytes, "RFB ")),
+  async learn(first, connection) {
+    const version = /^RFB (\d{3})\.(\d{3})/.exec(toText(first));
+    if (!version) return null;
+    const [major, minor] = [Number(version[1]), Number(version[2])];
+    // Only the list of ways to log in is read; none is chosen, so that no attempt is counted.
+    connection.send(first.subarray(0, 12));
+    const offer = minor >= 7 ? await connection.read((bytes) => bytes.length > (bytes[0] ?? 0), SHORT_ANSWER_MS) : new Uint8Array();
+    const types = [...offer.subarray(1, 1 + (offer[0] ?? 0))].map((type) => RFB_SECURITY[type] ?? String(type));
+    const product = major === 3 && minor === 889 ? { product: "Apple remote desktop vnc", vendor: "Apple", os: "macOS", device_type: "workstation" }
+      : major === 4 || major === 5 ? { product: "RealVNC Enterprise", vendor: "RealVNC" }
+      : types.includes("Tight") ? { product: "TightVNC" } : { product: "VNC" };
+    return learned("vnc", {
+      claims: [...claims("vnc", 0.6, product), ...claims("vnc", 0.9, { version: `protocol ${major}.${minor}` })],
+      banner: printable(`${toText(first)}security types: ${types.join(", ")}`),
+    });
+  },
+};
+
+/** A connection request that offers TLS and CredSSP. */
+const RDP_REQUEST = Uint8Array.of(3, 0, 0, 19, 14, 0xe0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 3, 0, 0, 0);
+
+export const rdp: TcpProtocol = {
+  name: "ms-wbt-server",
+  ports: [3389],
+  hello: () => RDP_REQUEST,
+  ownPortsOnly: true,
+  recognise(bytes) {
+    if (bytes[0] !== 3 || (bytes.length > 1 && bytes[1] !== 0)) return "no";
+    return bytes.length < 11 ? "more" : bytes[5] === 0xd0 ? "yes" : "no";
+  },
+  async learn(first, connection) {
+    const reader = new Reader(first, 11);
+    const kind = reader.u8();
+    reader.take(3);
+    const chosen = reader.u32le();
+    const tls = !reader.failed && kind === 2 && chosen !== 0 ? await connection.startTls({ timeoutMs: 3000, alpn: [] }) : null;
+    const security = reader.failed ? "RDP" : kind === 3 ? `refused (${chosen})` : (["RDP", "TLS", "CredSSP"][chosen] ?? "RDSTLS");
+    // xrdp answers with the flags of what it has, which is nothing; Windows since 2008 has some.
+    const flags = first[12] ?? 0;
+    return learned("ms-wbt-server", {
+      claims: kind === 2 && chosen === 2 && flags > 1
+        ? claims("rdp", 0.7, { product: "Microsoft Terminal Services", vendor: "Microsoft", os: "Windows" })
+        : kind === 2 && flags === 0 && chosen < 2 ? claims("rdp", 0.7, { product: "xrdp" }) : [],
+      banner: `security: ${security}`,
+      tls,
+    });
+  },
+};
+
+/** Set-up in least-significant-byte-first order, version 11.0, without authorization. @see X Window System Protocol, section 8 */
+export const x11: TcpProtocol = {
+  name: "X11",
+  ports: [6000, 6001, 6002, 6003],
+  hello: () => Uint8Array.of(0x6c, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+  ownPortsOnly: true,
+  recognise(bytes) {
+    if (bytes.length < 8) return (bytes[0] ?? 0) <= 2 ? "more" : "no";
+    return (bytes[0] ?? 9) <= 2 && bytes[2] === 11 && bytes[3] === 0 ? "yes" : "no";
+  },
+  learn(first) {
+    const isOpen = first[0] === 1;
+    const vendorLength = (first[24] ?? 0) | ((first[25] ?? 0) << 8);
+    const vendor = isOpen ? toText(first.subarray(40, 40 + Math.min(vendorLength, 100))) : "";
+    const reason = isOpen ? "access granted" : toText(first.subarray(8, 8 + (first[1] ?? 0)));
+    return Promise.resolve(learned("X11", { claims: claims("x11", 0.8, { product: vendor }), banner: printable(`${vendor} ${reason}`) }));
+  },
+};

@@ -1,0 +1,70 @@
+// SNMP: version 3's engine discovery (RFC 3414 section 4), which needs no secret, and system.* with the community that everybody knows.
+import { claims, learned, type Learned, printable, toText, type UdpProtocol } from "../protocol.ts";
+import { decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv } from "./asn1.ts";
+
+const SYSTEM = { description: "1.3.6.1.2.1.1.1.0", object: "1.3.6.1.2.1.1.2.0", name: "1.3.6.1.2.1.1.5.0" } as const;
+
+/** @param version 0 for SNMPv1, 1 for SNMPv2c. */
+export function encodeSnmpGet(version: 0 | 1, community: string, names: readonly string[], requestId: number): Buffer {
+  const bindings = names.map((name) => encodeTlv(0x30, Buffer.concat([encodeObjectIdentifier(name), encodeTlv(0x05, Buffer.alloc(0))])));
+  const pdu = encodeTlv(0xa0, Buffer.concat([encodeInteger(requestId), encodeInteger(0), encodeInteger(0), encodeTlv(0x30, Buffer.concat(bindings))]));
+  return encodeTlv(0x30, Buffer.concat([encodeInteger(version), encodeTlv(0x04, Buffer.from(community)), pdu]));
+}
+
+/** A reportable request to an engine that is not known: the answer names the engine. */
+export function encodeSnmpDiscovery(messageId: number): Buffer {
+  const empty = encodeTlv(0x04, Buffer.alloc(0));
+  const global = encodeTlv(0x30, Buffer.concat([encodeInteger(messageId), encodeInteger(65_507), encodeTlv(0x04, Buffer.from([4])), encodeInteger(3)]));
+  const security = encodeTlv(0x04, encodeTlv(0x30, Buffer.concat([empty, encodeInteger(0), encodeInteger(0), empty, empty, empty])));
+  const pdu = encodeTlv(0xa0, Buffer.concat([encodeInteger(1), encodeInteger(0), encodeInteger(0), encodeTlv(0x30, Buffer.alloc(0))]));
+  return encodeTlv(0x30, Buffer.concat([encodeInteger(3), global, security, encodeTlv(0x30, Buffer.concat([empty, empty, pdu]))]));
+}
+
+/** @returns The engine's id in hexadecimal, or null for what is no report of one. */
+export function decodeSnmpEngine(bytes: Uint8Array): string | null {
+  const [version, , security] = readAll(readTlv(bytes)?.value ?? new Uint8Array());
+  if (!version || decodeInteger(version.value) !== 3 || security?.tag !== 0x04) return null;
+  const [engine] = readAll(readTlv(security.value)?.value ?? new Uint8Array());
+  return engine && engine.value.length >= 5 && engine.value.length <= 32 ? Buffer.from(engine.value).toString("hex") : null;
+}
+
+/** @returns Texts by name: strings as they are, identifiers in dots; null for what is no answer, empty where the agent tells nothing. */
+export function decodeSnmpResponse(bytes: Uint8Array): ReadonlyMap<string, string> | null {
+  const [version, , pdu] = readAll(readTlv(bytes)?.value ?? new Uint8Array());
+  if (!version || version.tag !== 0x02 || pdu?.tag !== 0xa2) return null;
+  const [, , , list] = readAll(pdu.value);
+  const found = new Map<string, string>();
+  for (const binding of readAll(list?.value ?? new Uint8Array())) {
+    const [name, value] = readAll(binding.value);
+    if (name?.tag !== 0x06 || !value) continue;
+    if (value.tag === 0x04) found.set(decodeObjectIdentifier(name.value), toText(value.value));
+    if (value.tag === 0x06) found.set(decodeObjectIdentifier(name.value), decodeObjectIdentifier(value.value));
+  }
+  return found;
+}
+
+export const snmp: UdpProtocol = {
+  name: "snmp",
+  ports: [161, 1161],
+  questions: [() => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f), () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50)],
+  async learn(answer, ask) {
+    const engine = decodeSnmpEngine(answer);
+    const system = engine === null ? answer : await ask(encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c51));
+    const values = system && decodeSnmpResponse(system);
+    if (engine === null && !values) return null;
+    return describe(engine, values ?? new Map());
+  },
+};
+
+function describe(engine: string | null, values: ReadonlyMap<string, string>): Learned {
+  const description = values.get(SYSTEM.description) ?? "";
+  const object = values.get(SYSTEM.object) ?? "";
+  // RFC 3411 section 5: the first bit, and the enterprise of who made the engine; net-snmp's is 8072.
+  const isNetSnmp = engine?.startsWith("80001f88") === true;
+  return learned("snmp", {
+    answers: [...(description === "" ? [] : [{ kind: "snmp-description" as const, text: description }]), ...(object === "" ? [] : [{ kind: "snmp-object" as const, text: object }])],
+    claims: [...claims("snmp-engine", 0.9, isNetSnmp ? { product: "net-snmp", vendor: "net-snmp" } : {}), ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
+    keys: engine === null ? [] : [{ field: "snmp_engine_id", value: engine }],
+    banner: printable([description, object, engine === null ? "" : `engine ${engine}`].filter((line) => line !== "").join("\n")),
+  });
+}

@@ -1,0 +1,38 @@
+import type { Claim } from "./claim.ts";
+import { DNS_VERSION_RULES, FTP_RULES, IRC_RULES, MYSQL_RULES, TELNET_RULES } from "./greetings.ts";
+import { TITLE_RULES } from "./html-title.ts";
+import { HTTP_SERVER_RULES, PLATFORM_RULES } from "./http-server.ts";
+import { IMAP_RULES, POP3_RULES, SMTP_RULES } from "./mail.ts";
+import { claimsOf, type Rule } from "./rule.ts";
+import { SNMP_DESCRIPTION_RULES, SNMP_OBJECT_RULES } from "./snmp.ts";
+import { SSH_RULES } from "./ssh.ts";
+
+/** Every kind of answer that there are rules for. Of a table the first rule that matches speaks. */
+export const ANSWER_RULES = {
+  "ssh": SSH_RULES,
+  "http-server": HTTP_SERVER_RULES,
+  "http-title": TITLE_RULES,
+  "http-realm": TITLE_RULES,
+  "ftp": FTP_RULES,
+  "smtp": SMTP_RULES,
+  "imap": IMAP_RULES,
+  "pop3": POP3_RULES,
+  "telnet": TELNET_RULES,
+  "irc": IRC_RULES,
+  "mysql": MYSQL_RULES,
+  "dns-version": DNS_VERSION_RULES,
+  "snmp-description": SNMP_DESCRIPTION_RULES,
+  "snmp-object": SNMP_OBJECT_RULES,
+} as const satisfies Readonly<Record<string, readonly Rule[]>>;
+export type AnswerKind = keyof typeof ANSWER_RULES;
+
+/** Answers in which daemons name the system that they were built for. */
+const NAMES_PLATFORM: ReadonlySet<AnswerKind> = new Set(["ssh", "http-server", "ftp", "smtp", "mysql", "dns-version"]);
+
+/** @returns What the answer says of the service and its device; nothing for an answer that no rule knows. */
+export function readAnswer(kind: AnswerKind, text: string): readonly Claim[] {
+  const claims = claimsOf(ANSWER_RULES[kind], text, kind);
+  if (!NAMES_PLATFORM.has(kind)) return claims;
+  const said = new Set(claims.map((claim) => claim.field));
+  return [...claims, ...claimsOf(PLATFORM_RULES, text, kind).filter((claim) => !said.has(claim.field))];
+}

@@ -1,0 +1,60 @@
+import { formatCpe } from "../cpe.ts";
+import type { Claim, ClaimField } from "./claim.ts";
+
+/** Values by field; `$1` stands for a group of the pattern. A `cpe` is `part:vendor:product[:version[:update]]`. */
+export type Statement = { readonly [field in ClaimField]?: string };
+
+/** What a text means. */
+export interface Rule {
+  readonly pattern: RegExp;
+  readonly says: Statement;
+  /** 0–1; 0.9 unless given. */
+  readonly confidence?: number;
+  /** Real answers, and everything that must be said of each. They are tests. */
+  readonly examples: readonly (readonly [text: string, says: Statement])[];
+}
+
+const DEFAULT_CONFIDENCE = 0.9;
+
+/** Longer texts are cut: no rule looks further, and none then takes long. */
+const MAX_TEXT = 4096;
+
+/** @returns What the first rule says that matches; null where none does. A value whose groups took no part is left out. */
+export function applyRules(rules: readonly Rule[], text: string): Statement | null {
+  const cut = text.slice(0, MAX_TEXT);
+  for (const rule of rules) {
+    const match = rule.pattern.exec(cut);
+    if (match) return fillIn(rule.says, match);
+  }
+  return null;
+}
+
+/** As claims, each with the rule's confidence. */
+export function claimsOf(rules: readonly Rule[], text: string, source: string): readonly Claim[] {
+  const cut = text.slice(0, MAX_TEXT);
+  for (const rule of rules) {
+    const match = rule.pattern.exec(cut);
+    if (!match) continue;
+    const confidence = rule.confidence ?? DEFAULT_CONFIDENCE;
+    return Object.entries(fillIn(rule.says, match)).map(([field, value]) => ({ field: field as ClaimField, value, source, confidence }));
+  }
+  return [];
+}
+
+function fillIn(says: Statement, match: RegExpExecArray): Statement {
+  const group = (number: string) => match[Number(number)]?.trim();
+  const filled = Object.entries(says).flatMap(([field, template]): [string, string][] => {
+    if (field === "cpe" || field === "os_cpe") {
+      const parts = template.split(":").map((part) => part.replaceAll(/\$(\d)/g, (_, number: string) => group(number) ?? ""));
+      return [[field, formatCpe(parts)]];
+    }
+    let missing = false;
+    const value = template.replaceAll(/\$(\d)/g, (_, number: string) => {
+      const text = group(number);
+      missing ||= text === undefined || text === "";
+      return text ?? "";
+    });
+    return missing ? [] : [[field, value]];
+  });
+  return Object.fromEntries(filled) as Statement;
+}

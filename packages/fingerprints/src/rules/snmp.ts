@@ -1,0 +1,105 @@
+import type { Rule } from "./rule.ts";
+
+/** sysDescr.0. @see RFC 3418 section 2 */
+export const SNMP_DESCRIPTION_RULES: readonly Rule[] = [
+  {
+    pattern: /^Cisco IOS(?:[ -]XE)? Software(?:, .{0,160}?Version (\d[\w.()]*))?/s,
+    says: { vendor: "Cisco", product: "Cisco IOS", os: "Cisco IOS", os_version: "$1", os_cpe: "o:cisco:ios:$1" },
+    examples: [["Cisco IOS Software, C2960 Software (C2960-LANBASEK9-M), Version 15.0(2)SE4, RELEASE SOFTWARE (fc1)", {
+      vendor: "Cisco", product: "Cisco IOS", os: "Cisco IOS", os_version: "15.0(2)SE4", os_cpe: "cpe:2.3:o:cisco:ios:15.0\\(2\\)se4:*:*:*:*:*:*:*",
+    }]],
+  },
+  {
+    pattern: /^Cisco Adaptive Security Appliance Version (\d[\w.()]*)/,
+    says: { vendor: "Cisco", os: "Cisco ASA", os_version: "$1", os_cpe: "o:cisco:adaptive_security_appliance_software:$1", device_type: "firewall" },
+    examples: [["Cisco Adaptive Security Appliance Version 9.8(2)", {
+      vendor: "Cisco", os: "Cisco ASA", os_version: "9.8(2)", os_cpe: "cpe:2.3:o:cisco:adaptive_security_appliance_software:9.8\\(2\\):*:*:*:*:*:*:*", device_type: "firewall",
+    }]],
+  },
+  {
+    pattern: /^RouterOS (\S+)/,
+    says: { vendor: "MikroTik", os: "RouterOS", model: "$1", device_type: "router" },
+    examples: [["RouterOS RB4011iGS+", { vendor: "MikroTik", os: "RouterOS", model: "RB4011iGS+", device_type: "router" }]],
+  },
+  {
+    pattern: /^(?:HP|HPE|ProCurve|Aruba) ?(?:J\w{5})?.{0,40}?(?:Switch|ProCurve)/,
+    says: { vendor: "HPE", device_type: "switch" },
+    examples: [["ProCurve J9019B Switch 2510B-24, revision Q.11.57", { vendor: "HPE", device_type: "switch" }]],
+  },
+  {
+    pattern: /^(?:HP ETHERNET MULTI-ENVIRONMENT|.{0,60}(?:LaserJet|OfficeJet|Printer|JETDIRECT|imageRUNNER|bizhub|WorkCentre|Aficio|TASKalfa|ECOSYS))/i,
+    says: { device_type: "printer" },
+    examples: [
+      ["HP ETHERNET MULTI-ENVIRONMENT,ROM none,JETDIRECT,JD153", { device_type: "printer" }],
+      ["Brother NC-8300w, Firmware Ver.1.05, MID 84U-E00 Laser Printer", { device_type: "printer" }],
+    ],
+  },
+  {
+    pattern: /^Brother (\S+)/,
+    says: { vendor: "Brother", model: "$1", device_type: "printer" },
+    examples: [["Brother NC-8300w, Firmware Ver.Z", { vendor: "Brother", model: "NC-8300w,", device_type: "printer" }]],
+  },
+  {
+    pattern: /(?:UniFi|U6|UAP)-?\S*.{0,40}(?:AP|Access Point)/i,
+    says: { vendor: "Ubiquiti", device_type: "access_point" },
+    examples: [["UAP-AC-Pro-Gen2 access point 6.5.28", { vendor: "Ubiquiti", device_type: "access_point" }]],
+  },
+  {
+    pattern: /\b(?:access point|wireless ap)\b/i,
+    says: { device_type: "access_point" },
+    confidence: 0.8,
+    examples: [["Dual-band Access Point, WAC510", { device_type: "access_point" }]],
+  },
+  {
+    pattern: /^(?:FortiGate|Fortigate|Palo Alto Networks|SonicWALL|pfSense|OPNsense|Check Point)/i,
+    says: { device_type: "firewall" },
+    examples: [["Palo Alto Networks PA-220 series firewall", { device_type: "firewall" }]],
+  },
+  {
+    pattern: /\b(?:managed|smart|ethernet|gigabit|stackable|layer ?[23]) (?:\S+ ){0,3}switch\b/i,
+    says: { device_type: "switch" },
+    confidence: 0.8,
+    examples: [["GS724T 24-port Gigabit Smart Switch", { device_type: "switch" }]],
+  },
+  {
+    pattern: /^Linux (\S+) (\d+\.\d+\.\d+\S*) .*\b(x86_64|i686|aarch64|armv\d\w*|mips\w*)\s*$/s,
+    says: { os: "Linux", os_version: "$2", os_cpe: "o:linux:linux_kernel:$2", hostname: "$1" },
+    examples: [["Linux core-switch 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01) x86_64", {
+      os: "Linux", os_version: "6.1.0-18-amd64", os_cpe: "cpe:2.3:o:linux:linux_kernel:6.1.0\\-18\\-amd64:*:*:*:*:*:*:*", hostname: "core-switch",
+    }]],
+  },
+  {
+    pattern: /Software: Windows Version (\d[\d.]*)/,
+    says: { os: "Windows", os_version: "$1", os_cpe: "o:microsoft:windows", vendor: "Microsoft" },
+    examples: [["Hardware: Intel64 Family 6 Model 85 Stepping 7 AT/AT COMPATIBLE - Software: Windows Version 6.3 (Build 17763 Multiprocessor Free)", {
+      os: "Windows", os_version: "6.3", os_cpe: "cpe:2.3:o:microsoft:windows:*:*:*:*:*:*:*:*", vendor: "Microsoft",
+    }]],
+  },
+];
+
+/** sysObjectID.0 below 1.3.6.1.4.1: who made the agent. @see RFC 3418; IANA's list of private enterprise numbers */
+export const SNMP_OBJECT_RULES: readonly Rule[] = [
+  { pattern: /^1\.3\.6\.1\.4\.1\.9\.(?!6\.)/, says: { vendor: "Cisco" }, examples: [["1.3.6.1.4.1.9.1.1208", { vendor: "Cisco" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.8072\.3\.2\.10$/, says: { product: "net-snmp", os: "Linux" }, examples: [["1.3.6.1.4.1.8072.3.2.10", { product: "net-snmp", os: "Linux" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.8072\.3\.2\.8$/, says: { product: "net-snmp", os: "FreeBSD" }, examples: [["1.3.6.1.4.1.8072.3.2.8", { product: "net-snmp", os: "FreeBSD" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.311\.1\.1\.3\.1\.1$/, says: { vendor: "Microsoft", os: "Windows", device_type: "workstation" }, confidence: 0.8,
+    examples: [["1.3.6.1.4.1.311.1.1.3.1.1", { vendor: "Microsoft", os: "Windows", device_type: "workstation" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.311\.1\.1\.3\.1\.[23]$/, says: { vendor: "Microsoft", os: "Windows", device_type: "server" },
+    examples: [["1.3.6.1.4.1.311.1.1.3.1.2", { vendor: "Microsoft", os: "Windows", device_type: "server" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.14988\.1/, says: { vendor: "MikroTik", os: "RouterOS", device_type: "router" }, examples: [["1.3.6.1.4.1.14988.1", { vendor: "MikroTik", os: "RouterOS", device_type: "router" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.11\.2\.3\.9\./, says: { vendor: "HP", device_type: "printer" }, examples: [["1.3.6.1.4.1.11.2.3.9.1", { vendor: "HP", device_type: "printer" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.11\.2\.3\.7\.11\./, says: { vendor: "HPE", device_type: "switch" }, examples: [["1.3.6.1.4.1.11.2.3.7.11.76", { vendor: "HPE", device_type: "switch" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.2435\.2\.3\.9\./, says: { vendor: "Brother", device_type: "printer" }, examples: [["1.3.6.1.4.1.2435.2.3.9.1", { vendor: "Brother", device_type: "printer" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.1248\./, says: { vendor: "Epson", device_type: "printer" }, examples: [["1.3.6.1.4.1.1248.1.1.2.1.3", { vendor: "Epson", device_type: "printer" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.1602\./, says: { vendor: "Canon", device_type: "printer" }, examples: [["1.3.6.1.4.1.1602.4.7", { vendor: "Canon", device_type: "printer" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.367\./, says: { vendor: "Ricoh", device_type: "printer" }, examples: [["1.3.6.1.4.1.367.1.1", { vendor: "Ricoh", device_type: "printer" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.253\.8\.62\./, says: { vendor: "Xerox", device_type: "printer" }, examples: [["1.3.6.1.4.1.253.8.62.1.31.1.2", { vendor: "Xerox", device_type: "printer" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.12356\.101\./, says: { vendor: "Fortinet", device_type: "firewall" }, examples: [["1.3.6.1.4.1.12356.101.1.1004", { vendor: "Fortinet", device_type: "firewall" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.25461\./, says: { vendor: "Palo Alto Networks", device_type: "firewall" }, examples: [["1.3.6.1.4.1.25461.2.3.30", { vendor: "Palo Alto Networks", device_type: "firewall" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.2636\./, says: { vendor: "Juniper", os: "Junos" }, examples: [["1.3.6.1.4.1.2636.1.1.1.2.39", { vendor: "Juniper", os: "Junos" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.4526\./, says: { vendor: "Netgear", device_type: "switch" }, confidence: 0.7, examples: [["1.3.6.1.4.1.4526.100.4.14", { vendor: "Netgear", device_type: "switch" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.6574\./, says: { vendor: "Synology", device_type: "server" }, examples: [["1.3.6.1.4.1.6574.1", { vendor: "Synology", device_type: "server" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.41112\./, says: { vendor: "Ubiquiti" }, examples: [["1.3.6.1.4.1.41112.1.6", { vendor: "Ubiquiti" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.368\./, says: { vendor: "Axis", device_type: "camera" }, examples: [["1.3.6.1.4.1.368.4.1", { vendor: "Axis", device_type: "camera" }]] },
+  { pattern: /^1\.3\.6\.1\.4\.1\.318\./, says: { vendor: "APC", device_type: "iot" }, examples: [["1.3.6.1.4.1.318.1.3.27", { vendor: "APC", device_type: "iot" }]] },
+];
