@@ -186,10 +186,14 @@ async function openRoot(root: string): Promise<DebianRoot> {
   };
 }
 
-/** The loader's folders: one for each multiarch triplet (`x86_64-linux-gnu`, `aarch64-linux-gnu`), then the plain one. */
+/** Inside a triplet's folder: libraries that a package's installation script would have linked from there (nmap needs this one). */
+const ALTERNATIVES = ["blas"];
+
+/** The loader's folders: one for each multiarch triplet (`x86_64-linux-gnu`, `aarch64-linux-gnu`), what lies in it, then the plain one. */
 async function libraryFolders(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const triplets = entries.filter((entry) => entry.isDirectory() && /-linux-gnu/.test(entry.name)).map((entry) => join(folder, entry.name));
   const plain = entries.some((entry) => /\.so(\.|$)/.test(entry.name)) ? [folder] : [];
-  return [...triplets, ...plain];
+  const inside = triplets.flatMap((triplet) => ALTERNATIVES.map((name) => join(triplet, name))).filter((path) => existsSync(path));
+  return [...triplets, ...inside, ...plain];
 }

@@ -6,6 +6,8 @@ export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/probe.toml";
 
 /** Half of a /24 in a second; gentle to the cheapest access point. */
 const DEFAULT_PACKETS_PER_SECOND = 200;
+/** A gigabit link carries 1.5 million of a scan's frames, 100 Mbit/s 150,000: then the interface's queue slows it down. */
+const DEFAULT_SCAN_PACKETS_PER_SECOND = 200_000;
 /** Cisco's Dynamic ARP Inspection shuts an untrusted port above 15 ARP packets a second. */
 const GENTLE_PACKETS_PER_SECOND = 12;
 
@@ -38,6 +40,10 @@ const Configuration = z.strictObject({
     packets_per_second: z.int().min(1).max(10_000).default(DEFAULT_PACKETS_PER_SECOND),
     /** At most 12 packets a second, whatever packets_per_second says. */
     gentle: z.boolean().default(false),
+  }).prefault({}),
+  scan: z.strictObject({
+    /** The most that a scan at somebody's word may reach; it goes slower by itself where frames get lost. */
+    packets_per_second: z.int().min(1).max(1_000_000).default(DEFAULT_SCAN_PACKETS_PER_SECOND),
   }).prefault({}),
   queue: z.strictObject({
     disk_budget_bytes: z.int().min(MIB).max(64 * 1024 * MIB).default(512 * MIB),

@@ -19,6 +19,7 @@ import { subnetsOf } from "../observe/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
+import { openScanLink } from "../scan/scan-link.ts";
 import { createSiteConfiguration } from "../uplink/site-configuration.ts";
 import { createUplink, type Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
@@ -121,12 +122,16 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
         packetsPerSecond: packetsPerSecond(configuration),
         networks: configuration.networks,
       },
+      scanPacketsPerSecond: configuration.scan.packets_per_second,
       excluded: configuration.excluded,
       maxHosts: configuration.max_hosts,
       unasked: deps.replay ? "all" : "paced",
     },
     sender: lan.sender,
     vendorOf: deps.vendorOf,
+    openScanLink: deps.replay ? null : (excluded) => openScanLink({ interface: configuration.interface ?? "", excluded, random }),
+    // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
+    identify: async (openPort, signal) => (await import("../identify/identify.ts")).identifyService(openPort, { random }, signal),
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
   const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";

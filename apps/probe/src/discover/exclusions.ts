@@ -1,17 +1,31 @@
 import { decodeDns, decodeFrame, ETHER_TYPE, NDP_TYPE, parseReverseName } from "@lanthorn/packets";
+import type { AddressSet } from "@lanthorn/packet-io";
 import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 
 /** Addresses that nothing is ever sent to. */
-export interface Exclusions {
-  holds(address: Uint8Array): boolean;
-  /** With one of these, nothing goes to all IPv6 nodes: it would reach them too. */
-  readonly hasIpv6: boolean;
+export interface Exclusions extends AddressSet {
+  /** The address is the whole of `bytes` unless offset and length are given. */
+  holds(bytes: Uint8Array, offset?: number, length?: number): boolean;
 }
 
 export function createExclusions(prefixes: readonly AddressPrefix[]): Exclusions {
   return {
-    holds: (address) => prefixes.some((prefix) => prefixHolds(prefix, address, 0, address.length)),
+    // Indexed: it is asked for each frame of a scan.
+    holds(bytes, offset = 0, length = bytes.length) {
+      for (let index = 0; index < prefixes.length; index += 1) {
+        if (prefixHolds(prefixes[index] as AddressPrefix, bytes, offset, length)) return true;
+      }
+      return false;
+    },
     hasIpv6: prefixes.some(({ bytes }) => bytes.length === 16),
+  };
+}
+
+/** What either of two leaves out. */
+export function bothExclusions(one: Exclusions, other: Exclusions): Exclusions {
+  return {
+    holds: (bytes, offset, length) => one.holds(bytes, offset, length) || other.holds(bytes, offset, length),
+    hasIpv6: one.hasIpv6 || other.hasIpv6,
   };
 }
 

@@ -4,7 +4,7 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
-import { createHostTable } from "../hosts/host-table.ts";
+import { createHostTable, onlineIpv4 } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
 import { createSightings } from "../hosts/sightings.ts";
 import { createTelling, type EventSink } from "../hosts/telling.ts";
@@ -18,10 +18,11 @@ import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.t
 import { createQuestionSender } from "./question-sender.ts";
 import { createReverseNames } from "./reverse-names.ts";
 import { createScans, type Scans } from "./scans.ts";
+import type { ScanWorkDeps } from "./scan-work.ts";
 import { createSweepSchedule } from "./sweep-schedule.ts";
 import type { SweepSummary } from "./sweeper.ts";
 
-export interface HostDiscoveryDeps {
+export interface HostDiscoveryDeps extends Pick<ScanWorkDeps, "openScanLink" | "identify"> {
   /** The database that holds the outbox: a change of state and its event are one transaction. */
   readonly db: Database;
   /** Called inside a transaction of `db`. A throw rolls the change back; it is tried again a second later. */
@@ -128,7 +129,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
   const scans = createScans({
-    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count),
+    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), onPhantom: tellError,
     macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
   });
   const sightings = createSightings({

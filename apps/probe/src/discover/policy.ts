@@ -14,6 +14,8 @@ export interface DiscoverySettings {
     /** Parts of the own subnets, `10.1.2.0/24`; empty for all of them. A subnet larger than /16 is swept in such parts only. */
     readonly networks: readonly string[];
   };
+  /** Frames a second that a scan at somebody's word may reach, where nothing is lost. */
+  readonly scanPacketsPerSecond: number;
   /** Addresses and prefixes of both families that nothing is ever sent to. */
   readonly excluded: readonly string[];
   /** Most hosts to hold; the longest offline leave first. */
@@ -30,6 +32,9 @@ export interface Policy {
   readonly sweepEnabled: boolean;
   readonly sweepIntervalMs: number;
   readonly packetsPerSecond: number;
+  readonly scanPacketsPerSecond: number;
+  /** Whether the sweep is held so low that a switch must be guarding its ports: then no scan searches hosts faster either. */
+  readonly isGentle: boolean;
   /** Whether the probe's own file lets it ask for hosts at all, by schedule or at somebody's word. */
   readonly mayAsk: boolean;
   readonly networks: readonly AddressPrefix[];
@@ -39,6 +44,9 @@ export interface Policy {
   /** Holds everything that is sent to a rate, for as long as a scan needs it; infinity lets go. */
   hold(packetsPerSecond: number): void;
 }
+
+/** Cisco's Dynamic ARP Inspection shuts an untrusted port above so many ARP packets a second. */
+const GUARDED_PACKETS_PER_SECOND = 15;
 
 /** @throws ProbeError `config-invalid` for text that is no address or prefix. */
 export function createPolicy(settings: DiscoverySettings): Policy {
@@ -50,7 +58,11 @@ export function createPolicy(settings: DiscoverySettings): Policy {
   const { sweep } = settings;
   return {
     networks,
+    scanPacketsPerSecond: settings.scanPacketsPerSecond,
     mayAsk: sweep.enabled,
+    get isGentle() {
+      return Math.min(sweep.packetsPerSecond, narrowed?.packets_per_second ?? Number.POSITIVE_INFINITY) < GUARDED_PACKETS_PER_SECOND;
+    },
     hold(packetsPerSecond) {
       held = packetsPerSecond;
     },

@@ -1,6 +1,7 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract";
 import { parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
+import { portsOf } from "../scan/port-lists.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import type { Policy } from "./policy.ts";
 import { planSweep, type SweepRange } from "./sweep-plan.ts";
@@ -11,21 +12,25 @@ export interface ScanPlan {
   readonly hostsTotal: number;
   /** A bound of the profile's own; infinite where it has none. */
   readonly packetsPerSecond: number;
+  /** Whether hosts are searched slowly, as the profile or a guarded switch wants it. */
+  readonly isGentle: boolean;
+  readonly tcpPorts: readonly number[];
+  readonly udpPorts: readonly number[];
+  /** Whether open ports are asked what they are. */
+  readonly hasBanners: boolean;
   /** Addresses that the command excludes, beside those of the configuration. */
   readonly exclusions: Exclusions;
 }
 
-/** Profiles that look for hosts and for nothing of them. The others need an engine that asks ports, which this probe has not. */
-const HOST_PROFILES: ReadonlySet<string> = new Set<ScanProfileName>(["discovery", "gentle"]);
+/** What this probe does of the profiles. */
+const PROFILES: ReadonlySet<string> = new Set<ScanProfileName>(["discovery", "gentle", "quick", "standard", "full"]);
 
 /** @returns The plan, or in words why this scan is not made. */
 export function planScan(
   { target, profile, excluded }: CommandData<"scan_start">,
   { link, policy }: { readonly link: Link | null; readonly policy: Policy },
 ): ScanPlan | { readonly refused: string } {
-  if (!HOST_PROFILES.has(profile)) {
-    return { refused: `this probe has no scan engine for the profile ${profile}: ${[...HOST_PROFILES].join(" or ")}` };
-  }
+  if (!isProfile(profile)) return { refused: `this probe does not do the profile ${profile}, but ${[...PROFILES].join(", ")}` };
   if (!policy.mayAsk) return { refused: "this probe's own configuration has sweeping switched off" };
   const prefix = parsePrefix(target);
   if (prefix?.bytes.length !== 4) return { refused: `${target} is no IPv4 network` };
@@ -38,8 +43,14 @@ export function planScan(
   const { ranges, refused } = planSweep(link, [prefix]);
   const hostsTotal = ranges.reduce((sum, { count }) => sum + count, 0);
   if (hostsTotal === 0) return { refused: refused[0] ?? `${target} holds no address of another host` };
+  const { packets_per_second: bound, banners } = SCAN_PROFILES[profile];
+  const { tcp: tcpPorts, udp: udpPorts } = portsOf(profile);
   return {
-    ranges, hostsTotal, exclusions: createExclusions(parsed.prefixes),
-    packetsPerSecond: SCAN_PROFILES[profile as ScanProfileName].packets_per_second ?? Number.POSITIVE_INFINITY,
+    ranges, hostsTotal, exclusions: createExclusions(parsed.prefixes), packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
+    isGentle: bound !== null || policy.isGentle, tcpPorts, udpPorts, hasBanners: banners,
   };
+}
+
+function isProfile(profile: string): profile is ScanProfileName {
+  return PROFILES.has(profile);
 }

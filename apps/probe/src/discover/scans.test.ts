@@ -164,7 +164,7 @@ describe("a scan is refused", () => {
     ["of what is no network", order({ target: "store 12" }), {}],
     ["of nobody but the probe itself", order({ target: "192.168.1.2/32" }), { addresses: ["192.168.1.2/32"] }],
     ["larger than a /16", order({ target: "10.0.0.0/8" }), { addresses: ["10.0.0.2/8"] }],
-    ["that asks ports", order({ profile: "standard" }), {}],
+    ["with nmap", order({ profile: "deep" }), {}],
     ["with a profile that nobody knows", order({ profile: "constructor" }), {}],
     ["with an exclusion that cannot be read", order({ excluded: ["the printer"] }), {}],
     ["where the probe's own file forbids it", order(), { settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, enabled: false } } }],

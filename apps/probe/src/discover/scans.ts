@@ -1,18 +1,19 @@
-import type { CommandData, ProbeEvent } from "@lanthorn/contract";
+import type { CommandData, EventData, ProbeEvent } from "@lanthorn/contract";
 import type { PacedSender } from "@lanthorn/packet-io";
 import { formatIp } from "@lanthorn/packets";
-import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import { toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { EventSink } from "../hosts/telling.ts";
-import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
+import { ipv4Bytes, ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import type { Policy } from "./policy.ts";
+import { bothExclusions } from "./exclusions.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
+import { startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
 import { type BegunScan, createScansStore } from "./scans-store.ts";
-import { startSweep, type Sweep } from "./sweeper.ts";
 
-/** Scans that people ask for: of hosts, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
+/** Scans that people ask for, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
 export interface Scans {
   /** @returns How many addresses it asks, or in words why it does not begin. */
   start(scan: CommandData<"scan_start">): { readonly hostsTotal: number } | { readonly refused: string };
@@ -32,12 +33,14 @@ interface Running {
   readonly begun: BegunScan;
   readonly plan: ScanPlan;
   readonly startedAt: number;
-  readonly sweep: Sweep;
+  readonly work: ScanWork;
   readonly ended: Promise<void>;
-  /** Addresses that answered. */
-  readonly up: Set<number>;
-  /** Of them, those that are not told yet. */
-  untold: Uint8Array[];
+  /** How many addresses answered, and how many ports were open. */
+  hostsUp: number;
+  readonly open: Set<string>;
+  /** Hosts and ports that are not told yet. */
+  untoldHosts: EventData<"scan_results">["hosts"];
+  untoldPorts: ProbeEvent[];
   /** How it is to end when its sweep is aborted. */
   ending: { readonly type: "scan_cancelled" } | { readonly type: "scan_failed"; readonly reason: string } | null;
   progress: number;
@@ -46,30 +49,28 @@ interface Running {
 
 /** They share one rate, so more at once make each slower, not all faster. */
 const MOST_AT_ONCE = 4;
-const PASSES = 3;
-const TELL_EVERY_MS = 1000;
+/** What is found is told together, but soon. */
+const TELL_EVERY_MS = 250;
 /** At most fifty reports a scan, and one a minute however slow it is. */
 const PROGRESS_STEP = 0.02;
 const PROGRESS_AT_LEAST_MS = 60_000;
 /** The contract's limit for one event. */
 const HOSTS_IN_EVENT = 256;
+const UNKNOWN = { service: "", version: "", banner: "" } as const;
 
 export function createScans(deps: {
   readonly db: Database;
   readonly outbox: EventSink;
   readonly policy: Policy;
-  readonly link: () => Link | null;
   readonly sender: Pick<PacedSender, "send">;
-  readonly onSent: (count: number) => void;
-  /** The MAC that now has an IPv4 address; empty where none was seen. */
-  readonly macAt: (address: string) => string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly log: Log;
-}): Scans {
+  /** Something looks like many hosts or ports and is none. */
+  readonly onPhantom: (code: string, message: string) => void;
+} & Pick<ScanWorkDeps, "link" | "openScanLink" | "identify" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
   const running = new Map<string, Running>();
+  /** Those that run, and those that have ended and still take late answers. */
+  const late = new Set<Running>();
 
   const append = (...events: readonly ProbeEvent[]) => deps.outbox.append(events);
   /** Remembers and tells in one; where the disk takes nothing, it is at least told. */
@@ -84,28 +85,34 @@ export function createScans(deps: {
     }
   };
   const now = () => toInstant(clock.now());
-  const counts = ({ plan, up }: Running) => ({ hosts_total: plan.hostsTotal, hosts_up: up.size, ports_open: 0 });
+  const counts = ({ plan, hostsUp, open }: Running) => ({ hosts_total: plan.hostsTotal, hosts_up: hostsUp, ports_open: open.size });
   const holdPace = () => policy.hold(Math.min(Number.POSITIVE_INFINITY, ...[...running.values()].map(({ plan }) => plan.packetsPerSecond)));
 
   const takeResults = (scan: Running): ProbeEvent[] => {
-    const hosts = scan.untold.map((address) => ({ ip: formatIp(address), mac: deps.macAt(formatIp(address)) }));
-    scan.untold = [];
-    return Array.from({ length: Math.ceil(hosts.length / HOSTS_IN_EVENT) }, (_, index) => ({
+    const { untoldPorts: ports } = scan;
+    // A host that just spoke is in the table by now.
+    const hosts = scan.untoldHosts.map(({ ip, mac }) => ({ ip, mac: mac || deps.macAt(ip) }));
+    scan.untoldHosts = [];
+    scan.untoldPorts = [];
+    const results = Array.from({ length: Math.ceil(hosts.length / HOSTS_IN_EVENT) }, (_, index): ProbeEvent => ({
       type: "scan_results", occurred_at: now(),
       data: { scan_id: scan.begun.scan_id, hosts: hosts.slice(index * HOSTS_IN_EVENT, (index + 1) * HOSTS_IN_EVENT) },
     }));
+    return [...results, ...ports];
   };
   const tell = (scan: Running) => {
     const at = clock.monotonic();
+    scan.progress = Math.max(scan.progress, scan.work.progress);
     const isDue = scan.progress - scan.told.progress >= PROGRESS_STEP || at - scan.told.at >= PROGRESS_AT_LEAST_MS;
     const events = takeResults(scan);
-    if (isDue) {
+    // Behind its end, only what came late.
+    if (isDue && running.get(scan.begun.scan_id) === scan) {
       scan.told = { progress: scan.progress, at };
       events.push({ type: "scan_progress", occurred_at: now(), data: { ...scan.begun, progress: scan.progress, ...counts(scan) } });
     }
     if (events.length > 0) append(...events);
   };
-  const finish = (scan: Running, done: Awaited<Sweep["done"]>) => {
+  const finish = (scan: Running, done: Awaited<ScanWork["done"]>) => {
     const seconds = Math.round((clock.monotonic() - scan.startedAt) / 10) / 100;
     const whole = { ...scan.begun, ...counts(scan), duration_seconds: seconds };
     const failed = (reason: string): ProbeEvent => ({
@@ -118,57 +125,60 @@ export function createScans(deps: {
     };
     const event = last();
     log.info(
-      { scan_id: scan.begun.scan_id, ended: event.type, packets: done.packetsSent, hosts_up: scan.up.size, seconds }, "a scan ended",
+      { scan_id: scan.begun.scan_id, ended: event.type, packets: done.packetsSent, hosts_up: scan.hostsUp, ports_open: scan.open.size, seconds }, "a scan ended",
     );
     appendWith(() => store.end(scan.begun.scan_id), ...takeResults(scan), event);
   };
 
   const fail = (scan: Running, reason: string) => {
     scan.ending ??= { type: "scan_failed", reason };
-    scan.sweep.abort(reason);
+    scan.work.abort(reason);
     return scan.ended;
   };
 
   const begin = (begun: BegunScan, plan: ScanPlan) => {
-    let pass = 0;
-    const pacing = createQuestionSender({
-      sender: deps.sender, onSent: deps.onSent,
-      exclusions: () => ({ holds: (address) => policy.exclusions.holds(address) || plan.exclusions.holds(address), hasIpv6: true }),
+    const exclusions = () => bothExclusions(policy.exclusions, plan.exclusions);
+    const paced = createQuestionSender({
+      sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ holds: exclusions().holds, hasIpv6: true }),
       packetsPerSecond: () => Math.min(policy.packetsPerSecond, plan.packetsPerSecond),
     });
-    const counting = {
-      send(frames: Iterable<Uint8Array>, signal: AbortSignal) {
-        pass += 1;
-        let asked = 0;
-        const most = Math.max(1, plan.hostsTotal - (scan?.up.size ?? 0));
-        function* counted() {
-          for (const frame of frames) {
-            asked += 1;
-            if (scan) scan.progress = Math.max(scan.progress, Math.min(0.99, (pass - 1 + asked / most) / PASSES));
-            yield frame;
-          }
-        }
-        return pacing.send(counted(), signal);
-      },
-    };
-    let scan: Running | null = null;
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
-    const sweep = startSweep({
-      ...deps, sender: counting, ranges: plan.ranges, passes: PASSES, isSkipped: () => false, asksAllNodes: false,
+    const found = {
+      hostsUp: 0, open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
+    };
+    const work = startScanWork({ ...deps, sender: paced, exclusions, framesPerSecond: policy.scanPacketsPerSecond }, plan, {
+      host(ip, mac) {
+        scan.hostsUp += 1;
+        scan.untoldHosts.push({ ip: formatIp(ipv4Bytes(ip)), mac });
+      },
+      port({ ip, protocol, port }, finding) {
+        scan.open.add(`${ip} ${protocol} ${port}`);
+        const { service, version, banner } = finding ?? UNKNOWN;
+        scan.untoldPorts.push({
+          type: "port_found", occurred_at: now(),
+          data: { ip, mac: deps.macAt(ip), port, protocol, state: "open", service, version, banner, scan_id: begun.scan_id },
+        });
+      },
+      phantom: deps.onPhantom,
     });
-    const stopTelling = clock.every(TELL_EVERY_MS, () => scan && tell(scan));
+    const stopTelling = clock.every(TELL_EVERY_MS, () => tell(scan));
     const ending = async () => {
-      const done = await sweep.done;
-      stopTelling();
+      const done = await work.done;
       running.delete(begun.scan_id);
       holdPace();
-      if (scan) finish(scan, done);
+      finish(scan, done);
     };
-    scan = {
-      begun, plan, sweep, ended: ending(), startedAt: clock.monotonic(), up: new Set(), untold: [], ending: null, progress: 0,
+    const scan: Running = {
+      begun, plan, work, ended: ending(), startedAt: clock.monotonic(), ...found, ending: null, progress: 0,
       told: { progress: 0, at: clock.monotonic() },
     };
     running.set(begun.scan_id, scan);
+    late.add(scan);
+    void work.lateDone.finally(() => {
+      stopTelling();
+      late.delete(scan);
+      tell(scan);
+    });
     holdPace();
   };
 
@@ -186,19 +196,16 @@ export function createScans(deps: {
       const scan = running.get(scanId);
       if (!scan) return false;
       scan.ending ??= { type: "scan_cancelled" };
-      scan.sweep.abort("cancelled");
+      scan.work.abort("cancelled");
       await scan.ended;
       return true;
     },
     noteAnswer(address) {
       if (running.size === 0) return;
       const value = ipv4Number(address);
-      for (const { plan, up, untold, sweep } of running.values()) {
+      for (const { plan, work } of running.values()) {
         const isTarget = plan.ranges.some(({ first, count }) => value >= first && value < first + count);
-        if (!isTarget || up.has(value) || policy.exclusions.holds(address) || plan.exclusions.holds(address)) continue;
-        up.add(value);
-        untold.push(address.slice());
-        sweep.noteAnswer(address);
+        if (isTarget && !policy.exclusions.holds(address) && !plan.exclusions.holds(address)) work.noteAnswer(address);
       }
     },
     recover() {
@@ -213,7 +220,10 @@ export function createScans(deps: {
       for (const scan of running.values()) if (!isOn(scan)) void fail(scan, "the interface went down or changed its addresses");
     },
     async abort(reason) {
+      const all = [...late];
       await Promise.all([...running.values()].map((scan) => fail(scan, reason)));
+      for (const { work } of all) work.abort(reason);
+      await Promise.all(all.map(({ work }) => work.lateDone));
     },
   };
 }

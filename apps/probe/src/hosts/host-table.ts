@@ -1,3 +1,4 @@
+import { ipv4Number } from "../observe/address-prefix.ts";
 import { type Binding, type Host, MAX_BINDINGS } from "./host.ts";
 
 /** All known hosts, found by MAC and by address; never more than its limit. */
@@ -86,4 +87,10 @@ export function createHostTable(maxHosts: number): HostTable {
       online += presence === "online" ? 1 : -1;
     },
   };
+}
+
+/** The IPv4 addresses of hosts that are online, as numbers. */
+export function onlineIpv4(table: HostTable): ReadonlySet<number> {
+  const bindings = [...table.all()].flatMap((host) => (host.presence === "online" ? host.bindings : []));
+  return new Set(bindings.filter(({ bytes }) => bytes.length === 4).map(({ bytes }) => ipv4Number(bytes)));
 }

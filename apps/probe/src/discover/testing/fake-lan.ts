@@ -87,11 +87,12 @@ export interface FakeLan {
 }
 
 export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number } & Partial<
-  Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf">
+  Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf" | "openScanLink" | "identify">
 >;
 
 export const SETTINGS: HostDiscoveryDeps["settings"] = {
   sweep: { enabled: true, intervalSeconds: 300, packetsPerSecond: 200, networks: [] },
+  scanPacketsPerSecond: 100_000,
   excluded: [],
   maxHosts: 65_536,
 };
@@ -157,6 +158,8 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       sender: createPacedSender({ injector, clock }),
       vendorOf: options.vendorOf ?? (() => ""),
       reverseNames: options.reverseNames ?? null,
+      openScanLink: options.openScanLink ?? null,
+      identify: options.identify ?? null,
     });
   const own = (options.addresses ?? ["192.168.1.2/24"]).map((text) => ({
     ip: text.split("/")[0] as string,

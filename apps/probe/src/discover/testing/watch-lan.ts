@@ -23,6 +23,8 @@ const discovery = createHostDiscovery({
   sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
   vendorOf: (mac) => vendors.vendorOf(mac),
   reverseNames: null,
+  openScanLink: null,
+  identify: null,
 });
 openCapture({
   interface: "lan0",

@@ -1,0 +1,87 @@
+import { encodeEthernet, encodeIpv4, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, TCP_FLAG } from "@lanthorn/packets";
+import { describe, expect, test } from "vitest";
+import { readUdpAnswer } from "./scan-udp.ts";
+import { readTcpAnswer, synCookie } from "./tcp-answers.ts";
+
+const ip = (text: string) => parseIp(text) as Uint8Array;
+const [HOST, US] = ["10.66.0.9", "10.66.255.1"];
+const HOST_NUMBER = 0x0a420009;
+const OWN_PORT = 61_234;
+const link = { key: { k0: 1, k1: 2 }, port: OWN_PORT };
+
+function packet(from: string, to: string, protocol: number, payload: Uint8Array): Uint8Array {
+  const ends = { source: ip(from), destination: ip(to) };
+  return encodeEthernet({ destination: new Uint8Array(6), source: new Uint8Array(6), etherType: ETHER_TYPE.ipv4, payload: encodeIpv4({ ...ends, protocol, payload }) });
+}
+
+function tcp(flags: number, acknowledgmentNumber: number, options: { readonly from?: string; readonly port?: number } = {}): Uint8Array {
+  const ends = { source: ip(options.from ?? HOST), destination: ip(US) };
+  const segment = encodeTcp({ sourcePort: options.port ?? 443, destinationPort: OWN_PORT, flags, acknowledgmentNumber }, ends);
+  return packet(options.from ?? HOST, US, IP_PROTOCOL.tcp, segment);
+}
+
+/** An ICMP error about what we sent. */
+function unreachable(code: number, about: Uint8Array): Uint8Array {
+  return packet(HOST, US, IP_PROTOCOL.icmpv4, Uint8Array.of(3, code, 0, 0, 0, 0, 0, 0, ...about.subarray(14, 14 + 28)));
+}
+
+const readTcp = (frame: Uint8Array) => {
+  const read: unknown[] = [];
+  const padded = new Uint8Array(frame.length + 10);
+  padded.set(frame, 5);
+  readTcpAnswer({ bytes: padded, offset: 5, length: frame.length }, link, (...answer) => void read.push(answer));
+  return read;
+};
+const readUdp = (frame: Uint8Array) => {
+  const read: unknown[] = [];
+  readUdpAnswer({ bytes: frame, offset: 0, length: frame.length }, OWN_PORT, (...answer) => void read.push(answer));
+  return read;
+};
+const cookie = synCookie(link.key, HOST_NUMBER, 443, OWN_PORT);
+const acknowledged = (cookie + 1) >>> 0;
+const ourSyn = packet(US, HOST, IP_PROTOCOL.tcp, encodeTcp({ sourcePort: OWN_PORT, destinationPort: 443, flags: TCP_FLAG.syn, sequenceNumber: cookie }, { source: ip(US), destination: ip(HOST) }));
+
+describe("an answer to a SYN", () => {
+  test("is open, closed or filtered, in nmap's words", () => {
+    expect(readTcp(tcp(TCP_FLAG.syn | TCP_FLAG.ack, acknowledged))).toEqual([[HOST_NUMBER, 443, "open"]]);
+    expect(readTcp(tcp(TCP_FLAG.rst | TCP_FLAG.ack, acknowledged))).toEqual([[HOST_NUMBER, 443, "closed"]]);
+    for (const code of [0, 1, 2, 3, 9, 10, 13]) expect(readTcp(unreachable(code, ourSyn))).toEqual([[HOST_NUMBER, 443, "filtered"]]);
+  });
+
+  test("that does not prove itself by its cookie is none: another port, host or number, a fragment needed, no answer at all", () => {
+    const synAck = TCP_FLAG.syn | TCP_FLAG.ack;
+    for (const frame of [
+      tcp(synAck, cookie), tcp(synAck, acknowledged, { port: 444 }), tcp(synAck, acknowledged, { from: "10.66.0.10" }), tcp(TCP_FLAG.ack, acknowledged),
+      unreachable(4, ourSyn), unreachable(1, tcp(synAck, acknowledged)),
+    ]) expect(readTcp(frame)).toEqual([]);
+  });
+});
+
+describe("an answer to a datagram", () => {
+  const question = packet(US, HOST, IP_PROTOCOL.udp, encodeUdp({ sourcePort: OWN_PORT, destinationPort: 161, payload: new Uint8Array(4) }, { source: ip(US), destination: ip(HOST) }));
+  const answer = packet(HOST, US, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }));
+
+  test("shows an open port, an ICMP error one that is not", () => {
+    expect(readUdp(answer)).toEqual([[HOST_NUMBER, 161, true]]);
+    expect(readUdp(unreachable(3, question))).toEqual([[HOST_NUMBER, 161, false]]);
+    expect([readUdp(question), readUdp(unreachable(3, ourSyn))]).toEqual([[], []]);
+  });
+
+  test("never throws, cut or mutated, and takes nothing without a cookie for TCP", () => {
+    let state = 7;
+    const random = (below: number) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    let taken = 0;
+    for (const frame of [ourSyn, answer, question, tcp(0x12, acknowledged), unreachable(3, ourSyn), unreachable(3, question)]) {
+      for (let length = 0; length < frame.length; length += 1) [readTcp(frame.subarray(0, length)), readUdp(frame.subarray(0, length))];
+      for (let n = 0; n < 3000; n += 1) {
+        const mutated = frame.map((byte) => (random(20) === 0 ? random(256) : byte));
+        taken += readTcp(mutated).filter((one) => (one as unknown[])[1] !== 443).length;
+        readUdp(mutated);
+      }
+    }
+    expect(taken).toBe(0);
+  });
+});

@@ -1,0 +1,26 @@
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { scanByConnecting } from "./connect-scan.ts";
+
+const NOBODY = { holds: () => false, hasIpv6: false };
+
+test("finds what is open, and never connects to an excluded address", async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  const port = await new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)));
+  const other = createServer();
+  const closed = await new Promise<number>((resolve) => other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port)));
+  await new Promise((resolve) => void other.close(resolve));
+  const found: string[] = [];
+  const scan = (excluded: typeof NOBODY, signal = new AbortController().signal) =>
+    scanByConnecting({ hosts: ["127.0.0.1"], ports: [closed, port, 9100, 515], excluded: () => excluded, signal, onPort: (ip, at) => void found.push(`${ip} ${at}`) });
+  await scan({ holds: () => true, hasIpv6: false });
+  expect([found, connections]).toEqual([[], 0]);
+  await scan(NOBODY);
+  expect([found, connections]).toEqual([[`127.0.0.1 ${port}`], 1]);
+  await expect(scan(NOBODY, AbortSignal.abort(new Error("cancelled")))).rejects.toThrow("cancelled");
+  await new Promise((resolve) => void server.close(resolve));
+});

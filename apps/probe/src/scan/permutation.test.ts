@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createPermutation } from "./permutation.ts";
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+test.each([1, 2, 3, 5, 254, 256, 257, 4094, 65_534, 256_000])("visits each of %i numbers once", (count) => {
+  const at = createPermutation(count, seeded(count));
+  const seen = new Uint8Array(count);
+  for (let place = 0; place < count; place += 1) seen[at(place)] = (seen[at(place)] ?? 0) + 1;
+  expect(seen.every((times) => times === 1)).toBe(true);
+});
+
+test("spreads neighbours apart, and gives another order for other randomness", () => {
+  const at = createPermutation(100_000, seeded(1));
+  const other = createPermutation(100_000, seeded(2));
+  let near = 0;
+  let same = 0;
+  for (let place = 1; place < 10_000; place += 1) {
+    if (Math.abs(at(place) - at(place - 1)) < 1000) near += 1;
+    if (at(place) === other(place)) same += 1;
+  }
+  // 2 % by chance.
+  expect(near).toBeLessThan(400);
+  expect(same).toBeLessThan(10);
+});

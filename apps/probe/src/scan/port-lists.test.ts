@@ -1,0 +1,22 @@
+import { SCAN_PROFILES } from "@lanthorn/contract";
+import { isPrintPort } from "@lanthorn/packet-io";
+import { expect, test } from "vitest";
+import { UDP_PROTOCOLS } from "../identify/protocols.ts";
+import { portsOf } from "./port-lists.ts";
+
+test("each profile asks as many ports as it says, each once and rising, and no print port", () => {
+  for (const profile of ["discovery", "gentle", "quick", "standard", "full", "deep"] as const) {
+    const { tcp, udp } = portsOf(profile);
+    for (const ports of [tcp, udp]) {
+      expect(ports).toEqual([...new Set(ports)].toSorted((a, b) => a - b));
+      expect(ports.some((port) => isPrintPort(port) || port < 1 || port > 65_535)).toBe(false);
+    }
+    // All of `full` but the nine print ports.
+    expect([tcp.length, udp.length]).toEqual([SCAN_PROFILES[profile].tcp_ports - (profile === "full" ? 9 : 0), SCAN_PROFILES[profile].udp_ports]);
+  }
+});
+
+test("each UDP port has a protocol to be asked by", () => {
+  const known = new Set(UDP_PROTOCOLS.flatMap(({ ports }) => ports));
+  expect(portsOf("standard").udp.filter((port) => !known.has(port))).toEqual([]);
+});

@@ -1,0 +1,122 @@
+import type { Clock } from "@lanthorn/runtime";
+import type { ScanLink } from "./scan-link.ts";
+import type { ScanRate } from "./scan-rate.ts";
+
+/** Puts one frame at `at` into `bytes`. @returns Its length; 0 for none this time, -1 when there are no more. */
+export type WriteFrame = (bytes: Uint8Array, at: number) => number;
+
+/** Sends at a rate while it reads the answers, in turns with the rest of the process. */
+export interface ScanPump {
+  /**
+   * Sends frames until `write` has no more, and the last is out.
+   * @throws PacketIoError as `RawSender.flush` does, and the signal's reason.
+   */
+  send(write: WriteFrame, rate: ScanRate): Promise<void>;
+  /** Reads answers until `isOver`, at most `timeoutMs`. @throws The signal's reason. */
+  listen(timeoutMs: number, isOver: () => boolean): Promise<void>;
+  /** Queues a frame that goes before the next others: a RST. */
+  urgent(write: WriteFrame): void;
+  /** Frames sent so far. */
+  readonly sent: number;
+}
+
+/** How often an idle pump looks for answers. */
+const LOOK_MS = 2;
+/** A pause of the process is not made up for by a burst longer than this. */
+const LATENESS_MS = 3;
+/** Frames between two turns of the event loop. */
+const BURST = 256;
+/** A full queue of the interface: frames leave it by the thousand in a millisecond. */
+const QUEUE_FULL_MS = 1;
+/** Places that need no frame: looked through for so many before the process does something else. */
+const MOST_SKIPPED = 16_384;
+
+export function createScanPump(deps: {
+  readonly link: ScanLink;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** An answer, where the kernel wrote it: nothing of `bytes` may be kept. */
+  readonly onFrame: (bytes: Uint8Array, offset: number, length: number) => void;
+}): ScanPump {
+  const { clock, signal } = deps;
+  const { sender, ring } = deps.link;
+  const waiting: WriteFrame[] = [];
+  const sentAtStart = sender.counters().sent;
+
+  const read = () => ring.read(deps.onFrame);
+  const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
+  const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+  const flush = async (rate: ScanRate | null) => {
+    while (!sender.flush()) {
+      rate?.backOff();
+      await pause(QUEUE_FULL_MS);
+      read();
+      signal.throwIfAborted();
+    }
+  };
+  const writeUrgent = () => {
+    while (waiting.length > 0) {
+      const at = sender.place();
+      if (at < 0) return;
+      const length = (waiting.pop() as WriteFrame)(sender.bytes, at);
+      if (length > 0) sender.commit(length);
+    }
+  };
+  /** @returns Whether there were no more frames. */
+  const fill = (write: WriteFrame, room: number, onCommit: () => void): boolean => {
+    let left = room;
+    for (let skipped = 0; left > 0 && skipped < MOST_SKIPPED; ) {
+      const at = sender.place();
+      if (at < 0) return false;
+      const length = write(sender.bytes, at);
+      if (length < 0) return true;
+      if (length === 0 || !sender.commit(length)) {
+        skipped += 1;
+        continue;
+      }
+      left -= 1;
+      onCommit();
+    }
+    return false;
+  };
+  return {
+    async send(write, rate) {
+      let credit = 1;
+      let last = clock.monotonic();
+      for (let isDone = false; !isDone; ) {
+        signal.throwIfAborted();
+        const now = clock.monotonic();
+        const perMs = rate.framesPerSecond / 1000;
+        credit = Math.min(credit + (now - last) * perMs, Math.max(1, LATENESS_MS * perMs));
+        last = now;
+        writeUrgent();
+        isDone = fill(write, Math.min(Math.floor(credit), BURST), () => {
+          credit -= 1;
+          rate.sent();
+        });
+        await flush(rate);
+        read();
+        rate.look(now, () => ring.dropped());
+        if (credit < 1 && !isDone) await pause(Math.max(1, Math.min(100, (1 - credit) / perMs)));
+        else await turn();
+      }
+    },
+    async listen(timeoutMs, isOver) {
+      const startedAt = clock.monotonic();
+      for (;;) {
+        signal.throwIfAborted();
+        read();
+        writeUrgent();
+        await flush(null);
+        if (isOver() || clock.monotonic() - startedAt >= timeoutMs) return;
+        await pause(LOOK_MS);
+      }
+    },
+    urgent(write) {
+      waiting.push(write);
+    },
+    get sent() {
+      return sender.counters().sent - sentAtStart;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** Inside the scanner's namespace: a collector and a probe of its own there, and one scan. Prints a `SweepResult` as JSON. */
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { readAll } from "@lanthorn/client";
+import { enrollProbe, startCollector, startProbe } from "../system/deployment.ts";
+import { waitFor } from "../system/wait-for.ts";
+
+export interface SweepRequest {
+  readonly folder: string;
+  readonly target: string;
+  readonly interface: string;
+}
+
+export interface SweepResult {
+  readonly hosts: readonly string[];
+  /** How many of them the scan had at its end. */
+  readonly early: number;
+  /** From the request to `scan_complete`. */
+  readonly seconds: number;
+}
+
+/** Late answers are taken for 4.5 s, and told within another quarter. */
+const LATE_MS = 5500;
+/** The collector answers an administrator twenty times a second. */
+const PAGE_MS = 120;
+/** The probe's start is over, and its own first sweep would be too. */
+const SETTLE_MS = 2000;
+
+const { folder, target, interface: name } = JSON.parse(process.argv[2] ?? "") as SweepRequest;
+const collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1" });
+const box = { dataDir: join(folder, "probe") };
+const { siteId } = await enrollProbe(collector, box, "sweep");
+// The sweep by schedule would find the hosts before.
+const answer = await fetch(`${collector.url}/api/v1/sites/${siteId}`, {
+  method: "PUT", headers: { authorization: `Bearer ${collector.token()}`, "content-type": "application/json" }, body: JSON.stringify({ sweep: { enabled: false } }),
+});
+if (!answer.ok) throw new Error(`the site was not changed: ${await answer.text()}`);
+const probe = await startProbe(box, { interface: name });
+const hasNetworks = async () => ((await collector.rest.listProbes()).data[0]?.state === "online" ? true : null);
+await waitFor("the probe", 30_000, hasNetworks);
+await pause(SETTLE_MS);
+const startedAt = Date.now();
+const scan = await waitFor("the scan to begin", 20_000, () => collector.rest.startScan({ target, profile: "discovery" }).catch(() => null));
+const ended = await waitFor("the scan's end", 60_000, async () => {
+  const now = await collector.rest.readScan(scan.id);
+  if (now.status === "failed") throw new Error(`the scan failed: ${now.error}`);
+  return now.status === "completed" ? now : null;
+}, { everyMs: 500 });
+await pause(LATE_MS);
+const hosts: string[] = [];
+const paced = async (query: object) => {
+  await pause(PAGE_MS);
+  return collector.rest.listScanResults(scan.id, { ...query });
+};
+for await (const host of readAll(paced)) hosts.push(host.ip);
+const seconds = (Date.parse(ended.finished_at ?? "") - Math.max(startedAt, Date.parse(scan.created_at))) / 1000;
+const result: SweepResult = { hosts, early: ended.hosts_up, seconds };
+await probe.stop();
+await collector.stop();
+process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
