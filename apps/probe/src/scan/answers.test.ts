@@ -75,7 +75,10 @@ describe("an answer to a datagram", () => {
     };
     let taken = 0;
     for (const frame of [ourSyn, answer, question, tcp(0x12, acknowledged), unreachable(3, ourSyn), unreachable(3, question)]) {
-      for (let length = 0; length < frame.length; length += 1) [readTcp(frame.subarray(0, length)), readUdp(frame.subarray(0, length))];
+      for (let length = 0; length < frame.length; length += 1) {
+        readTcp(frame.subarray(0, length));
+        readUdp(frame.subarray(0, length));
+      }
       for (let n = 0; n < 3000; n += 1) {
         const mutated = frame.map((byte) => (random(20) === 0 ? random(256) : byte));
         taken += readTcp(mutated).filter((one) => (one as unknown[])[1] !== 443).length;
