@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
-import { WebhookPayload } from "@lanthorn/contract";
+import { EVENTS, type EventType, WEBHOOK_EVENTS, WebhookPayload } from "@lanthorn/contract";
 import { createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createEventLog, type NewEvent } from "../events/log.ts";
+import { SAMPLE_EVENTS } from "../services/diplomat/sample-events.ts";
 import { deliveriesOf, eventually, OFFLINE, startAndClose } from "../services/diplomat/testing/stack.ts";
 import { createEnqueue } from "./enqueue.ts";
 
@@ -175,6 +176,44 @@ test("an event that the log has forgotten is told as such and counts against nob
     return found.length > 0 && found;
   });
   expect([failed?.error, receiver.received.length]).toEqual(["forgotten: the event log does not hold the event any more", 0]);
+});
+
+describe("every webhook event", () => {
+  const all = [...WEBHOOK_EVENTS];
+
+  test.each(Object.entries(EVENTS).flatMap(([type, { webhook }]) => (webhook === null ? [] : [[webhook, type as EventType] as const])))(
+    "%s is sent when %s is in the log, with data of its own schema", async (event, type) => {
+      const [stack, receiver] = [await start(), await receive()];
+      const tenant = await stack.createTenant();
+      await stack.addWebhook(tenant, { url: receiver.url, events: all });
+      await stack.append(tenant, [{ type, data: SAMPLE_EVENTS[event] }]);
+      const got = await receiver.got(1);
+      expect(got.map(({ payload }) => [payload.event, EVENTS[type].data.safeParse(payload.data).success])).toEqual([[event, true]]);
+    },
+  );
+
+  test("has an event that becomes it", () => {
+    expect(new Set(Object.values(EVENTS).flatMap(({ webhook }) => webhook ?? []))).toEqual(new Set(all));
+  });
+
+  test("that would call somebody is not sent for what an outage kept back; a replay has it", async () => {
+    const [stack, receiver] = [await start(), await receive()];
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: receiver.url, events: all });
+    const facts = Object.entries(EVENTS).flatMap(([type, { webhook }]) =>
+      (webhook === null || webhook.startsWith("alert.") ? [] : [{ type: type as EventType, data: SAMPLE_EVENTS[webhook], isLate: true }]));
+    await stack.append(tenant, facts);
+    await stack.append(tenant, [OFFLINE]);
+    const kept = ["scan.started", "scan.completed", "scan.failed", "device.discovered", "cve.matched", "backup.completed", "backup.failed"];
+    await receiver.got(kept.length + 1);
+    const live = receiver.received.map(({ payload }) => payload.event);
+    expect(new Set(live)).toEqual(new Set([...kept, "device.offline"]));
+    expect(live.length).toBe(kept.length + 1);
+    await stack.call(tenant, "POST", `/${id}/replay`, { since: "1h" });
+    await receiver.got(live.length + facts.length + 1);
+    expect(new Set(receiver.received.slice(live.length).map(({ payload }) => payload.event)))
+      .toEqual(new Set(all.filter((event) => !event.startsWith("alert."))));
+  });
 });
 
 test("nothing is enqueued for a webhook that was deleted or changed before", async () => {

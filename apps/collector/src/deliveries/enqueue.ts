@@ -1,3 +1,4 @@
+import { CALLING_EVENTS } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import { insertMany } from "../db/insert-many.ts";
@@ -8,7 +9,7 @@ import type { Lane } from "./store.ts";
 
 /** Puts events on their way to the webhooks that are subscribed to them. */
 export interface Enqueue {
-  /** To be called with the events, in their transaction. */
+  /** To be called with the events, in their transaction. Late ones that would call somebody are left out. */
   onAppend(trx: Transaction<Schema>, batch: AppendedBatch): Promise<void>;
   /**
    * After the commit: the webhooks that got something since the last call. Some may be named in vain, after a transaction that
@@ -49,7 +50,7 @@ export function createEnqueue(): Enqueue {
       if (byType.size === 0) return;
       const deliveries = rows.flatMap((row) => {
         const event = webhookEventOf(row.type);
-        if (event === null) return [];
+        if (event === null || (row.isLate && CALLING_EVENTS.has(event))) return [];
         return (byType.get(row.type) ?? []).map(
           (webhookId) => newDelivery(webhookId, { ...row, event }, { lane: "live", at: row.received_at }),
         );

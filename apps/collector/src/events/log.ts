@@ -37,10 +37,11 @@ export type JustAppended = StoredEvent & { readonly isLate: boolean };
  * without the other; a throw undoes both.
  */
 export type OnAppend = (trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]) => Promise<void>;
+
 /** Events as they were just appended, in a transaction that may still be undone. */
 export interface AppendedBatch {
   readonly tenantId: string;
-  readonly rows: readonly Insertable<Schema["events"]>[];
+  readonly rows: readonly JustAppended[];
   /** The tenant's `webhooks_revision`, which cannot change before the transaction ends. */
   readonly webhooksRevision: number;
 }
@@ -90,11 +91,10 @@ export function createEventLog(deps: {
         row.seq = fromSeq + index;
       });
       await insertMany(trx, "events", rows);
-      await deps.enqueue?.(trx, { tenantId, rows, webhooksRevision });
-      const written = rows as readonly StoredEvent[];
-      if (deps.onAppend) await deps.onAppend(trx, tenantId, written.map((row, index) => ({
-        ...row, isLate: events[index]?.isLate ?? false,
-      })));
+      if (!deps.enqueue && !deps.onAppend) return { fromSeq, toSeq };
+      const written = (rows as readonly StoredEvent[]).map((row, index): JustAppended => ({ ...row, isLate: events[index]?.isLate ?? false }));
+      await deps.enqueue?.(trx, { tenantId, rows: written, webhooksRevision });
+      await deps.onAppend?.(trx, tenantId, written);
       return { fromSeq, toSeq };
     },
 

@@ -24,6 +24,14 @@ export const WEBHOOK_EVENTS = [
 ] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
+/**
+ * Webhook events by which somebody is called. Of what an outage kept back for more than ten minutes none is sent: by then it
+ * is in the log, in the lists, and in a replay that a person asks for.
+ */
+export const CALLING_EVENTS: ReadonlySet<WebhookEvent> = new Set([
+  "alert.created", "device.offline", "ids.alert", "honeypot.hit", "rogue.detected", "anomaly.detected",
+]);
+
 /** What goes first when a probe's disk budget is spent: `sighting`, then `change`; `alert` goes last. */
 export const PRIORITIES = ["sighting", "change", "alert"] as const;
 export type Priority = (typeof PRIORITIES)[number];
