@@ -45,6 +45,15 @@ describe("the OpenAPI documents", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  test("name the Idempotency-Key, and that another request under it is a conflict, wherever it is honoured", () => {
+    const posts = operationsOf(merged).filter(([name]) => name.startsWith("post "));
+    const isKeyed = ({ parameters }: Operation) => (parameters ?? []).some(({ name, in: place }) => name === "Idempotency-Key" && place === "header");
+    expect(posts.filter(([, operation]) => !isKeyed(operation)).map(([name]) => name).toSorted())
+      .toEqual(["post /api/v1/agents/enroll", "post /api/v1/agents/renew", "post /api/v1/auth/login"]);
+    expect(posts.filter(([, operation]) => isKeyed(operation) && !("409" in operation.responses)).map(([name]) => name)).toEqual([]);
+    expect(operationsOf(merged).filter(([name, operation]) => !name.startsWith("post ") && isKeyed(operation))).toEqual([]);
+  });
+
   test("show of every body an example that fits its schema", () => {
     const ajv = validator();
     const faults = operationsOf(merged).flatMap(([name, operation]) => {

@@ -93,6 +93,7 @@ async function readEverything(): Promise<readonly { readonly name: string; reado
 }
 
 function isEmptyList({ status, text }: Answer): boolean {
+  if (status === 200 && !text.startsWith("{")) return text.trimEnd().split("\r\n").length === 1;
   return status === 200 && (JSON.parse(text) as { readonly data?: readonly unknown[] }).data?.length === 0;
 }
 

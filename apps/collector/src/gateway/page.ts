@@ -1,4 +1,5 @@
 import type { List } from "@lanthorn/contract";
+import { formatCursor, parseCursor, type Position } from "./cursor.ts";
 
 /** A page as a query asks for it; `cursor` is the id of the last row that was shown. */
 export interface IdPage {
@@ -24,4 +25,33 @@ export async function pageById<R extends { readonly id: string }, T>(
     data: shown.map(list.show),
     meta: { page, per_page: perPage, total: await list.count(), next_cursor: rows.length > perPage ? (shown.at(-1)?.id ?? null) : null },
   };
+}
+
+/** One page of a list that is ordered by a field of choice, which goes on behind a row's value of it. */
+export async function pageBySort<R, T>(
+  { page, per_page: perPage, cursor, sort }: IdPage & { readonly sort: string },
+  list: {
+    readonly read: (page: {
+      readonly from: number | Position; readonly limit: number;
+    }) => Promise<{ readonly rows: readonly R[]; readonly total: number }>;
+    readonly positionOf: (row: R) => Position;
+    readonly show: (row: R) => T;
+  },
+): Promise<List<T>> {
+  const from = cursor === undefined ? (page - 1) * perPage : parseCursor(sort, cursor);
+  const { rows, total } = await list.read({ from, limit: perPage + 1 });
+  const shown = rows.slice(0, perPage);
+  const last = rows.length > perPage ? shown.at(-1) : undefined;
+  const next = last === undefined ? null : formatCursor(sort, list.positionOf(last));
+  return { data: shown.map(list.show), meta: { page, per_page: perPage, total, next_cursor: next } };
+}
+
+/** A list that is short enough to be answered whole. */
+export function wholeList<T>(data: readonly T[], perPage: number): List<T> {
+  return { data, meta: { page: 1, per_page: perPage, total: data.length, next_cursor: null } };
+}
+
+/** A list as a route answers it: what checks answers against their schemas wants an array that may be changed. */
+export function toAnswer<T>({ data, meta }: List<T>): { readonly data: T[]; readonly meta: List<T>["meta"] } {
+  return { data: [...data], meta };
 }

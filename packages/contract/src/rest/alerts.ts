@@ -55,11 +55,7 @@ export type Alert = z.infer<typeof Alert>;
 
 export const ALERT_SORT_FIELDS = ["last_seen", "first_seen", "severity", "count"] as const;
 
-/**
- * `source`, `severity` and `status` take several values with commas. `since` and `until` find what was seen in that period,
- * however long before it began. `sort=-severity`: the gravest first.
- */
-export const AlertsQuery = PageQuery.extend(PeriodQuery.shape).extend({
+const AlertFilterQuery = z.object({
   source: listQuery(ALERT_SOURCES).optional(),
   severity: listQuery(Severity.options).optional(),
   status: listQuery(ALERT_STATUSES).optional(),
@@ -68,9 +64,20 @@ export const AlertsQuery = PageQuery.extend(PeriodQuery.shape).extend({
   device_id: Id.optional(),
   /** Part of the title, the description, the subject or the address. */
   search: z.string().max(255).optional(),
+  ...PeriodQuery.shape,
   sort: z.enum(ALERT_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("-last_seen"),
 });
+
+/**
+ * `source`, `severity` and `status` take several values with commas. `since` and `until` find what was seen in that period,
+ * however long before it began. `sort=-severity`: the gravest first.
+ */
+export const AlertsQuery = PageQuery.extend(AlertFilterQuery.shape);
 export type AlertsQuery = z.infer<typeof AlertsQuery>;
+
+/** The same filters and order for the whole list at once. */
+export const AlertsExportQuery = AlertFilterQuery;
+export type AlertsExportQuery = z.infer<typeof AlertsExportQuery>;
 
 /** Alerts that match every field that is not null are counted and shown, and nobody is told of them, until `expires_at`. */
 export const AlertMute = z.object({

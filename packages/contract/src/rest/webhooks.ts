@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { WEBHOOK_EVENTS } from "../events/table.ts";
 import { Id, Instant } from "../values.ts";
-import { PageQuery, PeriodQuery } from "./envelopes.ts";
+import { IdPageQuery, PeriodQuery } from "./envelopes.ts";
 
 /** An absolute URL; which ones are allowed is the deployment's choice and answered by the service. */
 const WebhookUrl = z.string().min(1).max(2048);
@@ -82,7 +82,7 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 export type WebhookAttempt = z.infer<typeof AttemptResult>;
 
 /** Newest first. */
-export const WebhookDeliveriesQuery = PageQuery.extend({ status: z.enum(DELIVERY_STATUSES).optional() });
+export const WebhookDeliveriesQuery = IdPageQuery.extend({ status: z.enum(DELIVERY_STATUSES).optional() });
 export type WebhookDeliveriesQuery = z.infer<typeof WebhookDeliveriesQuery>;
 
 /** Which event the test is to look like; the first that the webhook is subscribed to where it is left out. */

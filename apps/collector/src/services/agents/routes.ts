@@ -3,6 +3,7 @@ import {
   EnrollmentToken, EnrollmentTokenCreate, EnrollRequest, EnrollResponse, Id, IdPageQuery, listEnvelope, Probe, RenewRequest, RenewResponse,
 } from "@lanthorn/contract";
 import { actorOf, identityOf, probeOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { AgentsService } from "./service.ts";
 
@@ -67,10 +68,7 @@ export function agentsRoutes(service: AgentsService) {
     return c.json(identity, 201, { location: `/api/v1/agents/probes/${identity.probe_id}` });
   });
   router.openapi(renew, async (c) => c.json(await service.renew({ id: probeOf(c), address: c.env.peer.address }, c.req.valid("json")), 200));
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").probe_id), 200));
   router.openapi(revoke, async (c) => {
     await service.revoke(actorOf(c), c.req.valid("param").probe_id);

@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import { Alert, AlertMute, AlertMuteCreate, AlertsQuery, Id, listEnvelope } from "@lanthorn/contract";
+import { Alert, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery, Id, listEnvelope } from "@lanthorn/contract";
+import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer, wholeList } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { AlertsService } from "./service.ts";
 
@@ -12,6 +14,16 @@ const list = declareRoute("alerts:read", {
   summary: "List alerts, those seen last first",
   request: { query: AlertsQuery },
   responses: { 200: { description: "Alerts; their evidence without the bytes of packets", content: json(listEnvelope(Alert)) } },
+});
+
+const exportCsv = declareRoute("alerts:read", {
+  method: "get",
+  path: "/alerts/export",
+  summary: "Export alerts as CSV",
+  description: "All pages of the list as RFC 4180 has it, with a header line. "
+    + "A cell that a spreadsheet would take for a formula begins with an apostrophe.",
+  request: { query: AlertsExportQuery },
+  responses: { 200: { description: "One line for each alert", content: { "text/csv": { schema: z.string() } } } },
 });
 
 const read = declareRoute("alerts:read", {
@@ -63,13 +75,12 @@ const unmute = declareRoute("alerts:write", {
   responses: { 204: { description: "Ended" } },
 });
 
-/** `/alerts` and `/alerts/mutes`, which comes first so that it is not taken for an alert's id. */
+/** `/alerts`, and before it `/alerts/mutes` and `/alerts/export`, so that neither is taken for an alert's id. */
 export function alertsRoutes(service: AlertsService) {
   const router = createRouter();
-  router.openapi(mutes, async (c) => {
-    const data = await service.mutes(identityOf(c).tenantId);
-    return c.json({ data: [...data], meta: { page: 1, per_page: 1000, total: data.length, next_cursor: null } }, 200);
-  });
+  router.openapi(exportCsv, async (c) =>
+    answerCsv(c, "alerts.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))));
+  router.openapi(mutes, async (c) => c.json(toAnswer(wholeList(await service.mutes(identityOf(c).tenantId), 1000)), 200));
   router.openapi(mute, async (c) => {
     const made = await service.mute(actorOf(c), c.req.valid("json"));
     return c.json(made, 201, { location: `/api/v1/alerts/mutes/${made.id}` });
@@ -78,10 +89,7 @@ export function alertsRoutes(service: AlertsService) {
     await service.unmute(actorOf(c), c.req.valid("param").mute_id);
     return c.body(null, 204);
   });
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").alert_id), 200));
   router.openapi(acknowledge, async (c) => c.json(await service.acknowledge(actorOf(c), c.req.valid("param").alert_id), 200));
   router.openapi(resolve, async (c) => c.json(await service.resolve(actorOf(c), c.req.valid("param").alert_id), 200));

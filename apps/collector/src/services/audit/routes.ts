@@ -1,5 +1,6 @@
 import { AuditQuery, AuditRecord, listEnvelope } from "@lanthorn/contract";
 import { identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { AuditService } from "./service.ts";
 
@@ -14,9 +15,6 @@ const list = declareRoute("audit:read", {
 /** `/audit`. */
 export function auditRoutes(service: AuditService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   return router;
 }

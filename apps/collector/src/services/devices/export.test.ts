@@ -1,6 +1,7 @@
 import { createId } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { insertMany } from "../../db/insert-many.ts";
+import { parseCsv } from "../../testing/csv.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 
 let gateway: TestGateway;
@@ -13,22 +14,6 @@ afterAll(() => gateway.stop());
 
 const download = (query = "", token = tenant.token) =>
   fetch(`${gateway.url}/api/v1/devices/export${query}`, { headers: { authorization: `Bearer ${token}` } });
-
-/** Cells as a reader that keeps to RFC 4180 takes them. */
-function parseCsv(text: string): string[][] {
-  expect(text.endsWith("\r\n")).toBe(true);
-  const rows: string[][] = [];
-  let row: string[] = [];
-  const pattern = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
-  for (const [, quoted, plain, end] of text.matchAll(pattern)) {
-    row.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'));
-    if (end === ",") continue;
-    rows.push(row);
-    row = [];
-  }
-  expect(rows.flat().length).toBeGreaterThan(0);
-  return rows;
-}
 
 describe("the export", () => {
   test("is CSV to be kept as a file, one line for each device in the list's order", async () => {

@@ -1,9 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import {
   Device, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DevicesExportQuery, DeviceSplitRequest, DevicesQuery,
-  DeviceUpdate, Id, listEnvelope, PageQuery, SimilarDevices,
+  DeviceUpdate, Id, IdPageQuery, listEnvelope, SimilarDevices,
 } from "@lanthorn/contract";
+import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { DevicesService } from "./service.ts";
 
@@ -73,7 +75,7 @@ const history = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}/history",
   summary: "List what changed of a device, newest first",
-  request: { params, query: PageQuery },
+  request: { params, query: IdPageQuery },
   responses: { 200: { description: "Changes", content: json(listEnvelope(DeviceChange)) } },
 });
 
@@ -118,17 +120,9 @@ const split = declareRoute("devices:write", {
 /** `/devices` and what is below it. */
 export function devicesRoutes(service: DevicesService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   // Before the route of one device, which would take the word for an id.
-  router.openapi(exportCsv, async (c) => {
-    const pages = await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"));
-    c.header("content-type", "text/csv; charset=utf-8; header=present");
-    c.header("content-disposition", 'attachment; filename="devices.csv"');
-    return c.body(toStream(pages), 200);
-  });
+  router.openapi(exportCsv, async (c) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))));
   router.openapi(create, async (c) => {
     const device = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
@@ -140,10 +134,7 @@ export function devicesRoutes(service: DevicesService) {
     return c.body(null, 204);
   });
   router.openapi(ports, async (c) => c.json(await service.ports(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
-  router.openapi(history, async (c) => {
-    const { data, meta } = await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(history, async (c) => c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200));
   router.openapi(similar, async (c) => c.json(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
   router.openapi(merge, async (c) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
   router.openapi(split, async (c) => {
@@ -151,19 +142,4 @@ export function devicesRoutes(service: DevicesService) {
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
   });
   return router;
-}
-
-/** A page is read when the client has room for it, and none after it has gone. */
-function toStream(pages: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await pages.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await pages.return(undefined);
-    },
-  }, { highWaterMark: 1 });
 }

@@ -1,26 +1,21 @@
 import {
   type Device, type DeviceCreate, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
   type DeviceSplitRequest,
-  type DevicesQuery, type DeviceUpdate, Id, type List, momentToInstant, type SimilarDevices,
+  type DevicesQuery, type DeviceUpdate, type List, momentToInstant, type SimilarDevices,
 } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
-import { badRequest } from "../../gateway/route.ts";
-import { CSV_HEADER, toCsvLine } from "./csv.ts";
-import { formatCursor, parseCursor, type Position } from "../../gateway/cursor.ts";
+import { csvPages, EXPORT_ROWS } from "../../gateway/csv.ts";
+import type { Position } from "../../gateway/cursor.ts";
+import { type IdPage, pageById, pageBySort } from "../../gateway/page.ts";
+import { DEVICE_COLUMNS } from "./csv.ts";
 import type { DeviceEditor } from "./editor.ts";
 import type { DeviceFilter } from "./filters.ts";
 import type { DeviceMerger } from "./merger.ts";
 import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./pages.ts";
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";
 import type { DevicesStore } from "./store.ts";
-
-interface PageOfList {
-  readonly page: number;
-  readonly per_page: number;
-  readonly cursor?: string | undefined;
-}
 
 export interface DevicesService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST for a cursor of another list. */
@@ -34,7 +29,7 @@ export interface DevicesService {
   /** @throws ApiError NOT_FOUND. */
   ports(tenantId: string, deviceId: string): Promise<DevicePorts>;
   /** Newest first. @throws ApiError NOT_FOUND; BAD_REQUEST for a cursor of another list. */
-  history(tenantId: string, deviceId: string, page: PageOfList): Promise<List<DeviceProfile["history"][number]>>;
+  history(tenantId: string, deviceId: string, page: IdPage): Promise<List<DeviceProfile["history"][number]>>;
   /** @throws ApiError as `DeviceEditor.create`. */
   create(actor: Actor, device: DeviceCreate): Promise<DeviceProfile>;
   /** @throws ApiError as `DeviceEditor.update`. */
@@ -48,8 +43,6 @@ export interface DevicesService {
 }
 
 const NEWEST_CHANGES = 100;
-/** What is read, held and handed over at a time while exporting. */
-const EXPORT_ROWS = 500;
 
 export function createDevicesService(deps: {
   readonly store: DevicesStore;
@@ -80,29 +73,15 @@ export function createDevicesService(deps: {
 
   const service: DevicesService = {
     async list(tenantId, query) {
-      const { page, per_page: perPage, sort, cursor } = query;
       const { filter, order, positionOf } = await read(tenantId, query);
-      const from = cursor === undefined ? (page - 1) * perPage : parseCursor(sort, cursor);
-      // One more than asked for tells whether there is a next page.
-      const { rows, total } = await store.page(tenantId, filter, { ...order, limit: perPage + 1, from });
-      const shown = rows.slice(0, perPage);
-      const last = rows.length > perPage ? shown.at(-1) : undefined;
-      const nextCursor = last ? formatCursor(sort, positionOf(last)) : null;
-      return { data: shown.map(toDevice), meta: { page, per_page: perPage, total, next_cursor: nextCursor } };
+      return pageBySort(query, { read: (page) => store.page(tenantId, filter, { ...order, ...page }), positionOf, show: toDevice });
     },
 
     async exportCsv(tenantId, query) {
       const { filter, order, positionOf } = await read(tenantId, query);
-      return (async function* pages() {
-        yield CSV_HEADER;
-        for (let from: number | Position = 0; ;) {
-          const { rows } = await store.page(tenantId, filter, { ...order, limit: EXPORT_ROWS, from });
-          if (rows.length > 0) yield rows.map((row) => toCsvLine(toDevice(row))).join("");
-          const last = rows.at(-1);
-          if (last === undefined || rows.length < EXPORT_ROWS) return;
-          from = positionOf(last);
-        }
-      })();
+      return csvPages(DEVICE_COLUMNS, {
+        read: async (from) => (await store.page(tenantId, filter, { ...order, limit: EXPORT_ROWS, from })).rows, positionOf, show: toDevice,
+      });
     },
 
     profile: async (tenantId, deviceId) => toProfile(await find(tenantId, deviceId), await store.parts(tenantId, deviceId, NEWEST_CHANGES)),
@@ -117,15 +96,11 @@ export function createDevicesService(deps: {
       return { data: (await store.ports(tenantId, deviceId)).map(toPort) };
     },
 
-    async history(tenantId, deviceId, { page, per_page: perPage, cursor }) {
-      const isCursor = cursor === undefined || Id.safeParse(cursor).success;
-      if (!isCursor) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
+    async history(tenantId, deviceId, page) {
       await find(tenantId, deviceId);
-      const rows = await store.changes(tenantId, deviceId, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 });
-      const shown = rows.slice(0, perPage);
-      const nextCursor = rows.length > perPage ? (shown.at(-1)?.id ?? null) : null;
-      const total = await store.countChanges(tenantId, deviceId);
-      return { data: shown.map(toChange), meta: { page, per_page: perPage, total, next_cursor: nextCursor } };
+      return pageById(page, {
+        read: (rows) => store.changes(tenantId, deviceId, rows), count: () => store.countChanges(tenantId, deviceId), show: toChange,
+      });
     },
 
     create: async (actor, device) => service.profile(actor.tenantId, await editor.create(actor, device)),

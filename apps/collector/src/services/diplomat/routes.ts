@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import {
-  Id, listEnvelope, PageQuery, Webhook, WebhookCreate, WebhookDeliveriesQuery, WebhookDelivery, WebhookReplay, WebhookReplayResult,
+  Id, IdPageQuery, listEnvelope, Webhook, WebhookCreate, WebhookDeliveriesQuery, WebhookDelivery, WebhookReplay, WebhookReplayResult,
   WebhookTest, WebhookUpdate, WebhookWithSecret,
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { DiplomatService } from "./service.ts";
 
@@ -22,7 +23,7 @@ const list = declareRoute("webhooks:read", {
   method: "get",
   path: WEBHOOKS,
   summary: "List webhooks",
-  request: { query: PageQuery },
+  request: { query: IdPageQuery },
   responses: { 200: { description: "Webhooks in the order in which they were made", content: json(listEnvelope(Webhook)) } },
 });
 
@@ -109,10 +110,7 @@ const replay = declareRoute("webhooks:write", {
 /** `/integrations/webhooks` and what is under it. */
 export function diplomatRoutes(service: DiplomatService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(create, async (c) => {
     const webhook = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(webhook, 201, { location: `/api/v1${WEBHOOKS}/${webhook.id}` });
@@ -126,10 +124,7 @@ export function diplomatRoutes(service: DiplomatService) {
   router.openapi(
     test, async (c) => c.json(await service.test(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json").event), 200),
   );
-  router.openapi(deliveries, async (c) => {
-    const { data, meta } = await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(deliveries, async (c) => c.json(toAnswer(await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"))), 200));
   router.openapi(delivery, async (c) => {
     const { webhook_id: webhookId, delivery_id: deliveryId } = c.req.valid("param");
     return c.json(await service.delivery(identityOf(c).tenantId, webhookId, deliveryId), 200);

@@ -1,5 +1,5 @@
 import {
-  Id, type List, momentToInstant, type Webhook, type WebhookCreate, type WebhookDeliveriesQuery, type WebhookDelivery, type WebhookEvent,
+  type List, momentToInstant, type Webhook, type WebhookCreate, type WebhookDeliveriesQuery, type WebhookDelivery, type WebhookEvent,
   type WebhookUpdate, type WebhookWithSecret,
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
@@ -11,21 +11,16 @@ import type { Sealing } from "../../sealing/sealing.ts";
 import type { TargetPolicy } from "../../deliveries/target-policy.ts";
 import { createSecret, sealSecret, secretsOf } from "../../deliveries/webhook-secrets.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
+import { type IdPage, pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./records.ts";
 import type { Replay } from "./replay.ts";
 import { SAMPLE_EVENTS } from "./sample-events.ts";
 import type { Actor, DiplomatStore } from "./store.ts";
 
-interface PageOf {
-  readonly page: number;
-  readonly per_page: number;
-  readonly cursor?: string | undefined;
-}
-
 /** Every method throws ApiError NOT_FOUND for a webhook or delivery that the tenant does not have. */
 export interface DiplomatService {
-  list(tenantId: string, page: PageOf): Promise<List<Webhook>>;
+  list(tenantId: string, page: IdPage): Promise<List<Webhook>>;
   read(tenantId: string, webhookId: string): Promise<Webhook>;
   /** @throws ApiError BAD_REQUEST for a URL that this deployment does not send to; CONFLICT when the tenant has too many. */
   create(actor: Actor, webhook: WebhookCreate): Promise<WebhookWithSecret>;
@@ -96,8 +91,7 @@ export function createDiplomatService(deps: {
 
   return {
     async list(tenantId, page) {
-      const rows = await store.list(tenantId, rangeOf(page));
-      return listOf(rows, page, await store.count(tenantId), toWebhook);
+      return pageById(page, { read: (rows) => store.list(tenantId, rows), count: () => store.count(tenantId), show: toWebhook });
     },
     async read(tenantId, webhookId) {
       return toWebhook(await webhookOf(tenantId, webhookId));
@@ -174,8 +168,10 @@ export function createDiplomatService(deps: {
 
     async deliveries(tenantId, webhookId, query) {
       await webhookOf(tenantId, webhookId);
-      const rows = await store.deliveries(webhookId, query.status, rangeOf(query));
-      return listOf(rows, query, await store.countDeliveries(webhookId, query.status), toDelivery);
+      return pageById(query, {
+        read: (rows) => store.deliveries(webhookId, query.status, rows), count: () => store.countDeliveries(webhookId, query.status),
+        show: toDelivery,
+      });
     },
     async delivery(tenantId, webhookId, deliveryId) {
       return toDelivery((await deliveryOf(tenantId, webhookId, deliveryId)).row);
@@ -212,23 +208,4 @@ export function createDiplomatService(deps: {
 /** A receiver at another URL, or one that is sent to again, has not failed yet. */
 function isNewStart(before: WebhookRow, { url, active }: WebhookUpdate): boolean {
   return (url !== undefined && url !== before.url) || (active === true && before.active === 0);
-}
-
-/** One more than asked for tells whether there is a next page. @throws ApiError BAD_REQUEST for what is no cursor of these lists. */
-function rangeOf({ page, per_page: perPage, cursor }: PageOf): { readonly from: number | string; readonly limit: number } {
-  if (cursor !== undefined && !Id.safeParse(cursor).success) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
-  return { from: cursor ?? (page - 1) * perPage, limit: perPage + 1 };
-}
-
-function listOf<R extends { readonly id: string }, T>(
-  rows: readonly R[],
-  { page, per_page: perPage }: PageOf,
-  total: number,
-  toRecord: (row: R) => T,
-): List<T> {
-  const shown = rows.slice(0, perPage);
-  return {
-    data: shown.map(toRecord),
-    meta: { page, per_page: perPage, total, next_cursor: rows.length > perPage ? (shown.at(-1)?.id ?? null) : null },
-  };
 }

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { KeysService } from "./keys-service.ts";
 
@@ -34,10 +35,7 @@ const remove = declareRoute("signed-in", {
 /** `/auth/keys` and `/auth/keys/{key_id}`. */
 export function keysRoutes(service: KeysService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c), c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c), c.req.valid("query"))), 200));
   router.openapi(create, async (c) => {
     const key = await service.create({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("json"));
     return c.json(key, 201, { location: `/api/v1/auth/keys/${key.id}` });

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Id, IdPageQuery, listEnvelope, User, UserCreate, UserUpdate } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { UsersService } from "./users-service.ts";
 
@@ -53,10 +54,7 @@ const remove = declareRoute("users:write", {
 /** `/users` and `/users/{user_id}`. */
 export function usersRoutes(service: UsersService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").user_id), 200));
   router.openapi(create, async (c) => {
     const user = await service.create({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("json"));

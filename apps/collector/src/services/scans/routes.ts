@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Id, listEnvelope, PageQuery, Scan, ScanHost, ScanProfile, ScansQuery, ScanStart } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer, wholeList } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { ScansService } from "./service.ts";
 
@@ -66,19 +67,10 @@ export function scansRoutes(service: ScansService) {
     const scan = await service.start(actorOf(c), c.req.valid("json"));
     return c.json(scan, 202, { location: `/api/v1/scans/${scan.id}` });
   });
-  router.openapi(profiles, (c) => {
-    const data = service.profiles();
-    return c.json({ data: [...data], meta: { page: 1, per_page: 100, total: data.length, next_cursor: null } }, 200);
-  });
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(profiles, (c) => c.json(toAnswer(wholeList(service.profiles(), 100)), 200));
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").scan_id), 200));
   router.openapi(cancel, async (c) => c.json(await service.cancel(actorOf(c), c.req.valid("param").scan_id), 200));
-  router.openapi(results, async (c) => {
-    const { data, meta } = await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(results, async (c) => c.json(toAnswer(await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"))), 200));
   return router;
 }

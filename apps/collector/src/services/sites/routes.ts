@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Id, IdPageQuery, listEnvelope, Site, SiteCreate, SiteUpdate } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { SitesService } from "./service.ts";
 
@@ -50,10 +51,7 @@ const remove = declareRoute("agents:write", {
 /** `/sites` and `/sites/{site_id}`. */
 export function sitesRoutes(service: SitesService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200));
   router.openapi(create, async (c) => {
     const site = await service.create(actorOf(c), c.req.valid("json"));
