@@ -1,6 +1,7 @@
 import { run as api } from "./api.bench.ts";
 import { run as decode } from "./decode.bench.ts";
 import { run as footprint } from "./footprint.bench.ts";
+import { run as identity } from "./identity.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
 import { run as portscan } from "./portscan.bench.ts";
 import { run as recog } from "./recog.bench.ts";
@@ -8,7 +9,9 @@ import { run as sweep } from "./sweep.bench.ts";
 import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
-const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { api, decode, footprint, ingest, portscan, recog, sweep, webhooks };
+const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  api, decode, footprint, identity, ingest, portscan, recog, sweep, webhooks,
+};
 
 const [name = "", ...args] = process.argv.slice(2);
 const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;

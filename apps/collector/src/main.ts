@@ -31,6 +31,7 @@ import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { isWildcard, urlHost } from "./gateway/url-host.ts";
 import { createMerges } from "./identity/merges.ts";
+import { createRecomparison } from "./identity/recomparison.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { readingsOf } from "./metrics/readings.ts";
@@ -137,6 +138,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const metrics = createMetrics();
   metrics.watchProcess();
   const merges = createMerges({ audit, clock });
+  const recomparison = createRecomparison({ db, reads, merges, clock, log });
+  lifecycle.onClose("comparison of devices", () => recomparison.close());
   const ingest = createIngest({
     db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
     silentAfterSeconds: configuration.probes.silent_after_seconds,

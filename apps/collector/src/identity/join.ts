@@ -1,4 +1,5 @@
-import { macKind } from "./macs.ts";
+import { singleKind } from "./keys.ts";
+import { isVirtualMachine, macKind } from "./macs.ts";
 import type { DeviceRecord } from "./record.ts";
 
 /** Why two devices are one: a key that both have, as `keyText` writes it, or in words of a person. */
@@ -18,13 +19,10 @@ const MOST_ADDRESSES = 128;
 /** A phone that takes a new MAC each day would soon be too large to be joined with itself. */
 const MOST_RANDOM_MACS = 8;
 
-/** Keys of which a machine has one, or one for each algorithm. */
-const SINGLE = /^(ssh_host_key \S+|snmp_engine_id|lldp_chassis_id|dhcp_duid) /;
-
 /**
  * Whether two devices that share a key are joined. They are not when the whole would be too large for one machine, when
- * another key says that they are two (images are copied with their keys, a dock goes from one laptop to the next), or when
- * people have given them different names.
+ * another key says that they are two (images are copied with their keys), when they are virtual machines that run beside each
+ * other, or when people have given them different names.
  */
 export function decideJoin(a: DeviceRecord, b: DeviceRecord): JoinDecision {
   const refuse = (because: string) => ({ join: false, because }) as const;
@@ -33,6 +31,7 @@ export function decideJoin(a: DeviceRecord, b: DeviceRecord): JoinDecision {
   if (countAddresses(a) + countAddresses(b) > MOST_ADDRESSES) return refuse(`together they have more than ${MOST_ADDRESSES} addresses`);
   const contradiction = findContradiction(a, b);
   if (contradiction !== null) return refuse(`each has its own ${contradiction}`);
+  if (isRunningCopy(a, b)) return refuse("they are virtual machines that run at the same time");
   if (isNamed(a) && isNamed(b) && a.device.hostname !== b.device.hostname) return refuse("people named them differently");
   const [kept, merged] = [a, b].toSorted((one, two) => compare(rank(one), rank(two))) as [DeviceRecord, DeviceRecord];
   return { join: true, kept, merged };
@@ -75,13 +74,19 @@ type Singles = ReadonlyMap<string, ReadonlySet<string>>;
 function singleKeys(keys: readonly string[]): Singles {
   const found = new Map<string, Set<string>>();
   for (const key of keys) {
-    const kind = SINGLE.exec(key)?.[1];
-    if (kind === undefined) continue;
+    const kind = singleKind(key);
+    if (kind === null) continue;
     const values = found.get(kind) ?? new Set();
     values.add(key);
     found.set(kind, values);
   }
   return found;
+}
+
+/** Copies of one image have the same keys until somebody makes new ones; and a virtual machine seldom has two interfaces in one network. */
+function isRunningCopy(a: DeviceRecord, b: DeviceRecord): boolean {
+  return [a, b].every(({ device, interfaces }) =>
+    device.presence_state === "online" && interfaces.length > 0 && interfaces.every(({ mac }) => isVirtualMachine(mac)));
 }
 
 function isNamed({ device }: DeviceRecord): boolean {

@@ -12,6 +12,14 @@ export interface IdentityKey {
   readonly source: string;
 }
 
+/** Keys of which a machine has one, or one for each algorithm. */
+const SINGLE = /^(ssh_host_key \S+|snmp_engine_id|lldp_chassis_id|dhcp_duid) /;
+
+/** Of which kind a key is that a machine has but one of; null for the others. @param text As `keyText` writes it. */
+export function singleKind(text: string): string | null {
+  return SINGLE.exec(text)?.[1] ?? null;
+}
+
 /** Evidence that is less trusted than this is a guess, and joins nothing. */
 const LEAST_CONFIDENCE = 0.5;
 const MOST_KEYS = 16;
@@ -24,19 +32,23 @@ const EVERYBODYS = new Set(["snmp_engine_id 8000000001020304"]);
  *
  * A host whose MAC is `virtual` or `shared` shows none: what answers there is now one machine and now another. Its own MAC is
  * no key among these, since its interface is known by it already; that of another interface, which a DHCP client identifier
- * tells, is one.
+ * tells, is one. Of a kind that a machine has but one of, the one seen last counts: before it, another machine was there.
  * @returns At most sixteen, none twice.
  */
 export function keysOf(host: { readonly mac: string; readonly evidence: readonly Evidence[] }): readonly IdentityKey[] {
-  let found: Map<string, IdentityKey> | null = null;
-  for (const { field, value, source, confidence } of host.evidence) {
+  let found: Map<string, { readonly key: IdentityKey; readonly at: string }> | null = null;
+  for (const { field, value, source, confidence, seen_at: at } of host.evidence) {
     if (!FIELDS.has(field) || confidence < LEAST_CONFIDENCE) continue;
     const key = READERS[field as keyof typeof READERS](value.trim(), source);
-    if (key === null || (key.kind === "mac" && key.value === host.mac) || EVERYBODYS.has(keyText(key))) continue;
-    (found ??= new Map()).set(keyText(key), key);
+    if (key === null || (key.kind === "mac" && key.value === host.mac)) continue;
+    const text = keyText(key);
+    if (EVERYBODYS.has(text)) continue;
+    found ??= new Map();
+    const name = singleKind(text) ?? text;
+    if (at >= (found.get(name)?.at ?? "")) found.set(name, { key, at });
     if (found.size === MOST_KEYS) break;
   }
-  return found === null || isNobodys(host.mac) ? [] : [...found.values()];
+  return found === null || isNobodys(host.mac) ? [] : [...found.values()].map(({ key }) => key);
 }
 
 /** A key as one text, by which it is stored. */

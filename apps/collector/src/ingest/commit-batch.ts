@@ -7,9 +7,10 @@ import type { Schema } from "../db/schema.ts";
 import type { Appended, EventLog, NewEvent } from "../events/log.ts";
 import { keysOf, keyText } from "../identity/keys.ts";
 import type { Merges } from "../identity/merges.ts";
+import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-interfaces.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
-import { joinDevices } from "./join-devices.ts";
+import { joinSeen } from "./join-seen.ts";
 import { saveWorkingSet } from "./save-working-set.ts";
 import { loadWorkingSet, type Site } from "./working-set.ts";
 import { upsertMany } from "./write-rows.ts";
@@ -77,7 +78,9 @@ export function commitBatch(
     const read = fresh.flatMap((entry) => ("event" in entry ? [entry] : []));
     const rejected = fresh.flatMap((entry) => ("event" in entry ? [] : [entry]));
 
-    const set = await loadWorkingSet(trx, probe, wantedOf(read.map(({ event }) => event)));
+    const shown = shownOf(read.map(({ event }) => event));
+    if (shown.length > 0) await takeMovedInterfaces(trx, probe, shown);
+    const set = await loadWorkingSet(trx, probe, wantedOf(read.map(({ event }) => event), shown));
     const entries = read.map(({ seq, event }): NewEvent => {
       const { type, deviceId, data } = applyEvent(event, { set, receivedAt });
       return {
@@ -87,7 +90,7 @@ export function commitBatch(
       };
     });
     await saveWorkingSet(trx, set);
-    const joined = await joinDevices(trx, deps.merges, set);
+    const joined = await joinSeen(trx, deps.merges, set);
     const told = joined.size === 0 ? entries : entries.map((entry) => asJoined(entry, joined));
     const appended = told.length === 0 ? null : await deps.log.append(trx, probe.tenantId, told);
     await insertMany(trx, "rejected_events", rejected.map(({ seq, rejected: reason, raw }) => ({
@@ -107,11 +110,10 @@ async function readWatermark(trx: Transaction<Schema>, probeId: string, queueId:
   return queue?.watermark ?? 0;
 }
 
-function wantedOf(events: readonly ProbeEvent[]): Parameters<typeof loadWorkingSet>[2] {
+function wantedOf(events: readonly ProbeEvent[], shown: readonly ShownInterface[]): Parameters<typeof loadWorkingSet>[2] {
   const hosts: HostRef[] = [];
   const withAddresses: HostRef[] = [];
   const withPorts: HostRef[] = [];
-  const keys = new Set<string>();
   for (const event of events) {
     const touches = touchesOf(event);
     for (const ref of hostsOf(event)) {
@@ -119,9 +121,18 @@ function wantedOf(events: readonly ProbeEvent[]): Parameters<typeof loadWorkingS
       if (touches === "addresses") withAddresses.push(ref);
       if (touches === "ports") withPorts.push(ref);
     }
-    if (event.type === "host_found" || event.type === "host_changed") for (const key of keysOf(event.data)) keys.add(keyText(key));
   }
+  const keys = new Set(shown.flatMap((one) => one.keys.map(keyText)));
   return { hosts, withAddresses, withPorts, keys: [...keys] };
+}
+
+/** The interfaces that are seen with keys. */
+function shownOf(events: readonly ProbeEvent[]): readonly ShownInterface[] {
+  return events.flatMap(({ type, data, occurred_at: at }) => {
+    if (type !== "host_found" && type !== "host_changed") return [];
+    const keys = keysOf(data);
+    return keys.length === 0 ? [] : [{ mac: data.mac, keys, at }];
+  });
 }
 
 /** A host that turned out to be a device that is known was not found but has changed: a phone with another MAC is nothing new. */

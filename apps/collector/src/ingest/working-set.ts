@@ -3,10 +3,10 @@ import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely } from "kysely";
 import { addressKey } from "../db/address-key.ts";
 import type { Schema } from "../db/schema.ts";
+import { selectIn } from "../db/select-in.ts";
 import { type IdentityKey, keyText } from "../identity/keys.ts";
 import { presenceOf } from "../identity/merge-records.ts";
 import { type AddressRow, type ColumnGroup, type DeviceDraft, type DeviceFields, type HostRef, identified } from "./devices-draft.ts";
-import { selectIn } from "./write-rows.ts";
 
 /** Whose events are applied. */
 export interface Site {

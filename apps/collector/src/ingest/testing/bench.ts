@@ -8,7 +8,7 @@ import type { Database } from "../../db/open.ts";
 import { createEventLog, type EventLog } from "../../events/log.ts";
 import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
-import { createMerges } from "../../identity/merges.ts";
+import { createMerges, type Merges } from "../../identity/merges.ts";
 import { createAudit } from "../../services/audit/audit.ts";
 import { openTestDatabase } from "../../testing/database.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
@@ -17,6 +17,7 @@ import { createIngest, type Ingest } from "../ingest.ts";
 export interface IngestBench {
   readonly database: Database;
   readonly clock: FakeClock;
+  readonly merges: Merges;
   readonly tenantId: string;
   readonly siteId: string;
   readonly acks: { readonly probeId: string; readonly ack: Acknowledgement }[];
@@ -39,8 +40,11 @@ export interface IngestBench {
   close(): Promise<void>;
 }
 
-/** @param options.alerts Whether events raise alerts, as in the product. */
-export async function createIngestBench(options: { readonly alerts?: boolean } = {}): Promise<IngestBench> {
+/**
+ * @param options.alerts Whether events raise alerts, as in the product.
+ * @param options.silentAfterSeconds 90 where it is left out.
+ */
+export async function createIngestBench(options: { readonly alerts?: boolean; readonly silentAfterSeconds?: number } = {}): Promise<IngestBench> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-ingest-"));
   const database = await openTestDatabase(directory);
   const clock = createFakeClock(Date.UTC(2026, 10, 20, 12));
@@ -63,12 +67,13 @@ export async function createIngestBench(options: { readonly alerts?: boolean } =
     health: () => ({ status: bench.brokerUp ? "ok" : "degraded", detail: "" }),
   };
   const open = () => createIngest({
-    db: database.db, reads: database.reads, log, merges, broker, clock, logger: silentLog, silentAfterSeconds: 90,
+    db: database.db, reads: database.reads, log, merges, broker, clock, logger: silentLog,
+    silentAfterSeconds: options.silentAfterSeconds ?? 90,
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });
   const bench: IngestBench = {
-    database, clock, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], brokerUp: true, ingest: open(),
+    database, clock, merges, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], brokerUp: true, ingest: open(),
     async addProbe(site = siteId) {
       const probeId = createId();
       await database.db.insertInto("probes").values({

@@ -1,65 +1,60 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import type { Actor } from "../gateway/environment.ts";
-import { decideJoin, forgetOldMacs, type Reason } from "../identity/join.ts";
+import { selectIn } from "../db/select-in.ts";
+import { type Candidate, joinDevices } from "../identity/join-devices.ts";
 import { macKind } from "../identity/macs.ts";
 import type { Merges } from "../identity/merges.ts";
-import { loadRecord } from "../identity/record-store.ts";
 import type { DeviceDraft } from "./devices-draft.ts";
 import type { WorkingSet } from "./working-set.ts";
-import { selectIn } from "./write-rows.ts";
 
 type Trx = Transaction<Schema>;
 
-/** Two devices that something says are one. */
-interface Candidate {
-  readonly deviceId: string;
-  readonly otherId: string;
-  readonly reason: Reason;
-}
+const NOBODY: ReadonlyMap<string, string> = new Map();
 
 /**
  * Joins the devices of a batch that show a key which another device of the site has. A key that more than one other device
- * has says nothing: it is everybody's. What people have taken apart stays so.
+ * has says nothing: it is everybody's.
  * @param set As it was saved, its site held.
  * @returns Who is whose now: the id of each device that is gone → the device that has it in it.
  */
-export async function joinDevices(trx: Trx, merges: Merges, set: WorkingSet): Promise<ReadonlyMap<string, string>> {
-  const joined = new Map<string, string>();
+export async function joinSeen(trx: Trx, merges: Merges, set: WorkingSet): Promise<ReadonlyMap<string, string>> {
   const created = [...set.devices.values()].filter(({ isNew, fields }) => isNew && fields.mac !== "");
-  if (created.length === 0 && set.keys.length === 0) return joined;
+  if (created.length === 0 && set.keys.length === 0) return NOBODY;
   const { siteId, tenantId } = set.site;
   const candidates = [...await byKeys(trx, set), ...await byOwnMac(trx, set), ...await byAddress(trx, siteId, created)];
-  if (candidates.length === 0) return joined;
-  const now = (id: string): string => {
-    const next = joined.get(id);
-    return next === undefined ? id : now(next);
-  };
-  const by: Actor = { type: "system", id: "ingest", name: "ingest", tenantId, address: "" };
-  for (const { deviceId, otherId, reason } of candidates) {
-    const [one, two] = [now(deviceId), now(otherId)];
-    if (one === two || await areApart(trx, tenantId, [one, two])) continue;
-    const [a, b] = [await loadRecord(trx, one), await loadRecord(trx, two)];
-    if (!a || !b) continue;
-    const decision = decideJoin(forgetOldMacs(a), forgetOldMacs(b));
-    if (!decision.join) continue;
-    await merges.merge(trx, decision, { by, reasons: [reason] });
-    joined.set(decision.merged.device.id, decision.kept.device.id);
-  }
-  return new Map([...joined.keys()].map((id) => [id, now(id)]));
+  if (candidates.length === 0) return NOBODY;
+  return joinDevices(trx, merges, { tenantId, by: "ingest", candidates });
 }
 
-/** Keys that are new on a device, each with the one other device that has it. */
+/** More devices than this that show one key for the first time, all at once, are no machine of many interfaces. */
+const MOST_AT_ONCE = 4;
+
+/** Keys that are new on a device, each with the one device that had it before, or else with the first of those that show it now. */
 async function byKeys(trx: Trx, set: WorkingSet): Promise<readonly Candidate[]> {
   const keys = [...new Set(set.keys.map(({ key }) => key))];
   const rows = await selectIn(keys, (list) => trx.selectFrom("device_keys").select(["device_id", "key"])
     .where("site_id", "=", set.site.siteId).where("key", "in", list).execute());
-  const holders = new Map<string, Set<string>>();
-  for (const { device_id, key } of rows) holders.set(key, (holders.get(key) ?? new Set()).add(device_id));
-  return set.keys.flatMap(({ device_id: deviceId, key, source }) => {
-    const [otherId, ...more] = [...(holders.get(key) ?? [])].filter((id) => id !== deviceId);
-    return otherId === undefined || more.length > 0 ? [] : [{ deviceId, otherId, reason: { key, source } }];
+  const shown = byKey(set.keys);
+  const holders = byKey(rows);
+  return keys.flatMap((key) => {
+    const fresh = shown.get(key) ?? [];
+    const isFresh = new Set(fresh.map(({ device_id: id }) => id));
+    const before = [...new Set((holders.get(key) ?? []).map(({ device_id: id }) => id))].filter((id) => !isFresh.has(id));
+    const otherId = before[0] ?? fresh[0]?.device_id;
+    if (otherId === undefined || before.length > 1 || fresh.length > MOST_AT_ONCE) return [];
+    return fresh.filter(({ device_id: id }) => id !== otherId)
+      .map(({ device_id: deviceId, source }) => ({ deviceId, otherId, reason: { key, source } }));
   });
+}
+
+function byKey<T extends { readonly key: string }>(rows: readonly T[]): ReadonlyMap<string, readonly T[]> {
+  const found = new Map<string, T[]>();
+  for (const row of rows) {
+    const own = found.get(row.key);
+    if (own) own.push(row);
+    else found.set(row.key, [row]);
+  }
+  return found;
 }
 
 /** A MAC that one device told of itself, by its DHCP client identifier, and another one has: told first or seen first. */
@@ -95,10 +90,4 @@ async function byAddress(trx: Trx, siteId: string, created: readonly DeviceDraft
     const deviceId = ids.get(ip);
     return deviceId === undefined || deviceId === otherId ? [] : [{ deviceId, otherId, reason: { key: `ip ${ip}`, source: "arp" } }];
   });
-}
-
-async function areApart(trx: Trx, tenantId: string, pair: readonly string[]): Promise<boolean> {
-  const row = await trx.selectFrom("device_merges").select("id").where("tenant_id", "=", tenantId)
-    .where("kept_id", "in", pair).where("merged_id", "in", pair).where("undone_at", "is not", null).limit(1).executeTakeFirst();
-  return row !== undefined;
 }

@@ -1,0 +1,81 @@
+import { createId } from "@lanthorn/runtime";
+import type { Transaction } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import { selectIn } from "../db/select-in.ts";
+import { cutRecord } from "./cut-record.ts";
+import { type IdentityKey, keyText, singleKind } from "./keys.ts";
+import { deleteParts, loadRecord, writeRecord } from "./record-store.ts";
+
+type Trx = Transaction<Schema>;
+
+/** An interface as it was just seen: with which keys. */
+export interface ShownInterface {
+  readonly mac: string;
+  readonly keys: readonly IdentityKey[];
+  readonly at: string;
+}
+
+/**
+ * Takes interfaces from devices that they cannot be of any more: where a key is seen of which a machine has but one, and the
+ * device has another one of that kind and none that is seen. A dock, an adapter or a card has gone to another machine, which
+ * is then found by the key, or is new. A device of that one interface alone, whose new key nobody has, was set up anew: it
+ * loses the old key.
+ *
+ * To be called with the site held, before what was seen is applied.
+ */
+export async function takeMovedInterfaces(
+  trx: Trx, site: { readonly tenantId: string; readonly siteId: string }, shown: readonly ShownInterface[],
+): Promise<void> {
+  const byMac = new Map(shown.map((one) => [one.mac, one]));
+  const owners = await selectIn([...byMac.keys()], (list) => trx.selectFrom("interfaces").select(["device_id", "mac"])
+    .where("site_id", "=", site.siteId).where("mac", "in", list).execute());
+  const held = await selectIn([...new Set(owners.map(({ device_id }) => device_id))], (list) =>
+    trx.selectFrom("device_keys").select(["device_id", "key"]).where("device_id", "in", list).execute());
+  if (held.length === 0) return;
+  for (const { device_id: deviceId, mac } of owners) {
+    const one = byMac.get(mac);
+    if (!one) continue;
+    const seen = singlesOf(one.keys.map(keyText));
+    const own = singlesOf(held.filter((row) => row.device_id === deviceId).map(({ key }) => key));
+    const isOwn = [...seen].some(([kind, keys]) => keys.some((key) => own.get(kind)?.includes(key)));
+    const others = [...seen.keys()].flatMap((kind) => own.get(kind) ?? []);
+    if (isOwn || others.length === 0) continue;
+    await takeOne(trx, { ...site, deviceId, shown: one, seen: [...seen.values()].flat(), others });
+  }
+}
+
+async function takeOne(trx: Trx, { tenantId, siteId, deviceId, shown, seen, others }: {
+  readonly tenantId: string; readonly siteId: string; readonly deviceId: string; readonly shown: ShownInterface;
+  readonly seen: readonly string[]; readonly others: readonly string[];
+}): Promise<void> {
+  const { mac, at, keys } = shown;
+  const record = await loadRecord(trx, deviceId);
+  if (!record) return;
+  const holder = await trx.selectFrom("device_keys").select("device_id").where("site_id", "=", siteId).where("key", "in", seen)
+    .limit(1).executeTakeFirst();
+  if (record.interfaces.length < 2 && !holder) {
+    await trx.deleteFrom("device_keys").where("device_id", "=", deviceId).where("key", "in", others).execute();
+    return;
+  }
+  const { kept } = cutRecord(record, new Set([mac]), deviceId);
+  const isLast = kept.interfaces.length === 0;
+  await deleteParts(trx, [deviceId]);
+  await writeRecord(trx, {
+    ...kept,
+    // Where nothing is left of it, it is listed by the address that it had, and is not there.
+    device: isLast ? { ...kept.device, ip: record.device.ip, ip_key: record.device.ip_key, presence_state: "offline", is_online: 0 } : kept.device,
+  }, { isNew: false });
+  await trx.insertInto("device_changes").values({
+    id: createId(), device_id: deviceId, tenant_id: tenantId, at, field: "interfaces", before: mac, after: "",
+    source: keys[0]?.source ?? "probe",
+  }).execute();
+}
+
+function singlesOf(texts: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const text of texts) {
+    const kind = singleKind(text);
+    if (kind !== null) found.set(kind, [...(found.get(kind) ?? []), text]);
+  }
+  return found;
+}
