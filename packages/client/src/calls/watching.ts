@@ -1,0 +1,46 @@
+import {
+  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollResponse, License, type LicenseUpload, listEnvelope, Probe, RenewResponse, Scan, ScanHost,
+  ScanProfile, type ScanStart,
+} from "@lanthorn/contract";
+import { z } from "zod";
+import type { Query, Transport } from "../transport.ts";
+
+const alert = (id: string, rest = "") => `/api/v1/alerts/${encodeURIComponent(id)}${rest}`;
+const scan = (id: string, rest = "") => `/api/v1/scans/${encodeURIComponent(id)}${rest}`;
+const probe = (id: string, rest = "") => `/api/v1/agents/probes/${encodeURIComponent(id)}${rest}`;
+
+/** Scans and alerts. */
+export const watchingCalls = ({ call, text }: Transport) => ({
+  /** @param started Profiles are the collector's to know: see `listScanProfiles`. */
+  startScan: (started: Omit<ScanStart, "profile"> & { readonly profile: string }) => call("POST", "/api/v1/scans/start", Scan, { body: started }),
+  listScans: (query?: Query) => call("GET", "/api/v1/scans", listEnvelope(Scan), { query }),
+  readScan: (id: string) => call("GET", scan(id), Scan),
+  cancelScan: (id: string) => call("POST", scan(id, "/cancel"), Scan),
+  listScanResults: (id: string, query?: Query) => call("GET", scan(id, "/results"), listEnvelope(ScanHost), { query }),
+  listScanProfiles: () => call("GET", "/api/v1/scans/profiles", listEnvelope(ScanProfile)),
+  listAlerts: (query?: Query) => call("GET", "/api/v1/alerts", listEnvelope(Alert), { query }),
+  /** The whole list as CSV, with the list's filters. */
+  exportAlerts: (query?: Query) => text("/api/v1/alerts/export", query),
+  readAlert: (id: string) => call("GET", alert(id), Alert),
+  acknowledgeAlert: (id: string) => call("POST", alert(id, "/acknowledge"), Alert),
+  resolveAlert: (id: string) => call("POST", alert(id, "/resolve"), Alert),
+  listAlertMutes: () => call("GET", "/api/v1/alerts/mutes", listEnvelope(AlertMute)),
+  muteAlerts: (mute: z.input<typeof AlertMuteCreate>) => call("POST", "/api/v1/alerts/mutes", AlertMute, { body: mute }),
+  endAlertMute: async (id: string): Promise<void> => void (await call("DELETE", `/api/v1/alerts/mutes/${encodeURIComponent(id)}`, z.unknown())),
+});
+
+/** Probes, from their enrollment to their revocation, and the licence that bounds their number. */
+export const probeCalls = ({ call }: Transport) => ({
+  createEnrollmentToken: (siteId: string, ttlSeconds?: number) => call("POST", "/api/v1/agents/tokens", EnrollmentToken, {
+    body: { site_id: siteId, ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }) },
+  }),
+  enroll: (request: { readonly token: string; readonly certificate_request: string; readonly name: string }) =>
+    call("POST", "/api/v1/agents/enroll", EnrollResponse, { body: request }),
+  renew: (certificateRequest: string) => call("POST", "/api/v1/agents/renew", RenewResponse, { body: { certificate_request: certificateRequest } }),
+  listProbes: (query?: Query) => call("GET", "/api/v1/agents/probes", listEnvelope(Probe), { query }),
+  readProbe: (id: string) => call("GET", probe(id), Probe),
+  revokeProbe: async (id: string): Promise<void> => void (await call("POST", probe(id, "/revoke"), z.unknown())),
+  readLicense: () => call("GET", "/api/v1/license", License),
+  uploadLicense: (license: z.input<typeof LicenseUpload>) => call("PUT", "/api/v1/license", License, { body: license }),
+  removeLicense: async (): Promise<void> => void (await call("DELETE", "/api/v1/license", z.unknown())),
+});

@@ -1,0 +1,106 @@
+import { ErrorEnvelope } from "@lanthorn/contract";
+import type { z } from "zod";
+import { ClientError } from "./errors.ts";
+
+/** As much of `fetch` as is used, so that a caller can bring one with its own trust. */
+export type Fetch = (url: string, init: {
+  readonly method: string; readonly headers: Record<string, string>; readonly body?: string; readonly signal: AbortSignal;
+}) => Promise<{ readonly status: number; readonly headers: { get(name: string): string | null }; text(): Promise<string> }>;
+
+/** Query values; what is undefined is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** What goes with a call beside its path. */
+export interface CallOptions {
+  readonly query?: Query | undefined;
+  readonly body?: unknown;
+}
+
+/** One request and its parsed answer. */
+export interface Transport {
+  call<T extends z.ZodType>(method: string, path: string, answer: T, options?: CallOptions): Promise<z.infer<T>>;
+  /** An answer that is no JSON, whole. */
+  text(path: string, query?: Query): Promise<string>;
+}
+
+export interface TransportOptions {
+  /** Scheme, host and port; a trailing slash does no harm. */
+  readonly url: string;
+  /** Read at each call, so that a refreshed one is used at once; null for calls that need none. An API key (`svc_live_…`) does as well. */
+  readonly token: () => string | null;
+  readonly fetch: Fetch;
+  /**
+   * Read at each POST; null for none. The same key again within a day gets the first answer and does nothing twice, so that a
+   * caller may ask again after a lost answer.
+   */
+  readonly idempotencyKey?: () => string | null;
+}
+
+/** Longer than the collector's own limit of 30 s for a request. */
+const CALL_TIMEOUT_MS = 35_000;
+const API_KEY_PREFIX = "svc_live_";
+
+/** @throws ClientError from every call: the collector's code, `unreachable`, or `not-an-answer` for a body of another shape. */
+export function createTransport(options: TransportOptions): Transport {
+  const base = options.url.replace(/\/+$/, "");
+
+  const send = async (method: string, path: string, { query, body }: CallOptions, accept: string) => {
+    const token = options.token();
+    const key = method === "POST" ? (options.idempotencyKey?.() ?? null) : null;
+    const response = await options.fetch(`${base}${path}${queryText(query)}`, {
+      method,
+      headers: {
+        accept,
+        ...(token === null ? {} : token.startsWith(API_KEY_PREFIX) ? { "x-api-key": token } : { authorization: `Bearer ${token}` }),
+        ...(key === null ? {} : { "idempotency-key": key }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    }).catch((cause: unknown) => {
+      throw new ClientError("unreachable", `no answer from ${base}`, { cause });
+    });
+    const text = await response.text();
+    // The health of a collector that is not well is an answer too.
+    if (response.status >= 400 && path !== "/api/health") throw refusal(response.status, parseJson(text), base);
+    return { status: response.status, text };
+  };
+
+  return {
+    async call(method, path, answer, callOptions = {}) {
+      const { status, text } = await send(method, path, callOptions, "application/json");
+      const parsed = answer.safeParse(parseJson(text));
+      if (parsed.success) return parsed.data;
+      throw new ClientError("not-an-answer", `${base}${path} answered with status ${status} and a body that is not Lanthorn's`, {
+        status, cause: parsed.error,
+      });
+    },
+    text: async (path, query) => (await send("GET", path, { query }, "*/*")).text,
+  };
+}
+
+function queryText(query: Query = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(status: number, value: unknown, base: string): ClientError {
+  const envelope = ErrorEnvelope.safeParse(value);
+  if (!envelope.success) {
+    return new ClientError("not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, { status });
+  }
+  const { code, message, details } = envelope.data.error;
+  return new ClientError(code, message, { status, details });
+}
