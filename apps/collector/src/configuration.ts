@@ -99,6 +99,29 @@ const File = z.strictObject({
     keep_days: z.number().min(0.01).max(3650).default(30),
     keep_megabytes: z.number().min(1).max(10_000_000).default(2048),
   }).prefault({}),
+  /** What is kept of each device; the oldest goes first. */
+  inventory: z.strictObject({
+    /** Changes, merges that can be undone, and addresses that a device has no more. */
+    keep_days: z.number().min(1).max(36_500).default(365),
+    keep_changes: z.int().min(10).max(1_000_000).default(1000),
+    /** That it has no more. */
+    keep_addresses: z.int().min(10).max(100_000).default(256),
+    keep_evidence: z.int().min(10).max(100_000).default(256),
+    keep_ports: z.int().min(10).max(131_072).default(4096),
+    keep_keys: z.int().min(8).max(1000).default(64),
+    keep_merges: z.int().min(1).max(10_000).default(50),
+    /** Of each site; beyond it those not seen for longest go, but none that people have worked on. */
+    keep_devices: z.int().min(100).max(10_000_000).default(250_000),
+  }).prefault({}),
+  audit: z.strictObject({
+    keep_days: z.number().min(1).max(36_500).default(1095),
+    keep_records: z.int().min(1000).max(100_000_000).default(1_000_000),
+  }).prefault({}),
+  /** Events of probes that could not be read. */
+  rejected: z.strictObject({
+    keep_days: z.number().min(0.01).max(3650).default(30),
+    keep_megabytes: z.number().min(1).max(1_000_000).default(64),
+  }).prefault({}),
   /** Scans that have ended. */
   scans: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
   /** Resolved alerts; others are kept until they are. */

@@ -17,7 +17,6 @@ import { createDocuments } from "./documents/documents.ts";
 import { documentRoutes } from "./documents/routes.ts";
 import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
-import { createRetention } from "./events/retention.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
 import { createClientAddress } from "./gateway/address.ts";
 import { createGateway, type Tiers } from "./gateway/app.ts";
@@ -39,6 +38,7 @@ import { metricsRoutes } from "./metrics/routes.ts";
 import { addLicenseCommands } from "./license-commands.ts";
 import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing } from "./sealing/sealing.ts";
+import { openRetention } from "./retention/open.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
@@ -117,8 +117,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     live.published(tenantId, fromSeq);
     diplomat.published(tenantId);
   };
-  const retention = createRetention({ db, clock, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
-  lifecycle.onClose("event retention", () => retention.close());
+  openRetention(configuration, { db, reads, clock, log, lifecycle });
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
   lifecycle.onClose("alerts", () => alerts.close());
 

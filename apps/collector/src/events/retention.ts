@@ -1,14 +1,8 @@
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
+import { type Scheduled, schedule, turn } from "../retention/schedule.ts";
 import { ROW_OVERHEAD_BYTES } from "./log.ts";
-
-export interface Retention {
-  /** Forgets what is too much now. @returns How many events went. */
-  run(): Promise<number>;
-  /** Ends the schedule and waits for a run that is under way. */
-  close(): Promise<void>;
-}
 
 const RUN_EVERY_MS = 10 * 60_000;
 /** In one transaction: some milliseconds, in which ingest waits. */
@@ -22,11 +16,8 @@ const DAY_MS = 86_400_000;
 export function createRetention(
   deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
   options: { readonly keepDays: number; readonly keepBytes: number },
-): Retention {
-  const { db, clock, log } = deps;
-  const stopper = new AbortController();
-  const stopped = stopper.signal;
-  let running: Promise<number> = Promise.resolve(0);
+): Scheduled {
+  const { db, clock } = deps;
 
   const forgetSome = (tenantId: string): Promise<number> => db.transaction().execute(async (trx) => {
     const { event_bytes: held } = await trx.selectFrom("tenants").select("event_bytes").where("id", "=", tenantId).executeTakeFirstOrThrow();
@@ -46,33 +37,17 @@ export function createRetention(
     return count;
   });
 
-  const forget = async (): Promise<number> => {
-    let total = 0;
-    for (const { id } of await db.selectFrom("tenants").select("id").execute()) {
-      for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !stopped.aborted; total += went) {
-        went = await forgetSome(id);
-        // The database answers without leaving this turn: others get theirs between two chunks.
-        await new Promise<void>((resolve) => {
-          setImmediate(resolve);
-        });
+  return schedule(deps, {
+    what: "old events", everyMs: RUN_EVERY_MS,
+    async work(stopped) {
+      let total = 0;
+      for (const { id } of await db.selectFrom("tenants").select("id").execute()) {
+        for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !stopped.aborted; total += went) {
+          went = await forgetSome(id);
+          await turn();
+        }
       }
-    }
-    if (total > 0) log.info({ events: total }, "old events forgotten");
-    return total;
-  };
-  const run = (): Promise<number> => {
-    running = running.catch(() => 0).then(forget);
-    return running;
-  };
-  const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch((error: unknown) => log.error({ reason: describeError(error) }, "old events could not be forgotten, trying again in ten minutes"));
-  });
-  return {
-    run,
-    async close() {
-      stopper.abort();
-      stop();
-      await running.catch(() => 0);
+      return total;
     },
-  };
+  });
 }

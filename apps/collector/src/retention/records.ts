@@ -1,0 +1,85 @@
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import { type Scheduled, schedule, turn } from "./schedule.ts";
+
+export interface RecordLimits {
+  readonly audit: { readonly keepDays: number; readonly keepRecords: number };
+  /** Events that could not be read. */
+  readonly rejected: { readonly keepDays: number; readonly keepBytes: number };
+}
+
+const RUN_EVERY_MS = 10 * 60_000;
+const DAY_MS = 86_400_000;
+/** In one transaction: some milliseconds, in which ingest waits. */
+const CHUNK_ROWS = 500;
+/** A probe makes a new queue when its old one is broken; the watermarks of those before say nothing any more. */
+const KEEP_QUEUES = 100;
+
+/** Keeps each tenant's audit log, and what its probes sent that nobody could read, within an age and a size, oldest first. */
+export function createRecordRetention(
+  deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log }, limits: RecordLimits,
+): Scheduled {
+  const { db, reads, clock } = deps;
+
+  const forgetAudit = async (tenantId: string): Promise<number> => {
+    const tooOld = toInstant(clock.now() - limits.audit.keepDays * DAY_MS);
+    const beyond = await reads.selectFrom("audit").select("id").where("tenant_id", "=", tenantId).orderBy("id", "desc")
+      .offset(limits.audit.keepRecords).limit(1).executeTakeFirst();
+    const oldest = await reads.selectFrom("audit").select(["id", "at"]).where("tenant_id", "=", tenantId).orderBy("id").limit(CHUNK_ROWS).execute();
+    const gone = oldest.filter(({ id, at }) => at < tooOld || id <= (beyond?.id ?? "")).map(({ id }) => id);
+    if (gone.length > 0) await db.deleteFrom("audit").where("id", "in", gone).execute();
+    return gone.length;
+  };
+
+  const forgetRejected = async (tenantId: string): Promise<number> => {
+    const tooOld = toInstant(clock.now() - limits.rejected.keepDays * DAY_MS);
+    const held = await reads.selectFrom("rejected_events").select(sql<number | null>`sum(length(payload) + length(reason))`.as("bytes"))
+      .where("tenant_id", "=", tenantId).executeTakeFirst();
+    let excess = (held?.bytes ?? 0) - limits.rejected.keepBytes;
+    const oldest = await reads.selectFrom("rejected_events").select(["probe_id", "queue_id", "probe_seq", "received_at"])
+      .select(sql<number>`length(payload) + length(reason)`.as("bytes"))
+      .where("tenant_id", "=", tenantId).orderBy("received_at").orderBy("probe_seq").limit(CHUNK_ROWS).execute();
+    const gone = oldest.filter(({ received_at, bytes }) => {
+      const isTooMuch = excess > 0;
+      excess -= bytes;
+      return isTooMuch || received_at < tooOld;
+    });
+    if (gone.length > 0) await db.transaction().execute(async (trx) => {
+      for (const { probe_id, queue_id, probe_seq } of gone) {
+        await trx.deleteFrom("rejected_events").where("probe_id", "=", probe_id).where("queue_id", "=", queue_id)
+          .where("probe_seq", "=", probe_seq).execute();
+      }
+    });
+    return gone.length;
+  };
+
+  const forgetQueues = async (): Promise<number> => {
+    let total = 0;
+    const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id").having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
+    for (const { probe_id: probeId } of many) {
+      const beyond = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId).orderBy("updated_at", "desc")
+        .orderBy("queue_id").offset(KEEP_QUEUES).limit(CHUNK_ROWS).execute();
+      const gone = await db.deleteFrom("probe_queues").where("probe_id", "=", probeId).where("queue_id", "in", beyond.map(({ queue_id: id }) => id))
+        .executeTakeFirst();
+      total += Number(gone.numDeletedRows);
+    }
+    return total;
+  };
+
+  return schedule(deps, {
+    what: "old records", everyMs: RUN_EVERY_MS,
+    async work(stopped) {
+      let total = await forgetQueues();
+      for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
+        for (const forget of [forgetAudit, forgetRejected]) {
+          for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
+            went = await forget(id);
+            await turn();
+          }
+        }
+      }
+      return total;
+    },
+  });
+}
