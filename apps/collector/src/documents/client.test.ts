@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => collector.stop());
 
 /** What the client is whole for; services that other tools speak to come with those. */
-const WHOLE = ["auth", "ws", "users", "devices", "sites", "scans", "alerts", "audit", "health", "license", "agents", "integrations"];
+const WHOLE = new Set(["auth", "ws", "users", "devices", "sites", "scans", "alerts", "audit", "health", "license", "agents", "integrations"]);
 
 /** `GET /api/v1/devices/{}` of every call that the client has. */
 async function callsOfClient(): Promise<readonly string[]> {
@@ -37,6 +37,6 @@ test("the client has a call for every operation, and none for what is no operati
   const calls = await callsOfClient();
   expect(new Set(calls).size).toBe(calls.length);
   expect(calls.filter((call) => !operations.includes(call))).toEqual([]);
-  const expected = operations.filter((operation) => WHOLE.includes(operation.split("/")[3] ?? ""));
+  const expected = operations.filter((operation) => WHOLE.has(operation.split("/")[3] ?? ""));
   expect(expected.filter((operation) => !calls.includes(operation))).toEqual([]);
 });

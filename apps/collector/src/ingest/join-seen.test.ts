@@ -1,60 +1,8 @@
-import { createId, silentLog, toInstant } from "@lanthorn/runtime";
-import type { ProbeEvent } from "@lanthorn/contract";
-import type { ProbeAddress } from "../broker/broker.ts";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createRecomparison, type Recomparison } from "../identity/recomparison.ts";
-import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
-
-let bench: IngestBench;
-let probe: ProbeAddress;
-let recomparison: Recomparison;
-let queueId = "";
-let after = 0;
-beforeEach(async () => {
-  bench = await createIngestBench();
-  probe = await bench.addProbe();
-  const { db, reads } = bench.database;
-  recomparison = createRecomparison({ db, reads, merges: bench.merges, clock: bench.clock, log: silentLog });
-  queueId = createId();
-  after = 0;
-});
-afterEach(async () => {
-  await recomparison.close();
-  await bench.close();
-});
-
-const T0 = Date.UTC(2026, 10, 20, 11);
-const at = (seconds: number) => toInstant(T0 + seconds * 1000);
-const send = async (...events: ProbeEvent[]) => {
-  const ack = await bench.sendBatch(probe, queueId, after, events);
-  after += events.length;
-  expect(ack).toMatchObject({ watermark: after, refused: null });
-};
-type Host = Parameters<typeof hostState>[0] & { readonly keys?: Readonly<Record<string, string>> };
-const state = ({ keys = {}, ...host }: Host, seconds: number) => {
-  const base = hostState(host, at(seconds));
-  return { ...base, evidence: [...base.evidence, ...Object.entries(keys)
-    .map(([field, value]) => ({ field, value, source: "dhcp", confidence: 0.9, seen_at: at(seconds) }))] };
-};
-const found = (host: Host, seconds = 0): ProbeEvent => ({ type: "host_found", occurred_at: at(seconds), data: state(host, seconds) });
-const learned = (host: Host, seconds: number): ProbeEvent =>
-  ({ type: "host_changed", occurred_at: at(seconds), data: { ...state(host, seconds), changed: ["evidence"] } });
-const offline = ({ ip, mac }: Host, seconds: number, last = 0): ProbeEvent =>
-  ({ type: "host_offline", occurred_at: at(seconds), data: { ip, mac, last_seen_at: at(last), missed_checks: 3 } });
-const online = ({ ip, mac }: Host, seconds: number): ProbeEvent =>
-  ({ type: "host_online", occurred_at: at(seconds), data: { ip, mac, last_seen_at: at(seconds) } });
-
-const devices = () => bench.database.db.selectFrom("devices").selectAll().orderBy("first_seen").orderBy("id").execute();
-const macs = async () => {
-  const rows = await bench.database.db.selectFrom("interfaces").select(["mac", "device_id"]).orderBy("mac").execute();
-  return (await devices()).map(({ id }) => rows.filter((row) => row.device_id === id).map(({ mac }) => mac));
-};
-const logged = () => bench.database.db.selectFrom("events").select(["type", "device_id"]).orderBy("seq").execute();
-const merges = () => bench.database.db.selectFrom("device_merges").selectAll().orderBy("at").orderBy("id").execute();
-
-const DUID = "000100012abbccdd0011";
-const wired: Host = { ip: "192.0.2.10", mac: "00:1b:21:00:00:01", hostname: "laptop", keys: { dhcp_duid: DUID } };
-const wireless: Host = { ip: "192.0.2.20", mac: "00:1b:21:00:00:02", keys: { dhcp_duid: DUID } };
+import { createId } from "@lanthorn/runtime";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  at, bench, devices, DUID, found, type Host, learned, logged, macs, merges, offline, online, probe, recomparison, send, wired, wireless,
+} from "./testing/keyed-hosts.ts";
 
 describe("two interfaces with a strong key in common", () => {
   test("are one device, which is not announced a second time, and the reason is kept and audited", async () => {
@@ -175,51 +123,6 @@ describe("a random MAC", () => {
   });
 });
 
-describe("an interface that goes to another machine", () => {
-  const dock: Host = { ip: "192.0.2.90", mac: "64:4b:f0:00:00:01" };
-  const OTHER = "000100012affffff0022";
-  const laptop = (host: Host, duid: string, hostname: string): Host => ({ ...host, hostname, keys: { dhcp_duid: duid } });
-  const [own, theirs]: readonly [Host, Host] = [{ ip: "192.0.2.10", mac: "f0:18:98:00:00:01" }, { ip: "192.0.2.11", mac: "f0:18:98:00:00:02" }];
-
-  test("is told by the key of the one that has it: a dock is each laptop's in turn, and neither becomes the other", async () => {
-    await send(found(laptop(own, DUID, "one")), found(laptop(dock, DUID, "one"), 1), found(laptop(theirs, OTHER, "two"), 2));
-    expect(await macs()).toEqual([[dock.mac, own.mac], [theirs.mac]]);
-    for (const [duid, hostname, expected] of [
-      [OTHER, "two", [[own.mac], [dock.mac, theirs.mac]]], [DUID, "one", [[dock.mac, own.mac], [theirs.mac]]],
-    ] as const) {
-      await send(learned(laptop(dock, duid, hostname), 10));
-      expect(await macs()).toEqual(expected);
-      expect((await devices()).map(({ hostname: shown }) => shown)).toEqual(["one", "two"]);
-    }
-    const changes = await bench.database.db.selectFrom("device_changes").select(["before", "source"]).where("field", "=", "interfaces").execute();
-    expect(changes).toEqual([{ before: dock.mac, source: "dhcp" }, { before: dock.mac, source: "dhcp" }]);
-  });
-
-  test("leaves a device that had no other, to be found again by its key", async () => {
-    await send(found(laptop(dock, DUID, "one")), found(laptop(theirs, OTHER, "two"), 1));
-    const [first] = await devices();
-    await send(learned(laptop(dock, OTHER, "two"), 10));
-    expect(await macs()).toEqual([[], [dock.mac, theirs.mac]]);
-    expect((await devices())[0]).toMatchObject({ id: first?.id, hostname: "one", mac: "", presence_state: "offline", is_online: 0 });
-    await send(found(laptop(own, DUID, "one"), 20));
-    expect(await macs()).toEqual([[own.mac], [dock.mac, theirs.mac]]);
-    expect((await devices())[0]).toMatchObject({ id: first?.id, mac: own.mac, presence_state: "online" });
-  });
-
-  test("is not told by a machine that was set up anew, whose old key is forgotten", async () => {
-    await send(found(laptop(own, DUID, "one")));
-    await send(learned(laptop(own, OTHER, "one"), 10));
-    expect(await macs()).toEqual([[own.mac]]);
-    expect(await bench.database.db.selectFrom("device_keys").select("key").execute()).toEqual([{ key: `dhcp_duid ${OTHER}` }]);
-  });
-
-  test("is found with two others of its machine in one batch, where a device has the key already", async () => {
-    await send(found(laptop(dock, DUID, "one")));
-    await send(found(laptop(own, DUID, "one"), 10), found(laptop({ ip: "192.0.2.12", mac: "f0:18:98:00:00:03" }, DUID, "one"), 10));
-    expect((await macs()).map((list) => list.length)).toEqual([3]);
-  });
-});
-
 describe("what is not joined", () => {
   test("virtual machines of one image that run at the same time; one that took another card is", async () => {
     const vm = (index: number): Host =>
@@ -302,45 +205,6 @@ describe("a device that was known by its address alone", () => {
     expect(await macs()).toEqual([[wired.mac]]);
     await send(offline(wired, 300));
     expect(await devices()).toMatchObject([{ presence_state: "offline" }]);
-  });
-});
-
-describe("the nightly comparison", () => {
-  test("joins by a key what a third device kept apart, once that is gone, and by a MAC that was told; at three o'clock", async () => {
-    const three = [1, 2, 3].map((index): Host => ({ ip: `192.0.2.${index}`, mac: `00:1b:21:00:00:0${index}`, keys: { snmp_engine_id: `80001f88800${index}` } }));
-    await send(...three.map((host) => found(host)));
-    const rows = await devices();
-    const own = { tenant_id: bench.tenantId, site_id: bench.siteId, source: "x", first_seen: at(0) };
-    for (const { id } of rows) {
-      await bench.database.db.insertInto("device_keys").values({ ...own, device_id: id, key: "dhcp_client_id 0102030405060708" }).execute();
-    }
-    await bench.database.db.deleteFrom("device_keys").where("key", "like", "snmp%").execute();
-    expect(await recomparison.run()).toBe(0);
-    await bench.database.db.deleteFrom("devices").where("id", "=", rows[2]?.id ?? "").execute();
-    await bench.clock.advance(16 * 3_600_000);
-    await recomparison.run();
-    expect((await macs()).map((list) => list.length)).toEqual([2]);
-    expect((await merges()).map(({ by_id, at: merged }) => [by_id, merged.slice(11, 16)])).toEqual([["identity", "03:00"]]);
-    const phone2: Host = { ip: "192.0.2.50", mac: "da:00:00:00:00:01" };
-    await send(found(phone2, 400));
-    const phoneId = (await devices()).find(({ mac }) => mac === phone2.mac)?.id ?? "";
-    await bench.database.db.insertInto("device_keys").values({ ...own, device_id: phoneId, key: `mac ${three[0]?.mac}` }).execute();
-    expect(await recomparison.run()).toBe(1);
-    expect((await macs()).map((list) => list.length)).toEqual([3]);
-  });
-
-  test("leaves apart what people took apart", async () => {
-    await send(found({ ...wired, keys: {} }), found({ ...wireless, keys: {} }));
-    const [one, two] = (await devices()).map(({ id }) => id) as [string, string];
-    const own = { tenant_id: bench.tenantId, site_id: bench.siteId };
-    for (const id of [one, two]) {
-      await bench.database.db.insertInto("device_keys").values({ ...own, device_id: id, key: `dhcp_duid ${DUID}`, source: "x", first_seen: at(0) }).execute();
-    }
-    await bench.database.db.insertInto("device_merges").values({
-      ...own, id: createId(), kept_id: one, merged_id: two, at: at(0), by_type: "user", by_id: "x", by_name: "x", reasons: "[]", snapshot: null, undone_at: at(1),
-    }).execute();
-    expect(await recomparison.run()).toBe(0);
-    expect((await devices()).length).toBe(2);
   });
 });
 

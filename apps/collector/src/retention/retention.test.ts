@@ -109,7 +109,7 @@ describe("devices of a site", () => {
       made.push(await gateway.createDevice(tenant, { ip: `192.0.2.${index}`, last_seen: ago(10 - index), ...(index === 0 ? { tags: '["core"]' } : {}) }));
     }
     expect(await inventory({ keepDevices: 4 }).run()).toBe(2);
-    expect((await gateway.db.selectFrom("devices").select("id").execute()).map(({ id }) => id).toSorted()).toEqual([made[0], ...made.slice(3)].toSorted());
+    expect(new Set((await gateway.db.selectFrom("devices").select("id").execute()).map(({ id }) => id))).toEqual(new Set([made[0], ...made.slice(3)]));
   });
 
   test("keep the newest of their merges, and for ever what people took apart", async () => {
@@ -155,7 +155,7 @@ describe("records", () => {
     }
     expect(await records({ rejected: { keepDays: 100, keepBytes: 2e6 } }).run()).toBe(1);
     await records({ rejected: { keepDays: 100, keepBytes: 3000 } }).run();
-    expect((await gateway.db.selectFrom("rejected_events").select("probe_seq").orderBy("probe_seq").execute()).map(({ probe_seq: seq }) => Number(seq)))
+    expect((await gateway.db.selectFrom("rejected_events").select("probe_seq").orderBy("probe_seq").execute()).map(({ probe_seq: seq }) => seq))
       .toEqual([1098, 1099, 1100]);
   });
 

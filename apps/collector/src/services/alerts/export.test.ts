@@ -24,7 +24,7 @@ describe("the export of alerts", () => {
     const column = (name: string) => rows.map((row) => row[header.indexOf(name)]);
     expect(column("id")).toEqual(data.map(({ id }) => id));
     expect(column("severity")).toEqual(data.map(({ severity }) => severity));
-    expect(column("mitre_techniques").toSorted()).toEqual(["T1046", "T1557.003"]);
+    expect(new Set(column("mitre_techniques"))).toEqual(new Set(["T1046", "T1557.003"]));
     expect(rows.flat().filter((cell) => /^\s*=/.test(cell))).toEqual([]);
     expect((await rowsOf("?source=rogue&sort=-severity")).length).toBe(2);
     expect((await rowsOf("?search=nothing")).length).toBe(1);
