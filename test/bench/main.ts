@@ -5,12 +5,13 @@ import { run as identity } from "./identity.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
 import { run as portscan } from "./portscan.bench.ts";
 import { run as recog } from "./recog.bench.ts";
+import { run as services } from "./services.bench.ts";
 import { run as sweep } from "./sweep.bench.ts";
 import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, decode, footprint, identity, ingest, portscan, recog, sweep, webhooks,
+  api, decode, footprint, identity, ingest, portscan, recog, services, sweep, webhooks,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, lldpdStart, shellEnv, shellQuote } from "./daemons.ts";
 import type { DebianRoot } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
-import { type HostPlan, LAN, SWITCH_BOX } from "./host-plan.ts";
+import { type HostPlan, isServiceDaemon, LAN, plannedServices, SWITCH_BOX } from "./host-plan.ts";
 import { REPOSITORY } from "./lab-state.ts";
 import { identifyProcess, type ProcessIdentity } from "./process-identity.ts";
 
@@ -16,9 +16,15 @@ const PASSWD = `root:x:0:0:root:/root:/bin/sh
 sshd:x:901:65534::/run/sshd:/usr/sbin/nologin
 _lldpd:x:902:902::/run/lldpd:/usr/sbin/nologin
 avahi:x:903:903::/run/avahi-daemon:/usr/sbin/nologin
+Debian-exim:x:905:905::/var/spool/exim4:/usr/sbin/nologin
+dovecot:x:906:906::/usr/lib/dovecot:/usr/sbin/nologin
+dovenull:x:907:907::/nonexistent:/usr/sbin/nologin
+ntpsec:x:908:908::/nonexistent:/usr/sbin/nologin
+_rpc:x:909:65534::/run/rpcbind:/usr/sbin/nologin
+ftp:x:910:65534::/run:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 `;
-const GROUP = "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nnogroup:x:65534:\n";
+const GROUP = "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nDebian-exim:x:905:\ndovecot:x:906:\ndovenull:x:907:\nntpsec:x:908:\nnogroup:x:65534:\n";
 
 interface BoxOptions {
   readonly packages: DebianRoot;
@@ -36,7 +42,28 @@ export function startHost(plan: HostPlan, hosts: readonly HostPlan[], options: B
   const starts = plan.daemons.map((daemon) => daemonStart(daemon, files));
   if (plan.leasesAs !== undefined) starts.push(dhcpClientStart(files, plan.leasesAs));
   if (plan.lateArpMs !== undefined) starts.push(lateArpStart(files, plan.lateArpMs));
-  return startBox({ name: plan.name, before: hostNetwork(plan, options.packages), starts }, options);
+  const before = [...(plan.daemons.some(isServiceDaemon) ? installedPackages(options.packages) : []), ...hostNetwork(plan, options.packages), ...packetFilter(plan, options.packages)];
+  return startBox({ name: plan.name, before, starts }, options);
+}
+
+/** As if the packages were installed: over the machine's own `/usr`, with state in memory that goes with the box. */
+function installedPackages(packages: DebianRoot): readonly string[] {
+  return [
+    `mount -t overlay lab -o lowerdir=${shellQuote(join(packages.root, "usr"))}:/usr /usr`,
+    "mount -t tmpfs -o mode=755,size=192m lab /var",
+    "mkdir -p /var/lib /var/log /var/cache /var/spool /var/tmp /var/mail && chmod 1777 /var/tmp && ln -s /run /var/run",
+  ];
+}
+
+function packetFilter(plan: HostPlan, packages: DebianRoot): readonly string[] {
+  if (plan.filter === undefined) return [];
+  const { path, env } = packages.command("nft");
+  const ports = plannedServices(plan).filter((service) => service.protocol === "tcp").map((service) => service.port).join(", ");
+  const first = plannedServices(plan).find((service) => service.protocol === "tcp")?.port;
+  const verdict = { drop: "drop", reject: "reject with tcp reset", limit: "limit rate over 10/second drop", answer: `redirect to :${first}` }[plan.filter];
+  const hook = plan.filter === "answer" ? "type nat hook prerouting priority -100" : "type filter hook input priority 0";
+  const rules = `table inet lab { chain in { ${hook}; tcp dport != { ${ports} } ${verdict}; }; }`;
+  return [`${shellEnv(env)}${path} ${shellQuote(rules)}`];
 }
 
 /** Starts what a managed switch says by itself: LLDP on each port. */

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { avahiConf, avahiService, dhcpScript, dnsmasqConf, lines, nginxConf, snmpdConf } from "./daemon-files.ts";
 import type { DebianRoot } from "./debian-packages.ts";
-import type { Daemon, HostPlan } from "./host-plan.ts";
+import { type Daemon, type HostPlan, isServiceDaemon, type PlainDaemon } from "./host-plan.ts";
+import { SERVICE_STARTS } from "./service-starts.ts";
 
 /** Debian packages that hold the lab's programs, in releases 12 and 13. */
 export const LAB_PACKAGES = [
@@ -44,7 +45,7 @@ interface BoxFiles {
 }
 
 /** How each daemon is started in a host's box. All stay in the foreground, below the box's first process. */
-const DAEMON_STARTS: Readonly<Record<Daemon, (box: BoxFiles) => DaemonStart>> = {
+const DAEMON_STARTS: Readonly<Record<PlainDaemon, (box: BoxFiles) => DaemonStart>> = {
   dnsmasq: (box) =>
     simple(box, "dnsmasq", ["--keep-in-foreground", "--conf-file=FOLDER/dnsmasq.conf"], { "dnsmasq.conf": dnsmasqConf(box.hosts) }),
   sshd,
@@ -68,7 +69,19 @@ const DAEMON_STARTS: Readonly<Record<Daemon, (box: BoxFiles) => DaemonStart>> = 
 };
 
 export function daemonStart(daemon: Daemon, box: BoxFiles): DaemonStart {
-  return DAEMON_STARTS[daemon](box);
+  if (!isServiceDaemon(daemon)) return DAEMON_STARTS[daemon](box);
+  const { command, before = [], files = {} } = SERVICE_STARTS[daemon];
+  const inFolder = (text: string) => text.replaceAll("FOLDER", box.folder);
+  const [name = "", ...args] = command;
+  const { path, env } = installedCommand(name, box.packages);
+  return { name, path, args: args.map(inFolder), env, files, before: before.map(inFolder) };
+}
+
+/** In a box whose `/usr` has the packages over it, programs lie where they belong; a few packages still fill `/sbin`. */
+function installedCommand(name: string, packages: DebianRoot): { readonly path: string; readonly env: Readonly<Record<string, string>> } {
+  if (name.startsWith("/")) return { path: name, env: {} };
+  const found = packages.command(name);
+  return found.path.startsWith(`${packages.root}/usr/`) ? { path: found.path.slice(packages.root.length), env: {} } : found;
 }
 
 function simple(box: BoxFiles, name: string, args: readonly string[], files: Readonly<Record<string, string>>): DaemonStart {

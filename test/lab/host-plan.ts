@@ -1,5 +1,8 @@
-/** What a host runs besides its kernel. */
-export type Daemon = "dnsmasq" | "sshd" | "nginx" | "snmpd" | "lldpd" | "avahi";
+import { SERVICE_DAEMONS, type ServiceDaemonName } from "./service-hosts.ts";
+
+/** What a host of the smaller lab runs besides its kernel. */
+export type PlainDaemon = "dnsmasq" | "sshd" | "nginx" | "snmpd" | "lldpd" | "avahi";
+export type Daemon = PlainDaemon | ServiceDaemonName;
 
 /** One host of the LAN as it is meant to be; `status` tells what it came to. */
 export interface HostPlan {
@@ -15,6 +18,8 @@ export interface HostPlan {
   readonly daemons: readonly Daemon[];
   /** TCP ports of nginx; 80 unless given. */
   readonly webPorts?: readonly number[];
+  /** What its packet filter does with all but its own services' TCP ports: drops or resets, lets ten packets a second by, or has its first service answer. */
+  readonly filter?: "drop" | "reject" | "limit" | "answer";
   /** The kernel keeps silent about its addresses, and an answer to an ARP request comes this much later. */
   readonly lateArpMs?: number;
 }
@@ -88,7 +93,7 @@ export const HOSTS: readonly HostPlan[] = [
 ];
 
 /** Where each daemon listens; nginx has its ports from the plan. */
-const DAEMON_SERVICES: Readonly<Record<Daemon, readonly Service[]>> = {
+const DAEMON_SERVICES: Readonly<Record<PlainDaemon, readonly Service[]>> = {
   dnsmasq: [
     { port: 53, protocol: "tcp", name: "domain" },
     { port: 53, protocol: "udp", name: "domain" },
@@ -104,6 +109,11 @@ const DAEMON_SERVICES: Readonly<Record<Daemon, readonly Service[]>> = {
 /** What must be found listening on a host before it counts as up. */
 export function plannedServices(plan: HostPlan): readonly Service[] {
   const web = plan.daemons.includes("nginx") ? (plan.webPorts ?? [80]) : [];
-  const others = plan.daemons.flatMap((daemon) => DAEMON_SERVICES[daemon]);
-  return [...others, ...web.map((port) => ({ port, protocol: "tcp" as const, name: "http" }))];
+  const others = plan.daemons.flatMap((daemon): readonly Service[] => (isServiceDaemon(daemon) ? SERVICE_DAEMONS[daemon].services : DAEMON_SERVICES[daemon]));
+  return [...others.map(({ port, protocol, name }) => ({ port, protocol, name })), ...web.map((port) => ({ port, protocol: "tcp" as const, name: "http" }))];
+}
+
+/** Whether its package must lie over the box's `/usr`: it looks for its parts at fixed places. */
+export function isServiceDaemon(daemon: Daemon): daemon is ServiceDaemonName {
+  return Object.hasOwn(SERVICE_DAEMONS, daemon);
 }

@@ -5,12 +5,13 @@ import { type DebianRoot, unpackDebianPackages } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
 import { withFileLock } from "./file-lock.ts";
 import { startGuard } from "./guard.ts";
-import { type HostPlan, HOSTS, LAN, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
+import { type HostPlan, HOSTS, isServiceDaemon, LAN, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
 import { filesOf, type LabState, readState, writeState } from "./lab-state.ts";
 import { hostName, isReservedName, namesOf, planOfJoining } from "./names.ts";
 import { createNetwork, type Network } from "./network.ts";
 import { isRunning } from "./process-identity.ts";
 import { type CommandOptions, type CommandResult, tryCommand } from "./run-command.ts";
+import { SERVICE_HOSTS, SERVICE_PACKAGES } from "./service-hosts.ts";
 import { type LabHost, type LabStatus, readStatus } from "./status.ts";
 import { takeDown, takeOff } from "./take-down.ts";
 
@@ -52,8 +53,10 @@ export interface Lab {
 export interface LabOptions {
   /** 1 to 8 of a-z and 0-9; labs of different ids do not meet. */
   readonly id: string;
-  /** Names out of `HOSTS`, for a smaller LAN; `gateway` is needed by those that lease. All unless given. */
+  /** Names out of `HOSTS` and `SERVICE_HOSTS`, for a LAN of one's own; `gateway` is needed by those that lease. All of `HOSTS` unless given. */
   readonly hosts?: readonly string[];
+  /** `SERVICE_HOSTS` are on the LAN, too: some 25 kinds of daemons more, whose packages are 150 MB. */
+  readonly large?: boolean;
   /** The lab outlives this process. Otherwise it goes with the process that made it, even when that is killed. */
   readonly keep?: boolean;
   /** Aborted, the lab is taken down and the call fails. */
@@ -67,8 +70,8 @@ export interface LabOptions {
  * @throws LabError `not-root`, `bad-id`, `packages`, `busy` or `not-ready`.
  */
 export async function createLab(options: LabOptions): Promise<Lab> {
-  const tools = await openTools(options);
-  const plans = choosePlans(options.hosts);
+  const plans = choosePlans(options);
+  const tools = await openTools(options, plans);
   const signal = options.signal ?? new AbortController().signal;
   return locked(options.id, async () => {
     const present = readState(options.id);
@@ -105,10 +108,12 @@ interface Tools {
   readonly network: Network;
 }
 
-async function openTools(options: Pick<LabOptions, "id" | "say">): Promise<Tools> {
+async function openTools(options: Pick<LabOptions, "id" | "say">, plans: readonly HostPlan[] = []): Promise<Tools> {
   namesOf(options.id);
   if (process.getuid?.() !== 0) throw new LabError("not-root", "the lab makes network namespaces, which only root may: run it with sudo");
-  const packages = await unpackDebianPackages(LAB_PACKAGES, options.say === undefined ? {} : { say: options.say });
+  const isLarge = plans.some((plan) => plan.daemons.some(isServiceDaemon));
+  const names = isLarge ? [...LAB_PACKAGES, ...SERVICE_PACKAGES] : LAB_PACKAGES;
+  const packages = await unpackDebianPackages(names, options.say === undefined ? {} : { say: options.say });
   return { packages, network: createNetwork(packages) };
 }
 
@@ -116,10 +121,12 @@ function locked<T>(id: string, work: () => Promise<T>): Promise<T> {
   return withFileLock({ file: filesOf(id).lock, waitSeconds: 120 }, work);
 }
 
-function choosePlans(names: readonly string[] | undefined): readonly HostPlan[] {
-  const unknown = names?.find((name) => !HOSTS.some((plan) => plan.name === name));
+function choosePlans({ hosts: names, large = false }: Pick<LabOptions, "hosts" | "large">): readonly HostPlan[] {
+  const all = [...HOSTS, ...SERVICE_HOSTS];
+  const unknown = names?.find((name) => !all.some((plan) => plan.name === name));
   if (unknown !== undefined) throw new LabError("unknown-host", `the lab has no plan of a host "${unknown}"`);
-  return HOSTS.filter((plan) => names === undefined || names.includes(plan.name));
+  if (names) return all.filter((plan) => names.includes(plan.name));
+  return large ? all : HOSTS;
 }
 
 function isWhole(state: LabState): boolean {

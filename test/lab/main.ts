@@ -12,9 +12,10 @@ const open = (): Promise<Lab> => openLab(program.opts<{ id: string }>());
 program
   .command("up")
   .description("bring the LAN up, and leave it up")
-  .action(async () => {
+  .option("--large", "with many more kinds of daemons")
+  .action(async (options: { readonly large?: boolean }) => {
     const started = performance.now();
-    const lab = await createLab({ ...program.opts<{ id: string }>(), keep: true, signal: stopSignal() });
+    const lab = await createLab({ ...program.opts<{ id: string }>(), ...options, keep: true, signal: stopSignal() });
     const { hosts } = await lab.status();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     console.log(`${hosts.length} hosts are up after ${seconds} s; look with: npm run lab -- status`);

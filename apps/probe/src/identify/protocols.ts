@@ -7,7 +7,7 @@ import { http } from "./protocols/http.ts";
 import { http2 } from "./protocols/http2.ts";
 import { bacnet, ethernetIp, ethernetIpUdp, modbus, s7 } from "./protocols/industrial.ts";
 import { kerberos, kerberosUdp } from "./protocols/kerberos.ts";
-import { memcached, nats, redis, zookeeper } from "./protocols/key-value-stores.ts";
+import { memcached, mpd, nats, redis, zookeeper } from "./protocols/key-value-stores.ts";
 import { ldap } from "./protocols/ldap.ts";
 import { imap, pop3, smtp } from "./protocols/mail.ts";
 import { amqp, mqtt } from "./protocols/message-brokers.ts";
@@ -26,7 +26,7 @@ import { bittorrent, bittorrentDht, ike, portmapUdp, sipUdp, stun, tftp } from "
 
 /** Every protocol over TCP. Where two recognise the same bytes, the one at its own port is tried first, then the earlier. */
 export const TCP_PROTOCOLS: readonly TcpProtocol[] = [
-  ssh, http, ftp, smtp, imap, pop3, telnet, mysql, vnc, rsync, subversion, nats, nntp, rtsp, sip, irc, xmpp, redis, memcached, zookeeper, mqtt, amqp, mongodb, postgresql, sqlServer,
+  ssh, http, ftp, smtp, imap, pop3, telnet, mysql, vnc, rsync, subversion, nats, mpd, nntp, rtsp, sip, irc, xmpp, redis, memcached, zookeeper, mqtt, amqp, mongodb, postgresql, sqlServer,
   ldap, kerberos, smb, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp, bittorrent, http2, finger,
 ];
 

@@ -60,7 +60,7 @@ export const rpcbind: TcpProtocol = {
   },
   learn(first) {
     const programs = decodePortmapDump(first.subarray(4)) ?? [];
-    return Promise.resolve(learned("rpcbind", { claims: claims("rpc", 0.9, { version: versionsOf(programs, "portmapper") }), banner: programs.join("\n") }));
+    return Promise.resolve(learned("rpcbind", { claims: claims("rpc", 0.9, { product: "rpcbind", version: versionsOf(programs, "portmapper") }), banner: programs.join("\n") }));
   },
 };
 
@@ -82,7 +82,7 @@ export const nfs: TcpProtocol = {
     const mismatch = reader.u32() === 2;
     const [low, high] = [reader.u32(), reader.u32()];
     const versions = accepted && mismatch && !reader.failed ? (low === high ? String(low) : `${low}-${high}`) : "";
-    return Promise.resolve(learned("nfs", { claims: claims("rpc", 0.9, { version: versions }), banner: versions === "" ? "" : `NFS versions ${versions}` }));
+    return Promise.resolve(learned("nfs", { claims: claims("rpc", 0.9, { version: versions && `protocol versions ${versions}` }), banner: versions === "" ? "" : `NFS versions ${versions}` }));
   },
 };
 
@@ -90,7 +90,7 @@ function versionsOf(programs: readonly string[], name: string): string {
   const versions = programs.flatMap((program) => (program.startsWith(`${name} `) ? (program.split(" versions ")[1] ?? "").split(",").map(Number) : []));
   if (versions.length === 0) return "";
   const [low, high] = [Math.min(...versions), Math.max(...versions)];
-  return low === high ? String(low) : `${low}-${high}`;
+  return low === high ? `protocol version ${low}` : `protocol versions ${low}-${high}`;
 }
 
 /** @see Subversion's libsvn_ra_svn/protocol */

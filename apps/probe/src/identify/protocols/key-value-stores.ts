@@ -56,6 +56,17 @@ export const nats: TcpProtocol = {
   },
 };
 
+/** The greeting tells the protocol's version, which is near the daemon's. @see Music Player Daemon documentation, "Protocol" */
+export const mpd: TcpProtocol = {
+  name: "mpd",
+  ports: [6600],
+  recognise: (bytes) => (beginsWith(bytes, "OK MPD ") === "yes" && !endsLine(bytes) ? "more" : beginsWith(bytes, "OK MPD ")),
+  learn(first) {
+    const version = /^OK MPD (\d[\d.]*)/.exec(toText(first))?.[1] ?? "";
+    return Promise.resolve(learned("mpd", { claims: claims("mpd", 0.9, { product: "Music Player Daemon", version: `protocol ${version}` }), banner: printable(toText(first)) }));
+  },
+};
+
 /** @see ZooKeeper Administrator's Guide, "The Four Letter Words" */
 export const zookeeper: TcpProtocol = {
   name: "zookeeper",

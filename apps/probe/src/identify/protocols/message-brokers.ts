@@ -24,13 +24,12 @@ export const mqtt: TcpProtocol = {
     if (code === 0) {
       connection.send(SUBSCRIBE);
       const answer = await connection.read((bytes) => toText(bytes).includes("$SYS/broker/version") && bytes.length > 30, 1000);
-      version = /\$SYS\/broker\/version(?:\S* version )?([\w .-]{1,60})/.exec(toText(answer))?.[1]?.trim() ?? "";
+      version = /\$SYS\/broker\/version([\w .-]{1,60})/.exec(toText(answer))?.[1]?.trim() ?? "";
       connection.send(DISCONNECT);
     }
-    const mosquitto = /^mosquitto version (\S+)/.exec(version)?.[1] ?? (/version (\S+)/.exec(version)?.[1] ?? "");
-    const isMosquitto = version.startsWith("mosquitto") || /^version \d/.test(version);
+    const mosquitto = /^mosquitto version (\d[\w.]*)/.exec(version)?.[1] ?? "";
     return learned(target.isSecure ? "secure-mqtt" : "mqtt", {
-      claims: isMosquitto || mosquitto !== ""
+      claims: mosquitto !== ""
         ? claims("mqtt", 0.95, { product: "mosquitto", vendor: "Eclipse", version: mosquitto, cpe: `cpe:2.3:a:eclipse:mosquitto:${mosquitto}:*:*:*:*:*:*:*` }) : [],
       banner: `CONNACK: ${RETURN_CODES[code] ?? code}${version === "" ? "" : `\n${version}`}`,
     });

@@ -28,7 +28,7 @@ export const smb: TcpProtocol = {
     const isSamba = named?.version.startsWith("6.1.0") === true;
     return learned("microsoft-ds", {
       claims: [
-        ...claims("smb", 0.9, { version: dialect, hostname: named?.dnsName || named?.computer }),
+        ...claims("smb", 0.9, { hostname: named?.dnsName || named?.computer }),
         // Samba calls itself Windows 6.1 without a build number; Windows itself always has one.
         ...(isSamba ? claims("smb", 0.8, { product: "Samba smbd", vendor: "Samba", cpe: "cpe:2.3:a:samba:samba:*:*:*:*:*:*:*:*" })
           : named?.version ? claims("smb", 0.8, { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version }) : []),

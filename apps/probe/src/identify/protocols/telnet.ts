@@ -1,5 +1,5 @@
 // Telnet (RFC 854): commands are refused politely until a text comes. Nobody logs in.
-import { learned, printable, type TcpProtocol, toText } from "../protocol.ts";
+import { claims, learned, printable, type TcpProtocol, toText } from "../protocol.ts";
 
 const IAC = 255;
 const DO = 253;
@@ -29,7 +29,9 @@ export const telnet: TcpProtocol = {
       if (/(?:login|user ?name|password|user|>|#|\$)[: ]*\s*$/i.test(text)) break;
       bytes = await connection.read((more) => splitCommands(more).text.length > 0 || splitCommands(more).refusals.length > 0, TEXT_MS);
     }
-    return learned(target.isSecure ? "telnets" : "telnet", { answers: [{ kind: "telnet", text }], banner: printable(text) });
+    // DO TERMINAL-TYPE, TERMINAL-SPEED, X-DISPLAY-LOCATION, NEW-ENVIRON at once is how the telnetd of Linux's distributions begins.
+    const isLinux = Buffer.from(first).includes(Buffer.from([IAC, DO, 24, IAC, DO, 32, IAC, DO, 35, IAC, DO, 39]));
+    return learned(target.isSecure ? "telnets" : "telnet", { claims: claims("telnet-options", 0.7, isLinux ? { product: "Linux telnetd", os: "Linux" } : {}), answers: [{ kind: "telnet", text }], banner: printable(text) });
   },
 };
 

@@ -33,7 +33,7 @@ export const portmapUdp: UdpProtocol = {
   questions: [() => encodePortmapDump()],
   learn(answer) {
     const programs = decodePortmapDump(answer);
-    return programs && learned("rpcbind", { banner: programs.join("\n") });
+    return programs && learned("rpcbind", { claims: claims("rpc", 0.9, { product: "rpcbind" }), banner: programs.join("\n") });
   },
 };
 
