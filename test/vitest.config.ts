@@ -5,6 +5,12 @@ import { SummaryReporter } from "./summary-reporter.ts";
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const root = file("..");
 
+/** Tests of the collector that open no database, and would say the same twice. */
+const WITHOUT_DATABASE = [
+  "certificates/*", "broker/*", "deliveries/{attempt,resolve,target-policy,sealing,signatures,places}", "gateway/rate-limit",
+  "identity/{keys,join,similarity}", "services/people/token-key", "configuration",
+].map((name) => `apps/collector/src/${name}.test.ts`);
+
 export default defineConfig({
   root,
   resolve: { conditions: ["@lanthorn/source"] },
@@ -27,7 +33,7 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: ["apps/collector/src/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, "**/*-in-sqlite.test.ts"],
+          exclude: [...configDefaults.exclude, "**/*-in-sqlite.test.ts", ...WITHOUT_DATABASE],
           globalSetup: [file("../apps/collector/src/testing/postgres-server.ts")],
           setupFiles: [file("../apps/collector/src/testing/postgres-setup.ts")],
         },

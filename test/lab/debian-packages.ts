@@ -11,6 +11,8 @@ import { runCommand, tryCommand } from "./run-command.ts";
 export interface DebianRoot {
   /** Absolute path of the folder that takes the place of `/`; it holds only what the machine itself lacks. */
   readonly root: string;
+  /** What programs below `root` need over the environment they are run with. */
+  readonly env: Readonly<Record<string, string>>;
   /**
    * How to run a program by its name: the unpacked one, else the machine's own.
    * `env` belongs over the environment it is run with.
@@ -176,6 +178,7 @@ async function openRoot(root: string): Promise<DebianRoot> {
   }
   return {
     root,
+    env,
     command(name) {
       const inRoot = PROGRAM_FOLDERS.map((folder) => join(root, folder, name)).find((path) => existsSync(path));
       if (inRoot !== undefined) return { path: inRoot, env };

@@ -114,7 +114,7 @@ async function findPrograms(): Promise<Programs> {
   const debian = await unpackFirst([`postgresql-${LEAST_VERSION}`, "postgresql-17"]);
   const folder = programsBelow(debian.root);
   if (folder === null) throw new LabError("packages", `no PostgreSQL ${LEAST_VERSION} in ${debian.root}`);
-  return { folder, env: debian.command("setpriv").env };
+  return { folder, env: debian.env };
 }
 
 /** Debian 12 has the first, Debian 13 the second. */

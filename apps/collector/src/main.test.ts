@@ -141,7 +141,9 @@ describe("lanthorn-collector", () => {
     await new Promise<void>((resolve) => {
       server.listen(0, "127.0.0.1", resolve);
     });
-    const { code, stdout, stderr } = await spawnCollector(["run"], environment((server.address() as AddressInfo).port)).ended;
+    const config = join(dataDir, "collector.toml");
+    writeFileSync(config, "[database]\nwait_seconds = 0\n");
+    const { code, stdout, stderr } = await spawnCollector(["run", "--config", config], environment((server.address() as AddressInfo).port)).ended;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(words);
     expect(stderr).not.toContain("    at ");

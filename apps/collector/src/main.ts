@@ -11,7 +11,7 @@ import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
 import { keptSecret, prepareDataDir, readPem } from "./data-dir.ts";
-import { openDatabase } from "./db/open.ts";
+import { awaitDatabase } from "./db/await.ts";
 import { createAssets } from "./documents/assets.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { documentRoutes } from "./documents/routes.ts";
@@ -22,7 +22,7 @@ import { createClientAddress } from "./gateway/address.ts";
 import { createGateway, type Tiers } from "./gateway/app.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
-import { databaseHealth, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
+import { databaseHealth, databaseMoves, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
 import { openListener } from "./gateway/listeners.ts";
 import { createRemotes } from "./gateway/proxy/remotes.ts";
 import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
@@ -39,6 +39,7 @@ import { addLicenseCommands } from "./license-commands.ts";
 import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing } from "./sealing/sealing.ts";
 import { openRetention } from "./retention/open.ts";
+import { addMigrateCommand } from "./migrate-command.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
@@ -80,7 +81,7 @@ interface Running {
 async function start(configuration: Configuration, log: Log, lifecycle: Lifecycle): Promise<Running> {
   const { data_dir: dataDir } = configuration;
   prepareDataDir(dataDir);
-  const database = await openDatabase(configuration.database_location);
+  const database = await awaitDatabase(configuration.database_location, { waitSeconds: configuration.database.wait_seconds, clock, log });
   lifecycle.onClose("database", database.close);
   const { db, reads } = database;
 
@@ -226,7 +227,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       https_url: secure && `https://${urlHost(https.host)}:${secure.port}`,
       mqtt_url: mqttUrl(configuration.mqtt.host),
     },
-    isAlive: async () => (await databaseHealth(database)()).status === "ok",
+    isAlive: () => databaseMoves(database),
   };
 }
 
@@ -286,6 +287,7 @@ program.command("certificate")
   });
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 addLicenseCommands(program, { clock, print });
+addMigrateCommand(program, { print });
 addAdminCommands(program, {
   configuration: (file) => readCollectorConfiguration(file, process.env), clock, operator: process.env["SUDO_USER"] ?? userInfo().username,
   print,

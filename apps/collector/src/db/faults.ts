@@ -12,3 +12,12 @@ export function isStorageFault(error: unknown): boolean {
   if (code === "database-unreachable") return true;
   return /^[0-9A-Z]{5}$/.test(code) && !POSTGRES_DATA_FAULTS.some((fault) => code.startsWith(fault));
 }
+
+/** Connections that broke or were refused, a server that stops or starts. */
+const AWAY = ["08", "57P01", "57P02", "57P03", "53300"];
+
+/** Whether the database cannot be spoken with now, and may be in a moment. */
+export function isAway(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === "database-unreachable" || (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && AWAY.some((fault) => code.startsWith(fault)));
+}

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
-/** Two ways to one database. */
-export interface Handles {
+/** An open database: two ways to it. Both are closed by `close`, after everything that uses them. */
+export interface Database {
   /** Writes. SQLite has one connection for it, so whoever holds a transaction keeps all others waiting; PostgreSQL has a pool. */
   readonly db: Kysely<Schema>;
   /**
@@ -10,6 +10,7 @@ export interface Handles {
    * while one query of a connection is streamed, no other can run on it.
    */
   readonly reads: Kysely<Schema>;
+  readonly close: () => Promise<void>;
 }
 
 /** What is to be done to a database before anybody else of this process uses it. */

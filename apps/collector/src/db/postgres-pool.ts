@@ -59,15 +59,13 @@ export function createPool({ url, size, statementTimeoutMs, session }: PoolOptio
 function lend(client: PoolClient): PostgresPoolClient {
   let isBroken = false;
   const query = async (text: string, parameters: readonly unknown[]) => {
-    try {
-      const result = await client.query(text, parameters as unknown[]);
-      // A transaction in which something failed is undone by `commit` too, without a word.
-      if (text === "commit" && result.command === "ROLLBACK") throw new Error("the transaction was undone: a statement in it had failed");
-      return result;
-    } catch (error) {
+    const result = await client.query(text, parameters as unknown[]).catch((error: unknown) => {
       isBroken ||= !(error instanceof DatabaseError);
       throw translate(error);
-    }
+    });
+    // A transaction in which something failed is undone by `commit` too, without a word.
+    if (text === "commit" && result.command === "ROLLBACK") throw new Error("the transaction was undone: a statement in it had failed");
+    return result;
   };
   return { query: query as unknown as PostgresPoolClient["query"], release: () => client.release(isBroken) };
 }

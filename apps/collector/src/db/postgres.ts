@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import { DatabaseError } from "pg";
 import { CollectorError } from "../errors.ts";
-import { useByteOrder } from "./byte-order.ts";
-import type { Handles, Prepare } from "./handles.ts";
+import { isAway } from "./faults.ts";
+import type { Database, Prepare } from "./handles.ts";
 import { type PostgresLocation, showLocation } from "./location.ts";
 import { createPool } from "./postgres-pool.ts";
 import type { Schema } from "./schema.ts";
@@ -23,24 +23,32 @@ const MIGRATION_LOCK = "7305803291107417";
  * is ended by the server after a minute, since it may hold a tenant. Compiling queries (`jit`) takes longer than ours run.
  * @throws CollectorError `database-unreachable`, `database-unsuitable`.
  */
-export async function openPostgres(location: PostgresLocation, prepare: Prepare): Promise<Handles> {
+export async function openPostgres(location: PostgresLocation, prepare: Prepare): Promise<Database> {
   const { url, poolSize = DEFAULT_POOL_SIZE, statementTimeoutSeconds = DEFAULT_STATEMENT_TIMEOUT_SECONDS } = location;
-  const place = showLocation(location);
-  const first = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool({ url, size: 1, statementTimeoutMs: 0, session: "set statement_timeout = 0" }) }) });
-  try {
-    await examine(first, place);
-    // One connection: what follows is under the lock, which ends with it.
-    await sql`select pg_advisory_lock(${sql.raw(MIGRATION_LOCK)})`.execute(first);
-    await prepare(first);
-    await useByteOrder(first);
-  } finally {
-    await first.destroy();
-  }
+  await holdAlone(location, prepare);
   const statementTimeoutMs = statementTimeoutSeconds * 1000;
   const open = (isReader: boolean) => new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: createPool({ url, size: poolSize, statementTimeoutMs, session: sessionOf(statementTimeoutMs, isReader) }) }),
   });
-  return { db: open(false), reads: open(true) };
+  const [db, reads] = [open(false), open(true)];
+  return { db, reads, close: async () => void (await Promise.all([reads.destroy(), db.destroy()])) };
+}
+
+/**
+ * Does work that changes tables, over one connection of its own and with no limit of time, while every collector that starts waits.
+ * @throws As `openPostgres`.
+ */
+export async function holdAlone(location: PostgresLocation, work: Prepare): Promise<void> {
+  const session = "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0";
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool({ url: location.url, size: 1, statementTimeoutMs: 0, session }) }) });
+  try {
+    await examine(db, showLocation(location));
+    // Of the connection, and there is but one: the lock ends with it.
+    await sql`select pg_advisory_lock(${sql.raw(MIGRATION_LOCK)})`.execute(db);
+    await work(db);
+  } finally {
+    await db.destroy();
+  }
 }
 
 function sessionOf(statementTimeoutMs: number, isReader: boolean): string {
@@ -59,9 +67,9 @@ async function examine(db: Kysely<Schema>, place: string): Promise<void> {
   const { rows: [server] } = await sql<{ version: number; encoding: string; may_create: boolean }>`
     select current_setting('server_version_num')::int / 10000 as version, current_setting('server_encoding') as encoding,
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create`.execute(db).catch((error: unknown) => {
-    throw error instanceof DatabaseError
+    throw error instanceof DatabaseError && !isAway(error)
       ? unsuitable(error.message, error)
-      : new CollectorError("database-unreachable", `cannot reach ${place}: start it, or correct database.url`, { cause: error instanceof Error ? error.cause : error });
+      : new CollectorError("database-unreachable", `cannot reach ${place}: start it, or correct database.url`, { cause: error instanceof CollectorError ? error.cause : error });
   });
   if (!server) throw unsuitable("it says nothing about itself");
   if (server.version < LEAST_VERSION) throw unsuitable(`it is version ${server.version}; ${LEAST_VERSION} or later is needed`);

@@ -67,7 +67,7 @@ describe("a PostgreSQL database", () => {
     await expect(db.transaction().execute(async (trx) => {
       await trx.insertInto("tenants").values({ id: "a", name: "a", created_at: AT }).execute();
       await sql`select 1 / 0`.execute(trx).catch(() => {});
-    })).rejects.toMatchObject({ code: "database-unreachable" });
+    })).rejects.toThrow("was undone");
     expect(await reads.selectFrom("tenants").select("id").execute()).toEqual([]);
   });
 

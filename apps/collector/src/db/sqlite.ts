@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { CollectorError } from "../errors.ts";
-import type { Handles, Prepare } from "./handles.ts";
+import type { Database, Prepare } from "./handles.ts";
 import type { Schema } from "./schema.ts";
 import { dialectOf } from "./statements.ts";
 
@@ -18,7 +18,7 @@ const BUSY_TIMEOUT_MS = 5000;
  * `synchronous = FULL`: what was acknowledged to a probe is deleted there, so a commit must be on the disk when it returns.
  * @throws CollectorError `database-unreadable` for a file that is none of ours or cannot be opened.
  */
-export async function openSqlite(file: string, prepare: Prepare): Promise<Handles> {
+export async function openSqlite(file: string, prepare: Prepare): Promise<Database> {
   const db = new Kysely<Schema>({ dialect: dialectOf(connect(file)) });
   try {
     await prepare(db);
@@ -28,7 +28,18 @@ export async function openSqlite(file: string, prepare: Prepare): Promise<Handle
   }
   const reader = new Sqlite(file, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   reader.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
-  return { db, reads: new Kysely<Schema>({ dialect: dialectOf(reader) }) };
+  const reads = new Kysely<Schema>({ dialect: dialectOf(reader) });
+  return {
+    db,
+    reads,
+    async close() {
+      await reads.destroy();
+      // Kysely closes no connection that it never used.
+      reader.close();
+      // The last to close folds the write-ahead log into the file, and a reader is not allowed to.
+      await db.destroy();
+    },
+  };
 }
 
 function connect(file: string): Sqlite.Database {

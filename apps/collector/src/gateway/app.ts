@@ -8,6 +8,7 @@ import { matchedRoutes } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { MeasureRequest } from "../metrics/metrics.ts";
+import { isAway } from "../db/faults.ts";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
@@ -213,5 +214,6 @@ function toApiError(error: Error): ApiError {
     const message = error.status === 415 ? "send content-type: application/json" : error.message;
     return new ApiError("BAD_REQUEST", message, { details: [{ path: "", message }], cause: error });
   }
+  if (isAway(error)) return new ApiError("SERVICE_UNAVAILABLE", "the database cannot be reached now; try again", { cause: error });
   return new ApiError("INTERNAL_ERROR", "something failed here; the log tells what, under the request id", { cause: error });
 }

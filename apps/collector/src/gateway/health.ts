@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 import { HealthResponse } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import { sql, type Kysely } from "kysely";
+import { isPostgres } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import { createRouter, declareRoute, json } from "./route.ts";
 
@@ -57,6 +58,13 @@ export function databaseHealth(handles: { readonly db: Kysely<Schema>; readonly 
     await Promise.all([sql`select 1`.execute(handles.db), sql`select 1`.execute(handles.reads)]);
     return { status: "ok", detail: "answers" };
   };
+}
+
+/** Whether this process's own work with the database moves. A server that is away does not come back by starting the process again. */
+export async function databaseMoves({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): Promise<boolean> {
+  if (isPostgres(db)) return true;
+  await Promise.all([sql`select 1`.execute(db), sql`select 1`.execute(reads)]);
+  return true;
 }
 
 /** Below this, SQLite's log, a migration or a backup may no longer find room. */

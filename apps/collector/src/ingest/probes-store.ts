@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
+import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import type { ProbeSite } from "./commit-batch.ts";
 
@@ -64,7 +65,8 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       await db.updateTable("probes").set({ health: json, version }).where("id", "=", probeId).execute();
     },
     addRefused: (probeId, counts) => db.transaction().execute(async (trx) => {
-      const row = await trx.selectFrom("probes").select("refused").where("id", "=", probeId).executeTakeFirst();
+      const query = trx.selectFrom("probes").select("refused").where("id", "=", probeId);
+      const row = await (hasRowLocks(trx) ? query.forUpdate() : query).executeTakeFirst();
       if (!row) return;
       const total = JSON.parse(row.refused) as Record<string, number>;
       for (const [reason, count] of Object.entries(counts)) total[reason] = (total[reason] ?? 0) + count;

@@ -152,7 +152,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("field", "text", (c) => c.notNull())
     .addColumn("value", "text", (c) => c.notNull())
     .addColumn("source", "text", (c) => c.notNull())
-    .addColumn("confidence", "real", (c) => c.notNull())
+    // Of eight bytes in both.
+    .addColumn("confidence", isPostgres(db) ? "double precision" : "real", (c) => c.notNull())
     .addColumn("seen_at", "text", (c) => c.notNull())
     .addPrimaryKeyConstraint("evidence_key", ["device_id", "field", "source", "value"])
     .execute();

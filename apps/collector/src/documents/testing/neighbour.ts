@@ -88,8 +88,8 @@ function withIds(body: unknown, known: ReadonlyMap<string, string>): unknown {
   );
 }
 
-/** An enrolled probe at the neighbour's site, which has told of a host, its port and two alarms, and does what it is told. */
-async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
+/** A probe at the first site, as it is just enrolled and connected. */
+export async function enrollProbe(collector: RunningCollector, token: string) {
   const call = async (method: string, path: string, body?: object) =>
     JSON.parse((await send(collector.url, { method, path }, { headers: bearer(token), body })).text) as unknown;
   const sites = (await call("GET", "/api/v1/sites")) as { readonly data: readonly { readonly id: string }[] };
@@ -102,7 +102,12 @@ async function speakAsProbe(collector: RunningCollector, token: string): Promise
   const probe = EnrollResponse.parse(await call("POST", "/api/v1/agents/enroll", wish));
   const identity = { key, certificate: probe.certificate };
   const session = await connectProbe(collector.mqttPort, probe.ca_certificate, identity, { clientId: probe.probe_id });
-  const topic = (channel: "events" | "status" | "commands" | "replies") => probeTopic(probe.tenant_id, probe.probe_id, channel);
+  return { session, topic: (channel: Parameters<typeof probeTopic>[2]) => probeTopic(probe.tenant_id, probe.probe_id, channel) };
+}
+
+/** A probe which has told of a host, its port and two alarms, and does what it is told. */
+async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
+  const { session, topic } = await enrollProbe(collector, token);
   session.on("message", (_topic, payload) => {
     const reply = { v: 1, command_id: Command.parse(JSON.parse(payload.toString())).id, ok: true, error: null, data: { hosts_total: 1 } };
     session.publish(topic("replies"), JSON.stringify(reply), { qos: 1 });
