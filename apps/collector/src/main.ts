@@ -40,8 +40,10 @@ import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing } from "./sealing/sealing.ts";
 import { openRetention } from "./retention/open.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
+import { createHealthHistory } from "./services/agents/health-history.ts";
 import { agentsRoutes } from "./services/agents/routes.ts";
 import { createAgentsService } from "./services/agents/service.ts";
+import { createSettingsService } from "./services/agents/settings-service.ts";
 import { createAgentsStore } from "./services/agents/store.ts";
 import { auditRoutes } from "./services/audit/routes.ts";
 import { createAudit } from "./services/audit/audit.ts";
@@ -67,6 +69,9 @@ import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 import { createSitesStore } from "./services/sites/store.ts";
+import { vaultRoutes } from "./services/vault/routes.ts";
+import { createVaultService } from "./services/vault/service.ts";
+import { createVaultStore } from "./services/vault/store.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
 const CLOSE_TIMEOUT_MS = 20_000;
@@ -140,8 +145,13 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const merges = createMerges({ audit, clock });
   const recomparison = createRecomparison({ db, reads, merges, clock, log });
   lifecycle.onClose("comparison of devices", () => recomparison.close());
+  const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
+  const vault = createVaultService({ store: createVaultStore(database), sealing, audit, clock, log, onHanded: onConfigured });
+  const settings = createSettingsService({ db, reads, credentials: vault, audit, onConfigured });
+  const healthHistory = createHealthHistory({ db, clock, logger: log });
+  lifecycle.onClose("health history", async () => healthHistory.close());
   const ingest = createIngest({
-    db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
+    registry: { ...settings, ...healthHistory }, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
     silentAfterSeconds: configuration.probes.silent_after_seconds,
   });
   lifecycle.onClose("ingest", () => ingest.close());
@@ -178,14 +188,15 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
         store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), merger: createDeviceMerger({ db, merges }), clock,
       })),
       sitesRoutes(createSitesService({
-        store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured(siteId),
+        store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }),
       })),
       scans.routes,
       alerts.routes,
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       health,
     ],
-    agents: [agentsRoutes(agents)],
+    agents: [agentsRoutes(agents, settings)],
+    vault: [vaultRoutes(vault)],
     license: [license.routes],
     diplomat: [diplomatRoutes(diplomat.service)],
   };

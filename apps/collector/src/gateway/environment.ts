@@ -10,6 +10,8 @@ export interface Peer {
   readonly secure: boolean;
   /** The probe whose valid client certificate, signed by this collector's CA, the connection has. It may since be revoked. */
   readonly probeId: string | null;
+  /** The key of its certificate: SubjectPublicKeyInfo in Base64. */
+  readonly probePublicKey?: string;
 }
 
 /** The bearer of a valid token or API key, with the role that the user has now. */

@@ -114,10 +114,11 @@ function createPeerOf(deps: ListenerDependencies): (request: IncomingMessage) =>
       identities.set(socket, identity);
     }
     const forwardedFor = headers["x-forwarded-for"];
+    const probe = identity !== null && identity.expiresAt > deps.clock.now() ? identity : null;
     return {
       address: deps.clientAddress(socket.remoteAddress, Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor),
       secure: socket instanceof TLSSocket,
-      probeId: identity !== null && identity.expiresAt > deps.clock.now() ? identity.probeId : null,
+      probeId: probe && probe.probeId, ...(probe && { probePublicKey: probe.publicKey }),
     };
   };
 }

@@ -22,8 +22,8 @@ export interface Ingest extends ProbeReceiver {
   start(): Promise<void>;
   /** To be called after a revocation is committed: the site's devices are no longer watched by this probe. */
   revoked(probeId: string): Promise<void>;
-  /** To be called after a change of what a site's probes are told: tells each, or when it comes back. Never rejects. */
-  configured(siteId: string): Promise<void>;
+  /** To be called after a change of what a site's probes, or these probes, are told: tells each, or when it comes back. Never rejects. */
+  configured(whom: { readonly siteId: string } | { readonly probeIds: readonly string[] }): Promise<void>;
   health(): { readonly status: "ok" | "degraded"; readonly detail: string };
   /** Messages that have arrived and are not committed yet, and how long the oldest has waited. */
   waiting(): { readonly messages: number; readonly oldestMs: number };
@@ -44,6 +44,11 @@ export interface IngestDependencies {
   readonly clock: Clock;
   readonly logger: Log;
   readonly silentAfterSeconds: number;
+  /** Who knows what each probe is told, and keeps how it was. */
+  readonly registry: {
+    configurationOf(probeId: string): Promise<ProbeConfiguration | null>;
+    heard(probe: KnownProbe, health: ProbeHealth): Promise<void>;
+  };
   /** Who has sent commands, and wants to know what becomes of them. */
   readonly commands?: {
     replied(probe: KnownProbe, reply: Reply): Promise<void>;
@@ -107,13 +112,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
   };
 
   const sendConfiguration = async (probe: KnownProbe) => {
-    const site = await probes.findConfiguration(probe.probeId);
-    if (!site) return;
-    const settings = JSON.parse(site.probe_configuration) as object;
-    const message = ProbeConfiguration.parse({
-      ...settings, v: MESSAGE_VERSION, revision: site.configuration_revision, site_name: site.name,
-    });
-    await deps.broker.publish(probe, "config", JSON.stringify(message), { retain: true });
+    const message = await deps.registry.configurationOf(probe.probeId);
+    if (message) await deps.broker.publish(probe, "config", JSON.stringify(message), { retain: true });
   };
 
   /** An external broker confirms batches while no collector is there, and forgets them: left alone, the probe would wait up to a minute. */
@@ -123,7 +123,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   }, toInstant(clock.now()));
 
   const untold = (error: unknown, probeId?: string) => {
-    logger.warn({ probe_id: probeId, reason: describeError(error) }, "a site's configuration could not be told now");
+    logger.warn({ probe_id: probeId, reason: describeError(error) }, "a probe could not be told its configuration now");
   };
 
   const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
@@ -165,6 +165,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
       const health = read(ProbeHealth, message, "not-a-health");
       if (!health) return;
       await probes.setHealth(probe.probeId, { version: health.version, json: JSON.stringify(health) });
+      await deps.registry.heard(probe, health);
       fault = null;
     },
     async replies(probe, message) {
@@ -206,10 +207,10 @@ export function createIngest(deps: IngestDependencies): Ingest {
       void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
     },
     revoked: (probeId) => watch.revoked(probeId),
-    async configured(siteId) {
+    async configured(whom) {
       try {
-        const atSite = await probes.listAtSite(siteId);
-        await Promise.all(atSite.map(async (probe) => {
+        const told = await probes.listOf(whom);
+        await Promise.all(told.map(async (probe) => {
           await serial.run(probe.probeId, () => sendConfiguration(probe)).catch((error: unknown) => untold(error, probe.probeId));
         }));
       } catch (error) {

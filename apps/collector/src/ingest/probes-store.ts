@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
@@ -22,22 +22,18 @@ function toKnown(row: Pick<Schema["probes"], (typeof COLUMNS)[number]>): KnownPr
   };
 }
 
-type SiteSettings = Pick<Selectable<Schema["sites"]>, "name" | "probe_configuration" | "configuration_revision">;
-
 /** What ingest keeps of probes. */
 export interface ProbesStore {
   /** @returns Null for a probe that is unknown or revoked. */
   find(probeId: string): Promise<KnownProbe | null>;
   /** Probes that were heard last when this collector ended. */
   listOnline(): Promise<readonly KnownProbe[]>;
-  /** Those that are not revoked. */
-  listAtSite(siteId: string): Promise<readonly KnownProbe[]>;
+  /** Those of a site, or of these ids, that are not revoked. */
+  listOf(whom: { readonly siteId: string } | { readonly probeIds: readonly string[] }): Promise<readonly KnownProbe[]>;
   setHeard(probeId: string, at: string): Promise<void>;
   setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
   setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
   addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
-  /** What its site says that the probe is to do. */
-  findConfiguration(probeId: string): Promise<SiteSettings | null>;
 }
 
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
@@ -52,8 +48,10 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null)
         .execute()).map(toKnown);
     },
-    async listAtSite(siteId) {
-      return (await reads.selectFrom("probes").select(COLUMNS).where("site_id", "=", siteId).where("revoked_at", "is", null).execute()).map(toKnown);
+    async listOf(whom) {
+      const query = reads.selectFrom("probes").select(COLUMNS).where("revoked_at", "is", null);
+      if ("siteId" in whom) return (await query.where("site_id", "=", whom.siteId).execute()).map(toKnown);
+      return whom.probeIds.length === 0 ? [] : (await query.where("id", "in", whom.probeIds).execute()).map(toKnown);
     },
     async setHeard(probeId, at) {
       await db.updateTable("probes").set({ last_heard_at: at }).where("id", "=", probeId).execute();
@@ -72,12 +70,6 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       for (const [reason, count] of Object.entries(counts)) total[reason] = (total[reason] ?? 0) + count;
       await trx.updateTable("probes").set({ refused: JSON.stringify(total) }).where("id", "=", probeId).execute();
     }),
-    async findConfiguration(probeId) {
-      const row = await reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id")
-        .select(["sites.name", "sites.probe_configuration", "sites.configuration_revision"]).where("probes.id", "=", probeId)
-          .executeTakeFirst();
-      return row ?? null;
-    },
   };
 }
 

@@ -6,10 +6,11 @@ import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
 import { createNameServers } from "../capture/name-servers.ts";
 import { createReplayWatch } from "../capture/replay-watch.ts";
 import { type Configuration, packetsPerSecond } from "../configuration.ts";
+import { createCredentials } from "../credentials/credentials.ts";
 import { createHostDiscovery } from "../discover/host-discovery.ts";
 import { ProbeError } from "../errors.ts";
 import { createHealthAlerts } from "../health/alerts.ts";
-import { createHealthWatch } from "../health/health.ts";
+import { createHealthWatch, type HealthWatch } from "../health/health.ts";
 import { createMachineReader } from "../health/machine.ts";
 import { limitsOf } from "../health/metrics.ts";
 import { certificateLifetime, type Identity, readIdentity } from "../identity/identity.ts";
@@ -97,6 +98,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   lifecycle.onClose("database", () => database.close());
   let uplink: Uplink | null = null;
+  let healthWatch: HealthWatch | null = null;
   const outbox = createOutbox({
     db: database.db, clock, log,
     budgetBytes: configuration.queue.disk_budget_bytes,
@@ -138,8 +140,10 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   const neighbors = createNeighborListener({
     db: database.db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "",
   });
+  const credentials = createCredentials({ identity: () => identity });
   const siteConfiguration = createSiteConfiguration({
     path: join(configuration.data_dir, "site-configuration.json"), apply: (wishes) => discovery.configure(wishes), log,
+    credentials: (sealed) => credentials.take(sealed), onState: () => healthWatch?.look(),
   });
 
   function openLan(): LanWatch {
@@ -208,6 +212,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       hosts: () => discovery.counts(),
       clockOffsetMs: () => link.state().clockOffsetMs,
       certificateEndsAt: () => certificateLifetime(identity).to,
+      configuration: () => siteConfiguration.state(),
     },
     alerts, clock,
     budgetBytes: configuration.queue.disk_budget_bytes,
@@ -219,6 +224,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       outbox.tidy();
     },
   });
+  healthWatch = health;
   lifecycle.onClose("health", () => health.close());
 
   return {

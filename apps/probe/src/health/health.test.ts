@@ -55,6 +55,7 @@ async function follow(reports: readonly { readonly machine?: Partial<MachineFact
       hosts: () => ({ online: 3, known: 4 }),
       clockOffsetMs: () => current.offsetMs ?? null,
       certificateEndsAt: () => clock.now() + (current.daysLeft ?? 60) * 86_400_000,
+      configuration: () => ({ revision: 7, error: null }),
     },
     alerts, clock, budgetBytes: 1e6, intervalMs: 30_000, version: "1.2.3", onHealth: (report) => seen.push(report),
   });
@@ -76,7 +77,7 @@ describe("health", () => {
     for (const report of seen) expect(ProbeHealth.parse(report)).toEqual(report);
     expect(seen[4]).toMatchObject({
       uptime_seconds: 90, capture: { frames: 3000 }, hosts: { online: 3, known: 4 },
-      interface: { name: "lan0", up: true, networks: ["10.1.0.0/16"] },
+      interface: { name: "lan0", up: true, networks: ["10.1.0.0/16"] }, configuration: { revision: 7, error: null },
     });
     expect(told()).toEqual([]);
   });

@@ -16,10 +16,13 @@ export interface HealthSources {
   readonly clockOffsetMs: () => number | null;
   /** When the certificate ends, milliseconds since the epoch; null for a probe without one. */
   readonly certificateEndsAt: () => number | null;
+  readonly configuration: () => NonNullable<ProbeHealth["configuration"]>;
 }
 
 /** Looks at the probe at a steady pace. */
 export interface HealthWatch {
+  /** Looks now as well, because there is news for the collector; alerts wait for their own look. */
+  look(): void;
   /** The last look took place in time: whatever hangs the process has not. */
   turning(): boolean;
   close(): void;
@@ -90,6 +93,7 @@ export function createHealthWatch(deps: {
       clock_offset_ms: offsetMs,
       interface: { name: link.name, up: link.up, networks: link.networks.slice(0, MOST_NETWORKS) },
       hosts: sources.hosts(),
+      configuration: sources.configuration(),
     });
   }
 
@@ -97,6 +101,7 @@ export function createHealthWatch(deps: {
   const cancelSecond = clock.after(SECOND_LOOK_MS, () => look(false));
   const stop = clock.every(deps.intervalMs, () => look(true));
   return {
+    look: () => look(false),
     turning: () => clock.monotonic() - lastLookAt < 3 * deps.intervalMs,
     close() {
       cancelSecond();

@@ -8,15 +8,18 @@ import { createSiteConfiguration } from "./site-configuration.ts";
 
 let directory: string;
 let applied: ProbeConfiguration[];
+let said: number[];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "lanthorn-site-"));
   applied = [];
+  said = [];
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const path = () => join(directory, "site-configuration.json");
 const open = () => createSiteConfiguration({
-  path: path(), log: silentLog,
+  path: path(), log: silentLog, onState: () => said.push(1),
+  credentials: (sealed) => Promise.resolve(sealed === "for another" ? "not sealed to this probe's key" : null),
   apply(configuration) {
     if (configuration.excluded.includes("printer")) return "no address";
     applied.push(configuration);
@@ -44,6 +47,22 @@ describe("the collector's configuration", () => {
     }
     expect(configuration.current()).toEqual(wish());
     expect(open().current()).toEqual(wish());
+  });
+
+  test("is told of by its revision, and by what is wrong with the last one that came", async () => {
+    const configuration = open();
+    expect(configuration.state()).toEqual({ revision: null, error: null });
+    const state = async (message: unknown) => {
+      configuration.onMessage(payload(message));
+      await Promise.resolve();
+      return configuration.state();
+    };
+    expect(await state(wish())).toEqual({ revision: 1, error: null });
+    expect(await state(wish({ revision: 2, excluded: ["printer"] }))).toEqual({ revision: 1, error: "no address" });
+    expect(await state({})).toMatchObject({ revision: 1, error: expect.stringContaining("cannot read") as string });
+    expect(await state(wish({ revision: 3, credentials: "for another" }))).toEqual({ revision: 3, error: "not sealed to this probe's key" });
+    expect(await state(wish({ revision: 4, credentials: "sealed" }))).toEqual({ revision: 4, error: null });
+    expect(said.length).toBe(5);
   });
 
   test("that was kept and is damaged does not stop the start", () => {

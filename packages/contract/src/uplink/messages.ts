@@ -77,6 +77,8 @@ export const ProbeHealth = z.object({
     networks: z.array(z.string().max(64)).max(64).optional(),
   }),
   hosts: z.object({ online: z.int().min(0), known: z.int().min(0) }),
+  /** Which configuration the probe goes by, and in words what is wrong with the last one that came. Older probes do not tell. */
+  configuration: z.object({ revision: z.int().min(0).nullable(), error: z.string().max(512).nullable() }).optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 
@@ -94,6 +96,8 @@ export const ProbeConfiguration = z.object({
   }),
   /** Addresses and prefixes that this probe never sends anything to. */
   excluded: z.array(z.string().max(64)).max(4096),
+  /** HandedCredentials in JSON as a JWE, which only this probe's own key opens; left out where there are none. */
+  credentials: z.string().max(786_432).optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 

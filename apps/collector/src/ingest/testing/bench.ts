@@ -7,6 +7,7 @@ import type { Broker, ProbeAddress, UpChannel } from "../../broker/broker.ts";
 import type { Database } from "../../db/open.ts";
 import { createEventLog, type EventLog } from "../../events/log.ts";
 import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
+import { createTestRegistry } from "../../services/agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { createMerges, type Merges } from "../../identity/merges.ts";
 import { createAudit } from "../../services/audit/audit.ts";
@@ -67,7 +68,7 @@ export async function createIngestBench(options: { readonly alerts?: boolean; re
     health: () => ({ status: bench.brokerUp ? "ok" : "degraded", detail: "" }),
   };
   const open = () => createIngest({
-    db: database.db, reads: database.reads, log, merges, broker, clock, logger: silentLog,
+    registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, broker, clock, logger: silentLog,
     silentAfterSeconds: options.silentAfterSeconds ?? 90,
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),

@@ -1,17 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
-  type ENROLL_REFUSALS, type EnrollmentToken, type EnrollResponse, formatEnrollmentToken, type List, parseEnrollmentToken, type Probe,
-  ProbeHealth,
-  type RenewResponse,
+  type ENROLL_REFUSALS, type EnrollmentToken, type EnrollmentTokenRecord, type EnrollResponse, formatEnrollmentToken, type List,
+  momentToInstant, parseEnrollmentToken, type Probe, type ProbeHealth, type ProbeHealthQuery, type RenewResponse,
 } from "@lanthorn/contract";
 import { type Clock, createId, type Log, toInstant } from "@lanthorn/runtime";
 import type { Authority } from "../../certificates/authority.ts";
+import { publicKeyOf } from "../../certificates/peer.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound, rateLimited } from "../../gateway/errors.ts";
 import { type IdPage, pageById } from "../../gateway/page.ts";
 import type { RateLimiter, Tier } from "../../gateway/rate-limit.ts";
-import type { AgentsStore, ProbeRow, TokenRow } from "./store.ts";
+import { toHealth, toProbe, toTokenRecord } from "./records.ts";
+import type { AgentsStore, TokenRow } from "./store.ts";
 
 export interface AgentsService {
   /** The token is shown in the answer and nowhere else: what is kept is its hash. */
@@ -21,10 +22,18 @@ export interface AgentsService {
     request: { readonly token: string; readonly certificate_request: string; readonly name: string },
     from: { readonly address: string; readonly host: string },
   ): Promise<EnrollResponse>;
-  /** @param probe As the connection's own certificate says, and where it comes from. */
-  renew(probe: { readonly id: string; readonly address: string }, request: { readonly certificate_request: string }): Promise<RenewResponse>;
+  /** Newest first; those that ran out are there for a day. */
+  listTokens(tenantId: string, page: IdPage): Promise<List<EnrollmentTokenRecord>>;
+  /** It is good for nothing from here on. @throws ApiError NOT_FOUND; CONFLICT for one that was used. */
+  removeToken(actor: Actor, tokenId: string): Promise<void>;
+  /** @param probe As the connection's own certificate says, with its key, and where it comes from. */
+  renew(probe: { readonly id: string; readonly key: string | undefined; readonly address: string }, request: { readonly certificate_request: string }): Promise<RenewResponse>;
   list(tenantId: string, page: IdPage): Promise<List<Probe>>;
   read(tenantId: string, probeId: string): Promise<Probe>;
+  /** @throws ApiError NOT_FOUND. */
+  rename(actor: Actor, probeId: string, name: string): Promise<Probe>;
+  /** Samples of every few minutes, newest first. @throws ApiError NOT_FOUND. */
+  health(tenantId: string, probeId: string, query: ProbeHealthQuery): Promise<List<ProbeHealth>>;
   /** From here on the probe is let in nowhere; its live session has ended when the promise resolves. */
   revoke(actor: Actor, probeId: string): Promise<void>;
 }
@@ -45,9 +54,17 @@ interface AgentsDependencies {
 /** Each attempt may cost a signature; a person who enrolls a rack of probes from one address stays below. */
 const ENROLL_ATTEMPTS: Tier = { perMinute: 30, burst: 5 };
 
+/** Whoever made one sees that it ran out. */
+const TOKEN_SHOWN_MS = 86_400_000;
+
 export function createAgentsService(deps: AgentsDependencies): AgentsService {
   const { store, audit, authority, clock } = deps;
   const now = () => toInstant(clock.now());
+  const read = async (tenantId: string, probeId: string): Promise<Probe> => {
+    const row = await store.probeById(tenantId, probeId);
+    if (!row) throw notFound("probe");
+    return toProbe(row);
+  };
 
   return {
     async createToken(actor, { site_id, ttl_seconds }) {
@@ -83,6 +100,7 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
         const isFirst = await store.enroll(trx, token.id, {
           id: probeId, tenant_id: token.tenant_id, site_id: token.site_id, name: request.name, enrolled_at: enrolledAt, revoked_at: null,
           certificate_serial: issued.serial, certificate_expires_at: toInstant(issued.expiresAt), version: "", state: "enrolled",
+          public_key: publicKeyOf(issued.certificate),
           silent_since: null, last_heard_at: null, run_id: null, health: null,
         });
         if (!isFirst) return false;
@@ -101,12 +119,28 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       };
     },
 
-    async renew({ id: probeId, address }, request) {
+    listTokens: (tenantId, page) => pageById(page, {
+      read: (rows) => store.listTokens(tenantId, toInstant(clock.now() - TOKEN_SHOWN_MS), rows),
+      count: () => store.countTokens(tenantId, toInstant(clock.now() - TOKEN_SHOWN_MS)), show: toTokenRecord,
+    }),
+
+    removeToken: (actor, tokenId) => store.transaction(async (trx) => {
+      const token = await store.removeToken(trx, actor.tenantId, tokenId);
+      if (!token) throw notFound("enrollment token");
+      if (token.used_at !== null) throw new ApiError("CONFLICT", "the token was used: revoke its probe instead", { details: { probe_id: token.probe_id } });
+      const target = { type: "enrollment_token", id: tokenId };
+      const { site_id, expires_at } = token;
+      await audit(trx, { actor, action: "enrollment_token.delete", target, before: { site_id, expires_at }, after: null });
+    }),
+
+    async renew({ id: probeId, key, address }, request) {
       if (!(await store.admit(probeId))) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
       const issued = await issue(authority, probeId, request.certificate_request);
       await store.transaction(async (trx) => {
         const expiresAt = toInstant(issued.expiresAt);
-        const probe = await store.renew(trx, probeId, { serial: issued.serial, expiresAt });
+        const probe = await store.renew(trx, probeId, {
+          serial: issued.serial, expiresAt, publicKey: publicKeyOf(issued.certificate), previousPublicKey: key ?? null,
+        });
         if (!probe) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
         await audit(trx, {
           actor: { type: "probe", id: probeId, name: probe.name, tenantId: probe.tenant_id, address },
@@ -122,10 +156,24 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       read: (rows) => store.listProbes(tenantId, rows), count: () => store.countProbes(tenantId), show: toProbe,
     }),
 
-    async read(tenantId, probeId) {
-      const row = await store.probeById(tenantId, probeId);
-      if (!row) throw notFound("probe");
-      return toProbe(row);
+    read,
+
+    async rename(actor, probeId, name) {
+      await store.transaction(async (trx) => {
+        const before = await store.rename(trx, actor.tenantId, probeId, name);
+        if (before === null) throw notFound("probe");
+        await audit(trx, { actor, action: "probe.update", target: { type: "probe", id: probeId }, before: { name: before }, after: { name } });
+      });
+      return read(actor.tenantId, probeId);
+    },
+
+    async health(tenantId, probeId, { since, until, ...page }) {
+      await read(tenantId, probeId);
+      const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
+      const period = { since: instant(since), until: instant(until) };
+      return pageById(page, {
+        read: (rows) => store.listHealth(probeId, period, rows), count: () => store.countHealth(probeId, period), show: toHealth,
+      });
     },
 
     async revoke(actor, probeId) {
@@ -163,16 +211,4 @@ function logEnrolled(log: Log, probeId: string, token: TokenRow, address: string
 
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
-}
-
-const STATES: ReadonlySet<string> = new Set(["enrolled", "online", "silent"] satisfies Probe["state"][]);
-
-function toProbe(row: ProbeRow): Probe {
-  const health = row.health === null ? null : ProbeHealth.safeParse(JSON.parse(row.health));
-  return {
-    id: row.id, name: row.name, site_id: row.site_id, version: row.version, enrolled_at: row.enrolled_at, last_heard_at: row.last_heard_at,
-    state: row.revoked_at === null && STATES.has(row.state) ? (row.state as Probe["state"]) : "revoked",
-    certificate_expires_at: row.certificate_expires_at, watermark: row.watermark ?? 0, refused: JSON.parse(row.refused) as Probe["refused"],
-    health: health?.success ? health.data : null,
-  };
 }

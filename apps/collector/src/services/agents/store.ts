@@ -2,7 +2,16 @@ import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
-export type ProbeRow = Selectable<Schema["probes"]> & { readonly watermark: number | null };
+export type ProbeRow = Selectable<Schema["probes"]> & { readonly watermark: number | null; readonly site_revision: number };
+/** Known by when it was taken. */
+export interface HealthRow {
+  readonly id: string;
+  readonly health: string;
+}
+interface Period {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+}
 export type TokenRow = Selectable<Schema["enrollment_tokens"]>;
 
 type Trx = Transaction<Schema>;
@@ -17,6 +26,16 @@ export interface AgentsStore {
    * @returns False when the token was used, or ran out, in the meantime: of two at once one wins.
    */
   enroll(trx: Trx, tokenId: string, probe: Insertable<Schema["probes"]>): Promise<boolean>;
+  /** Newest first; of those that were not used, no older than `expiredAfter`. */
+  listTokens(tenantId: string, expiredAfter: string, rows: Rows): Promise<readonly TokenRow[]>;
+  countTokens(tenantId: string, expiredAfter: string): Promise<number>;
+  /** Only one that was not used goes. @returns It as it was; null when there is none. */
+  removeToken(trx: Trx, tenantId: string, tokenId: string): Promise<TokenRow | null>;
+  /** @returns The name that it had; null when there is no such probe. */
+  rename(trx: Trx, tenantId: string, probeId: string, name: string): Promise<string | null>;
+  /** Newest first. */
+  listHealth(probeId: string, period: Period, rows: Rows): Promise<readonly HealthRow[]>;
+  countHealth(probeId: string, period: Period): Promise<number>;
   /** In the order of enrollment. */
   listProbes(tenantId: string, rows: Rows): Promise<readonly ProbeRow[]>;
   countProbes(tenantId: string): Promise<number>;
@@ -27,14 +46,26 @@ export interface AgentsStore {
   admit(probeId: string): Promise<{ readonly tenantId: string } | null>;
   /** @returns Null for a probe that is unknown or revoked. */
   renew(
-    trx: Trx, probeId: string, certificate: { readonly serial: string; readonly expiresAt: string },
+    trx: Trx, probeId: string, certificate: {
+      readonly serial: string; readonly expiresAt: string; readonly publicKey: string;
+      /** Of the certificate with which it asked: it has that until it has the new one. */
+      readonly previousPublicKey: string | null;
+    },
   ): Promise<Pick<Schema["probes"], "tenant_id" | "name"> | null>;
 }
 
 export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AgentsStore {
   // The queue that was written to last is the one in use: an older one is left behind when a probe's queue file is made anew.
-  const probes = () => reads.selectFrom("probes").selectAll("probes").select((eb) => eb.selectFrom("probe_queues").select("watermark")
-    .whereRef("probe_queues.probe_id", "=", "probes.id").orderBy("updated_at", "desc").limit(1).as("watermark"));
+  const probes = () => reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").selectAll("probes")
+    .select("sites.configuration_revision as site_revision").select((eb) => eb.selectFrom("probe_queues").select("watermark")
+      .whereRef("probe_queues.probe_id", "=", "probes.id").orderBy("updated_at", "desc").limit(1).as("watermark"));
+  const tokens = (tenantId: string, expiredAfter: string) => reads.selectFrom("enrollment_tokens").where("tenant_id", "=", tenantId)
+    .where((eb) => eb.or([eb("used_at", "is not", null), eb("expires_at", ">", expiredAfter)]));
+  const samples = (probeId: string, { since, until }: Period) => {
+    let query = reads.selectFrom("probe_health").where("probe_id", "=", probeId);
+    if (since !== undefined) query = query.where("at", ">=", since);
+    return until === undefined ? query : query.where("at", "<", until);
+  };
   return {
     transaction: (work) => db.transaction().execute(work),
     async siteExists(tenantId, siteId) {
@@ -54,9 +85,35 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       await trx.insertInto("probes").values(probe).execute();
       return true;
     },
+    listTokens(tenantId, expiredAfter, { from, limit }) {
+      const query = tokens(tenantId, expiredAfter).selectAll().orderBy("id", "desc").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("id", "<", from)).execute();
+    },
+    async countTokens(tenantId, expiredAfter) {
+      return (await tokens(tenantId, expiredAfter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+    },
+    async removeToken(trx, tenantId, tokenId) {
+      const removed = await trx.deleteFrom("enrollment_tokens").where("tenant_id", "=", tenantId).where("id", "=", tokenId).where("used_at", "is", null)
+        .returningAll().executeTakeFirst();
+      return removed ?? (await trx.selectFrom("enrollment_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", tokenId)
+        .executeTakeFirst()) ?? null;
+    },
+    async rename(trx, tenantId, probeId, name) {
+      const before = await trx.selectFrom("probes").select("name").where("tenant_id", "=", tenantId).where("id", "=", probeId).executeTakeFirst();
+      if (!before) return null;
+      await trx.updateTable("probes").set({ name }).where("id", "=", probeId).execute();
+      return before.name;
+    },
+    listHealth(probeId, period, { from, limit }) {
+      const query = samples(probeId, period).select(["at as id", "health"]).orderBy("at", "desc").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("at", "<", from)).execute();
+    },
+    async countHealth(probeId, period) {
+      return (await samples(probeId, period).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+    },
     listProbes(tenantId, { from, limit }) {
-      const query = probes().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
-      return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
+      const query = probes().where("probes.tenant_id", "=", tenantId).orderBy("probes.id").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("probes.id", ">", from)).execute();
     },
     async countProbes(tenantId) {
       const row = await reads.selectFrom("probes").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId)
@@ -64,7 +121,7 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return row.total;
     },
     async probeById(tenantId, probeId) {
-      return (await probes().where("tenant_id", "=", tenantId).where("id", "=", probeId).executeTakeFirst()) ?? null;
+      return (await probes().where("probes.tenant_id", "=", tenantId).where("probes.id", "=", probeId).executeTakeFirst()) ?? null;
     },
     async revoke(trx, tenantId, probeId, at) {
       return (await trx.updateTable("probes").set((eb) => ({ revoked_at: eb.fn.coalesce("revoked_at", eb.val(at)) }))
@@ -75,8 +132,9 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
         .executeTakeFirst();
       return row ? { tenantId: row.tenant_id } : null;
     },
-    async renew(trx, probeId, { serial, expiresAt }) {
-      return (await trx.updateTable("probes").set({ certificate_serial: serial, certificate_expires_at: expiresAt })
+    async renew(trx, probeId, { serial, expiresAt, publicKey, previousPublicKey }) {
+      const keys = { public_key: publicKey, previous_public_key: previousPublicKey };
+      return (await trx.updateTable("probes").set({ certificate_serial: serial, certificate_expires_at: expiresAt, ...keys })
         .where("id", "=", probeId).where("revoked_at", "is", null).returning(["tenant_id", "name"]).executeTakeFirst()) ?? null;
     },
   };

@@ -18,12 +18,19 @@ import { createRateLimiter } from "../../../gateway/rate-limit.ts";
 import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { openTestDatabase } from "../../../testing/database.ts";
+import { singleKey } from "../../../sealing/keyring.ts";
+import { createSealing } from "../../../sealing/sealing.ts";
 import { createAudit } from "../../audit/audit.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
 import { createSitesStore } from "../../sites/store.ts";
+import { vaultRoutes } from "../../vault/routes.ts";
+import { createVaultService } from "../../vault/service.ts";
+import { createVaultStore } from "../../vault/store.ts";
+import { createHealthHistory } from "../health-history.ts";
 import { agentsRoutes } from "../routes.ts";
 import { createAgentsService } from "../service.ts";
+import { createSettingsService } from "../settings-service.ts";
 import { createAgentsStore } from "../store.ts";
 
 export interface Answer {
@@ -71,8 +78,14 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
     admit: (probeId) => store.admit(probeId), clock, log: silentLog,
   });
   const audit = createAudit({ clock });
-  const ingest = createIngest({
-    ...database, log: createEventLog({ reads: database.reads }), merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
+  const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
+  const vault = createVaultService({
+    store: createVaultStore(database), sealing: createSealing(singleKey(new Uint8Array(32).fill(3))), audit, clock, log: silentLog, onHanded: onConfigured,
+  });
+  const settings = createSettingsService({ ...database, credentials: vault, audit, onConfigured });
+  const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
+  const ingest: Ingest = createIngest({
+    registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }), merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
     silentAfterSeconds: 90,
   });
   await ingest.start();
@@ -98,8 +111,9 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
       },
     },
     services: {
-      gateway: [sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (id) => ingest.configured(id) }))],
-      agents: [agentsRoutes(agents)],
+      gateway: [sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }))],
+      agents: [agentsRoutes(agents, settings)],
+      vault: [vaultRoutes(vault)],
     },
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
   });
@@ -128,6 +142,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
       broker.port(), authority.certificate, identity, { clientId: probeId, ...extra },
     ),
     async close() {
+      healthHistory.close();
       await listener.close();
       await ingest.close();
       await broker.close();

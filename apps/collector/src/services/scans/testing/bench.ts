@@ -6,6 +6,7 @@ import type { ProbeAddress, UpChannel } from "../../../broker/broker.ts";
 import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { type Answer, type ServiceParts, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
+import { createTestRegistry } from "../../agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { createScans, type Scans } from "../scans.ts";
 
@@ -75,7 +76,10 @@ export async function createScansBench(): Promise<ScansBench> {
   const { db, reads, log, published, audit } = parts as ServiceParts;
   const merges = createMerges({ audit, clock });
   const open = (commandsOf: Scans): Ingest =>
-    createIngest({ db, reads, log, merges, published, broker, clock, logger: silentLog, silentAfterSeconds: 90, commands: commandsOf });
+    createIngest({
+      registry: createTestRegistry({ db, reads, clock }), db, reads, log, merges, published, broker, clock, logger: silentLog, silentAfterSeconds: 90,
+      commands: commandsOf,
+    });
   let ingest = open(scans as Scans);
   await ingest.start();
   const tenant = await server.createTenant("operator");

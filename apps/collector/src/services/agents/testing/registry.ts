@@ -1,0 +1,17 @@
+import { type Clock, silentLog } from "@lanthorn/runtime";
+import type { Database } from "../../../db/open.ts";
+import type { IngestDependencies } from "../../../ingest/ingest.ts";
+import { createAudit } from "../../audit/audit.ts";
+import { createHealthHistory } from "../health-history.ts";
+import { createSettingsService } from "../settings-service.ts";
+
+/** What ingest asks the agent registry, over a test's database; no probe has credentials. */
+export function createTestRegistry({ db, reads, clock }: Pick<Database, "db" | "reads"> & { readonly clock: Clock }): IngestDependencies["registry"] {
+  return {
+    ...createSettingsService({
+      db, reads, audit: createAudit({ clock }), onConfigured: async () => {},
+      credentials: { sealedFor: () => Promise.resolve(undefined), countFor: () => Promise.resolve(0) },
+    }),
+    ...createHealthHistory({ db, clock: { ...clock, every: () => () => {} }, logger: silentLog }),
+  };
+}

@@ -1,0 +1,77 @@
+import { createPrivateKey } from "node:crypto";
+import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract";
+import { parseIp } from "@lanthorn/packets";
+import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
+import type { Identity } from "../identity/identity.ts";
+
+/** What the collector has handed to this probe, for logging in to devices. It is open in memory only; on the disk it lies sealed. */
+export interface Credentials {
+  /** Those that are for a host: the ones for the smallest network first, those for every host last. @param ip Of either family. */
+  forHost(ip: string): readonly ProbeCredential[];
+  /**
+   * Takes what came in the place of what was there.
+   * @param sealed A JWE; undefined for none.
+   * @returns What is wrong with it, in which case what was there stays; else null. It never rejects, and names no secret.
+   */
+  take(sealed: string | undefined): Promise<string | null>;
+}
+
+interface Held {
+  readonly credential: ProbeCredential;
+  readonly prefixes: readonly AddressPrefix[];
+}
+
+/** Shorter than every prefix. */
+const ANY = -1;
+
+/** @param deps.identity Whose key opens it, read each time: a renewal brings another key. */
+export function createCredentials(deps: { readonly identity: () => Pick<Identity, "probe_id" | "private_key"> }): Credentials {
+  let held: readonly Held[] = [];
+  let taken = 0;
+
+  const open = async (sealed: string): Promise<readonly Held[] | string> => {
+    const { probe_id: probeId, private_key: key } = deps.identity();
+    // Only loaded by probes that have something to open.
+    const { generalDecrypt } = await import("jose");
+    let plain: Uint8Array;
+    try {
+      ({ plaintext: plain } = await generalDecrypt(JSON.parse(sealed) as Parameters<typeof generalDecrypt>[0], createPrivateKey(key), {
+        keyManagementAlgorithms: ["ECDH-ES+A256KW"], contentEncryptionAlgorithms: ["A256GCM"],
+      }));
+    } catch {
+      return "the credentials are not sealed to this probe's key";
+    }
+    const handed = HandedCredentials.safeParse(parseJson(plain));
+    if (!handed.success) return "the credentials are of a kind that this version of the probe does not know";
+    if (handed.data.probe_id !== probeId) return "the credentials are another probe's";
+    return handed.data.credentials.map((credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }));
+  };
+
+  return {
+    forHost(ip) {
+      const address = parseIp(ip);
+      if (!address) return [];
+      return held.flatMap(({ credential, prefixes }) => {
+        const fitting = prefixes.filter((prefix) => prefixHolds(prefix, address, 0, address.length)).map(({ length }) => length);
+        const length = credential.networks.length === 0 ? ANY : Math.max(...fitting);
+        return length === Number.NEGATIVE_INFINITY ? [] : [{ credential, length }];
+      }).toSorted((a, b) => b.length - a.length).map(({ credential }) => credential);
+    },
+    async take(sealed) {
+      taken += 1;
+      const turn = taken;
+      const opened = sealed === undefined ? [] : await open(sealed);
+      // What came later counts, whichever was opened first.
+      if (turn === taken && typeof opened !== "string") held = opened;
+      return typeof opened === "string" ? opened : null;
+    },
+  };
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { Id, IpNetwork } from "../values.ts";
+
+const Port = z.int().min(1).max(65_535);
+/** A community, a name, a password: printable, so that it can be typed into a device. */
+const Text = z.string().regex(/^[\x20-\x7e]+$/, "printable ASCII characters");
+/** RFC 3414 section 11.2 asks for eight characters or more. */
+const SnmpPassword = Text.min(8).max(255);
+
+export const SNMP_AUTH_PROTOCOLS = ["md5", "sha", "sha224", "sha256", "sha384", "sha512"] as const;
+export const SNMP_PRIVACY_PROTOCOLS = ["des", "aes", "aes256"] as const;
+
+/** What of each type of credential is no secret, and what is. */
+export const CREDENTIAL_PARTS = {
+  snmp: {
+    settings: z.strictObject({ version: z.enum(["1", "2c"]).default("2c"), port: Port.default(161) }),
+    secret: z.strictObject({ community: Text.max(255) }),
+  },
+  snmpv3: {
+    settings: z.strictObject({
+      username: Text.max(32),
+      context: z.string().max(255).default(""),
+      /** Null for no authentication, which leaves no privacy either. */
+      auth_protocol: z.enum(SNMP_AUTH_PROTOCOLS).nullable().default("sha256"),
+      privacy_protocol: z.enum(SNMP_PRIVACY_PROTOCOLS).nullable().default("aes"),
+      port: Port.default(161),
+    }),
+    secret: z.strictObject({ auth_password: SnmpPassword.optional(), privacy_password: SnmpPassword.optional() }),
+  },
+  ssh: {
+    settings: z.strictObject({ username: Text.max(255), port: Port.default(22) }),
+    secret: z.strictObject({
+      password: z.string().min(1).max(255).optional(),
+      /** OpenSSH's own format or PEM. */
+      private_key: z.string().min(1).max(8192).optional(),
+      passphrase: z.string().min(1).max(255).optional(),
+    }),
+  },
+} as const;
+export type CredentialType = keyof typeof CREDENTIAL_PARTS;
+export const CREDENTIAL_TYPES = Object.keys(CREDENTIAL_PARTS) as readonly CredentialType[];
+
+/** What a probe can be handed at most. */
+export const CREDENTIALS_MAX = 64;
+
+const Head = { id: Id, name: z.string(), /** Hosts that it is for; every host where it is empty. */ networks: z.array(IpNetwork).max(64) };
+const handed = <T extends CredentialType>(type: T) =>
+  z.object({ ...Head, type: z.literal(type), settings: CREDENTIAL_PARTS[type].settings, secret: CREDENTIAL_PARTS[type].secret });
+
+/** A credential as a probe has it, its secret open. */
+export const ProbeCredential = z.discriminatedUnion("type", [handed("snmp"), handed("snmpv3"), handed("ssh")]);
+export type ProbeCredential = z.infer<typeof ProbeCredential>;
+
+/** What is sealed in a configuration's `credentials`: a JWE (general JSON) to the keys of one probe. It names the probe, so that it opens for no other's. */
+export const HandedCredentials = z.object({ probe_id: Id, credentials: z.array(ProbeCredential).max(CREDENTIALS_MAX) });
+export type HandedCredentials = z.infer<typeof HandedCredentials>;
