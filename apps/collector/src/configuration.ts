@@ -146,6 +146,10 @@ const File = z.strictObject({
     password: z.string().max(1024).optional(),
     from: z.string().min(3).max(255),
   }).optional(),
+  /** Network devices' configurations: versions of each device, and how long; its newest stays. */
+  configurations: z.strictObject({
+    keep_versions: z.int().min(2).max(10_000).default(100), keep_days: z.number().min(1).max(36_500).default(730),
+  }).prefault({}),
   license: z.strictObject({
     /** Public keys (Ed25519, PEM) of those whose licences are taken; none are without. */
     issuer_files: z.array(z.string().min(1)).max(16).default([]),

@@ -40,17 +40,14 @@ import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing } from "./sealing/sealing.ts";
 import { openRetention } from "./retention/open.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
-import { createHealthHistory } from "./services/agents/health-history.ts";
-import { agentsRoutes } from "./services/agents/routes.ts";
-import { createAgentsService } from "./services/agents/service.ts";
-import { createSettingsService } from "./services/agents/settings-service.ts";
-import { createAgentsStore } from "./services/agents/store.ts";
+import { openAgents } from "./services/agents/open.ts";
 import { auditRoutes } from "./services/audit/routes.ts";
 import { createAudit } from "./services/audit/audit.ts";
 import { createAuditService } from "./services/audit/service.ts";
 import { createAuditStore } from "./services/audit/store.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
+import { openCmod } from "./services/cmod/open.ts";
 import { createDeviceEditor } from "./services/devices/editor.ts";
 import { createDeviceMerger } from "./services/devices/merger.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
@@ -69,9 +66,7 @@ import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 import { createSitesStore } from "./services/sites/store.ts";
-import { vaultRoutes } from "./services/vault/routes.ts";
-import { createVaultService } from "./services/vault/service.ts";
-import { createVaultStore } from "./services/vault/store.ts";
+import { openVault } from "./services/vault/open.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
 const CLOSE_TIMEOUT_MS = 20_000;
@@ -128,6 +123,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("alerts", () => alerts.close());
 
   const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log, lifecycle });
+  const cmod = openCmod(configuration, { db, reads, sealing, log: eventLog, published, audit, clock, logger: log, lifecycle });
 
   const authority = await openAuthority({ dataDir, clock });
   publishCaCertificate(dataDir, authority);
@@ -135,8 +131,18 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
   lifecycle.onClose("server certificate", () => certificate.close());
 
-  const agentsStore = createAgentsStore(database);
-  const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: (probeId) => agentsStore.admit(probeId), log });
+  const limiter = createRateLimiter({ clock });
+  const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
+  const vault = openVault({ db, reads, sealing, audit, clock, log, onHanded: onConfigured });
+  const agents = openAgents({
+    db, reads, audit, authority, limiter, credentials: vault.credentials, clock, log, lifecycle, onConfigured, mqttUrl: (host) => mqttUrl(host),
+    async onRevoked(probeId) {
+      broker.disconnect(probeId);
+      await ingest.revoked(probeId);
+      await alerts.probeRevoked(probeId);
+    },
+  });
+  const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: agents.admit, log });
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
@@ -145,29 +151,15 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const merges = createMerges({ audit, clock });
   const recomparison = createRecomparison({ db, reads, merges, clock, log });
   lifecycle.onClose("comparison of devices", () => recomparison.close());
-  const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
-  const vault = createVaultService({ store: createVaultStore(database), sealing, audit, clock, log, onHanded: onConfigured });
-  const settings = createSettingsService({ db, reads, credentials: vault, audit, onConfigured });
-  const healthHistory = createHealthHistory({ db, clock, logger: log });
-  lifecycle.onClose("health history", async () => healthHistory.close());
   const ingest = createIngest({
-    registry: { ...settings, ...healthHistory }, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
+    registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
     silentAfterSeconds: configuration.probes.silent_after_seconds,
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();
   await broker.start(ingest);
 
-  const limiter = createRateLimiter({ clock });
   const tiers = tiersOf(configuration);
-  const agents = createAgentsService({
-    store: agentsStore, audit, authority, limiter, clock, log, mqttUrl,
-    async onRevoked(probeId) {
-      broker.disconnect(probeId);
-      await ingest.revoked(probeId);
-      await alerts.probeRevoked(probeId);
-    },
-  });
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
   lifecycle.onClose("idempotency keys", () => idempotency.close());
   const remotes = createRemotes(configuration.services, { clock, readPem });
@@ -195,8 +187,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       health,
     ],
-    agents: [agentsRoutes(agents, settings)],
-    vault: [vaultRoutes(vault)],
+    agents: [agents.routes],
+    vault: [vault.routes],
+    cmod: [cmod],
     license: [license.routes],
     diplomat: [diplomatRoutes(diplomat.service)],
   };

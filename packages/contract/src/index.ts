@@ -19,4 +19,5 @@ export * from "./rest/scans.ts";
 export * from "./rest/health.ts";
 export * from "./rest/license.ts";
 export * from "./rest/vault.ts";
+export * from "./rest/config-versions.ts";
 export * from "./rest/sites.ts";

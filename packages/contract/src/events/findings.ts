@@ -3,7 +3,8 @@ import { Id, Instant, IpAddress, Port, Severity } from "../values.ts";
 
 /** A network device's running configuration has a new version. */
 export const ConfigChanged = z.object({
-  ip: IpAddress,
+  /** Empty where the device has no address. */
+  ip: z.union([IpAddress, z.literal("")]),
   hostname: z.string().max(255),
   previous_version: z.int().min(0),
   version: z.int().min(1),

@@ -105,7 +105,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   },
   config_changed: {
     raises: ({ data }) => ({
-      type: "config_changed", source: "config", subject: data.ip, severity: "info",
+      type: "config_changed", source: "config", subject: data.ip || data.hostname, severity: "info",
       title: `The configuration of ${data.hostname || data.ip} changed`,
       description: words(`version ${data.version}: ${data.lines_added} lines added, ${data.lines_removed} removed`, by(data.changed_by)),
       deviceIp: data.ip, quietMs: WEEK_MS, isCapped: true,

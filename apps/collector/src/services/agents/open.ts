@@ -1,0 +1,30 @@
+import type { Lifecycle } from "@lanthorn/runtime";
+import { createHealthHistory, type HealthHistory } from "./health-history.ts";
+import { agentsRoutes } from "./routes.ts";
+import { createAgentsService } from "./service.ts";
+import { createSettingsService, type SettingsService } from "./settings-service.ts";
+import { type AgentsStore, createAgentsStore } from "./store.ts";
+
+type ServiceDependencies = Parameters<typeof createAgentsService>[0];
+type SettingsDependencies = Parameters<typeof createSettingsService>[0];
+
+/** The agent registry, with its schedule. */
+interface Agents {
+  readonly routes: ReturnType<typeof agentsRoutes>;
+  readonly admit: AgentsStore["admit"];
+  /** What ingest asks and tells it. */
+  readonly registry: Pick<SettingsService, "configurationOf"> & Pick<HealthHistory, "heard">;
+}
+
+export function openAgents(
+  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies & { readonly lifecycle: Lifecycle },
+): Agents {
+  const store = createAgentsStore(deps);
+  const settings = createSettingsService(deps);
+  const history = createHealthHistory({ db: deps.db, clock: deps.clock, logger: deps.log });
+  deps.lifecycle.onClose("health history", async () => history.close());
+  return {
+    routes: agentsRoutes(createAgentsService({ ...deps, store }), settings), admit: (probeId) => store.admit(probeId),
+    registry: { configurationOf: settings.configurationOf, heard: history.heard },
+  };
+}
