@@ -179,9 +179,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       devicesRoutes(createDevicesService({
         store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), merger: createDeviceMerger({ db, merges }), clock,
       })),
-      sitesRoutes(createSitesService({
-        store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }),
-      })),
+      sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) })),
       scans.routes,
       alerts.routes,
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),

@@ -14,7 +14,7 @@ const SECRET_WORDS = [
 ] as const;
 
 /** After these, what follows is a secret only where it is not one of a few words that belong to the language. */
-const AFTER_WORD = new RegExp(String.raw`(?<![\w-])(?:${SECRET_WORDS.join("|")})(?![\w-])(?:["']?\s*[:=]\s*|["']?\s+|["']?>)(?=\S)`, "i");
+const AFTER_WORD = new RegExp(String.raw`(?<![a-z0-9])(?:${SECRET_WORDS.join("|")})(?![\w-])(?:["']?\s*[:=]\s*|["']?\s+|["']?>)(?=\S)`, "i");
 /** `key 7 0822455D0A16`, `tacacs-server key geheim`, `crypto isakmp key geheim address …`, but neither `key 1` of a key chain nor `crypto key generate`. */
 const KEY = /(?<![\w-])key\s+(?!chain\b|generate\b|\d+\s*$)(?=\S)/i;
 /** SNMPv3 users: what follows a protocol's name is its password. */
