@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { createRequire } from "node:module";
 import { userInfo } from "node:os";
+import { fileURLToPath } from "node:url";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
+import { addBackupCommands } from "./backups/commands.ts";
+import { finishSwap } from "./backups/swap.ts";
 import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
@@ -47,6 +50,7 @@ import { createAuditService } from "./services/audit/service.ts";
 import { createAuditStore } from "./services/audit/store.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
+import { openBackups } from "./services/backups/open.ts";
 import { createDeviceEditor } from "./services/devices/editor.ts";
 import { createDeviceMerger } from "./services/devices/merger.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
@@ -67,6 +71,8 @@ import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites
 import { createSitesStore } from "./services/sites/store.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
+/** How this program is run once more, for work that wants a process of its own. */
+const PROGRAM = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)] as const;
 const CLOSE_TIMEOUT_MS = 20_000;
 const clock = systemClock;
 
@@ -79,6 +85,7 @@ interface Running {
 async function start(configuration: Configuration, log: Log, lifecycle: Lifecycle): Promise<Running> {
   const { data_dir: dataDir } = configuration;
   prepareDataDir(dataDir);
+  if (finishSwap(dataDir)) log.warn({ data_dir: dataDir }, "a restore that was interrupted is ended");
   const database = await openDatabase(configuration.database_location);
   lifecycle.onClose("database", database.close);
   const { db, reads } = database;
@@ -134,6 +141,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
+  const backups = openBackups(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log }, { program: PROGRAM, version: VERSION });
+  lifecycle.onClose("backups", () => backups.close());
+  await backups.run();
   const metrics = createMetrics();
   metrics.watchProcess();
   const merges = createMerges({ audit, clock });
@@ -179,6 +189,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       })),
       scans.routes,
       alerts.routes,
+      backups.routes,
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       health,
     ],
@@ -287,6 +298,10 @@ addLicenseCommands(program, { clock, print });
 addAdminCommands(program, {
   configuration: (file) => readCollectorConfiguration(file, process.env), clock, operator: process.env["SUDO_USER"] ?? userInfo().username,
   print,
+});
+addBackupCommands(program, {
+  configuration: (file) => readCollectorConfiguration(file, process.env), clock, version: VERSION, input: process.stdin,
+  print: (text) => void process.stdout.write(`${text}\n`), exit: (code) => process.exit(code),
 });
 try {
   await program.parseAsync();

@@ -15,6 +15,7 @@ export * from "./rest/agents.ts";
 export * from "./rest/alerts.ts";
 export * from "./rest/webhooks.ts";
 export * from "./rest/scans.ts";
+export * from "./rest/backups.ts";
 export * from "./rest/health.ts";
 export * from "./rest/license.ts";
 export * from "./rest/sites.ts";

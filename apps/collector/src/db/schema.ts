@@ -197,6 +197,22 @@ export interface Schema {
     /** When its probe was seen in another run. */
     orphaned_at: string | null;
   };
+  /** Of the whole deployment; `tenant_id` is the operator's. */
+  backups: {
+    id: string; tenant_id: string; status: string;
+    /** The same for all that are running, so that there is one at most. */
+    running_key: string | null;
+    trigger: string; requested_by: string; created_at: string;
+    /** When whoever makes it last said so. */
+    heard_at: string;
+    finished_at: string | null; engine: string; version: string;
+    /** A JSON list of public keys. */
+    recipients: string;
+    file_name: string; size_bytes: number | null; sha256: string | null; table_count: number | null; row_count: number | null;
+    error: string | null;
+    /** The contract's `verification`; `verified_at` is when it began while it runs. */
+    verify_status: string | null; verify_method: string | null; verify_error: string | null; verified_at: string | null;
+  };
   scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string };
   scan_ports: {
     scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;
