@@ -9,7 +9,8 @@ import { addBackupCommands } from "./backups/commands.ts";
 import { finishSwap } from "./backups/swap.ts";
 import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
-import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
+import { publishCaCertificate } from "./certificates/authority-files.ts";
+import { addCertificateCommand } from "./certificates/commands.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
@@ -283,26 +284,12 @@ program.command("run", { isDefault: true })
     if (options.checkConfig) process.stdout.write("the configuration is valid\n");
     else await run(configuration);
   });
-program.command("certificate")
-  .description("issues a certificate for an external broker, from this collector's own CA")
-  .requiredOption("--name <names...>", "names and addresses under which the broker is reached")
-  .requiredOption("--out <directory>", "where broker.pem, broker.key and ca-certificate.pem are written")
-  .option("--config <file>", "the collector's configuration, which says where its data directory is")
-  .action(async ({ name, out, config }: { readonly name: readonly string[]; readonly out: string; readonly config?: string }) => {
-    const { data_dir: dataDir } = readCollectorConfiguration(config ?? null, process.env);
-    const files = await writeBrokerCertificate({ dataDir, authority: () => openAuthority({ dataDir, clock }), names: name, directory: out });
-    process.stdout.write(`${files.join("\n")}\n`);
-  });
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 addLicenseCommands(program, { clock, print });
-addAdminCommands(program, {
-  configuration: (file) => readCollectorConfiguration(file, process.env), clock, operator: process.env["SUDO_USER"] ?? userInfo().username,
-  print,
-});
-addBackupCommands(program, {
-  configuration: (file) => readCollectorConfiguration(file, process.env), clock, version: VERSION, input: process.stdin,
-  print: (text) => void process.stdout.write(`${text}\n`), exit: (code) => process.exit(code),
-});
+const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
+addCertificateCommand(program, { configuration, clock, print });
+addAdminCommands(program, { configuration, clock, operator: process.env["SUDO_USER"] ?? userInfo().username, print });
+addBackupCommands(program, { configuration, clock, version: VERSION, input: process.stdin, print, exit: (code) => process.exit(code) });
 try {
   await program.parseAsync();
   process.exit();

@@ -19,14 +19,14 @@ export function encodeBech32(prefix: string, bytes: Uint8Array): string {
 export function decodeBech32(prefix: string, text: string): Uint8Array | null {
   const lower = text.toLowerCase();
   if ((text !== lower && text !== text.toUpperCase()) || !lower.startsWith(`${prefix}1`)) return null;
-  const words = [...lower.slice(prefix.length + 1)].map((letter) => LETTERS.indexOf(letter));
+  const words = Array.from(lower.slice(prefix.length + 1), (letter) => LETTERS.indexOf(letter));
   if (words.includes(-1) || words.length < CHECKSUM_LENGTH || checksum([...expand(prefix), ...words]) !== 1) return null;
   const bytes = regroup(words.slice(0, -CHECKSUM_LENGTH), 5, 8, false);
   return bytes && Uint8Array.from(bytes);
 }
 
 function expand(prefix: string): readonly number[] {
-  const codes = [...prefix].map((letter) => letter.charCodeAt(0));
+  const codes = Array.from(prefix, (letter) => letter.charCodeAt(0));
   return [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31)];
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
+import { assert, asyncProperty, uint8Array } from "fast-check";
 import { expect, test } from "vitest";
 import { readTar, writeTar } from "./tar.ts";
 import { chunksOf, collect } from "./testing/sample.ts";
@@ -46,7 +46,7 @@ test("what is no archive is refused, wherever it is cut off or changed", async (
   const link = Buffer.from(archive);
   link[156] = 0x32;
   await expect(readAll(link)).rejects.toMatchObject({ code: "backup-unreadable" });
-  await fc.assert(fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), async (bytes) => {
+  await assert(asyncProperty(uint8Array({ maxLength: 2000 }), async (bytes) => {
     const answer = await readAll(bytes).catch((error: unknown) => error);
     return Array.isArray(answer) || (answer as { readonly code: string }).code === "backup-unreadable";
   }), { numRuns: 300, seed: 1 });

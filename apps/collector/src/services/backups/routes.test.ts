@@ -108,7 +108,8 @@ describe("a backup", () => {
     const second = await call("POST", "");
     expect([second.status, second.error.details]).toEqual([409, { backup_id: first.id }]);
     expect((await call("DELETE", `/${first.id}`)).status).toBe(409);
-    expect((await download(first.id)).status).toBe(409);
+    expect((await download(first.id)).status).toBe(404);
+    expect((await call("POST", `/${first.id}/verify`, {})).status).toBe(409);
     finish();
     await ended(first.id);
     runJob = (job) => doBackupJob(job);
@@ -125,7 +126,7 @@ describe("a backup", () => {
     expect(failed).toMatchObject({ status: "failed", error: "database or disk is full", available: false, sha256: null });
     expect(await events("backup_failed")).toEqual([{ backup_id: failed.id, reason: "database or disk is full" }]);
     expect((await alerts()).map(({ type, source, severity }) => [type, source, severity])).toEqual([["backup_failed", "health", "high"]]);
-    expect((await download(failed.id)).status).toBe(409);
+    expect((await download(failed.id)).status).toBe(404);
     runJob = (job) => doBackupJob(job);
     await make();
     expect(await alerts()).toEqual([]);

@@ -51,7 +51,6 @@ const download = declareRoute("backups:read", {
   request: { params },
   responses: {
     200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
-    409: { description: "It is not completed, or its file is not on this machine" },
   },
 });
 

@@ -24,9 +24,9 @@ export interface BackupsService {
   list(tenantId: string, query: BackupsQuery): Promise<List<Backup>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, id: string): Promise<Backup>;
-  /** @throws ApiError NOT_FOUND; CONFLICT for one that is not whole or whose file is not here. */
+  /** @throws ApiError NOT_FOUND, also for one that is not whole or whose file is not here. */
   open(tenantId: string, id: string): Promise<{ readonly path: string; readonly name: string; readonly sizeBytes: number; readonly sha256: string }>;
-  /** Begins to look at a file. @throws ApiError as `open`; BAD_REQUEST for what is no key; CONFLICT while it is looked at. */
+  /** Begins to look at a file. @throws ApiError NOT_FOUND; BAD_REQUEST for what is no key; CONFLICT without a file, and while it is looked at. */
   verify(actor: Actor, id: string, wish: BackupVerify): Promise<Backup>;
   /** With its file. @throws ApiError NOT_FOUND; CONFLICT while it is made. */
   remove(actor: Actor, id: string): Promise<void>;
@@ -48,10 +48,10 @@ export function createBackupsService(deps: {
     if (!row) throw notFound("backup");
     return row;
   };
-  const findFile = async (tenantId: string, id: string) => {
+  const findFile = async (tenantId: string, id: string, code: "NOT_FOUND" | "CONFLICT") => {
     const row = await find(tenantId, id);
-    if (row.status !== "completed") throw new ApiError("CONFLICT", `the backup is ${row.status}`);
-    if (!maker.isAvailable(row)) throw new ApiError("CONFLICT", "the backup's file is not on this machine any more");
+    if (row.status !== "completed") throw new ApiError(code, `the backup is ${row.status}: it has no file`);
+    if (!maker.isAvailable(row)) throw new ApiError(code, "the backup's file is not on this machine any more");
     return row;
   };
   const write = (actor: Actor, action: string, row: BackupRow, states: { readonly before: Backup | null; readonly after: Backup | null }) =>
@@ -85,13 +85,13 @@ export function createBackupsService(deps: {
     read: async (tenantId, id) => show(await find(tenantId, id)),
 
     async open(tenantId, id) {
-      const row = await findFile(tenantId, id);
+      const row = await findFile(tenantId, id, "NOT_FOUND");
       return { path: maker.fileOf(row), name: row.file_name, sizeBytes: row.size_bytes ?? 0, sha256: row.sha256 ?? "" };
     },
 
     async verify(actor, id, { secret_key: key }) {
       if (key !== undefined) checkKey(key);
-      const row = await findFile(actor.tenantId, id);
+      const row = await findFile(actor.tenantId, id, "CONFLICT");
       const columns = {
         verify_status: "running", verify_method: key === undefined ? "checksum" : "restore", verify_error: null, verified_at: toInstant(deps.clock.now()),
       };
