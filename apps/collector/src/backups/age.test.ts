@@ -27,7 +27,7 @@ describe("a sealed file", () => {
     const plain = randomBytes(size);
     const sealed = await seal(plain);
     expect((await open(sealed)).equals(plain)).toBe(true);
-    expect(sealed.includes(plain.subarray(0, 16)) && size > 0).toBe(false);
+    expect(size >= 16 && sealed.includes(plain.subarray(0, 16))).toBe(false);
   });
 
   test("opens however it is cut into chunks", async () => {
