@@ -8,7 +8,7 @@ import type { Configuration } from "../configuration.ts";
 import { CollectorError } from "../errors.ts";
 import { type AgeKey, generateIdentity, parseIdentities, parseRecipient } from "./age-keys.ts";
 import { secretsOf } from "./data-files.ts";
-import { createSqliteTools } from "./database-tools.ts";
+import { createDatabaseTools } from "./database-tools.ts";
 import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
 import { countRows, type Manifest } from "./manifest.ts";
 import { unpackBackup } from "./read-backup.ts";
@@ -45,15 +45,17 @@ export function addBackupCommands(program: Command, deps: {
     .requiredOption("--out <file>", "where it is written; nothing may be there").option(...configFlag)
     .action(async ({ out, config }: Options & { readonly out: string }) => {
       const configuration = deps.configuration(config ?? null);
-      const { backups: { recipients }, data_dir: dataDir, database_file: databaseFile } = configuration;
+      const { backups: { recipients }, data_dir: dataDir, database_location: database } = configuration;
       const file = resolve(out);
       if (existsSync(file)) throw new CollectorError("backup-failed", `${out} is there already`);
       if (recipients.length === 0) throw new CollectorError("backup-failed", "backups.recipients is not set: make a pair of keys with `backups key`");
-      if (!existsSync(databaseFile)) throw new CollectorError("backup-failed", `there is no database ${databaseFile}: start the collector once first`);
+      if ("file" in database && !existsSync(database.file)) {
+        throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
+      }
       const { sizeBytes, sha256, rows } = await writeBackup({
-        id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, databaseFile, secrets: secretsOf(configuration),
+        id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, database, secrets: secretsOf(configuration),
         recipients: recipients.map(parseRecipient).filter((key): key is AgeKey => key !== null), directory: dirname(file), name: basename(file),
-      }, createSqliteTools(databaseFile));
+      }, createDatabaseTools(database));
       print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}`);
     });
   backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
@@ -61,7 +63,7 @@ export function addBackupCommands(program: Command, deps: {
     .action(async (file: string, options: { readonly key: string; readonly scratch: string }) => {
       const scratch = mkdtempSync(join(options.scratch, "lanthorn-verify-"));
       try {
-        const { manifest } = await unpackBackup(createReadStream(file), { identities: readKey(options.key) }, scratch, createSqliteTools(file));
+        const { manifest } = await unpackBackup(createReadStream(file), { identities: readKey(options.key) }, scratch, createDatabaseTools({ file }));
         print(`whole: ${describe(manifest)}`);
       } finally {
         rmSync(scratch, { recursive: true, force: true });
@@ -70,9 +72,10 @@ export function addBackupCommands(program: Command, deps: {
   program.command("restore <file>").description("puts a backup in the place of what the data directory has; the daemon must not run")
     .requiredOption(...keyFlag).option("--force", "moves what is there aside", false).option(...configFlag)
     .action(async (file: string, { key, force, config }: Options & { readonly key: string; readonly force: boolean }) => {
-      const { data_dir: dataDir, database_file: databaseFile } = deps.configuration(config ?? null);
+      const { data_dir: dataDir, database_location: location } = deps.configuration(config ?? null);
+      if (!("file" in location)) throw new CollectorError("restore-refused", "this version restores SQLite: use pg_restore");
       const stamp = toInstant(clock.now()).replaceAll(/[-:]|\.\d+/g, "");
-      const { manifest, aside } = await restoreBackup({ file, identities: readKey(key), dataDir, databaseFile, force, stamp });
+      const { manifest, aside } = await restoreBackup({ file, identities: readKey(key), dataDir, databaseFile: location.file, force, stamp });
       print(`restored: ${describe(manifest)}`);
       for (const folder of aside) print(`what was there before is in ${folder}`);
       print("start the collector: systemctl start lanthorn-collector");

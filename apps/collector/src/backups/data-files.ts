@@ -1,13 +1,14 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { DatabaseLocation } from "../db/location.ts";
 import { FILE_NAME, LARGEST_FILE_BYTES } from "./manifest.ts";
 
 /**
  * What of a data directory a restore needs beside the database: its small plain files, which are keys and certificates.
- * @param databaseFile Not among them, nor what SQLite has beside it.
+ * @param location A file is not among them, nor what SQLite has beside it.
  */
-export function listDataFiles(dataDir: string, databaseFile: string | null): readonly { readonly name: string; readonly path: string }[] {
-  const database = databaseFile === null ? null : basename(databaseFile);
+export function listDataFiles(dataDir: string, location: DatabaseLocation): readonly { readonly name: string; readonly path: string }[] {
+  const database = "file" in location ? basename(location.file) : null;
   return readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && FILE_NAME.test(entry.name) && !(database !== null && entry.name.startsWith(database)))
     .map(({ name }) => ({ name, path: join(dataDir, name) }))

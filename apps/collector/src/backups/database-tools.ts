@@ -1,3 +1,5 @@
+import type { DatabaseLocation } from "../db/location.ts";
+import { CollectorError } from "../errors.ts";
 import type { DatabaseCopy, Engine } from "./manifest.ts";
 import { checkSqlite, copySqlite } from "./sqlite-copy.ts";
 
@@ -13,7 +15,15 @@ export interface DatabaseTools {
   check(file: string): Promise<DatabaseCopy>;
 }
 
-/** @param file The running database. */
-export function createSqliteTools(file: string): DatabaseTools {
-  return { engine: "sqlite", copy: (to) => copySqlite(file, to), check: async (copy) => checkSqlite(copy) };
+/** @param location Of the running database. */
+export function createDatabaseTools(location: DatabaseLocation): DatabaseTools {
+  if ("file" in location) return { engine: "sqlite", copy: (to) => copySqlite(location.file, to), check: async (copy) => checkSqlite(copy) };
+  const refuse = async (): Promise<never> => {
+    throw new CollectorError("backup-failed", "this version backs up SQLite: use pg_dump, and keep the data directory with it");
+  };
+  return { engine: "postgres", copy: refuse, check: refuse };
+}
+
+export function engineOf(location: DatabaseLocation): Engine {
+  return "file" in location ? "sqlite" : "postgres";
 }

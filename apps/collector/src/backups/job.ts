@@ -4,9 +4,11 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { CollectorError } from "../errors.ts";
 import { parseIdentities, parseRecipient } from "./age-keys.ts";
-import { createSqliteTools } from "./database-tools.ts";
+import { createDatabaseTools } from "./database-tools.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { workFolderOf, writeBackup } from "./write-backup.ts";
+
+const Location = z.union([z.strictObject({ file: z.string() }), z.object({ url: z.string() })]);
 
 /**
  * Work on a backup, which a process of its own does: reading and compressing gigabytes would keep the collector from
@@ -15,12 +17,12 @@ import { workFolderOf, writeBackup } from "./write-backup.ts";
 export const BackupJob = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("write"),
-    id: z.string(), version: z.string(), createdAt: z.string(), dataDir: z.string(), databaseFile: z.string(),
+    id: z.string(), version: z.string(), createdAt: z.string(), dataDir: z.string(), database: Location,
     secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(),
   }),
   z.strictObject({ kind: z.literal("checksum"), file: z.string() }),
   z.strictObject({
-    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), databaseFile: z.string(), identities: z.string(),
+    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), database: Location, identities: z.string(),
   }),
 ]);
 export type BackupJob = z.infer<typeof BackupJob>;
@@ -35,7 +37,7 @@ export type JobResult = z.infer<typeof JobResult>;
 export async function doBackupJob(job: BackupJob): Promise<JobResult> {
   switch (job.kind) {
     case "write": {
-      return writeBackup({ ...job, recipients: recipientsOf(job.recipients) }, createSqliteTools(job.databaseFile));
+      return writeBackup({ ...job, recipients: recipientsOf(job.recipients) }, createDatabaseTools(job.database));
     }
     case "checksum": {
       return hashFile(job.file);
@@ -45,7 +47,7 @@ export async function doBackupJob(job: BackupJob): Promise<JobResult> {
       mkdirSync(folder, { mode: 0o700 });
       try {
         const identities = parseIdentities(job.identities);
-        await unpackBackup(createReadStream(job.file), { identities }, folder, createSqliteTools(job.databaseFile));
+        await unpackBackup(createReadStream(job.file), { identities }, folder, createDatabaseTools(job.database));
         return await hashFile(job.file);
       } finally {
         rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { syncPath } from "../certificates/key-file.ts";
 import { prepareDataDir } from "../data-dir.ts";
 import { CollectorError } from "../errors.ts";
 import type { AgeKey } from "./age-keys.ts";
-import { createSqliteTools } from "./database-tools.ts";
+import { createDatabaseTools } from "./database-tools.ts";
 import type { Manifest } from "./manifest.ts";
 import { type UnpackedBackup, unpackBackup } from "./read-backup.ts";
 import { filesIn, giveTo, swapIn } from "./swap.ts";
@@ -44,7 +44,7 @@ export async function restoreBackup(options: {
   const staging = [...new Set([stageIn(dirname(databaseFile)), stageIn(dataDir)])];
   try {
     for (const folder of staging) mkdirSync(folder, { mode: 0o700 });
-    const unpacked = await unpackBackup(createReadStream(file), { identities }, stageIn(dirname(databaseFile)), createSqliteTools(databaseFile));
+    const unpacked = await unpackBackup(createReadStream(file), { identities }, stageIn(dirname(databaseFile)), createDatabaseTools({ file: databaseFile }));
     const restored = prepare(unpacked, { dataDir, databaseFile, stage: stageIn(dataDir) });
     const aside = swapIn({ dataDir, databaseFile, restored, staging, asideName: `before-restore-${stamp}` });
     return { manifest: unpacked.manifest, aside };

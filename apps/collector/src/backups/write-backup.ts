@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { syncPath } from "../certificates/key-file.ts";
+import type { DatabaseLocation } from "../db/location.ts";
 import { createFileKey, encryptAge } from "./age.ts";
 import type { AgeKey } from "./age-keys.ts";
 import type { DatabaseTools } from "./database-tools.ts";
@@ -20,8 +21,7 @@ export interface BackupOrder {
   readonly version: string;
   readonly createdAt: string;
   readonly dataDir: string;
-  /** Null where the database is no file. */
-  readonly databaseFile: string | null;
+  readonly database: DatabaseLocation;
   /** Files of the data directory that are elsewhere on this machine, by their names. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly recipients: readonly AgeKey[];
@@ -91,8 +91,8 @@ export function workFolderOf({ directory, id }: Pick<BackupOrder, "directory" | 
 
 type DataFile = { readonly name: string; readonly bytes: Uint8Array };
 
-function readDataFiles({ dataDir, databaseFile, secrets }: BackupOrder): readonly DataFile[] {
-  const own = listDataFiles(dataDir, databaseFile).filter(({ name }) => !Object.hasOwn(secrets, name));
+function readDataFiles({ dataDir, database, secrets }: BackupOrder): readonly DataFile[] {
+  const own = listDataFiles(dataDir, database).filter(({ name }) => !Object.hasOwn(secrets, name));
   return [
     ...own.map(({ name, path }) => ({ name, bytes: readFileSync(path) })),
     ...Object.entries(secrets).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),

@@ -41,7 +41,7 @@ export async function createSample(rows = 100): Promise<Sample> {
   return {
     folder, dataDir, databaseFile, backupsDir, recipient, identity, identities: parseIdentities(identity),
     order: (changes = {}) => ({
-      id: createId(), version: "1", createdAt: AT, dataDir, databaseFile, secrets: {}, recipients: [key], directory: backupsDir, name: "backup.age",
+      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients: [key], directory: backupsDir, name: "backup.age",
       ...changes,
     }),
     remove: () => rmSync(folder, { recursive: true }),

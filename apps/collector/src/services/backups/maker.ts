@@ -3,8 +3,10 @@ import { join } from "node:path";
 import type { Backup, EventData } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
+import { engineOf } from "../../backups/database-tools.ts";
 import type { RunBackupJob } from "../../backups/job-process.ts";
 import type { JobResult } from "../../backups/job.ts";
+import type { DatabaseLocation } from "../../db/location.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../events/log.ts";
 import type { BackupRow, BackupsStore } from "./store.ts";
@@ -15,8 +17,7 @@ export interface BackupSettings {
   readonly recipients: readonly string[];
   readonly directory: string;
   readonly dataDir: string;
-  readonly databaseFile: string;
-  readonly engine: Backup["database"];
+  readonly database: DatabaseLocation;
   /** Files of the data directory that the configuration holds instead, by their names. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly version: string;
@@ -107,9 +108,9 @@ export function createBackupMaker(
       store.heard(row.id, now()).catch((error: unknown) => logger.warn({ reason: describeError(error) }, "a backup's progress could not be noted"));
     });
     try {
-      const { recipients, directory, dataDir, databaseFile, secrets, version } = settings;
+      const { recipients, directory, dataDir, database, secrets, version } = settings;
       const result = await deps.runJob({
-        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, databaseFile, secrets, recipients: [...recipients], directory,
+        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, secrets, recipients: [...recipients], directory,
         name: row.file_name,
       }, stopper.signal);
       await complete(row, result);
@@ -124,7 +125,7 @@ export function createBackupMaker(
     const file = maker.fileOf(row);
     try {
       const { sha256 } = await deps.runJob(identities === undefined ? { kind: "checksum", file } : {
-        kind: "restore", id: row.id, file, identities, directory: settings.directory, databaseFile: settings.databaseFile,
+        kind: "restore", id: row.id, file, identities, directory: settings.directory, database: settings.database,
       }, stopper.signal);
       if (sha256 !== row.sha256) throw new Error("its file was changed: it has another checksum");
       const columns = noted("passed", null);
@@ -141,7 +142,7 @@ export function createBackupMaker(
       const [id, at] = [createId(), now()];
       return {
         id, tenant_id: tenantId, status: "running", running_key: RUNNING_KEY, trigger, requested_by: requestedBy, created_at: at,
-        heard_at: at, finished_at: null, engine: settings.engine, version: settings.version, recipients: JSON.stringify(settings.recipients),
+        heard_at: at, finished_at: null, engine: engineOf(settings.database), version: settings.version, recipients: JSON.stringify(settings.recipients),
         file_name: `lanthorn-${at.replaceAll(/[-:]|\.\d+/g, "")}-${id}.tar.gz.age`, size_bytes: null, sha256: null, table_count: null,
         row_count: null, error: null, verify_status: null, verify_method: null, verify_error: null, verified_at: null,
       };

@@ -11,10 +11,10 @@ export function openBackups(
   configuration: Configuration, deps: Omit<BackupsDependencies, "runJob">,
   { program, version }: { readonly program: readonly [string, ...string[]]; readonly version: string },
 ): Backups {
-  const { backups, data_dir: dataDir, database_file: databaseFile } = configuration;
+  const { backups, data_dir: dataDir, database_location: database } = configuration;
   const times = backups.schedule === undefined ? null : parseSchedule(backups.schedule);
   return createBackups({ ...deps, runJob: createJobProcesses(program) }, {
-    recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, databaseFile, engine: "sqlite",
+    recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, database,
     secrets: secretsOf(configuration), version, isAlone: !hasRowLocks(deps.db), schedule: times && { pattern: backups.schedule ?? "", times }, keep: backups.keep, tenant: backups.tenant,
   });
 }

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFileKey, encryptAge } from "./age.ts";
-import { createSqliteTools } from "./database-tools.ts";
+import { createDatabaseTools } from "./database-tools.ts";
 import type { Manifest } from "./manifest.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { writeTar } from "./tar.ts";
@@ -19,10 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => sample.remove());
 
-const write = (changes = {}): Promise<WrittenBackup> => writeBackup(sample.order(changes), createSqliteTools(sample.databaseFile));
+const write = (changes = {}): Promise<WrittenBackup> => writeBackup(sample.order(changes), createDatabaseTools({ file: sample.databaseFile }));
 const unpack = (file: string) => {
   const folder = mkdtempSync(join(sample.folder, "unpacked-"));
-  return unpackBackup(createReadStream(file), { identities: sample.identities }, folder, createSqliteTools(sample.databaseFile));
+  return unpackBackup(createReadStream(file), { identities: sample.identities }, folder, createDatabaseTools({ file: sample.databaseFile }));
 };
 
 describe("a backup", () => {

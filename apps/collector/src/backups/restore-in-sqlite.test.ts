@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createSqliteTools } from "./database-tools.ts";
+import { createDatabaseTools } from "./database-tools.ts";
 import { restoreBackup } from "./restore.ts";
 import { finishSwap } from "./swap.ts";
 import { createSample, type Sample } from "./testing/sample.ts";
@@ -13,7 +13,7 @@ let sample: Sample;
 let file: string;
 beforeEach(async () => {
   sample = await createSample();
-  ({ file } = await writeBackup(sample.order(), createSqliteTools(sample.databaseFile)));
+  ({ file } = await writeBackup(sample.order(), createDatabaseTools({ file: sample.databaseFile })));
 });
 afterEach(() => sample.remove());
 
@@ -94,7 +94,7 @@ describe("a restore", () => {
     connection.exec(`insert into backups (id, tenant_id, status, running_key, trigger, requested_by, created_at, heard_at, engine, version, recipients, file_name)
       values ('b', 't', 'running', 'running', 'manual', 'x', '', '', 'sqlite', '1', '[]', '')`);
     connection.close();
-    const taken = await writeBackup(sample.order({ name: "second.age" }), createSqliteTools(sample.databaseFile));
+    const taken = await writeBackup(sample.order({ name: "second.age" }), createDatabaseTools({ file: sample.databaseFile }));
     await restore({ file: taken.file, force: true });
     const restored = new Sqlite(sample.databaseFile);
     expect(restored.prepare("select count(*) from backups").pluck().get()).toBe(0);
