@@ -11,6 +11,9 @@ import { createSample, type Sample } from "./testing/sample.ts";
 const PROGRAM = [process.execPath, "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("../main.ts", import.meta.url))] as const;
 const runJob = createJobProcesses(PROGRAM);
 
+/** Each process compiles the whole collector first. */
+vi.setConfig({ testTimeout: 180_000 });
+
 let sample: Sample;
 beforeEach(async () => {
   sample = await createSample();
@@ -59,4 +62,11 @@ test("one whose parent has died ends and leaves nothing", async () => {
   });
   expect(code).toBe(1);
   await vi.waitFor(() => expect(existsSync(sample.backupsDir) ? readdirSync(sample.backupsDir) : []).toEqual([]));
+});
+
+test("one that may write no more leaves nothing", async () => {
+  // As a disk that is full in the middle: the copy of the database is larger than this.
+  const limited = createJobProcesses(["prlimit", "--fsize=100000", ...PROGRAM]);
+  await expect(limited(job(), never)).rejects.toMatchObject({ code: "backup-failed" });
+  expect(readdirSync(sample.backupsDir)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { setPriority } from "node:os";
 import { describeError } from "@lanthorn/runtime";
 import { z } from "zod";
 import { CollectorError } from "../errors.ts";
@@ -19,6 +19,9 @@ const Outcome = z.discriminatedUnion("ok", [
 type Outcome = z.infer<typeof Outcome>;
 
 const LONGEST_OUTPUT = 65_536;
+
+/** A third of the collector's own share where both want the processor. Less, and on a busy machine it would never end. */
+const NICE = 5;
 
 /**
  * Does jobs in processes that give way to everything else. The job goes there by standard input, since it holds keys, and
@@ -94,7 +97,7 @@ function clear(job: BackupJob): void {
 
 function giveWay(pid: number | undefined): void {
   try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+    if (pid !== undefined) setPriority(pid, NICE);
   } catch {
     // It has ended already, and says itself how.
   }
