@@ -113,7 +113,7 @@ test("a backup on a full disk has failed, leaves nothing, and the next one on a 
   const failed = await ended(rest, await rest.startBackup());
   expect([failed.status, failed.error]).toEqual(["failed", expect.stringContaining("there is no room")]);
   expect(await openAlerts(rest)).toEqual(["backup_failed"]);
-  const [program = "", ...args] = [...disk.through, "ls", disk.path];
+  const [program, ...args] = [...disk.through, "ls", disk.path];
   expect((await tryCommand(program, args)).stdout.trim()).toBe("filler");
   disk.free();
   expect((await ended(rest, await rest.startBackup())).status).toBe("completed");

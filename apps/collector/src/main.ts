@@ -11,8 +11,9 @@ import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate } from "./certificates/authority-files.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
+import { ownPair } from "./certificates/own-pair.ts";
 import { machineNames } from "./certificates/names.ts";
-import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
+import { openServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
 import { keptSecret, prepareDataDir, readPem } from "./data-dir.ts";
 import { openDatabase } from "./db/open.ts";
@@ -58,6 +59,7 @@ import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
+import { createIpam } from "./services/ipam/ipam.ts";
 import { diplomatRoutes } from "./services/diplomat/routes.ts";
 import { openLicense } from "./services/license/open.ts";
 import { prepareFirstStart } from "./services/people/first-start.ts";
@@ -196,6 +198,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     ],
     agents: [agentsRoutes(agents)],
     license: [license.routes],
+    ipam: createIpam({ db, reads, audit, clock }),
     diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({
@@ -262,11 +265,6 @@ async function run(configuration: Configuration): Promise<void> {
 function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
   if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
   return keptSecret(dataDir, "token-secret");
-}
-
-function ownPair({ https }: Configuration, certificate: ServerCertificate) {
-  if (https.certificate_file === undefined || https.key_file === undefined) return certificate.current();
-  return { certificate: readPem(https.certificate_file), key: readPem(https.key_file) };
 }
 
 function tiersOf({ rate_limits: limits }: Configuration): Tiers {

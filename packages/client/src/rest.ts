@@ -1,6 +1,6 @@
 import {
-  Alert, ApiKey, type ApiKeyCreate, ApiKeyCreated, Device, DeviceProfile, EnrollResponse, EnrollmentToken, ErrorEnvelope, HealthResponse,
-  type List, listEnvelope, Probe, RenewResponse, Scan, ScanHost, Site, TokenResponse, User,
+  Alert, ApiKey, type ApiKeyCreate, ApiKeyCreated, Backup, Device, DeviceProfile, EnrollResponse, EnrollmentToken, ErrorEnvelope, HealthResponse,
+  IpamAddress, IpamConflict, IpamPrefix, type List, listEnvelope, Probe, RenewResponse, Scan, ScanHost, Site, TokenResponse, User,
 } from "@lanthorn/contract";
 import { z } from "zod";
 import { ClientError } from "./errors.ts";
@@ -37,6 +37,13 @@ export interface RestClient {
   listAlerts(query?: Query): Promise<List<Alert>>;
   acknowledgeAlert(id: string): Promise<Alert>;
   resolveAlert(id: string): Promise<Alert>;
+  startBackup(): Promise<Backup>;
+  readBackup(id: string): Promise<Backup>;
+  listBackups(query?: Query): Promise<List<Backup>>;
+  listIpamPrefixes(query?: Query): Promise<List<IpamPrefix>>;
+  listIpamConflicts(query?: Query): Promise<List<IpamConflict>>;
+  allocateIpamAddress(prefixId: string, address: { readonly hostname?: string; readonly status?: string }): Promise<IpamAddress>;
+  allocateIpamPrefix(prefixId: string, prefix: { readonly length: number; readonly name?: string }): Promise<IpamPrefix>;
 }
 
 /** Longer than the collector's own limit of 30 s for a request. */
@@ -105,6 +112,13 @@ export function createRestClient(options: { readonly url: string; readonly token
     listAlerts: (query) => call("GET", `/api/v1/alerts${queryText(query)}`, listEnvelope(Alert)),
     acknowledgeAlert: (id) => call("POST", `/api/v1/alerts/${encodeURIComponent(id)}/acknowledge`, Alert),
     resolveAlert: (id) => call("POST", `/api/v1/alerts/${encodeURIComponent(id)}/resolve`, Alert),
+    startBackup: () => call("POST", "/api/v1/backups", Backup),
+    readBackup: (id) => call("GET", `/api/v1/backups/${encodeURIComponent(id)}`, Backup),
+    listBackups: (query) => call("GET", `/api/v1/backups${queryText(query)}`, listEnvelope(Backup)),
+    listIpamPrefixes: (query) => call("GET", `/api/v1/ipam/prefixes${queryText(query)}`, listEnvelope(IpamPrefix)),
+    listIpamConflicts: (query) => call("GET", `/api/v1/ipam/conflicts${queryText(query)}`, listEnvelope(IpamConflict)),
+    allocateIpamAddress: (id, address) => call("POST", `/api/v1/ipam/prefixes/${encodeURIComponent(id)}/next-address`, IpamAddress, address),
+    allocateIpamPrefix: (id, prefix) => call("POST", `/api/v1/ipam/prefixes/${encodeURIComponent(id)}/next-prefix`, IpamPrefix, prefix),
     renew: (certificateRequest) => call("POST", "/api/v1/agents/renew", RenewResponse, { certificate_request: certificateRequest }),
   };
 }

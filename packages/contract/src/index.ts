@@ -17,5 +17,6 @@ export * from "./rest/webhooks.ts";
 export * from "./rest/scans.ts";
 export * from "./rest/backups.ts";
 export * from "./rest/health.ts";
+export * from "./rest/ipam.ts";
 export * from "./rest/license.ts";
 export * from "./rest/sites.ts";

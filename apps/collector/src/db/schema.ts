@@ -197,6 +197,22 @@ export interface Schema {
     /** When its probe was seen in another run. */
     orphaned_at: string | null;
   };
+  ipam_prefixes: {
+    id: string; tenant_id: string; site_id: string | null;
+    /** The site's id, or empty: of what is unique, null would be like nothing else. */
+    scope: string;
+    prefix: string;
+    /** Its first and last address, as `addressKey` spells them. */
+    first_key: string; last_key: string;
+    /** `first_key` and the length, so that texts sort as prefixes do. */
+    sort_key: string;
+    length: number; family: number; vlan_id: number | null; name: string; description: string; status: string; created_at: string;
+    updated_at: string;
+  };
+  ipam_addresses: {
+    id: string; tenant_id: string; site_id: string | null; scope: string; ip: string; ip_key: string; family: number; status: string;
+    mac: string | null; hostname: string; description: string; created_at: string; updated_at: string;
+  };
   /** Of the whole deployment; `tenant_id` is the operator's. */
   backups: {
     id: string; tenant_id: string; status: string;

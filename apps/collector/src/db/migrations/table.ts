@@ -7,6 +7,7 @@ import * as scans from "./0013-scans.ts";
 import * as alerts from "./0014-alerts.ts";
 import * as backups from "./0015-backups.ts";
 import * as services from "./0016-services.ts";
+import * as ipam from "./0017-ipam.ts";
 import * as identity from "./0018-identity.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
@@ -19,5 +20,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0014-alerts": alerts,
   "0015-backups": backups,
   "0016-services": services,
+  "0017-ipam": ipam,
   "0018-identity": identity,
 };

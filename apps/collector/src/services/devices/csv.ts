@@ -1,4 +1,5 @@
 import type { Device } from "@lanthorn/contract";
+import { formatCsvLine } from "../../gateway/csv.ts";
 
 /** A column of the export and how a device fills it. Lists are joined with spaces, tags with semicolons. */
 const COLUMNS: Readonly<Record<string, (device: Device) => string>> = {
@@ -19,21 +20,9 @@ const COLUMNS: Readonly<Record<string, (device: Device) => string>> = {
 };
 
 /** The first line, with its end. */
-export const CSV_HEADER = `${Object.keys(COLUMNS).join(",")}\r\n`;
+export const CSV_HEADER = formatCsvLine(Object.keys(COLUMNS));
 
-/** One device as a line of CSV, with its end. @see RFC 4180 section 2 */
+/** One device as a line of CSV, with its end. */
 export function toCsvLine(device: Device): string {
-  return `${Object.values(COLUMNS).map((read) => cell(read(device))).join(",")}\r\n`;
-}
-
-/**
- * What a spreadsheet takes for a formula: `= + - @` and their full-width forms, also behind blanks, and whatever begins with
- * a tab or a line end. A host chooses its own name, so that a name could run a program on the desk of who opens the export.
- * @see https://owasp.org/www-community/attacks/CSV_Injection
- */
-const FORMULA = /^(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])/u;
-
-function cell(text: string): string {
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  return formatCsvLine(Object.values(COLUMNS).map((read) => read(device)));
 }

@@ -4,6 +4,7 @@ import {
   DeviceUpdate, Id, listEnvelope, PageQuery, SimilarDevices,
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { streamText } from "../../gateway/csv.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { DevicesService } from "./service.ts";
 
@@ -127,7 +128,7 @@ export function devicesRoutes(service: DevicesService) {
     const pages = await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"));
     c.header("content-type", "text/csv; charset=utf-8; header=present");
     c.header("content-disposition", 'attachment; filename="devices.csv"');
-    return c.body(toStream(pages), 200);
+    return c.body(streamText(pages), 200);
   });
   router.openapi(create, async (c) => {
     const device = await service.create(actorOf(c), c.req.valid("json"));
@@ -151,19 +152,4 @@ export function devicesRoutes(service: DevicesService) {
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
   });
   return router;
-}
-
-/** A page is read when the client has room for it, and none after it has gone. */
-function toStream(pages: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await pages.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await pages.return(undefined);
-    },
-  }, { highWaterMark: 1 });
 }
