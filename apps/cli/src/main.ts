@@ -10,6 +10,8 @@ import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
 import { acknowledgeAlerts, listAlerts, resolveAlerts } from "./commands/alerts.ts";
+import { createBackup, listBackups } from "./commands/backups.ts";
+import { listConflicts, listPrefixes, takeAddress, takePrefix } from "./commands/ipam.ts";
 import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
 import { revokeKey } from "./commands/keys-revoke.ts";
@@ -101,6 +103,35 @@ answering(
   (connection, name: string, options: KeyOptions) => createKey(connection, name, options, systemClock.now()),
 );
 answering(keys.command("revoke <id>").description("end an API key"), (connection, id: string) => revokeKey(connection, id));
+
+const backups = program.command("backups").description("copies of the whole deployment");
+answering(backups.command("list").description("list the backups, newest first"), (connection) => listBackups(connection));
+answering(
+  backups.command("create").description("start a backup").option("--wait", "stay until it has ended", false),
+  (connection, options: { wait: boolean }) => createBackup(connection, options, { clock: systemClock }),
+);
+
+const ipam = program.command("ipam").description("prefixes and addresses, as planned and as seen");
+answering(
+  ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site").option("--within <network>", "that lie in a network")
+    .option("--search <text>", "by prefix, name or description"),
+  (connection, options: { site?: string; within?: string; search?: string }) =>
+    listPrefixes(connection, { site_id: options.site, within: options.within, search: options.search }),
+);
+answering(
+  ipam.command("conflicts").description("list where plan and sight differ").option("--site <id>", "of one site").option("--kind <kind>", "wrong_mac, duplicate_address …"),
+  (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
+);
+answering(
+  ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "whose it is")
+    .option("--reserve", "keep it for later", false),
+  (connection, prefix: string, options: { hostname?: string; reserve: boolean }) => takeAddress(connection, prefix, options),
+);
+answering(
+  ipam.command("next-prefix <prefix>").description("take the next free part of a prefix").requiredOption("--length <bits>", "how long its prefix is", Number)
+    .option("--name <name>", "what it is for"),
+  (connection, prefix: string, options: { length: number; name?: string }) => takePrefix(connection, prefix, options),
+);
 
 answering(
   program.command("users").description("who may log in").command("list").description("list the users"), (connection) => listUsers(connection),

@@ -3,7 +3,9 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { readConfiguration } from "@lanthorn/runtime";
 import { z } from "zod";
+import { parseRecipient } from "./backups/age-keys.ts";
 import { type DatabaseLocation, parseLocation } from "./db/location.ts";
+import { parseSchedule } from "./services/backups/schedule.ts";
 import { isAllowEntry } from "./deliveries/target-policy.ts";
 import { CollectorError } from "./errors.ts";
 import type { RemoteName } from "./gateway/services.ts";
@@ -24,6 +26,10 @@ const Names = z.preprocess(splitAtCommas, z.array(Host).max(64));
 const Receivers = z.preprocess(splitAtCommas, z.array(z.string().max(255).refine(isAllowEntry, {
   error: "a host's name, an address, or a prefix as 10.0.0.0/8; this machine and its link only by single addresses",
 })).max(256));
+
+const Recipients = z.preprocess(splitAtCommas, z.array(z.string().refine((text) => parseRecipient(text) !== null, {
+  error: "a public key, age1…, as lanthorn-collector backups key makes it",
+})).max(16));
 
 /** A service that is another process. */
 const RemoteService = z.strictObject({
@@ -137,6 +143,18 @@ const File = z.strictObject({
     /** Deliveries of one webhook, done or waiting. */
     keep_deliveries: z.int().min(100).max(10_000_000).default(100_000),
   }).prefault({}),
+  backups: z.strictObject({
+    /** Public keys that backups are made for; who has one of the private keys can open them. Without any there are no backups. */
+    recipients: Recipients.default([]),
+    /** Without one they lie in the data directory. */
+    directory: z.string().min(1).optional(),
+    /** Minute, hour, day of month, month, day of week, in the machine's own time zone. */
+    schedule: z.string().max(100).refine((pattern) => parseSchedule(pattern) !== null, "a cron pattern of five parts, as 30 3 * * *").optional(),
+    /** Of scheduled ones. */
+    keep: z.int().min(1).max(10_000).default(7),
+    /** The operator's own tenant, by its id, where that is not the first one. */
+    tenant: z.uuid().optional(),
+  }).prefault({}),
   /** Where e-mails to account owners go; without it there are none. */
   smtp: z.strictObject({
     host: Host,
@@ -183,6 +201,9 @@ const NAMES = {
   LANTHORN_MQTT_PUBLIC_URL: "mqtt.public_url",
   LANTHORN_DATABASE_URL: "database.url",
   LANTHORN_WEBHOOKS_ALLOW: "webhooks.allow",
+  LANTHORN_BACKUPS_RECIPIENTS: "backups.recipients",
+  LANTHORN_BACKUPS_DIRECTORY: "backups.directory",
+  LANTHORN_BACKUPS_SCHEDULE: "backups.schedule",
   LANTHORN_SMTP_HOST: "smtp.host",
   LANTHORN_SMTP_PORT: "smtp.port",
   LANTHORN_SMTP_SECURITY: "smtp.security",

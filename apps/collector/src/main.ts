@@ -1,14 +1,19 @@
 #!/usr/bin/env node
 import { createRequire } from "node:module";
 import { userInfo } from "node:os";
+import { fileURLToPath } from "node:url";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
+import { addBackupCommands } from "./backups/commands.ts";
+import { finishSwap } from "./backups/swap.ts";
 import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
-import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
+import { publishCaCertificate } from "./certificates/authority-files.ts";
+import { addCertificateCommand } from "./certificates/commands.ts";
+import { ownPair } from "./certificates/own-pair.ts";
 import { machineNames } from "./certificates/names.ts";
-import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
+import { openServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
 import { keptSecret, prepareDataDir, readPem } from "./data-dir.ts";
 import { awaitDatabase } from "./db/await.ts";
@@ -48,12 +53,14 @@ import { createAuditStore } from "./services/audit/store.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
 import { openCmod } from "./services/cmod/open.ts";
+import { openBackups } from "./services/backups/open.ts";
 import { createDeviceEditor } from "./services/devices/editor.ts";
 import { createDeviceMerger } from "./services/devices/merger.ts";
 import { devicesRoutes } from "./services/devices/routes.ts";
 import { createDevicesService } from "./services/devices/service.ts";
 import { createDevicesStore } from "./services/devices/store.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
+import { createIpam } from "./services/ipam/ipam.ts";
 import { diplomatRoutes } from "./services/diplomat/routes.ts";
 import { openLicense } from "./services/license/open.ts";
 import { prepareFirstStart } from "./services/people/first-start.ts";
@@ -69,6 +76,8 @@ import { createSitesStore } from "./services/sites/store.ts";
 import { openVault } from "./services/vault/open.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
+/** How this program is run once more, for work that wants a process of its own. */
+const PROGRAM = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url)] as const;
 const CLOSE_TIMEOUT_MS = 20_000;
 const clock = systemClock;
 
@@ -81,6 +90,7 @@ interface Running {
 async function start(configuration: Configuration, log: Log, lifecycle: Lifecycle): Promise<Running> {
   const { data_dir: dataDir } = configuration;
   prepareDataDir(dataDir);
+  if (finishSwap(dataDir)) log.warn({ data_dir: dataDir }, "a restore that was interrupted is ended");
   const database = await awaitDatabase(configuration.database_location, { waitSeconds: configuration.database.wait_seconds, clock, log });
   lifecycle.onClose("database", database.close);
   const { db, reads } = database;
@@ -146,6 +156,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
+  const backups = openBackups(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log }, { program: PROGRAM, version: VERSION });
+  lifecycle.onClose("backups", () => backups.close());
+  await backups.run();
   const metrics = createMetrics();
   metrics.watchProcess();
   const merges = createMerges({ audit, clock });
@@ -182,6 +195,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) })),
       scans.routes,
       alerts.routes,
+      backups.routes,
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       health,
     ],
@@ -189,6 +203,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     vault: [vault.routes],
     cmod: [cmod],
     license: [license.routes],
+    ipam: createIpam({ db, reads, audit, clock }),
     diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({
@@ -257,11 +272,6 @@ function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
   return keptSecret(dataDir, "token-secret");
 }
 
-function ownPair({ https }: Configuration, certificate: ServerCertificate) {
-  if (https.certificate_file === undefined || https.key_file === undefined) return certificate.current();
-  return { certificate: readPem(https.certificate_file), key: readPem(https.key_file) };
-}
-
 function tiersOf({ rate_limits: limits }: Configuration): Tiers {
   const tier = ({ per_minute: perMinute, burst }: Configuration["rate_limits"]["standard"]) => ({ perMinute, burst });
   return { standard: tier(limits.standard), admin: tier(limits.admin), service: tier(limits.service) };
@@ -277,23 +287,13 @@ program.command("run", { isDefault: true })
     if (options.checkConfig) process.stdout.write("the configuration is valid\n");
     else await run(configuration);
   });
-program.command("certificate")
-  .description("issues a certificate for an external broker, from this collector's own CA")
-  .requiredOption("--name <names...>", "names and addresses under which the broker is reached")
-  .requiredOption("--out <directory>", "where broker.pem, broker.key and ca-certificate.pem are written")
-  .option("--config <file>", "the collector's configuration, which says where its data directory is")
-  .action(async ({ name, out, config }: { readonly name: readonly string[]; readonly out: string; readonly config?: string }) => {
-    const { data_dir: dataDir } = readCollectorConfiguration(config ?? null, process.env);
-    const files = await writeBrokerCertificate({ dataDir, authority: () => openAuthority({ dataDir, clock }), names: name, directory: out });
-    process.stdout.write(`${files.join("\n")}\n`);
-  });
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 addLicenseCommands(program, { clock, print });
 addMigrateCommand(program, { print });
-addAdminCommands(program, {
-  configuration: (file) => readCollectorConfiguration(file, process.env), clock, operator: process.env["SUDO_USER"] ?? userInfo().username,
-  print,
-});
+const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
+addCertificateCommand(program, { configuration, clock, print });
+addAdminCommands(program, { configuration, clock, operator: process.env["SUDO_USER"] ?? userInfo().username, print });
+addBackupCommands(program, { configuration, clock, version: VERSION, input: process.stdin, print, exit: (code) => process.exit(code) });
 try {
   await program.parseAsync();
   process.exit();

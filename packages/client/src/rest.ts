@@ -1,4 +1,5 @@
 import type { List } from "@lanthorn/contract";
+import { backupCalls, ipamCalls } from "./calls/keeping.ts";
 import { deviceCalls } from "./calls/devices.ts";
 import { peopleCalls } from "./calls/people.ts";
 import { probeCalls, watchingCalls } from "./calls/watching.ts";
@@ -16,6 +17,7 @@ export function createRestClient(options: TransportOptions) {
   const transport = createTransport(options);
   return {
     ...peopleCalls(transport), ...deviceCalls(transport), ...watchingCalls(transport), ...probeCalls(transport), ...webhookCalls(transport),
+    ...backupCalls(transport), ...ipamCalls(transport),
   };
 }
 

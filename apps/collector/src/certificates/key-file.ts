@@ -31,7 +31,7 @@ export function writeSecretFile(path: string, text: string, options: { readonly 
     if (options.replace) renameSync(draft, path);
     // A link, unlike a rename, fails when another process was first.
     else linkSync(draft, path);
-    syncDirectory(dirname(path));
+    syncPath(dirname(path));
     return true;
   } catch (error) {
     if (!options.replace && (error as NodeJS.ErrnoException).code === "EEXIST") return false;
@@ -48,12 +48,12 @@ function keepOwner(file: number, path: string): void {
   fchownSync(file, uid, gid);
 }
 
-/** Without this the name itself may be lost with the power. */
-function syncDirectory(path: string): void {
-  const directory = openSync(path, "r");
+/** Waits until a file's bytes, or a directory's names, are on the disk: else they may be lost with the power. */
+export function syncPath(path: string): void {
+  const handle = openSync(path, "r");
   try {
-    fsyncSync(directory);
+    fsyncSync(handle);
   } finally {
-    closeSync(directory);
+    closeSync(handle);
   }
 }

@@ -197,6 +197,38 @@ export interface Schema {
     /** When its probe was seen in another run. */
     orphaned_at: string | null;
   };
+  ipam_prefixes: {
+    id: string; tenant_id: string; site_id: string | null;
+    /** The site's id, or empty: of what is unique, null would be like nothing else. */
+    scope: string;
+    prefix: string;
+    /** Its first and last address, as `addressKey` spells them. */
+    first_key: string; last_key: string;
+    /** `first_key` and the length, so that texts sort as prefixes do. */
+    sort_key: string;
+    length: number; family: number; vlan_id: number | null; name: string; description: string; status: string; created_at: string;
+    updated_at: string;
+  };
+  ipam_addresses: {
+    id: string; tenant_id: string; site_id: string | null; scope: string; ip: string; ip_key: string; family: number; status: string;
+    mac: string | null; hostname: string; description: string; created_at: string; updated_at: string;
+  };
+  /** Of the whole deployment; `tenant_id` is the operator's. */
+  backups: {
+    id: string; tenant_id: string; status: string;
+    /** The same for all that are running, so that there is one at most. */
+    running_key: string | null;
+    trigger: string; requested_by: string; created_at: string;
+    /** When whoever makes it last said so. */
+    heard_at: string;
+    finished_at: string | null; engine: string; version: string;
+    /** A JSON list of public keys. */
+    recipients: string;
+    file_name: string; size_bytes: number | null; sha256: string | null; table_count: number | null; row_count: number | null;
+    error: string | null;
+    /** The contract's `verification`; `verified_at` is when it began while it runs. */
+    verify_status: string | null; verify_method: string | null; verify_error: string | null; verified_at: string | null;
+  };
   scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string };
   scan_ports: {
     scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;

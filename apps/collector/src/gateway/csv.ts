@@ -33,28 +33,89 @@ export async function* csvPages<R, T>(
 export function answerCsv(c: Context<GatewayEnvironment>, fileName: string, pages: AsyncGenerator<string>) {
   c.header("content-type", "text/csv; charset=utf-8; header=present");
   c.header("content-disposition", `attachment; filename="${fileName}"`);
-  return c.body(toStream(pages), 200);
+  return c.body(streamText(pages), 200);
 }
 
-/** One record as a line of CSV, with its end. @see RFC 4180 section 2 */
+/** One record as a line of CSV, with its end. */
 function toLine<T>(columns: CsvColumns<T>, record: T): string {
-  return `${Object.values(columns).map((read) => cell(read(record))).join(",")}\r\n`;
+  return formatCsvLine(Object.values(columns).map((read) => read(record)));
 }
 
 /**
  * What a spreadsheet takes for a formula: `= + - @` and their full-width forms, also behind blanks, and whatever begins with
  * a tab or a line end. A host chooses its own name, so that a name could run a program on the desk of who opens the export.
+ * Apostrophes before it count as well, so that one more can be taken away again.
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
-const FORMULA = /^(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])/u;
+const FORMULA = /^'*(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])/u;
 
-function cell(text: string): string {
+/** One line of CSV with its end; a cell that could be a formula begins with an apostrophe. @see RFC 4180 section 2 */
+export function formatCsvLine(cells: readonly string[]): string {
+  return `${cells.map(formatCell).join(",")}\r\n`;
+}
+
+function formatCell(text: string): string {
   const harmless = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
+/** A line of a CSV text; `number` is that of the text's line in which it begins, from 1. */
+export interface CsvLine {
+  readonly number: number;
+  readonly cells: readonly string[];
+}
+
+/**
+ * Takes CSV apart, with either line end. An apostrophe that `formatCsvLine` has put before a formula goes again, so that what
+ * was exported is imported as it was. Empty lines do not count.
+ * @returns Null where a quoted cell does not end, or goes on behind its end.
+ */
+export function parseCsv(text: string): readonly CsvLine[] | null {
+  const lines: CsvLine[] = [];
+  let [at, number] = [text.startsWith("\uFEFF") ? 1 : 0, 1];
+  while (at < text.length) {
+    const cells: string[] = [];
+    const begunAt = number;
+    for (;;) {
+      const cell = readCell(text, at);
+      if (cell === null) return null;
+      cells.push(cell.text.startsWith("'") && FORMULA.test(cell.text.slice(1)) ? cell.text.slice(1) : cell.text);
+      number += cell.text.split("\n").length - 1;
+      at = cell.end;
+      if (text[at] !== ",") break;
+      at += 1;
+    }
+    if (text[at] === "\r") at += 1;
+    if (text[at] === "\n") at += 1;
+    number += 1;
+    if (cells.length > 1 || cells[0] !== "") lines.push({ number: begunAt, cells });
+  }
+  return lines;
+}
+
+/** @returns The cell that begins at `at`, and where it ends: at a comma, a line end or the text's end. */
+function readCell(text: string, at: number): { readonly text: string; readonly end: number } | null {
+  if (text[at] !== '"') {
+    let end = at;
+    while (end < text.length && !",\r\n".includes(text[end] ?? "")) end += 1;
+    return { text: text.slice(at, end), end };
+  }
+  let cell = "";
+  for (let from = at + 1; ; ) {
+    const quote = text.indexOf('"', from);
+    if (quote === -1) return null;
+    cell += text.slice(from, quote);
+    if (text[quote + 1] !== '"') {
+      const end = quote + 1;
+      return end === text.length || ",\r\n".includes(text[end] ?? "") ? { text: cell, end } : null;
+    }
+    cell += '"';
+    from = quote + 2;
+  }
+}
+
 /** A page is read when the client has room for it, and none after it has gone. */
-function toStream(pages: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+function streamText(pages: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -5,7 +5,9 @@ import * as people from "./0011-people.ts";
 import * as devices from "./0012-devices.ts";
 import * as scans from "./0013-scans.ts";
 import * as alerts from "./0014-alerts.ts";
+import * as backups from "./0015-backups.ts";
 import * as services from "./0016-services.ts";
+import * as ipam from "./0017-ipam.ts";
 import * as identity from "./0018-identity.ts";
 import * as retention from "./0018-retention.ts";
 
@@ -17,7 +19,9 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0012-devices": devices,
   "0013-scans": scans,
   "0014-alerts": alerts,
+  "0015-backups": backups,
   "0016-services": services,
+  "0017-ipam": ipam,
   "0018-identity": identity,
   "0018-retention": retention,
 };

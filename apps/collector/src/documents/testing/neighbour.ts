@@ -19,7 +19,7 @@ export interface Neighbour {
   readonly known: ReadonlyMap<string, string>;
   /** The document's example for a call, about things that are there, and not in the past. */
   readonly bodyFor: (call: Call) => unknown;
-  readonly ask: (call: Call, given?: Omit<Parameters<typeof send>[2], "headers">) => Promise<Answer>;
+  readonly ask: (call: Pick<Call, "method" | "path">, given?: Omit<Parameters<typeof send>[2], "headers">) => Promise<Answer>;
   close(): void;
 }
 
@@ -63,6 +63,11 @@ export async function settleNeighbour(
   for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length > 0)) {
     await watch(call, () => ask(call, { path: Object.fromEntries(known), body: bodyFor(call) }));
   }
+  // What was begun has ended, and nothing changes any more but by who asks.
+  await vi.waitFor(async () => {
+    const { text } = await ask({ method: "GET", path: "/api/v1/backups" });
+    if (text.includes('"running"')) throw new Error(`a backup has not ended: ${text}`);
+  }, { timeout: 180_000, interval: 100 });
   for (const call of calls.filter(({ method, parts }) => method === "GET" && parts.length > 0)) {
     learn(call, await ask(call, { path: Object.fromEntries(known) }));
   }

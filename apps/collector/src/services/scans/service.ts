@@ -10,7 +10,7 @@ import { ApiError, notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { ANSWER_WITHIN_MS, type ScanDispatch } from "./dispatch.ts";
-import { type AddressRange, covers, parseNetwork } from "./networks.ts";
+import { type AddressRange, covers, parseNetwork } from "../../db/address-range.ts";
 import type { ScanRow } from "./note-scan-facts.ts";
 import { toHost, toScan } from "./records.ts";
 import type { ScansStore } from "./store.ts";

@@ -1,0 +1,66 @@
+import { unreadable } from "./unreadable.ts";
+
+/** Bytes of a stream by number. What it holds is at most one chunk of the stream more than what was asked for. */
+export interface ByteSource {
+  /** Fewer only at the end, and none after it. */
+  upTo(count: number): Promise<Uint8Array>;
+  /** @throws CollectorError `backup-unreadable` where there are fewer. */
+  exactly(count: number): Promise<Uint8Array>;
+  /** Without its line end, as Latin-1. @returns Null at the end, and where `longest` bytes hold none. */
+  line(longest: number): Promise<string | null>;
+  /** The next `count` bytes as they come. @throws as `exactly`. */
+  stream(count: number): AsyncGenerator<Uint8Array>;
+}
+
+export function createByteSource(bytes: AsyncIterable<Uint8Array>): ByteSource {
+  const chunks = bytes[Symbol.asyncIterator]();
+  let held: Uint8Array = new Uint8Array();
+
+  /** Some bytes, at most `most`; none at the end. */
+  const some = async (most: number): Promise<Uint8Array> => {
+    while (held.length === 0) {
+      const { done, value } = await chunks.next();
+      if (done === true) return held;
+      held = value;
+    }
+    const taken = held.subarray(0, most);
+    held = held.subarray(taken.length);
+    return taken;
+  };
+  const source: ByteSource = {
+    async upTo(count) {
+      const parts: Uint8Array[] = [];
+      for (let missing = count; missing > 0; ) {
+        const part = await some(missing);
+        if (part.length === 0) break;
+        parts.push(part);
+        missing -= part.length;
+      }
+      return parts.length === 1 ? (parts[0] ?? new Uint8Array()) : Buffer.concat(parts);
+    },
+    async exactly(count) {
+      const taken = await source.upTo(count);
+      if (taken.length < count) throw unreadable("it ends too early");
+      return taken;
+    },
+    async line(longest) {
+      let text = "";
+      while (text.length <= longest) {
+        const [byte] = await some(1);
+        if (byte === undefined) return null;
+        if (byte === 10) return text;
+        text += String.fromCharCode(byte);
+      }
+      return null;
+    },
+    async *stream(count) {
+      for (let missing = count; missing > 0; ) {
+        const part = await some(missing);
+        if (part.length === 0) throw unreadable("it ends too early");
+        yield part;
+        missing -= part.length;
+      }
+    },
+  };
+  return source;
+}

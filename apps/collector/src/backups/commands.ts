@@ -1,0 +1,100 @@
+import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import type { Command } from "commander";
+import { writeSecretFile } from "../certificates/key-file.ts";
+import type { Configuration } from "../configuration.ts";
+import { CollectorError } from "../errors.ts";
+import { type AgeKey, generateIdentity, parseIdentities, parseRecipient } from "./age-keys.ts";
+import { secretsOf } from "./data-files.ts";
+import { createDatabaseTools } from "./database-tools.ts";
+import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
+import { countRows, type Manifest } from "./manifest.ts";
+import { unpackBackup } from "./read-backup.ts";
+import { restoreBackup } from "./restore.ts";
+import { writeBackup } from "./write-backup.ts";
+
+interface Options {
+  readonly config?: string;
+}
+
+/** `backups …` and `restore`: for who has the machine, while the daemon runs or, to restore, does not. */
+export function addBackupCommands(program: Command, deps: {
+  readonly configuration: (file: string | null) => Configuration;
+  readonly clock: Pick<Clock, "now">;
+  readonly version: string;
+  readonly print: (text: string) => void;
+  readonly input: NodeJS.ReadableStream;
+  readonly exit: (code: number) => void;
+}): void {
+  const { print, clock } = deps;
+  const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
+  const configFlag = ["--config <file>", "the collector's configuration"] as const;
+  const keyFlag = ["--key <file>", "the file with the private key"] as const;
+
+  backups.command("key").description("makes a pair of keys: the public one for the configuration, the private one to be kept away from this machine")
+    .requiredOption("--out <file>", "where the private key is written")
+    .action(({ out }: { readonly out: string }) => {
+      const { recipient, identity } = generateIdentity();
+      const text = `# Lanthorn backups, made ${toInstant(clock.now())}\n# public key: ${recipient}\n${identity}\n`;
+      if (!writeSecretFile(resolve(out), text, { replace: false })) throw new CollectorError("backup-key-unusable", `${out} is there already`);
+      print(`public key: ${recipient}`);
+    });
+  backups.command("create").description("makes a backup, while the daemon runs or not; the daemon's own list does not show it")
+    .requiredOption("--out <file>", "where it is written; nothing may be there").option(...configFlag)
+    .action(async ({ out, config }: Options & { readonly out: string }) => {
+      const configuration = deps.configuration(config ?? null);
+      const { backups: { recipients }, data_dir: dataDir, database_location: database } = configuration;
+      const file = resolve(out);
+      if (existsSync(file)) throw new CollectorError("backup-failed", `${out} is there already`);
+      if (recipients.length === 0) throw new CollectorError("backup-failed", "backups.recipients is not set: make a pair of keys with `backups key`");
+      if ("file" in database && !existsSync(database.file)) {
+        throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
+      }
+      const { sizeBytes, sha256, rows } = await writeBackup({
+        id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, database, secrets: secretsOf(configuration),
+        recipients: recipients.map(parseRecipient).filter((key): key is AgeKey => key !== null), directory: dirname(file), name: basename(file),
+      }, createDatabaseTools(database));
+      print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}`);
+    });
+  backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
+    .requiredOption(...keyFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
+    .action(async (file: string, options: { readonly key: string; readonly scratch: string }) => {
+      const scratch = mkdtempSync(join(options.scratch, "lanthorn-verify-"));
+      try {
+        const { manifest } = await unpackBackup(createReadStream(file), { identities: readKey(options.key) }, scratch, createDatabaseTools({ file }));
+        print(`whole: ${describe(manifest)}`);
+      } finally {
+        rmSync(scratch, { recursive: true, force: true });
+      }
+    });
+  program.command("restore <file>").description("puts a backup in the place of what the data directory has; the daemon must not run")
+    .requiredOption(...keyFlag).option("--force", "moves what is there aside", false).option(...configFlag)
+    .action(async (file: string, { key, force, config }: Options & { readonly key: string; readonly force: boolean }) => {
+      const { data_dir: dataDir, database_location: location } = deps.configuration(config ?? null);
+      if (!("file" in location)) throw new CollectorError("restore-refused", "this version restores SQLite: use pg_restore");
+      const stamp = toInstant(clock.now()).replaceAll(/[-:]|\.\d+/g, "");
+      const { manifest, aside } = await restoreBackup({ file, identities: readKey(key), dataDir, databaseFile: location.file, force, stamp });
+      print(`restored: ${describe(manifest)}`);
+      for (const folder of aside) print(`what was there before is in ${folder}`);
+      print("start the collector: systemctl start lanthorn-collector");
+    });
+  program.command(JOB_COMMAND, { hidden: true }).action(async () => {
+    const code = await serveBackupJob({ input: deps.input, print, exit: deps.exit });
+    deps.exit(code);
+  });
+}
+
+function readKey(path: string): readonly AgeKey[] {
+  try {
+    return parseIdentities(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw cause instanceof CollectorError ? cause : new CollectorError("backup-key-unusable", `cannot read ${path}`, { cause });
+  }
+}
+
+function describe({ backup_id: id, created_at: at, version, database, files }: Manifest): string {
+  const tables = Object.keys(database.tables).length;
+  return `backup ${id} of ${at}, by version ${version}: ${countRows(database.tables)} rows in ${tables} tables of ${database.engine}, and ${files.length} files`;
+}

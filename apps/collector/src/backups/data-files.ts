@@ -1,0 +1,24 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { DatabaseLocation } from "../db/location.ts";
+import { FILE_NAME, LARGEST_FILE_BYTES } from "./manifest.ts";
+
+/**
+ * What of a data directory a restore needs beside the database: its small plain files, which are keys and certificates.
+ * @param location A file is not among them, nor what SQLite has beside it.
+ */
+export function listDataFiles(dataDir: string, location: DatabaseLocation): readonly { readonly name: string; readonly path: string }[] {
+  const database = "file" in location ? basename(location.file) : null;
+  return readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && FILE_NAME.test(entry.name) && !(database !== null && entry.name.startsWith(database)))
+    .map(({ name }) => ({ name, path: join(dataDir, name) }))
+    .filter(({ path }) => statSync(path).size <= LARGEST_FILE_BYTES)
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What the configuration holds in the place of files of the data directory. */
+export function secretsOf({ sealing_key: sealingKey, token }: { readonly sealing_key?: string | undefined; readonly token: { readonly secret?: string | undefined } }): Readonly<Record<string, string>> {
+  return {
+    ...(sealingKey !== undefined && { "sealing-key": `${sealingKey}\n` }), ...(token.secret !== undefined && { "token-secret": `${token.secret}\n` }),
+  };
+}

@@ -1,0 +1,29 @@
+import type { DatabaseLocation } from "../db/location.ts";
+import { CollectorError } from "../errors.ts";
+import type { DatabaseCopy, Engine } from "./manifest.ts";
+import { checkSqlite, copySqlite } from "./sqlite-copy.ts";
+
+/** What is done with the database of a backup, each kind in its way. */
+export interface DatabaseTools {
+  readonly engine: Engine;
+  /** Copies the running database into a file that is not there yet. */
+  copy(to: string): Promise<DatabaseCopy>;
+  /**
+   * Brings a copy up where it disturbs nobody, reads all of it and counts its rows.
+   * @throws CollectorError `backup-unreadable` for what is damaged.
+   */
+  check(file: string): Promise<DatabaseCopy>;
+}
+
+/** @param location Of the running database. */
+export function createDatabaseTools(location: DatabaseLocation): DatabaseTools {
+  if ("file" in location) return { engine: "sqlite", copy: (to) => copySqlite(location.file, to), check: async (copy) => checkSqlite(copy) };
+  const refuse = async (): Promise<never> => {
+    throw new CollectorError("backup-failed", "this version backs up SQLite: use pg_dump, and keep the data directory with it");
+  };
+  return { engine: "postgres", copy: refuse, check: refuse };
+}
+
+export function engineOf(location: DatabaseLocation): Engine {
+  return "file" in location ? "sqlite" : "postgres";
+}

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createId } from "@lanthorn/runtime";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createJobProcesses, JOB_COMMAND } from "./job-process.ts";
+import type { BackupJob } from "./job.ts";
+import { createSample, type Sample } from "./testing/sample.ts";
+
+const PROGRAM = [process.execPath, "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("../main.ts", import.meta.url))] as const;
+const runJob = createJobProcesses(PROGRAM);
+
+/** Each process compiles the whole collector first. */
+vi.setConfig({ testTimeout: 180_000 });
+
+let sample: Sample;
+beforeEach(async () => {
+  sample = await createSample();
+});
+afterEach(() => sample.remove());
+
+const job = (changes: Partial<Extract<BackupJob, { readonly kind: "write" }>> = {}): Extract<BackupJob, { readonly kind: "write" }> => ({
+  kind: "write", id: createId(), version: "1", createdAt: "2026-01-01T00:00:00.000Z", dataDir: sample.dataDir, database: { file: sample.databaseFile }, secrets: {},
+  recipients: [sample.recipient], directory: sample.backupsDir, name: "backup.age", ...changes,
+});
+const never = new AbortController().signal;
+
+test("a process of the collector's own program does a job, and says why it could not", async () => {
+  const { sha256 } = await runJob(job(), never);
+  const file = join(sample.backupsDir, "backup.age");
+  expect(await runJob({ kind: "checksum", file }, never)).toMatchObject({ sha256 });
+  const restore = { kind: "restore", id: createId(), file, directory: sample.backupsDir, database: { file: sample.databaseFile } } as const;
+  expect(await runJob({ ...restore, identities: sample.identity }, never)).toMatchObject({ sha256 });
+  expect(readdirSync(sample.backupsDir)).toEqual(["backup.age"]);
+  await expect(runJob({ ...restore, identities: "nonsense" }, never)).rejects.toMatchObject({ code: "backup-key-unusable" });
+  await expect(runJob(job({ database: { file: join(sample.folder, "none.db") }, name: "other.age" }), never)).rejects.toMatchObject({ code: "backup-failed" });
+});
+
+test("one that is killed leaves nothing, nor one that is aborted", async () => {
+  const aborter = new AbortController();
+  const wish = job();
+  const work = join(sample.backupsDir, `${wish.id}.work`);
+  const running = runJob(wish, aborter.signal);
+  aborter.abort();
+  await expect(running).rejects.toMatchObject({ code: "backup-failed", message: "the collector was stopped meanwhile" });
+  // As if it had been killed in the middle: what it had on the disk.
+  mkdirSync(work, { recursive: true });
+  await expect(createJobProcesses([process.execPath, "-e", "process.kill(process.pid, 'SIGKILL')"])(wish, never)).rejects
+    .toMatchObject({ code: "backup-failed", message: "the process that made it ended with SIGKILL" });
+  expect(existsSync(work)).toBe(false);
+});
+
+test("one whose parent has died ends and leaves nothing", async () => {
+  const wish = job();
+  const [program, ...args] = PROGRAM;
+  const child = spawn(program, [...args, JOB_COMMAND], { stdio: ["pipe", "ignore", "inherit"] });
+  child.stdin.write(`${JSON.stringify(wish)}\n`);
+  child.stdin.end();
+  const code = await new Promise<number | null>((resolve) => {
+    child.on("exit", resolve);
+  });
+  expect(code).toBe(1);
+  await vi.waitFor(() => expect(existsSync(sample.backupsDir) ? readdirSync(sample.backupsDir) : []).toEqual([]));
+});
+
+test("one that may write no more leaves nothing", async () => {
+  // As a disk that is full in the middle: the copy of the database is larger than this.
+  const limited = createJobProcesses(["prlimit", "--fsize=100000", ...PROGRAM]);
+  await expect(limited(job(), never)).rejects.toMatchObject({ code: "backup-failed" });
+  expect(readdirSync(sample.backupsDir)).toEqual([]);
+});

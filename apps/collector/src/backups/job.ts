@@ -1,0 +1,85 @@
+import { createReadStream, mkdirSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { CollectorError } from "../errors.ts";
+import { parseIdentities, parseRecipient } from "./age-keys.ts";
+import { createDatabaseTools } from "./database-tools.ts";
+import { unpackBackup } from "./read-backup.ts";
+import { workFolderOf, writeBackup } from "./write-backup.ts";
+
+const Location = z.union([z.strictObject({ file: z.string() }), z.object({ url: z.string() })]);
+
+/**
+ * Work on a backup, which a process of its own does: reading and compressing gigabytes would keep the collector from
+ * everything else.
+ */
+export const BackupJob = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("write"),
+    id: z.string(), version: z.string(), createdAt: z.string(), dataDir: z.string(), database: Location,
+    secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(),
+  }),
+  z.strictObject({ kind: z.literal("checksum"), file: z.string() }),
+  z.strictObject({
+    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), database: Location, identities: z.string(),
+  }),
+]);
+export type BackupJob = z.infer<typeof BackupJob>;
+
+/** What a job has found. Of a restored one nothing is left: that it could be is what was asked. */
+export const JobResult = z.object({
+  sha256: z.string(), sizeBytes: z.int(), tables: z.int().optional(), rows: z.int().optional(),
+});
+export type JobResult = z.infer<typeof JobResult>;
+
+/** @throws CollectorError as `writeBackup` and `unpackBackup`. */
+export async function doBackupJob(job: BackupJob): Promise<JobResult> {
+  switch (job.kind) {
+    case "write": {
+      return writeBackup({ ...job, recipients: recipientsOf(job.recipients) }, createDatabaseTools(job.database));
+    }
+    case "checksum": {
+      return hashFile(job.file);
+    }
+    case "restore": {
+      const folder = workFolderOf(job);
+      mkdirSync(folder, { mode: 0o700 });
+      try {
+        const identities = parseIdentities(job.identities);
+        await unpackBackup(createReadStream(job.file), { identities }, folder, createDatabaseTools(job.database));
+        return await hashFile(job.file);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    }
+    default: {
+      return job satisfies never;
+    }
+  }
+}
+
+/** What a job has on the disk while it is done; null where it has nothing. */
+export function workFolderOfJob(job: BackupJob): string | null {
+  return job.kind === "checksum" ? null : workFolderOf(job);
+}
+
+async function hashFile(file: string): Promise<JobResult> {
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  await pipeline(createReadStream(file), async (bytes: AsyncIterable<Uint8Array>) => {
+    for await (const chunk of bytes) {
+      sizeBytes += chunk.length;
+      hash.update(chunk);
+    }
+  });
+  return { sha256: hash.digest("hex"), sizeBytes };
+}
+
+function recipientsOf(texts: readonly string[]) {
+  return texts.map((text) => {
+    const key = parseRecipient(text);
+    if (!key) throw new CollectorError("backup-key-unusable", `${text} is no public key: age1…`);
+    return key;
+  });
+}

@@ -1,0 +1,59 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createId } from "@lanthorn/runtime";
+import { openDatabase } from "../../db/open.ts";
+import { generateIdentity, parseIdentities, parseRecipient } from "../age-keys.ts";
+import type { BackupOrder } from "../write-backup.ts";
+
+/** A small deployment on the disk, and a pair of keys. */
+export interface Sample {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly databaseFile: string;
+  readonly backupsDir: string;
+  readonly recipient: string;
+  readonly identity: string;
+  readonly identities: ReturnType<typeof parseIdentities>;
+  readonly order: (changes?: Partial<BackupOrder>) => BackupOrder;
+  remove(): void;
+}
+
+const AT = "2026-01-01T00:00:00.000Z";
+
+/** @param rows Of tenants, besides what the migrations make. */
+export async function createSample(rows = 100): Promise<Sample> {
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-backup-"));
+  const dataDir = join(folder, "data");
+  const databaseFile = join(dataDir, "lanthorn.db");
+  const backupsDir = join(folder, "backups");
+  mkdirSync(dataDir);
+  writeFileSync(join(dataDir, "sealing-key"), "the key\n", { mode: 0o600 });
+  writeFileSync(join(dataDir, "ca.pem"), "the authority\n", { mode: 0o600 });
+  const { db, reads, close } = await openDatabase({ file: databaseFile });
+  for (let row = 0; row < rows; row += 1) await db.insertInto("tenants").values({ id: createId(), name: `tenant ${row}`, created_at: AT }).execute();
+  // A connection that was never used is not closed with the others.
+  await reads.selectFrom("tenants").select("id").limit(1).execute();
+  await close();
+  const { recipient, identity } = generateIdentity();
+  const key = parseRecipient(recipient);
+  if (!key) throw new Error("the pair of keys is none");
+  return {
+    folder, dataDir, databaseFile, backupsDir, recipient, identity, identities: parseIdentities(identity),
+    order: (changes = {}) => ({
+      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients: [key], directory: backupsDir, name: "backup.age",
+      ...changes,
+    }),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+export async function* chunksOf(...chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+export async function collect(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of source) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { syncPath } from "../certificates/key-file.ts";
+import type { DatabaseLocation } from "../db/location.ts";
+import { createFileKey, encryptAge } from "./age.ts";
+import type { AgeKey } from "./age-keys.ts";
+import type { DatabaseTools } from "./database-tools.ts";
+import { listDataFiles } from "./data-files.ts";
+import { countRows, DATABASE_NAME, type DatabaseCopy, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
+import { unpackBackup } from "./read-backup.ts";
+import { type TarFile, writeTar } from "./tar.ts";
+
+/** What is to be backed up, and where to. */
+export interface BackupOrder {
+  readonly id: string;
+  /** Of the collector, for the manifest. */
+  readonly version: string;
+  readonly createdAt: string;
+  readonly dataDir: string;
+  readonly database: DatabaseLocation;
+  /** Files of the data directory that are elsewhere on this machine, by their names. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly recipients: readonly AgeKey[];
+  readonly directory: string;
+  /** In the directory. */
+  readonly name: string;
+}
+
+/** A backup that is whole, was read back and compared. */
+export interface WrittenBackup {
+  readonly file: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly tables: number;
+  readonly rows: number;
+}
+
+/**
+ * Writes a backup: copy, archive, compress, encrypt. Then it is read back from the disk, unpacked and its database brought
+ * up and counted, while the key of this one file is still known. Only then it gets its name: what has it, is whole.
+ * Beside the file nothing is left, however it ends; of a process that was killed, `<name>.work` is.
+ * @throws CollectorError `backup-failed` or `backup-unreadable`, and what the disk says.
+ */
+export async function writeBackup(order: BackupOrder, tools: DatabaseTools): Promise<WrittenBackup> {
+  const work = workFolderOf(order);
+  const draft = join(work, "draft");
+  const file = join(order.directory, order.name);
+  mkdirSync(order.directory, { recursive: true, mode: 0o700 });
+  mkdirSync(work, { mode: 0o700 });
+  try {
+    const copy = await tools.copy(join(work, DATABASE_NAME));
+    const files = readDataFiles(order);
+    const manifest = manifestOf(order, copy, files);
+    const fileKey = createFileKey();
+    const sha256 = createHash("sha256");
+    await pipeline(
+      Readable.from(writeTar(archiveOf(manifest, copy, files), Date.parse(order.createdAt))),
+      createGzip(),
+      (packed: AsyncIterable<Uint8Array>) => encryptAge(packed, fileKey, order.recipients),
+      async function* noteHash(sealed: AsyncIterable<Uint8Array>) {
+        for await (const bytes of sealed) {
+          sha256.update(bytes);
+          yield bytes;
+        }
+      },
+      createWriteStream(draft, { flags: "wx", mode: 0o600 }),
+    );
+    syncPath(draft);
+    rmSync(copy.file);
+    const back = join(work, "back");
+    mkdirSync(back, { mode: 0o700 });
+    await unpackBackup(createReadStream(draft), { fileKey }, back, tools);
+    const sizeBytes = statSync(draft).size;
+    renameSync(draft, file);
+    syncPath(order.directory);
+    const { tables } = manifest.database;
+    return { file, sizeBytes, sha256: sha256.digest("hex"), tables: Object.keys(tables).length, rows: countRows(tables) };
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Where a backup is worked on. One that nobody works on is of a process that was killed. */
+export function workFolderOf({ directory, id }: Pick<BackupOrder, "directory" | "id">): string {
+  return join(directory, `${id}.work`);
+}
+
+type DataFile = { readonly name: string; readonly bytes: Uint8Array };
+
+function readDataFiles({ dataDir, database, secrets }: BackupOrder): readonly DataFile[] {
+  const own = listDataFiles(dataDir, database).filter(({ name }) => !Object.hasOwn(secrets, name));
+  return [
+    ...own.map(({ name, path }) => ({ name, bytes: readFileSync(path) })),
+    ...Object.entries(secrets).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
+  ];
+}
+
+function manifestOf({ id, version, createdAt }: BackupOrder, copy: DatabaseCopy, files: readonly DataFile[]): Manifest {
+  return Manifest.parse({
+    format: 1, backup_id: id, created_at: createdAt, version,
+    database: { engine: copy.engine, size_bytes: statSync(copy.file).size, migrations: copy.migrations, tables: copy.tables },
+    files: files.map(({ name, bytes }) => ({ name, size_bytes: bytes.length })),
+  });
+}
+
+/** The manifest first: who reads knows then what must come. */
+function archiveOf(manifest: Manifest, copy: DatabaseCopy, files: readonly DataFile[]): readonly TarFile[] {
+  const small = (name: string, bytes: Uint8Array): TarFile => ({ name, sizeBytes: bytes.length, bytes: Readable.from([bytes]) });
+  return [
+    small(MANIFEST_NAME, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)),
+    { name: DATABASE_NAME, sizeBytes: manifest.database.size_bytes, bytes: createReadStream(copy.file) },
+    ...files.map(({ name, bytes }) => small(`${FILES_FOLDER}${name}`, bytes)),
+  ];
+}

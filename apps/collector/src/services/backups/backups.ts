@@ -1,0 +1,46 @@
+import type { Clock, Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { RunBackupJob } from "../../backups/job-process.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import { type BackupSettings, createBackupMaker } from "./maker.ts";
+import { backupsRoutes } from "./routes.ts";
+import { createBackupsService } from "./service.ts";
+import { createBackupsStore } from "./store.ts";
+import { createUpkeep, type ScheduleSettings } from "./upkeep.ts";
+
+/** The routes, and the work behind them. */
+export interface Backups {
+  readonly routes: ReturnType<typeof backupsRoutes>;
+  /** Looks once at what is due, and at what a collector that was killed has left. */
+  run(): Promise<void>;
+  /** Ends a backup that is being made, as failed. */
+  close(): Promise<void>;
+}
+
+export interface BackupsDependencies {
+  readonly db: Kysely<Schema>;
+  readonly reads: Kysely<Schema>;
+  readonly log: Pick<EventLog, "append">;
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly logger: Log;
+  readonly runJob: RunBackupJob;
+}
+
+export function createBackups(deps: BackupsDependencies, settings: BackupSettings & ScheduleSettings): Backups {
+  const store = createBackupsStore(deps);
+  const maker = createBackupMaker({ ...deps, store }, settings);
+  const upkeep = createUpkeep({ ...deps, store, maker }, settings);
+  const { recipients } = settings;
+  return {
+    routes: backupsRoutes(createBackupsService({ ...deps, store, maker, upkeep, recipients })),
+    run: () => upkeep.run(),
+    async close() {
+      await upkeep.close();
+      await maker.close();
+    },
+  };
+}

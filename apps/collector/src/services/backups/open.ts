@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { secretsOf } from "../../backups/data-files.ts";
+import { createJobProcesses } from "../../backups/job-process.ts";
+import type { Configuration } from "../../configuration.ts";
+import { hasRowLocks } from "../../db/row-locks.ts";
+import { type Backups, type BackupsDependencies, createBackups } from "./backups.ts";
+import { parseSchedule } from "./schedule.ts";
+
+/** @param program How this collector's own program is run, for the processes that do the work. */
+export function openBackups(
+  configuration: Configuration, deps: Omit<BackupsDependencies, "runJob">,
+  { program, version }: { readonly program: readonly [string, ...string[]]; readonly version: string },
+): Backups {
+  const { backups, data_dir: dataDir, database_location: database } = configuration;
+  const times = backups.schedule === undefined ? null : parseSchedule(backups.schedule);
+  return createBackups({ ...deps, runJob: createJobProcesses(program) }, {
+    recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, database,
+    secrets: secretsOf(configuration), version, isAlone: !hasRowLocks(deps.db), schedule: times && { pattern: backups.schedule ?? "", times }, keep: backups.keep, tenant: backups.tenant,
+  });
+}

@@ -1,0 +1,102 @@
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { z } from "@hono/zod-openapi";
+import { Backup, BackupSchedule, BackupsQuery, BackupVerify, Id, listEnvelope } from "@lanthorn/contract";
+import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import type { BackupsService } from "./service.ts";
+
+const params = z.object({ backup_id: Id });
+
+const start = declareRoute("backups:write", {
+  method: "post",
+  path: "/backups",
+  operationId: "startBackup",
+  summary: "Start a backup of the whole deployment",
+  description: "It holds every tenant's data, sealed to the public keys of the configuration: only users of the operator's own tenant start, see and "
+    + "download backups. When it is written, it is read back, restored in a scratch place and counted; only then it is `completed`. "
+    + "`backup.completed` and `backup.failed` tell how it ended.",
+  responses: { 202: { description: "The backup, running", content: json(Backup) } },
+});
+
+const list = declareRoute("backups:read", {
+  method: "get",
+  path: "/backups",
+  summary: "List backups, newest first",
+  request: { query: BackupsQuery },
+  responses: { 200: { description: "Backups; none to other tenants than the operator's", content: json(listEnvelope(Backup)) } },
+});
+
+const schedule = declareRoute("backups:read", {
+  method: "get",
+  path: "/backups/schedule",
+  summary: "Read when backups are made by themselves",
+  responses: { 200: { description: "As the configuration says", content: json(BackupSchedule) } },
+});
+
+const read = declareRoute("backups:read", {
+  method: "get",
+  path: "/backups/{backup_id}",
+  summary: "Read a backup",
+  request: { params },
+  responses: { 200: { description: "The backup", content: json(Backup) } },
+});
+
+const download = declareRoute("backups:read", {
+  method: "get",
+  path: "/backups/{backup_id}/download",
+  operationId: "downloadBackup",
+  summary: "Download a backup's file",
+  description: "An age file, which `lanthorn-collector restore` takes, or by hand `age -d -i KEY FILE | tar -xz`. `Repr-Digest` has its SHA-256 (RFC 9530).",
+  request: { params },
+  responses: {
+    200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
+  },
+});
+
+const verify = declareRoute("backups:write", {
+  method: "post",
+  path: "/backups/{backup_id}/verify",
+  summary: "Verify a backup",
+  description: "Without a key: its bytes are still those that were restored and counted when it was made. With the private key: it is restored in a "
+    + "scratch place and counted once more. Read the backup to see what came of it; what fails raises an alert.",
+  request: { params, body: { required: true, content: json(BackupVerify) } },
+  responses: { 202: { description: "The backup, with its verification running", content: json(Backup) } },
+});
+
+const remove = declareRoute("backups:write", {
+  method: "delete",
+  path: "/backups/{backup_id}",
+  summary: "Delete a backup and its file",
+  request: { params },
+  responses: { 204: { description: "Deleted" } },
+});
+
+/** `/backups`. */
+export function backupsRoutes(service: BackupsService) {
+  const router = createRouter();
+  router.openapi(start, async (c) => {
+    const backup = await service.start(actorOf(c));
+    return c.json(backup, 202, { location: `/api/v1/backups/${backup.id}` });
+  });
+  router.openapi(list, async (c) => {
+    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
+    return c.json({ data: [...data], meta }, 200);
+  });
+  // Before the route of one backup, which would take the word for an id.
+  router.openapi(schedule, async (c) => c.json(await service.schedule(identityOf(c).tenantId), 200));
+  router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").backup_id), 200));
+  router.openapi(download, async (c) => {
+    const { path, name, sizeBytes, sha256 } = await service.open(identityOf(c).tenantId, c.req.valid("param").backup_id);
+    return c.body(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>, 200, {
+      "content-type": "application/octet-stream", "content-length": String(sizeBytes), "content-disposition": `attachment; filename="${name}"`,
+      "repr-digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
+    });
+  });
+  router.openapi(verify, async (c) => c.json(await service.verify(actorOf(c), c.req.valid("param").backup_id, c.req.valid("json")), 202));
+  router.openapi(remove, async (c) => {
+    await service.remove(actorOf(c), c.req.valid("param").backup_id);
+    return c.body(null, 204);
+  });
+  return router;
+}

@@ -1,0 +1,133 @@
+import { rmSync } from "node:fs";
+import type { Backup, BackupSchedule, BackupsQuery, BackupVerify, List } from "@lanthorn/contract";
+import { type Clock, toInstant } from "@lanthorn/runtime";
+import { parseIdentities } from "../../backups/age-keys.ts";
+import { CollectorError } from "../../errors.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
+import { pageById } from "../../gateway/page.ts";
+import { badRequest } from "../../gateway/route.ts";
+import type { BackupMaker } from "./maker.ts";
+import { toBackup } from "./records.ts";
+import type { BackupRow, BackupsStore } from "./store.ts";
+import type { Upkeep } from "./upkeep.ts";
+
+/**
+ * Backups as the operator's own tenant sees them. A backup holds every tenant's rows: to all others there is none, and
+ * none can be made.
+ */
+export interface BackupsService {
+  /** @throws ApiError FORBIDDEN to other tenants; SERVICE_UNAVAILABLE without a key to make it for; CONFLICT while one runs. */
+  start(actor: Actor): Promise<Backup>;
+  /** Newest first; empty to other tenants. */
+  list(tenantId: string, query: BackupsQuery): Promise<List<Backup>>;
+  /** @throws ApiError NOT_FOUND. */
+  read(tenantId: string, id: string): Promise<Backup>;
+  /** @throws ApiError NOT_FOUND, also for one that is not whole or whose file is not here. */
+  open(tenantId: string, id: string): Promise<{ readonly path: string; readonly name: string; readonly sizeBytes: number; readonly sha256: string }>;
+  /** Begins to look at a file. @throws ApiError NOT_FOUND; BAD_REQUEST for what is no key; CONFLICT without a file, and while it is looked at. */
+  verify(actor: Actor, id: string, wish: BackupVerify): Promise<Backup>;
+  /** With its file. @throws ApiError NOT_FOUND; CONFLICT while it is made. */
+  remove(actor: Actor, id: string): Promise<void>;
+  /** @throws ApiError FORBIDDEN to other tenants. */
+  schedule(tenantId: string): Promise<BackupSchedule>;
+}
+
+export function createBackupsService(deps: {
+  readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "schedule">; readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">; readonly recipients: readonly string[];
+}): BackupsService {
+  const { store, maker, upkeep, audit, recipients } = deps;
+  const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
+  const requireOperator = async (tenantId: string) => {
+    if (tenantId !== (await upkeep.operatorTenant())) throw forbidden("backups are the operator's: they hold every tenant's data", "operator tenant");
+  };
+  const find = async (tenantId: string, id: string) => {
+    const row = tenantId === (await upkeep.operatorTenant()) ? await store.byId(tenantId, id) : null;
+    if (!row) throw notFound("backup");
+    return row;
+  };
+  const findFile = async (tenantId: string, id: string, code: "NOT_FOUND" | "CONFLICT") => {
+    const row = await find(tenantId, id);
+    if (row.status !== "completed") throw new ApiError(code, `the backup is ${row.status}: it has no file`);
+    if (!maker.isAvailable(row)) throw new ApiError(code, "the backup's file is not on this machine any more");
+    return row;
+  };
+  const write = (actor: Actor, action: string, row: BackupRow, states: { readonly before: Backup | null; readonly after: Backup | null }) =>
+    ({ actor, action, target: { type: "backup", id: row.id }, ...states });
+
+  return {
+    async start(actor) {
+      await requireOperator(actor.tenantId);
+      if (recipients.length === 0) {
+        const reason = "backups.recipients is not set: lanthorn-collector backups key makes a pair of keys";
+        throw new ApiError("SERVICE_UNAVAILABLE", reason, { details: { reason }, isOrdinary: true });
+      }
+      const row = maker.draft({ tenantId: actor.tenantId, trigger: "manual", requestedBy: actor.name });
+      const isAdded = await store.add(row, { also: (trx) => audit(trx, write(actor, "backup.start", row, { before: null, after: show(row) })) });
+      if (!isAdded) {
+        const [running] = await store.running();
+        throw new ApiError("CONFLICT", "a backup is made already", { details: { backup_id: running?.id ?? null } });
+      }
+      void maker.make(row);
+      return show(row);
+    },
+
+    async list(tenantId, { status, ...page }) {
+      const isOperator = tenantId === (await upkeep.operatorTenant());
+      return pageById(page, {
+        read: async (rows) => (isOperator ? store.list(tenantId, status, rows) : []),
+        count: async () => (isOperator ? store.count(tenantId, status) : 0), show,
+      });
+    },
+
+    read: async (tenantId, id) => show(await find(tenantId, id)),
+
+    async open(tenantId, id) {
+      const row = await findFile(tenantId, id, "NOT_FOUND");
+      return { path: maker.fileOf(row), name: row.file_name, sizeBytes: row.size_bytes ?? 0, sha256: row.sha256 ?? "" };
+    },
+
+    async verify(actor, id, { secret_key: key }) {
+      if (key !== undefined) checkKey(key);
+      const row = await findFile(actor.tenantId, id, "CONFLICT");
+      const columns = {
+        verify_status: "running", verify_method: key === undefined ? "checksum" : "restore", verify_error: null, verified_at: toInstant(deps.clock.now()),
+      };
+      const begun: BackupRow = { ...row, ...columns };
+      await store.transaction(async (trx) => {
+        const { numUpdatedRows } = await trx.updateTable("backups").set(columns).where("id", "=", id)
+          .where((eb) => eb.or([eb("verify_status", "is", null), eb("verify_status", "<>", "running")])).executeTakeFirst();
+        if (numUpdatedRows === 0n) throw new ApiError("CONFLICT", "the backup is verified already");
+        await audit(trx, write(actor, "backup.verify", row, { before: show(row), after: show(begun) }));
+      });
+      void maker.verify(begun, key);
+      return show(begun);
+    },
+
+    async remove(actor, id) {
+      const row = await find(actor.tenantId, id);
+      await store.transaction(async (trx) => {
+        const { numDeletedRows } = await trx.deleteFrom("backups").where("id", "=", id).where("running_key", "is", null).executeTakeFirst();
+        if (numDeletedRows === 0n) throw new ApiError("CONFLICT", "the backup is made just now");
+        await audit(trx, write(actor, "backup.delete", row, { before: show(row), after: null }));
+      });
+      rmSync(maker.fileOf(row), { force: true });
+    },
+
+    async schedule(tenantId) {
+      await requireOperator(tenantId);
+      return upkeep.schedule();
+    },
+  };
+}
+
+function checkKey(key: string): void {
+  try {
+    parseIdentities(key);
+  } catch (error) {
+    if (error instanceof CollectorError) throw badRequest([{ path: ["secret_key"], message: "AGE-SECRET-KEY-1… was expected" }]);
+    throw error;
+  }
+}

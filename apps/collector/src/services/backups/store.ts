@@ -1,0 +1,87 @@
+import type { Kysely, Selectable, Transaction } from "kysely";
+import { isDuplicate } from "../../db/constraints.ts";
+import { lockTenant } from "../../db/lock-tenant.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
+
+export type BackupRow = Selectable<Schema["backups"]>;
+
+export interface BackupsStore {
+  /** Newest first. */
+  list(tenantId: string, status: readonly string[] | undefined, rows: Rows): Promise<readonly BackupRow[]>;
+  count(tenantId: string, status: readonly string[] | undefined): Promise<number>;
+  byId(tenantId: string, id: string): Promise<BackupRow | null>;
+  running(): Promise<readonly BackupRow[]>;
+  /** Those that a schedule has kept beyond `keep`, oldest last. */
+  surplus(tenantId: string, keep: number): Promise<readonly BackupRow[]>;
+  /** The tenant whose word is the operator's: the one that the first start made. Null before it. */
+  firstTenant(): Promise<string | null>;
+  tenantExists(tenantId: string): Promise<boolean>;
+  /** When the latest scheduled one was begun. */
+  latestScheduled(from: Kysely<Schema>, tenantId: string): Promise<string | null>;
+  /**
+   * Adds one that is running, unless another is, or `unless` says that it is not to be. Nobody else begins one meanwhile.
+   * @returns Whether it was added.
+   */
+  add(row: BackupRow, options: { readonly unless?: (trx: Transaction<Schema>) => Promise<boolean>; readonly also?: (trx: Transaction<Schema>) => Promise<void> }): Promise<boolean>;
+  heard(id: string, at: string): Promise<void>;
+  /** Verifications that began at `before` or earlier, of other backups than these. */
+  forgetVerifications(except: readonly string[], before: string): Promise<void>;
+  transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
+}
+
+export function createBackupsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): BackupsStore {
+  const own = (tenantId: string, status: readonly string[] | undefined) => {
+    const query = reads.selectFrom("backups").where("tenant_id", "=", tenantId);
+    return status ? query.where("status", "in", status) : query;
+  };
+  return {
+    list(tenantId, status, { from, limit }) {
+      const query = own(tenantId, status).selectAll().orderBy("id", "desc").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("id", "<", from)).execute();
+    },
+    async count(tenantId, status) {
+      return (await own(tenantId, status).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+    },
+    async byId(tenantId, id) {
+      return (await own(tenantId, undefined).selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
+    },
+    running: () => db.selectFrom("backups").selectAll().where("running_key", "is not", null).execute(),
+    surplus: (tenantId, keep) => db.selectFrom("backups").selectAll().where("tenant_id", "=", tenantId).where("trigger", "=", "scheduled")
+      .where("status", "=", "completed").orderBy("id", "desc").limit(100).offset(keep).execute(),
+    async firstTenant() {
+      return (await reads.selectFrom("tenants").select("id").orderBy("id").limit(1).executeTakeFirst())?.id ?? null;
+    },
+    async tenantExists(tenantId) {
+      return (await reads.selectFrom("tenants").select("id").where("id", "=", tenantId).executeTakeFirst()) !== undefined;
+    },
+    async latestScheduled(from, tenantId) {
+      const row = await from.selectFrom("backups").select("created_at").where("tenant_id", "=", tenantId).where("trigger", "=", "scheduled")
+        .orderBy("id", "desc").limit(1).executeTakeFirst();
+      return row?.created_at ?? null;
+    },
+    async add(row, { unless, also }) {
+      try {
+        return await db.transaction().execute(async (trx) => {
+          await lockTenant(trx, row.tenant_id);
+          if ((await unless?.(trx)) === true) return false;
+          await trx.insertInto("backups").values(row).execute();
+          await also?.(trx);
+          return true;
+        });
+      } catch (error) {
+        if (isDuplicate(error)) return false;
+        throw error;
+      }
+    },
+    async heard(id, at) {
+      await db.updateTable("backups").set({ heard_at: at }).where("id", "=", id).where("running_key", "is not", null).execute();
+    },
+    async forgetVerifications(except, before) {
+      const old = db.updateTable("backups").set({ verify_status: null, verify_method: null, verified_at: null })
+        .where("verify_status", "=", "running").where("verified_at", "<=", before);
+      await (except.length === 0 ? old : old.where("id", "not in", except)).execute();
+    },
+    transaction: (work) => db.transaction().execute(async (trx) => work(trx)),
+  };
+}

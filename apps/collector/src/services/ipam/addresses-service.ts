@@ -1,0 +1,92 @@
+import type { IpamAddress, IpamAddressCreate, IpamAddressesQuery, IpamAddressUpdate, List } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import { parseNetwork } from "../../db/address-range.ts";
+import { isDuplicate } from "../../db/constraints.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { addressRow, toAddress } from "./records.ts";
+import type { AddressRow, IpamStore } from "./store.ts";
+
+export interface AddressesService {
+  list(tenantId: string, query: IpamAddressesQuery): Promise<List<IpamAddress>>;
+  /** @throws ApiError NOT_FOUND. */
+  read(tenantId: string, id: string): Promise<IpamAddress>;
+  /** @throws ApiError NOT_FOUND for the site; CONFLICT where it is written down already. */
+  create(actor: Actor, wish: IpamAddressCreate): Promise<IpamAddress>;
+  /** @throws ApiError NOT_FOUND. */
+  update(actor: Actor, id: string, change: IpamAddressUpdate): Promise<IpamAddress>;
+  /** @throws ApiError NOT_FOUND. */
+  remove(actor: Actor, id: string): Promise<void>;
+}
+
+const SORT = "ip";
+
+export function createAddressesService({ store, audit, clock }: {
+  readonly store: IpamStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">;
+}): AddressesService {
+  const { reads } = store;
+  const show = async (from: typeof reads, rows: readonly AddressRow[]): Promise<readonly IpamAddress[]> => {
+    const places = rows.map(({ ip, site_id: siteId }) => ({ network: parseNetwork(ip)?.network ?? "", siteId, isPrefix: false }));
+    const prefixes = await store.parents(from, rows[0]?.tenant_id ?? "", places);
+    return rows.map((row, index) => toAddress(row, prefixes[index] ?? null));
+  };
+  const showOne = async (from: typeof reads, row: AddressRow) => (await show(from, [row]))[0] ?? toAddress(row, null);
+  const find = async (from: typeof reads, tenantId: string, id: string) => {
+    const row = await store.address(from, tenantId, id);
+    if (!row) throw notFound("address");
+    return row;
+  };
+  const entry = (actor: Actor, action: string, id: string, before: IpamAddress | null, after: IpamAddress | null) =>
+    ({ actor, action: `ipam_address.${action}`, target: { type: "ipam_address", id }, before, after });
+
+  return {
+    async list(tenantId, { page, per_page: perPage, cursor, site_id: siteId, status, mac, within, search }) {
+      if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
+      const range = within === undefined ? undefined : (parseNetwork(within) ?? undefined);
+      const from = cursor === undefined ? (page - 1) * perPage : parseCursor(SORT, cursor);
+      const { rows, total } = await store.addresses(tenantId, { siteId, status, mac, within: range, search }, { from, limit: perPage + 1 });
+      const shown = rows.slice(0, perPage);
+      const last = rows.length > perPage ? shown.at(-1) : undefined;
+      return {
+        data: [...(await show(reads, shown))],
+        meta: { page, per_page: perPage, total, next_cursor: last ? formatCursor(SORT, { value: last.ip_key, id: last.id }) : null },
+      };
+    },
+
+    read: async (tenantId, id) => showOne(reads, await find(reads, tenantId, id)),
+
+    async create(actor, { ip, ...wish }) {
+      const place = parseNetwork(ip);
+      if (!place) throw badRequest([{ path: ["ip"], message: "an address was expected" }]);
+      if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
+      return store.change(actor.tenantId, async (trx) => {
+        const row = addressRow(place, wish, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
+        await trx.insertInto("ipam_addresses").values(row).execute().catch((error: unknown) => {
+          throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.ip} is written down already`) : error;
+        });
+        const shown = await showOne(trx, row);
+        await audit(trx, entry(actor, "create", row.id, null, shown));
+        return shown;
+      });
+    },
+
+    update: (actor, id, change) => store.change(actor.tenantId, async (trx) => {
+      const before = await find(trx, actor.tenantId, id);
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<AddressRow>;
+      const after: AddressRow = { ...before, ...given, updated_at: toInstant(clock.now()) };
+      await trx.updateTable("ipam_addresses").set({ ...given, updated_at: after.updated_at }).where("id", "=", id).execute();
+      const shown = await showOne(trx, after);
+      await audit(trx, entry(actor, "update", id, await showOne(trx, before), shown));
+      return shown;
+    }),
+
+    remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
+      const before = await find(trx, actor.tenantId, id);
+      await audit(trx, entry(actor, "delete", id, await showOne(trx, before), null));
+      await trx.deleteFrom("ipam_addresses").where("id", "=", id).execute();
+    }),
+  };
+}

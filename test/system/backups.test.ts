@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Backup } from "@lanthorn/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
+import { tryCommand } from "../lab/run-command.ts";
+import { type Collector, COLLECTOR, startCollector } from "./deployment.ts";
+import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
+import { waitFor } from "./wait-for.ts";
+
+let folder: string;
+let debian: DebianRoot;
+let keyFile: string;
+let recipient: string;
+let collector: Collector | undefined;
+let disk: SmallDisk | undefined;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lanthorn-backups-"));
+  debian = await unpackDebianPackages(["age"]);
+  keyFile = join(folder, "age-key.txt");
+  await age("age-keygen", ["-o", keyFile]);
+  recipient = /age1\w+/.exec(readFileSync(keyFile, "utf8"))?.[0] ?? "";
+}, 300_000);
+afterAll(async () => {
+  await collector?.kill();
+  await disk?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function age(name: string, args: readonly string[]): Promise<void> {
+  const { path, env } = debian.command(name);
+  const { code, stderr } = await tryCommand(path, args, { env });
+  expect([name, code, code === 0 ? "" : stderr]).toEqual([name, 0, ""]);
+}
+const run = (dataDir: string, ...args: readonly string[]) => tryCommand(process.execPath, [COLLECTOR, ...args], { env: { LANTHORN_DATA_DIR: dataDir } });
+const start = async (dataDir: string, env: Readonly<Record<string, string>> = {}, through?: readonly string[]) => {
+  collector = await startCollector({
+    dataDir, host: "127.0.0.1", env: { LANTHORN_BACKUPS_RECIPIENTS: recipient, ...env }, ...(through && { through }),
+  });
+  return collector;
+};
+const ended = (rest: Collector["rest"], { id }: Backup) => waitFor("the end of a backup", 60_000, async () => {
+  const backup = await rest.readBackup(id);
+  return backup.status === "running" ? null : backup;
+});
+const openAlerts = async (rest: Collector["rest"]) => (await rest.listAlerts({ status: "open" })).data.map(({ type }) => type);
+
+describe("a backup of a collector", () => {
+  const backupsOf = (dataDir: string) => join(dataDir, "backups");
+  let dataDir: string;
+  let file: string;
+
+  test("opens with age's own program, and ours opens what age has sealed", async () => {
+    dataDir = join(folder, "first");
+    const { rest } = await start(dataDir);
+    await rest.createSite("Store 12");
+    const backup = await ended(rest, await rest.startBackup());
+    expect(backup).toMatchObject({ status: "completed", recipients: [recipient], error: null });
+    file = join(backupsOf(dataDir), readdirSync(backupsOf(dataDir))[0] ?? "");
+
+    const open = join(folder, "open");
+    mkdirSync(open);
+    await age("age", ["-d", "-i", keyFile, "-o", join(open, "archive.tar.gz"), file]);
+    expect(await tryCommand("tar", ["-xzf", join(open, "archive.tar.gz"), "-C", open])).toMatchObject({ code: 0 });
+    expect(readdirSync(join(open, "files"))).toEqual(expect.arrayContaining(["ca.pem", "sealing-key", "token-secret"]));
+    expect(JSON.parse(readFileSync(join(open, "manifest.json"), "utf8"))).toMatchObject({ backup_id: backup.id, database: { engine: "sqlite", tables: { sites: 2 } } });
+
+    const sealed = join(folder, "sealed.age");
+    await age("age", ["-r", recipient, "-o", sealed, join(open, "archive.tar.gz")]);
+    const verified = await run(dataDir, "backups", "verify", sealed, "--key", keyFile);
+    expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining(`whole: backup ${backup.id}`)]);
+  }, 120_000);
+
+  test("brings everything back on another machine, and not over a collector that runs", async () => {
+    const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
+    const authority = readFileSync(join(dataDir, "ca.crt"), "utf8");
+    const refused = await run(dataDir, "restore", file, "--key", keyFile, "--force");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop the collector first")]);
+    await collector?.stop();
+    const other = join(folder, "second");
+    const restored = await run(other, "restore", file, "--key", keyFile);
+    expect([restored.code, restored.stderr]).toEqual([0, ""]);
+    const { rest } = await start(other, { LANTHORN_ADMIN_PASSWORD: password });
+    expect((await rest.listSites()).data.map(({ name }) => name)).toEqual(["default", "Store 12"]);
+    expect(readFileSync(join(other, "ca.crt"), "utf8")).toBe(authority);
+    expect((await rest.listBackups()).data).toEqual([]);
+    expect(await openAlerts(rest)).toEqual([]);
+    await collector?.stop();
+  }, 120_000);
+
+  test("that is being made when the collector is killed has failed, and leaves nothing", async () => {
+    const other = join(folder, "second");
+    const { rest } = await start(other);
+    const { id } = await rest.startBackup();
+    await collector?.kill();
+    await waitFor("the end of what the collector had begun", 20_000, () => (readdirSync(other).includes("backups") && readdirSync(backupsOf(other)).length > 0 ? null : true));
+    const again = await start(other);
+    expect(await again.rest.readBackup(id)).toMatchObject({ status: "failed", available: false });
+    expect(await openAlerts(again.rest)).toEqual(["backup_failed"]);
+    expect((await ended(again.rest, await again.rest.startBackup())).status).toBe("completed");
+    expect(await openAlerts(again.rest)).toEqual([]);
+    await again.stop();
+  }, 120_000);
+});
+
+test("a backup on a full disk has failed, leaves nothing, and the next one on a free disk ends the alert", async () => {
+  disk = await createSmallDisk(join(folder, "disk"), 96);
+  const dataDir = join(folder, "third");
+  const { rest } = await start(dataDir, { LANTHORN_BACKUPS_DIRECTORY: disk.path }, disk.through);
+  disk.fill();
+  const failed = await ended(rest, await rest.startBackup());
+  expect([failed.status, failed.error]).toEqual(["failed", expect.stringContaining("there is no room")]);
+  expect(await openAlerts(rest)).toEqual(["backup_failed"]);
+  const [program, ...args] = [...disk.through, "ls", disk.path];
+  expect((await tryCommand(program, args)).stdout.trim()).toBe("filler");
+  disk.free();
+  expect((await ended(rest, await rest.startBackup())).status).toBe("completed");
+  expect(await openAlerts(rest)).toEqual([]);
+}, 120_000);
