@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, lldpdStart, shellEnv, shellQuote } from "./daemons.ts";
+import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, shellEnv, shellQuote, switchLldpdStart } from "./daemons.ts";
 import type { DebianRoot } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
 import { type HostPlan, isServiceDaemon, LAN, plannedServices, SWITCH_BOX } from "./host-plan.ts";
@@ -66,9 +66,9 @@ function packetFilter(plan: HostPlan, packages: DebianRoot): readonly string[] {
   return [`${shellEnv(env)}${path} ${shellQuote(rules)}`];
 }
 
-/** Starts what a managed switch says by itself: LLDP on each port. */
+/** Starts what a managed switch says by itself: LLDP and CDP on each port. */
 export function startSwitch(options: BoxOptions): Promise<ProcessIdentity> {
-  return startBox({ name: SWITCH_BOX.name, before: [], starts: [lldpdStart(options)] }, options);
+  return startBox({ name: SWITCH_BOX.name, before: [], starts: [switchLldpdStart(options)] }, options);
 }
 
 function hostNetwork(plan: HostPlan, packages: DebianRoot): readonly string[] {

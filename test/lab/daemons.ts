@@ -89,8 +89,20 @@ function simple(box: BoxFiles, name: string, args: readonly string[], files: Rea
   return { name, path, args: args.map((arg) => arg.replace("FOLDER", box.folder)), env, files, before: [] };
 }
 
-/** Also for the switch, which is no host. */
-export function lldpdStart(box: Pick<BoxFiles, "packages" | "folder">): DaemonStart {
+/**
+ * As on a managed switch that speaks CDP too, and more often than by default, so that nobody waits: every 5 s, good for 20.
+ * LLDP has to be forced: lldpd leaves it to others where one of them is.
+ */
+export function switchLldpdStart(box: Pick<BoxFiles, "packages" | "folder">): DaemonStart {
+  const start = lldpdStart(box);
+  return {
+    ...start,
+    args: [...start.args, "-l", "-c", "-c", "-c", "-c", "-c", "-O", join(box.folder, "lldpd.conf")],
+    files: { "lldpd.conf": lines("configure lldp tx-interval 5", "configure lldp tx-hold 4") },
+  };
+}
+
+function lldpdStart(box: Pick<BoxFiles, "packages" | "folder">): DaemonStart {
   const { path, env } = box.packages.command("lldpd");
   const client = box.packages.command("lldpcli").path;
   return {

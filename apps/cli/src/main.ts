@@ -24,6 +24,7 @@ import { createProbeToken } from "./commands/probes-token-create.ts";
 import { type ScanOptions, startScan } from "./commands/scan.ts";
 import { createSite } from "./commands/sites-create.ts";
 import { listSites } from "./commands/sites-list.ts";
+import { showTopology, type TopologyOptions } from "./commands/topology.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
@@ -80,6 +81,12 @@ answering(
     .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
     .option("--site <site>", "the site's name or id, where there are several").option("--watch", "stay until it has ended, and show who answered", false),
   (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note }),
+);
+
+answering(
+  program.command("topology").description("which port of which switch each probe hangs on, by LLDP and its kin")
+    .option("--site <site>", "the site's name or id").option("--gone", "also neighbors that are not there any more", false),
+  (connection, options: TopologyOptions) => showTopology(connection, options),
 );
 
 const alerts = program.command("alerts").description("what people should know of");

@@ -54,11 +54,7 @@ import { createAlerts } from "./services/alerts/alerts.ts";
 import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
 import { openCmod } from "./services/cmod/open.ts";
 import { openBackups } from "./services/backups/open.ts";
-import { createDeviceEditor } from "./services/devices/editor.ts";
-import { createDeviceMerger } from "./services/devices/merger.ts";
-import { devicesRoutes } from "./services/devices/routes.ts";
-import { createDevicesService } from "./services/devices/service.ts";
-import { createDevicesStore } from "./services/devices/store.ts";
+import { createDevices } from "./services/devices/devices.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { diplomatRoutes } from "./services/diplomat/routes.ts";
@@ -73,6 +69,8 @@ import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 import { createSitesStore } from "./services/sites/store.ts";
+import { noteNeighbors } from "./services/topology/note-neighbors.ts";
+import { createTopology } from "./services/topology/topology.ts";
 import { openVault } from "./services/vault/open.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
@@ -120,6 +118,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     reads, enqueue: diplomat.enqueue,
     async onAppend(trx, tenantId, rows) {
       await noteScanFacts(trx, tenantId, rows);
+      await noteNeighbors(trx, tenantId, rows);
       await raiseAlerts(trx, tenantId, rows, eventLog);
     },
   });
@@ -141,6 +140,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
   lifecycle.onClose("server certificate", () => certificate.close());
 
+  const topology = createTopology({ reads, clock });
   const limiter = createRateLimiter({ clock });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = openVault({ db, reads, sealing, audit, clock, log, onHanded: onConfigured });
@@ -189,9 +189,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const services: ServiceRoutes = {
     gateway: [
       ...people.routes,
-      devicesRoutes(createDevicesService({
-        store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }), merger: createDeviceMerger({ db, merges }), clock,
-      })),
+      createDevices({ db, reads, audit, merges, clock, neighborsOf: topology.neighborsOf }),
+      topology.routes,
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) })),
       scans.routes,
       alerts.routes,

@@ -23,3 +23,4 @@ export * from "./rest/license.ts";
 export * from "./rest/vault.ts";
 export * from "./rest/config-versions.ts";
 export * from "./rest/sites.ts";
+export * from "./rest/topology.ts";

@@ -156,6 +156,12 @@ export interface Schema {
     run_id: string; leased_until: string;
     expires_at: string; answer: string | null;
   };
+  /** Who announces itself on a probe's link, each protocol for itself; `data` is the event that told of it, `key` its place in it. */
+  neighbors: {
+    probe_id: string; key: string; tenant_id: string; site_id: string; data: string; first_seen: string; last_seen: string;
+    /** 0 once it was silent for its time to live, or said that it goes. */
+    current: number;
+  };
   alerts: {
     id: string; tenant_id: string; site_id: string | null; device_id: string | null; device_ip: string; probe_id: string | null;
     source: string; type: string; subject: string;

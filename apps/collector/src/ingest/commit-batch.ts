@@ -9,6 +9,7 @@ import { keysOf, keyText } from "../identity/keys.ts";
 import type { Merges } from "../identity/merges.ts";
 import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-interfaces.ts";
 import type { HostRef } from "./devices-draft.ts";
+import { chassisKeys } from "./apply/neighbor.ts";
 import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
 import { joinSeen } from "./join-seen.ts";
 import { saveWorkingSet } from "./save-working-set.ts";
@@ -122,7 +123,8 @@ function wantedOf(events: readonly ProbeEvent[], shown: readonly ShownInterface[
       if (touches === "ports") withPorts.push(ref);
     }
   }
-  const keys = new Set(shown.flatMap((one) => one.keys.map(keyText)));
+  const chassis = events.flatMap((event) => (event.type === "neighbor_discovered" ? chassisKeys(event.data) : []));
+  const keys = new Set([...shown.flatMap((one) => one.keys), ...chassis].map(keyText));
   return { hosts, withAddresses, withPorts, keys: [...keys] };
 }
 

@@ -36,11 +36,6 @@ import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
 import { noteScanFacts } from "../services/scans/note-scan-facts.ts";
-import { createDeviceEditor } from "../services/devices/editor.ts";
-import { createDeviceMerger } from "../services/devices/merger.ts";
-import { createDevicesService } from "../services/devices/service.ts";
-import { createDevicesStore } from "../services/devices/store.ts";
-import { devicesRoutes } from "../services/devices/routes.ts";
 import { createPasswords, type Passwords } from "../services/people/passwords.ts";
 import { createPeople } from "../services/people/people.ts";
 import { createPeopleStore } from "../services/people/store.ts";
@@ -50,6 +45,9 @@ import { openTestDatabase } from "./database.ts";
 import { sitesRoutes } from "../services/sites/routes.ts";
 import { createSitesService } from "../services/sites/service.ts";
 import { createSitesStore } from "../services/sites/store.ts";
+import { noteNeighbors } from "../services/topology/note-neighbors.ts";
+import { createTopology } from "../services/topology/topology.ts";
+import { createDevices } from "../services/devices/devices.ts";
 
 /** Real listeners over a real database in a directory of its own, without a broker, for tests. */
 export interface TestGateway extends Database {
@@ -161,6 +159,7 @@ export async function startTestGateway(options: {
   });
   const onAppend: OnAppend = async (trx, tenantId, rows) => {
     await noteScanFacts(trx, tenantId, rows);
+    await noteNeighbors(trx, tenantId, rows);
     await raiseAlerts(trx, tenantId, rows, eventLog);
   };
   const eventLog: EventLog = createEventLog({
@@ -173,6 +172,7 @@ export async function startTestGateway(options: {
   };
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30 });
   const extra = options.services ?? [];
+  const topology = createTopology({ reads, clock });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
@@ -182,10 +182,8 @@ export async function startTestGateway(options: {
     ...options.declared,
     gateway: [
       ...people.routes,
-      devicesRoutes(createDevicesService({
-        store: createDevicesStore({ reads }), editor: createDeviceEditor({ db, audit, clock }),
-        merger: createDeviceMerger({ db, merges: createMerges({ audit, clock }) }), clock,
-      })),
+      createDevices({ db, reads, audit, merges: createMerges({ audit, clock }), clock, neighborsOf: topology.neighborsOf }),
+      topology.routes,
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       alerts.routes,

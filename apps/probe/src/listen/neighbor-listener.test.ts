@@ -43,7 +43,8 @@ afterEach(() => {
 });
 
 const hear = (...frames: readonly Uint8Array[]) => listener.onFrames(frames.map((bytes) => ({ bytes })));
-const types = () => events.map(({ type }) => type);
+const news = () => events.filter(({ type }) => type !== "neighbor_report");
+const types = () => news().map(({ type }) => type);
 const discovered = () => events.flatMap((event) => (event.type === "neighbor_discovered" ? [event.data] : []));
 
 describe("a neighbour", () => {
@@ -111,6 +112,16 @@ describe("a neighbour", () => {
   });
 });
 
+test("who is there is reported every ten minutes, and first when everybody had time to speak", async () => {
+  for (let half = 0; half < 28; half += 1) {
+    hear(lldpFrame());
+    await clock.advance(30_000);
+  }
+  const reports = events.flatMap((event) => (event.type === "neighbor_report" ? [event.data] : []));
+  const report = { local_interface: "lan0", neighbors: [{ protocol: "lldp", chassis_id: SWITCH, port_id: "Ethernet12" }] };
+  expect(reports).toMatchObject([report, report]);
+});
+
 describe("a restart", () => {
   test("tells nobody anew, and notices who went meanwhile", async () => {
     hear(lldpFrame(), lldpFrame({ port: "Ethernet13" }));
@@ -124,7 +135,7 @@ describe("a restart", () => {
     hear(lldpFrame());
     await clock.advance(100_000);
     expect(types()).toEqual(["neighbor_discovered", "neighbor_discovered", "neighbor_lost"]);
-    expect(events.at(-1)?.data).toMatchObject({ port_id: "Ethernet13", reason: "expired" });
+    expect(news().at(-1)?.data).toMatchObject({ port_id: "Ethernet13", reason: "expired" });
   });
 
   test("leaves out what an earlier version or a fault of the disk has left in its table", () => {

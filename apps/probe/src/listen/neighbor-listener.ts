@@ -24,6 +24,9 @@ const CHANGE_PAUSE_MS = 60_000;
 /** More than a real link ever brings; what exceeds it waits, and what is undone meanwhile is never told. */
 const EVENTS_A_MINUTE = 120;
 const WARN_EVERY_MS = 3_600_000;
+const REPORT_EVERY_MS = 600_000;
+/** After a start everybody is heard of anew first: LLDP speaks every 30 s, CDP every minute. */
+const FIRST_REPORT_MS = 200_000;
 
 /**
  * @param deps.outbox Called inside a transaction of `db`. A throw rolls the change back; it is tried again at the next tick.
@@ -46,6 +49,7 @@ export function createNeighborListener(deps: {
   let minute = { from: Number.NEGATIVE_INFINITY, events: 0 };
   let failing = false;
   let warnedAt = Number.NEGATIVE_INFINITY;
+  let reportAt = Number.POSITIVE_INFINITY;
 
   const times = () => ({ monotonic: clock.monotonic(), wall: clock.now() });
 
@@ -92,11 +96,26 @@ export function createNeighborListener(deps: {
     neighbor.toldAt = now;
   }
 
+  /** So that the collector also learns of who went where the word of it was lost. */
+  function report(): void {
+    const told = [...table.all()].filter((neighbor) => neighbor.told !== null && neighbor.gone === null);
+    const neighbors = told.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) => ({ protocol, chassis_id, port_id, last_seen_at: toInstant(seenAt) }));
+    try {
+      outbox.append([{ type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } }]);
+    } catch (error) {
+      log.error({ reason: describeError(error) }, "neighbours cannot be reported; trying again in ten minutes");
+    }
+  }
+
   function tick(): void {
     const now = clock.monotonic();
     if (now - lastTick > GAP_MS) table.forgive(now - lastTick);
     lastTick = now;
     table.expire(now);
+    if (now >= reportAt) {
+      reportAt = now + REPORT_EVERY_MS;
+      report();
+    }
     for (const neighbor of table.all()) {
       if (!mayTell(now)) return;
       if (neighbor.gone === null) tellThere(neighbor, now);
@@ -110,6 +129,7 @@ export function createNeighborListener(deps: {
       // As if heard now: what went while nobody listened is noticed when its time is over.
       for (const { data, seenAt } of store.load().slice(0, MOST_NEIGHBORS)) table.restore(data, { monotonic: clock.monotonic(), wall: seenAt });
       lastTick = clock.monotonic();
+      reportAt = lastTick + FIRST_REPORT_MS;
       stop = clock.every(TICK_MS, tick);
     },
     onFrames(batch) {

@@ -1,6 +1,6 @@
 import {
   Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollResponse, License, type LicenseUpload, listEnvelope, Probe, RenewResponse, Scan, ScanHost,
-  ScanProfile, type ScanStart,
+  ScanProfile, type ScanStart, Topology,
 } from "@lanthorn/contract";
 import { z } from "zod";
 import type { Query, Transport } from "../transport.ts";
@@ -9,7 +9,7 @@ const alert = (id: string, rest = "") => `/api/v1/alerts/${encodeURIComponent(id
 const scan = (id: string, rest = "") => `/api/v1/scans/${encodeURIComponent(id)}${rest}`;
 const probe = (id: string, rest = "") => `/api/v1/agents/probes/${encodeURIComponent(id)}${rest}`;
 
-/** Scans and alerts. */
+/** Scans, alerts and how devices are linked. */
 export const watchingCalls = ({ call, text }: Transport) => ({
   /** @param started Profiles are the collector's to know: see `listScanProfiles`. */
   startScan: (started: Omit<ScanStart, "profile"> & { readonly profile: string }) => call("POST", "/api/v1/scans/start", Scan, { body: started }),
@@ -18,6 +18,7 @@ export const watchingCalls = ({ call, text }: Transport) => ({
   cancelScan: (id: string) => call("POST", scan(id, "/cancel"), Scan),
   listScanResults: (id: string, query?: Query) => call("GET", scan(id, "/results"), listEnvelope(ScanHost), { query }),
   listScanProfiles: () => call("GET", "/api/v1/scans/profiles", listEnvelope(ScanProfile)),
+  readTopology: (query?: Query) => call("GET", "/api/v1/topology", Topology, { query }),
   listAlerts: (query?: Query) => call("GET", "/api/v1/alerts", listEnvelope(Alert), { query }),
   /** The whole list as CSV, with the list's filters. */
   exportAlerts: (query?: Query) => text("/api/v1/alerts/export", query),

@@ -61,6 +61,12 @@ export const NeighborDiscovered = Place.extend({
 });
 export type NeighborDiscovered = z.infer<typeof NeighborDiscovered>;
 
+/** Who is there, every ten minutes and after each start: whoever is not named is not there any more, whatever became of the word of it. */
+export const NeighborReport = z.object({
+  local_interface: z.string().max(64),
+  neighbors: z.array(Place.omit({ local_interface: true }).extend({ last_seen_at: Instant })).max(256),
+});
+
 /** A neighbour is not there any more: it said so (`shutdown`), or was silent for its time to live (`expired`). */
 export const NeighborLost = Place.extend({
   system_name: z.string().max(255),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Instant } from "../values.ts";
 import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
-import { NeighborDiscovered, NeighborLost } from "./neighbors.ts";
+import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
   AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, LicenseState, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
 } from "./operations.ts";
@@ -63,6 +63,7 @@ export const EVENTS = {
   scan_cancelled: { data: ScanCancelled, from: "probe", priority: "change", stream: null, webhook: null },
   neighbor_discovered: { data: NeighborDiscovered, from: "probe", priority: "change", stream: "neighbor_discovered", webhook: null },
   neighbor_lost: { data: NeighborLost, from: "probe", priority: "change", stream: null, webhook: null },
+  neighbor_report: { data: NeighborReport, from: "probe", priority: "sighting", stream: null, webhook: null },
   config_changed: { data: ConfigChanged, from: "collector", priority: "change", stream: "config_changed", webhook: null },
   baseline_diff_alert: { data: BaselineDiffAlert, from: "probe", priority: "alert", stream: "baseline_diff_alert", webhook: null },
   anomaly_detected: { data: AnomalyDetected, from: "collector", priority: "alert", stream: null, webhook: "anomaly.detected" },

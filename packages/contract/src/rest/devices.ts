@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
 import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
+import { DeviceNeighbor } from "./topology.ts";
 
 /** Texts are empty while unknown; `device_type` is then `unknown`. */
 export const Device = z.object({
@@ -56,7 +57,7 @@ export const DeviceProfile = Device.extend({
   ports: z.array(PortRecord),
   services: z.array(z.object({ port: Port, protocol: PortProtocol, name: z.string(), version: z.string() })),
   cves: z.array(z.string()),
-  neighbors: z.array(z.object({ protocol: z.string(), system_name: z.string(), port_id: z.string(), last_seen: Instant })),
+  neighbors: z.array(DeviceNeighbor),
   history: z.array(DeviceChange),
   evidence: z.record(z.string(), z.array(Evidence.omit({ field: true }))),
   locked_fields: z.array(z.string()),

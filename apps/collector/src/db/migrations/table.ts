@@ -10,6 +10,7 @@ import * as services from "./0016-services.ts";
 import * as ipam from "./0017-ipam.ts";
 import * as identity from "./0018-identity.ts";
 import * as retention from "./0018-retention.ts";
+import * as topology from "./0020-topology.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -24,4 +25,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0017-ipam": ipam,
   "0018-identity": identity,
   "0018-retention": retention,
+  "0020-topology": topology,
 };

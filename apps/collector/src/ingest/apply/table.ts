@@ -2,6 +2,7 @@ import type { ProbeEvent, ProbeEventType } from "@lanthorn/contract";
 import type { HostRef } from "../devices-draft.ts";
 import type { Apply, ApplyContext, EventOf, LogEntry } from "./apply.ts";
 import { hostChanged, hostFound } from "./host-state.ts";
+import { neighborDiscovered } from "./neighbor.ts";
 import { portFound } from "./port-found.ts";
 import { hostOffline, hostOnline, presenceReport } from "./presence.ts";
 
@@ -36,8 +37,9 @@ const APPLY: { readonly [T in ProbeEventType]: Apply<T> } = {
   scan_complete: logOnly(ofNobody),
   scan_failed: logOnly(ofNobody),
   scan_cancelled: logOnly(ofNobody),
-  neighbor_discovered: logOnly(ofNobody),
+  neighbor_discovered: neighborDiscovered,
   neighbor_lost: logOnly(ofNobody),
+  neighbor_report: logOnly(ofNobody),
   baseline_diff_alert: logOnly(({ data }) => data),
   ids_alert: logOnly(({ data }) => ({ ip: data.source_ip })),
   honeypot_hit: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })),

@@ -40,7 +40,7 @@ export function toChange({ at, field, before, after, source }: Selectable<Schema
 }
 
 /** A device with everything that is known of it. An address without a MAC belongs to an interface without one. */
-export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
+export function toProfile(row: DeviceRow, parts: DeviceParts, neighbors: DeviceProfile["neighbors"]): DeviceProfile {
   const vendors = new Map(parts.interfaces.map(({ mac, vendor }) => [mac, vendor]));
   for (const { mac } of parts.addresses) if (!vendors.has(mac)) vendors.set(mac, "");
   const evidence: Record<string, DeviceProfile["evidence"][string]> = {};
@@ -59,9 +59,9 @@ export function toProfile(row: DeviceRow, parts: DeviceParts): DeviceProfile {
     ports,
     services: ports.filter(({ state, service }) => state === "open" && service !== "")
       .map(({ port, protocol, service, version }) => ({ port, protocol, name: service, version })),
-    // Nothing matches vulnerabilities or links neighbours to devices yet: there is none to show, which these say truly.
+    // Nothing matches vulnerabilities yet: there is none to show, which this says truly.
     cves: [],
-    neighbors: [],
+    neighbors,
     history: parts.changes.map(toChange),
     evidence,
     locked_fields: JSON.parse(row.locked_fields) as string[],

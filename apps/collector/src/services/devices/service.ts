@@ -42,12 +42,16 @@ export interface DevicesService {
   remove(actor: Actor, deviceId: string): Promise<void>;
 }
 
+/** A device's links, from its own side. */
+export type NeighborsOf = (tenantId: string, device: { readonly id: string; readonly site_id: string }) => Promise<DeviceProfile["neighbors"]>;
+
 const NEWEST_CHANGES = 100;
 
 export function createDevicesService(deps: {
   readonly store: DevicesStore;
   readonly editor: DeviceEditor;
   readonly merger: DeviceMerger;
+  readonly neighborsOf: NeighborsOf;
   readonly clock: Pick<Clock, "now">;
 }): DevicesService {
   const { store, editor, merger } = deps;
@@ -84,7 +88,10 @@ export function createDevicesService(deps: {
       });
     },
 
-    profile: async (tenantId, deviceId) => toProfile(await find(tenantId, deviceId), await store.parts(tenantId, deviceId, NEWEST_CHANGES)),
+    async profile(tenantId, deviceId) {
+      const device = await find(tenantId, deviceId);
+      return toProfile(device, await store.parts(tenantId, deviceId, NEWEST_CHANGES), await deps.neighborsOf(tenantId, device));
+    },
 
     async similar(tenantId, deviceId) {
       const found = await store.similar(await find(tenantId, deviceId));

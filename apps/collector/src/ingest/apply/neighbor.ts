@@ -1,0 +1,54 @@
+import type { Evidence, NeighborDiscovered } from "@lanthorn/contract";
+import { type IdentityKey, keysOf } from "../../identity/keys.ts";
+import type { HostRef } from "../devices-draft.ts";
+import { type Apply, notAfter } from "./apply.ts";
+
+/** Names that one machine has and no other; an interface's name or an address is none. */
+const NAMES_A_MACHINE: ReadonlySet<string | undefined> = new Set(["mac", "component", "local"]);
+
+/** Told by the neighbour itself, by a protocol that no switch passes on. */
+const CONFIDENCE = 0.9;
+
+/** Kinds of machines by what they do, the most telling first. A switch that routes is a switch still; a phone bridges for the desk's computer. */
+const TYPES = [["telephone", "phone", 0.8], ["wlan-ap", "access_point", 0.8], ["bridge", "switch", 0.7], ["router", "router", 0.7]] as const;
+
+/**
+ * A neighbour is one of the devices, where one of them has its chassis' MAC or the MAC that it sends from: it is named in the log, and its
+ * chassis id becomes one of that device's keys, by which its other ports are known to be the same machine's.
+ */
+export const neighborDiscovered: Apply<"neighbor_discovered"> = {
+  hosts: ({ data }) => interfacesOf(data),
+  apply({ data, occurred_at }, { set, receivedAt }) {
+    const at = notAfter(occurred_at, receivedAt);
+    const devices = [...new Set(interfacesOf(data).flatMap((ref) => set.find(ref) ?? []))];
+    const keys = chassisKeys(data);
+    for (const device of devices) {
+      set.addKeys(device, keys, at);
+      set.addEvidence(device, evidenceOf(data, at));
+    }
+    return { type: "neighbor_discovered", deviceId: devices[0]?.id ?? null, data };
+  },
+};
+
+/** The key that a chassis shows, as `device_keys` has it. CDP's device id is a host name, which is none. */
+export function chassisKeys(data: NeighborDiscovered): readonly IdentityKey[] {
+  if (data.protocol !== "lldp" || !NAMES_A_MACHINE.has(data.chassis_id_type)) return [];
+  return keysOf({ mac: data.source_mac ?? "", evidence: [{ field: "lldp_chassis_id", value: data.chassis_id, source: "lldp", confidence: CONFIDENCE, seen_at: "" }] });
+}
+
+/** The chassis' own MAC first. */
+function interfacesOf({ chassis_id: chassis, chassis_id_type: type, source_mac: source }: NeighborDiscovered): readonly HostRef[] {
+  const macs = [...(type === "mac" ? [chassis] : []), ...(source === undefined ? [] : [source])];
+  return [...new Set(macs)].map((mac) => ({ ip: "", mac }));
+}
+
+function evidenceOf(data: NeighborDiscovered, seenAt: string): Evidence[] {
+  const { protocol: source, capabilities } = data;
+  const [, type, confidence = 0] = TYPES.find(([capability]) => capabilities.includes(capability)) ?? [];
+  const values: readonly (readonly [field: string, value: string | undefined, confidence: number])[] = [
+    ["lldp_chassis_id", source === "lldp" && NAMES_A_MACHINE.has(data.chassis_id_type) ? data.chassis_id : "", CONFIDENCE],
+    ["system_name", data.system_name, CONFIDENCE], ["system_description", data.system_description, CONFIDENCE],
+    ["platform", data.platform, CONFIDENCE], ["device_type", type, confidence],
+  ];
+  return values.flatMap(([field, value = "", confidence]) => (value === "" ? [] : [{ field, value, source, confidence, seen_at: seenAt }]));
+}

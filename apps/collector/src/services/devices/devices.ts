@@ -1,0 +1,21 @@
+import type { Clock } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Merges } from "../../identity/merges.ts";
+import { createDeviceEditor } from "./editor.ts";
+import { createDeviceMerger } from "./merger.ts";
+import { devicesRoutes } from "./routes.ts";
+import { createDevicesService, type NeighborsOf } from "./service.ts";
+import { createDevicesStore } from "./store.ts";
+
+/** The routes of devices. @param deps.neighborsOf A device's links, for its profile. */
+export function createDevices(deps: {
+  readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly merges: Merges; readonly clock: Clock;
+  readonly neighborsOf: NeighborsOf;
+}) {
+  const { neighborsOf, clock } = deps;
+  return devicesRoutes(createDevicesService({
+    store: createDevicesStore(deps), editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, clock,
+  }));
+}

@@ -1,0 +1,93 @@
+import type { EventData, EventType, NeighborProtocol } from "@lanthorn/contract";
+import type { Selectable, Transaction } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { StoredEvent } from "../../events/log.ts";
+import { upsertMany } from "../../ingest/write-rows.ts";
+
+type NeighborRow = Selectable<Schema["neighbors"]>;
+type Draft = { -readonly [K in keyof NeighborRow]: NeighborRow[K] };
+type NeighborEvent = Extract<EventType, `neighbor_${string}`>;
+
+/** What a probe has told of its neighbours, while its events are applied. */
+interface Known {
+  readonly rows: Map<string, Draft>;
+  readonly changed: Set<Draft>;
+}
+
+/** Probes keep 256 that are there; of the rest the newest stay. */
+const MOST_OF_A_PROBE = 1024;
+
+/** Keeps neighbours as their probes say that they are, in the transaction that writes the events. Other events cost nothing. */
+export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
+  const told = rows.filter(({ type, queue_id }) => queue_id !== null && type.startsWith("neighbor_"));
+  for (const probeId of new Set(told.flatMap(({ probe_id }) => probe_id ?? []))) {
+    const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId).execute();
+    const known: Known = { rows: new Map(stored.map((row) => [row.key, { ...row }])), changed: new Set() };
+    for (const row of told) if (row.probe_id === probeId) note(known, row);
+    await upsertMany(trx, "neighbors", { key: ["probe_id", "key"], update: ["data", "last_seen", "current"] }, [...known.changed].map(inOrder));
+    await forgetOldest(trx, probeId, known);
+  }
+}
+
+function note(known: Known, row: StoredEvent): void {
+  const at = row.occurred_at < row.received_at ? row.occurred_at : row.received_at;
+  const data: unknown = JSON.parse(row.data);
+  const type = row.type as NeighborEvent;
+  if (type === "neighbor_discovered") noteDiscovered(known, row, { at, data: data as EventData<typeof type> });
+  else if (type === "neighbor_lost") noteLost(known, data as EventData<typeof type>);
+  else noteReport(known, data as EventData<typeof type>);
+}
+
+function noteDiscovered(known: Known, row: StoredEvent, { at, data }: { readonly at: string; readonly data: EventData<"neighbor_discovered"> }): void {
+  const key = keyOf(data.local_interface, data);
+  const before = known.rows.get(key);
+  const draft: Draft = before ?? {
+    probe_id: row.probe_id ?? "", key, tenant_id: row.tenant_id, site_id: row.site_id ?? "", data: "", first_seen: at, last_seen: at, current: 1,
+  };
+  draft.data = row.data;
+  change(known, draft, at, 1);
+}
+
+function noteLost(known: Known, data: EventData<"neighbor_lost">): void {
+  const draft = known.rows.get(keyOf(data.local_interface, data));
+  if (draft) change(known, draft, data.last_seen_at, 0);
+}
+
+/** Whoever the probe does not name any more is gone, even where the word of it was lost. */
+function noteReport(known: Known, data: EventData<"neighbor_report">): void {
+  const there = new Map(data.neighbors.map((neighbor) => [keyOf(data.local_interface, neighbor), neighbor.last_seen_at]));
+  for (const draft of known.rows.values()) {
+    if (placeOf(draft.key) !== data.local_interface) continue;
+    const at = there.get(draft.key);
+    if (at !== undefined) change(known, draft, at, 1);
+    else if (draft.current === 1) change(known, draft, draft.last_seen, 0);
+  }
+}
+
+function change(known: Known, draft: Draft, at: string, current: number): void {
+  if (at > draft.last_seen) draft.last_seen = at;
+  draft.current = current;
+  known.rows.set(draft.key, draft);
+  known.changed.add(draft);
+}
+
+async function forgetOldest(trx: Transaction<Schema>, probeId: string, { rows }: Known): Promise<void> {
+  if (rows.size <= MOST_OF_A_PROBE) return;
+  const oldest = [...rows.values()].toSorted((a, b) => a.current - b.current || (a.last_seen < b.last_seen ? -1 : 1)).slice(0, rows.size - MOST_OF_A_PROBE);
+  for (const { key } of oldest) await trx.deleteFrom("neighbors").where("probe_id", "=", probeId).where("key", "=", key).execute();
+}
+
+/** All rows of a statement have their columns in one order. */
+function inOrder({ probe_id, key, tenant_id, site_id, data, first_seen, last_seen, current }: Draft): Draft {
+  return { probe_id, key, tenant_id, site_id, data, first_seen, last_seen, current };
+}
+
+function keyOf(
+  localInterface: string, { protocol, chassis_id, port_id }: { readonly protocol: NeighborProtocol; readonly chassis_id: string; readonly port_id: string },
+): string {
+  return JSON.stringify([localInterface, protocol, chassis_id, port_id]);
+}
+
+function placeOf(key: string): string {
+  return (JSON.parse(key) as readonly [string, ...string[]])[0];
+}
