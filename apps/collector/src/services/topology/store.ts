@@ -1,7 +1,7 @@
 import { EVENTS, type NeighborDiscovered } from "@lanthorn/contract";
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { selectIn } from "../../ingest/write-rows.ts";
+import { selectIn } from "../../db/select-in.ts";
 import { type Candidate, type CandidateIndex, chassisKeyText, shortName } from "./match.ts";
 
 export type ProbeRow = Pick<Selectable<Schema["probes"]>, "id" | "name" | "site_id" | "state" | "last_heard_at">;
