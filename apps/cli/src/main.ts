@@ -17,11 +17,13 @@ import { listKeys } from "./commands/keys-list.ts";
 import { revokeKey } from "./commands/keys-revoke.ts";
 import { listUsers } from "./commands/users-list.ts";
 import { listDevices } from "./commands/devices-list.ts";
+import { showDevice } from "./commands/devices-show.ts";
 import { login, type LoginOptions } from "./commands/login.ts";
 import { listProbes } from "./commands/probes-list.ts";
 import { revokeProbe } from "./commands/probes-revoke.ts";
 import { createProbeToken } from "./commands/probes-token-create.ts";
 import { type ScanOptions, startScan } from "./commands/scan.ts";
+import { createScanView } from "./commands/scan-view.ts";
 import { createSite } from "./commands/sites-create.ts";
 import { listSites } from "./commands/sites-list.ts";
 import { showTopology, type TopologyOptions } from "./commands/topology.ts";
@@ -33,6 +35,9 @@ import { createSessionStore } from "./session.ts";
 const store = createSessionStore(process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"));
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
+
+/** Drawn beside the answer, and only for who sees it. */
+const scanView = process.stderr.isTTY ? createScanView({ write: (text) => void process.stderr.write(text), rows: () => process.stderr.rows }) : null;
 
 /** What to do about a refusal. */
 const HELP: Readonly<Partial<Record<ClientErrorCode, string>>> = {
@@ -68,19 +73,22 @@ answering(
 answering(probes.command("list").description("list the probes, their state and their health"), (connection) => listProbes(connection));
 answering(probes.command("revoke <id>").description("end a probe's certificate and cut its session"), (connection, id: string) => revokeProbe(connection, id));
 
+const devices = program.command("devices").description("what the probes found");
 answering(
-  program.command("devices").description("what the probes found").command("list").description("list the devices, all pages")
+  devices.command("list").description("list the devices, all pages")
     .option("--site <id>", "of one site").option("--online", "that are online").option("--vendor <text>", "of a vendor").option("--search <text>", "by hostname, IP or MAC")
     .addOption(new Option("--sort <field>", "by a field; -field descends").choices(["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`])).default("ip")),
   (connection, options: { site?: string; online?: boolean; vendor?: string; search?: string; sort: string }) =>
     listDevices(connection, { site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort }),
 );
 
+answering(devices.command("show <id>").description("everything that is known of a device"), (connection, id: string) => showDevice(connection, id));
+
 answering(
   program.command("scan <target>").description("scan a network, 10.0.0.0/24, with the site's probe")
     .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
     .option("--site <site>", "the site's name or id, where there are several").option("--watch", "stay until it has ended, and show who answered", false),
-  (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note }),
+  (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note, view: scanView }),
 );
 
 answering(

@@ -5,6 +5,7 @@ import type { Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
 import { findSiteId } from "../site-id.ts";
+import { HOST_HEADING, hostRow, type ScanView } from "./scan-view.ts";
 
 export interface ScanOptions {
   readonly profile: string;
@@ -12,8 +13,10 @@ export interface ScanOptions {
   readonly watch: boolean;
 }
 
-/** Thirty requests a minute, half of what the least allowed may make. */
-const LOOK_EVERY_MS = 2000;
+/** Forty requests a minute with the results, of the sixty that the least allowed may make. */
+const LOOK_EVERY_MS = 3000;
+/** More hosts than a screen has lines. */
+const HOSTS_DRAWN = 200;
 
 /**
  * Starts a scan; with `watch`, stays until it has ended and shows who answered.
@@ -21,8 +24,10 @@ const LOOK_EVERY_MS = 2000;
  */
 export async function startScan({ rest }: Connection, target: string, { profile, site, watch }: ScanOptions, deps: {
   readonly clock: Pick<Clock, "after">;
-  /** Where it is said how far the scan is. */
+  /** Where it is said how far the scan is, line by line. */
   readonly note: (line: string) => void;
+  /** Where it is drawn instead; null without a terminal. */
+  readonly view: ScanView | null;
 }): Promise<Answer> {
   const scan = await rest.startScan({ target, profile, ...(site === undefined ? {} : { site_id: await findSiteId(rest, site) }) });
   if (!watch) return { json: scan, text: `the scan ${scan.id} of ${scan.target} is ${scan.status}` };
@@ -33,25 +38,24 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   return {
     json: { ...ended, hosts },
     table: {
-      heading: ["IP", "MAC", "HOSTNAME", "OPEN PORTS"],
-      rows: hosts.map((host) => [
-        host.ip, host.mac || "-", host.hostname || "-",
-        host.ports.filter(({ state }) => state === "open").map(({ port }) => port).join(",") || "-",
-      ]),
+      heading: HOST_HEADING,
+      rows: hosts.map(hostRow),
     },
   };
 }
 
-async function watchScan(rest: RestClient, started: Scan, { clock, note }: Parameters<typeof startScan>[3]): Promise<Scan> {
+async function watchScan(rest: RestClient, started: Scan, { clock, note, view }: Parameters<typeof startScan>[3]): Promise<Scan> {
   let scan = started;
   let said = "";
   while (scan.status === "queued" || scan.status === "running") {
     const line = describe(scan);
-    if (line !== said) note(`the scan of ${scan.target} ${line}`);
+    if (view) view.draw(scan, (await rest.listScanResults(scan.id, { per_page: HOSTS_DRAWN })).data);
+    else if (line !== said) note(`the scan of ${scan.target} ${line}`);
     said = line;
     await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
     scan = await rest.readScan(started.id);
   }
+  view?.clear();
   return scan;
 }
 

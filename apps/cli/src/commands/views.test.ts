@@ -1,0 +1,47 @@
+import type { DeviceProfile, Scan, ScanHost } from "@lanthorn/contract";
+import { expect, test } from "vitest";
+import { describeDevice } from "./devices-show.ts";
+import { createScanView, describeProgress } from "./scan-view.ts";
+
+const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
+const AT = "2026-11-20T08:15:30.250Z";
+const scan: Scan = {
+  id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "running", progress: 0.5, requested_by: "admin",
+  created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 2, ports_open: 2, error: null,
+};
+const port = { port: 22, protocol: "tcp", state: "open", service: "ssh", version: "OpenSSH 9.2", banner: "" } as const;
+const host = (ip: string, seen_at: string, ports: ScanHost["ports"]): ScanHost => ({ ip, mac: "", device_id: null, hostname: "", seen_at, ports });
+
+test("a scan under way is a bar, and a table of who answered, the latest first", () => {
+  const hosts = [host("10.0.0.1", AT, [port, { ...port, port: 23, state: "closed" }]), host("10.0.0.2", "2026-11-20T08:15:31.000Z", [{ ...port, port: 53, protocol: "udp", service: "" }])];
+  expect(describeProgress(scan, hosts).split("\n")).toEqual([
+    `[${"#".repeat(15)}${".".repeat(15)}]  50 %  10.0.0.0/24  2 hosts, 2 open ports`,
+    "IP        MAC  HOSTNAME  OPEN PORTS",
+    "10.0.0.2  -    -         53/udp",
+    "10.0.0.1  -    -         22 ssh",
+  ]);
+});
+
+test("it is drawn over itself, never higher than the screen, and taken away at the end", () => {
+  const written: string[] = [];
+  const view = createScanView({ write: (text) => void written.push(text), rows: () => 3 });
+  view.draw(scan, []);
+  view.draw(scan, Array.from({ length: 9 }, (_, last) => host(`10.0.0.${last}`, AT, [])));
+  view.clear();
+  expect(written.map((text) => text.split("\n").length)).toEqual([2, 3, 1]);
+  expect([written[0]?.startsWith("\r\u001B[J"), written[1]?.startsWith("\u001B[1A\r\u001B[J"), written[2]]).toEqual([true, true, "\u001B[2A\r\u001B[J"]);
+});
+
+test("a device is shown with what there is of it, and nothing that moves the cursor", () => {
+  const device: DeviceProfile = {
+    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown", is_online: true,
+    presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [], ports: [{ ...port, last_scanned: AT }], services: [],
+    cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence: {}, locked_fields: [], merges: [],
+  };
+  expect(describeDevice(device).split("\n")).toEqual([
+    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "type       unknown", "system     Linux",
+    `first seen ${AT}`, `last seen  ${AT}`, `id         ${ID}`, "",
+    "ports", "PORT    STATE  SERVICE  VERSION", "22/tcp  open   ssh      OpenSSH 9.2", "",
+    "changes", "AT                        FIELD     FROM  TO   BY", `${AT}  hostname  -     nas  mdns`,
+  ]);
+});
