@@ -1,4 +1,4 @@
-import { formatIp, formatMac, parseMac } from "@lanthorn/packets";
+import { formatIp, formatMac, parseIp, parseMac } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
 import { type Link, ownAddressFor } from "../observe/link.ts";
@@ -77,7 +77,8 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   }
   function noteOpen(openPort: OpenPort): void {
     report.port(openPort, null);
-    identification.add(openPort);
+    // Excluded since it answered: connections do not pass the sender's wall.
+    if (!deps.exclusions().holds(parseIp(openPort.ip) ?? new Uint8Array(4))) identification.add(openPort);
   }
   function openRaw(): ScanRun | null {
     const link = deps.link();
@@ -96,6 +97,9 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
           noteHost(ip, formatMac(mac));
         },
         onPort: ({ ip }, protocol, port) => noteOpen({ ip: formatIp(ipv4Bytes(ip)), protocol, port }),
+        onProxy(mac, addresses) {
+          report.phantom("proxy-arp", `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; they are not told as hosts`);
+        },
         onPhantom({ ip }) {
           const address = formatIp(ipv4Bytes(ip));
           report.phantom("answers-everything", `${address} answers on every port: a firewall or a tarpit; its ports are not told`);

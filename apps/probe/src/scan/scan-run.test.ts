@@ -80,6 +80,12 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     expect(ports.filter((port) => port.includes("tcp"))).toHaveLength(6);
   });
 
+  test("takes a MAC that answers for thousands of addresses for a router, and not for thousands of hosts", async () => {
+    const network = makeNetwork("10.66.0.0/20");
+    const { hosts, phantoms } = await scan(network, { first: "10.66.0.1", count: 4094 });
+    expect([hosts.length, phantoms]).toEqual([16, [`${network.answererMac} 4094`]]);
+  });
+
   test("ends when who is awake has answered, and takes who answers late after that", async () => {
     const network = makeNetwork();
     const at = number("10.66.0.10");

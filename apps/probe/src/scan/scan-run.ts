@@ -1,4 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
+import { createCrowd } from "./crowd.ts";
 import { createNeighbourSearch, type NeighbourRange } from "./find-neighbours.ts";
 import type { HostTarget } from "./question-frames.ts";
 import type { ScanLink } from "./scan-link.ts";
@@ -27,6 +28,8 @@ export interface ScanRunDeps {
   readonly onPort: (host: HostTarget, protocol: "tcp" | "udp", port: number) => void;
   /** A host that answers on every port; no port of it is told. */
   readonly onPhantom: (host: HostTarget) => void;
+  /** A MAC that answers for more addresses than a host has; but for the first few, they are not told. */
+  readonly onProxy: (mac: Uint8Array, addresses: number) => void;
 }
 
 /** One scan, through frames of its own. */
@@ -50,13 +53,12 @@ const SEARCH_SHARE = 0.1;
 export function openScanRun(deps: ScanRunDeps): ScanRun {
   const link = deps.openLink();
   let hosts: HostTarget[] = [];
-  const search = createNeighbourSearch({
-    ...deps, link,
-    onFound(host) {
-      hosts.push(host);
-      deps.onHost(host);
-    },
-  });
+  const take = (host: HostTarget) => {
+    hosts.push(host);
+    deps.onHost(host);
+  };
+  const crowd = createCrowd({ take, onProxy: deps.onProxy });
+  const search = createNeighbourSearch({ ...deps, link, onFound: (host) => crowd.add(host) });
   const scans = deps.ranges.map((range) => ({
     range,
     ports: createPortScan({
@@ -90,6 +92,7 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   return {
     async run() {
       await search.find();
+      crowd.settle();
       await lookAtPorts();
     },
     async scanHosts(known) {
@@ -98,6 +101,7 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     },
     async runLate() {
       await search.findLate();
+      crowd.settle();
       await lookAtPorts();
     },
     get sent() {

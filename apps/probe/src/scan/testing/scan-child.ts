@@ -39,6 +39,7 @@ const scan = openScanRun({
   signal: new AbortController().signal,
   onHost: (host) => void hosts.push(`${name(host.ip)} ${formatMac(host.mac)}`),
   onPort: ({ ip }, protocol, port) => void ports.push(`${name(ip)} ${protocol} ${port}`),
+  onProxy: (proxy, addresses) => void phantoms.push(`${formatMac(proxy)} ${addresses}`),
   onPhantom: ({ ip }) => void phantoms.push(name(ip)),
 });
 await scan.run();
