@@ -1,4 +1,4 @@
-import { type Acknowledgement, MESSAGE_VERSION, ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
+import { type Acknowledgement, MESSAGE_VERSION, type ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { z } from "zod";

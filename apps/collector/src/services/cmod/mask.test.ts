@@ -43,7 +43,7 @@ test("a private key is hidden to its end, and a certificate is not", () => {
 });
 
 test("lines stay as many, and a hostile one takes no time", () => {
-  const hostile = ["password ".repeat(50_000), `${"key ".repeat(100_000)}`, "$1$".repeat(100_000), " ".repeat(400_000), "auth sha".repeat(50_000)];
+  const hostile = ["password ".repeat(50_000), "key ".repeat(100_000), "$1$".repeat(100_000), " ".repeat(400_000), "auth sha".repeat(50_000)];
   const before = performance.now();
   expect(maskLines(hostile).length).toBe(hostile.length);
   expect(performance.now() - before).toBeLessThan(2000);

@@ -93,12 +93,12 @@ export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; r
       ]);
     },
     async unknown(trx, tenantId, { site_ids: sites, probe_ids: probes }) {
-      const known = [
+      const known = new Set([
         ...(sites.length === 0 ? [] : await trx.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "in", sites).execute()),
         ...(probes.length === 0 ? [] : await trx.selectFrom("probes").select("id").where("tenant_id", "=", tenantId).where("id", "in", probes)
           .where("revoked_at", "is", null).execute()),
-      ].map(({ id }) => id);
-      return [...sites, ...probes].filter((id) => !known.includes(id));
+      ].map(({ id }) => id));
+      return [...sites, ...probes].filter((id) => !known.has(id));
     },
     async touch(trx, tenantId, { site_ids: sites, probe_ids: probes }) {
       if (sites.length + probes.length === 0) return [];
