@@ -6,6 +6,7 @@ import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
 import { createHostTable, onlineIpv4 } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
+import { createFactsTaker } from "../hosts/service-facts.ts";
 import { createSightings } from "../hosts/sightings.ts";
 import { createTelling, type EventSink } from "../hosts/telling.ts";
 import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
@@ -129,7 +130,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
   const scans = createScans({
-    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), onPhantom: tellError,
+    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), onPhantom: tellError, onFinding: createFactsTaker({ table, telling, clock }),
     macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
   });
   const sightings = createSightings({

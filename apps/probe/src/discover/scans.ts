@@ -3,6 +3,7 @@ import type { PacedSender } from "@lanthorn/packet-io";
 import { formatIp } from "@lanthorn/packets";
 import { toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
+import type { createFactsTaker } from "../hosts/service-facts.ts";
 import type { EventSink } from "../hosts/telling.ts";
 import { ipv4Bytes, ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
@@ -65,6 +66,8 @@ export function createScans(deps: {
   readonly sender: Pick<PacedSender, "send">;
   /** Something looks like many hosts or ports and is none. */
   readonly onPhantom: (code: string, message: string) => void;
+  /** What a service says of its host. */
+  readonly onFinding: ReturnType<typeof createFactsTaker>;
 } & Pick<ScanWorkDeps, "link" | "openScanLink" | "identify" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
@@ -153,6 +156,7 @@ export function createScans(deps: {
       },
       port({ ip, protocol, port }, finding) {
         scan.open.add(`${ip} ${protocol} ${port}`);
+        if (finding?.verdicts && finding.keys) deps.onFinding(ip, { verdicts: finding.verdicts, keys: finding.keys });
         const { service, version, banner } = finding ?? UNKNOWN;
         scan.untoldPorts.push({
           type: "port_found", occurred_at: now(),

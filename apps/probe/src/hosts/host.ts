@@ -1,6 +1,7 @@
 import type { HostState } from "@lanthorn/contract";
 import { formatMac, parseIp } from "@lanthorn/packets";
 import { toInstant } from "@lanthorn/runtime";
+import { factsText, type ServiceFact } from "./facts.ts";
 import { chooseName, type HostNames, NAME_CONFIDENCE, NAME_SOURCES } from "./names.ts";
 import { createWatch, type Watch } from "./presence.ts";
 
@@ -29,6 +30,8 @@ export interface Told {
   readonly addresses: string;
   readonly hostname: string;
   readonly vendor: string;
+  /** Of its services, as `factsText` writes it. */
+  readonly evidence: string;
 }
 
 /** One MAC on the link, in memory; changed in place, as thousands of frames a second refresh it. */
@@ -42,6 +45,7 @@ export interface Host {
   readonly watch: Watch;
   names: HostNames;
   vendor: string;
+  facts: readonly ServiceFact[];
   presence: "online" | "offline";
   /** Misses at the moment when it was given up. */
   missedChecks: number;
@@ -102,6 +106,7 @@ export function createHost(options: {
     watch: createWatch(options.silentFrom),
     names: {},
     vendor: options.vendor,
+    facts: [],
     presence: "online",
     missedChecks: 0,
     seenWallAt: options.wallAt,
@@ -149,7 +154,7 @@ export function describeHost(host: Host): HostState {
     hostname: chooseName(host.names),
     vendor: host.vendor,
     addresses: bindings.map(({ address }) => address),
-    evidence: [...nameEvidence(host), ...bindings.map(toEvidence)].slice(0, MAX_EVIDENCE),
+    evidence: [...nameEvidence(host), ...host.facts, ...bindings.map(toEvidence)].slice(0, MAX_EVIDENCE),
   };
 }
 
@@ -178,5 +183,6 @@ export function tellable(host: Host): Told {
     addresses: bindings.map(({ address }) => address).join(" "),
     hostname: chooseName(host.names),
     vendor: host.vendor,
+    evidence: factsText(host.facts),
   };
 }

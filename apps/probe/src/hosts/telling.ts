@@ -63,7 +63,7 @@ export function createTelling(deps: {
     const before = told?.presence ?? "online";
     if (next.presence === "online" && before === "offline") events.push({ type: "host_online", occurred_at, data: presenceOf(host, next) });
     const changed =
-      told === null ? [] : (["ip", "addresses", "hostname", "vendor"] as const).filter((field) => told[field] !== next[field]);
+      told === null ? [] : (["ip", "addresses", "hostname", "vendor", "evidence"] as const).filter((field) => told[field] !== next[field]);
     if (changed.length > 0) events.push({ type: "host_changed", occurred_at, data: { ...describeHost(host), changed } });
     if (next.presence === "offline" && before === "online") {
       events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host, next), missed_checks: host.missedChecks } });
