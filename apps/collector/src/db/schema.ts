@@ -254,18 +254,4 @@ export interface Schema {
     id: string; tenant_id: string; device_id: string; version: number; content_sealed: string; size_bytes: number; lines: number;
     lines_added: number; lines_removed: number; changed_by: string; comment: string; captured_at: string; created_at: string;
   };
-  syslog_receivers: {
-    id: string; tenant_id: string; name: string; host: string; port: number; transport: string; ca_certificate: string | null;
-    /** A JSON list of event types, or `["*"]`. */
-    events: string;
-    facility: number; active: number; status: string; error: string | null;
-    /** The last sequence of the tenant's log that was sent. */
-    position: number;
-    sent: number;
-    /** Events that the log had forgotten before they could be sent. */
-    skipped: number;
-    last_sent_at: string | null; created_at: string;
-    /** Who sends to it, until `held_until`. */
-    holder: string | null; held_until: string | null;
-  };
 }

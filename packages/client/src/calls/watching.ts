@@ -1,5 +1,6 @@
 import {
-  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollResponse, License, type LicenseUpload, listEnvelope, Probe, RenewResponse, Scan, ScanHost,
+  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, License, type LicenseUpload, listEnvelope, Probe,
+  ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, RenewResponse, Scan, ScanHost,
   ScanProfile, type ScanStart, Topology,
 } from "@lanthorn/contract";
 import { z } from "zod";
@@ -39,7 +40,14 @@ export const probeCalls = ({ call }: Transport) => ({
     call("POST", "/api/v1/agents/enroll", EnrollResponse, { body: request }),
   renew: (certificateRequest: string) => call("POST", "/api/v1/agents/renew", RenewResponse, { body: { certificate_request: certificateRequest } }),
   listProbes: (query?: Query) => call("GET", "/api/v1/agents/probes", listEnvelope(Probe), { query }),
+  listEnrollmentTokens: (query?: Query) => call("GET", "/api/v1/agents/tokens", listEnvelope(EnrollmentTokenRecord), { query }),
+  removeEnrollmentToken: async (id: string): Promise<void> => void (await call("DELETE", `/api/v1/agents/tokens/${encodeURIComponent(id)}`, z.unknown())),
   readProbe: (id: string) => call("GET", probe(id), Probe),
+  renameProbe: (id: string, name: string) => call("PUT", probe(id), Probe, { body: { name } }),
+  listProbeHealth: (id: string, query?: Query) => call("GET", probe(id, "/health"), listEnvelope(ProbeHealth), { query }),
+  readProbeSettings: (id: string) => call("GET", probe(id, "/configuration"), ProbeSettings),
+  updateProbeSettings: (id: string, settings: z.input<typeof ProbeSettingsUpdate>) =>
+    call("PUT", probe(id, "/configuration"), ProbeSettings, { body: settings }),
   revokeProbe: async (id: string): Promise<void> => void (await call("POST", probe(id, "/revoke"), z.unknown())),
   readLicense: () => call("GET", "/api/v1/license", License),
   uploadLicense: (license: z.input<typeof LicenseUpload>) => call("PUT", "/api/v1/license", License, { body: license }),

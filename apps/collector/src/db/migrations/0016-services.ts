@@ -12,7 +12,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await createVault(db);
   await createConfigurations(db);
-  await createSyslog(db);
 }
 
 async function createVault({ schema }: Kysely<unknown>): Promise<void> {
@@ -72,29 +71,4 @@ async function createConfigurations({ schema }: Kysely<unknown>): Promise<void> 
     .addPrimaryKeyConstraint("probe_health_key", ["probe_id", "at"])
     .execute();
   await schema.createIndex("probe_health_age").on("probe_health").column("at").execute();
-}
-
-async function createSyslog({ schema }: Kysely<unknown>): Promise<void> {
-  await schema.createTable("syslog_receivers")
-    .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("tenant_id", "text", (c) => c.notNull().references("tenants.id"))
-    .addColumn("name", "text", (c) => c.notNull())
-    .addColumn("host", "text", (c) => c.notNull())
-    .addColumn("port", "integer", (c) => c.notNull())
-    .addColumn("transport", "text", (c) => c.notNull())
-    .addColumn("ca_certificate", "text")
-    .addColumn("events", "text", (c) => c.notNull())
-    .addColumn("facility", "integer", (c) => c.notNull())
-    .addColumn("active", "integer", (c) => c.notNull())
-    .addColumn("status", "text", (c) => c.notNull())
-    .addColumn("error", "text")
-    .addColumn("position", "bigint", (c) => c.notNull())
-    .addColumn("sent", "bigint", (c) => c.notNull())
-    .addColumn("skipped", "bigint", (c) => c.notNull())
-    .addColumn("last_sent_at", "text")
-    .addColumn("created_at", "text", (c) => c.notNull())
-    .addColumn("holder", "text")
-    .addColumn("held_until", "text")
-    .execute();
-  await schema.createIndex("syslog_receivers_tenant").on("syslog_receivers").columns(["tenant_id", "id"]).execute();
 }
