@@ -101,7 +101,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   if (first?.generated) {
     process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
   }
-  const secret = tokenSecret(configuration);
+  const secret = configuration.token.secret === undefined ? keptSecret(dataDir, "token-secret") : new TextEncoder().encode(configuration.token.secret);
   const { key_file: keyFile } = configuration.token;
   const audit = createAudit({ clock });
   const people = createPeople({
@@ -263,12 +263,6 @@ async function run(configuration: Configuration): Promise<void> {
   } finally {
     await lifecycle.close();
   }
-}
-
-/** What the configuration gives, else what the first start has made. */
-function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
-  if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
-  return keptSecret(dataDir, "token-secret");
 }
 
 function tiersOf({ rate_limits: limits }: Configuration): Tiers {
