@@ -1,12 +1,15 @@
 import { run as api } from "./api.bench.ts";
 import { run as decode } from "./decode.bench.ts";
+import { run as fleet } from "./fleet.bench.ts";
 import { run as footprint } from "./footprint.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
 import { run as recog } from "./recog.bench.ts";
 import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
-const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = { api, decode, footprint, ingest, recog, webhooks };
+const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  api, decode, fleet, footprint, ingest, recog, webhooks,
+};
 
 const [name = "", ...args] = process.argv.slice(2);
 const bench = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
