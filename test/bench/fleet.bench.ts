@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const database = await openDatabase({ file: join(dataDir, "lanthorn.db") });
     const identities = await enroll(database, dataDir, probes).finally(() => database.close());
-    const collector = await startCollector({ dataDir, host: "127.0.0.1", env: { LANTHORN_LOG_LEVEL: "warn" } });
+    const collector = await startCollector({ dataDir, host: "127.0.0.1", env: { LANTHORN_LOG_LEVEL: "warn" }, ...(process.env["PROF"] ? { through: ["/tmp/profwrap"] } : {}) });
     try {
       const { hostname: host, port } = new URL(String(collector.ready["mqtt_url"]));
       const result = await runProbes({ seconds, probes: identities.map((identity) => ({ ...identity, host, port: Number(port) })) });

@@ -8,7 +8,7 @@ import type { EventLog } from "../events/log.ts";
 import type { Merges } from "../identity/merges.ts";
 import { readEvents } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
-import { deliverBatch } from "./deliver-batch.ts";
+import { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
@@ -62,6 +62,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const probes = createProbesStore(deps);
   const refusals = createRefusals({ probes, clock, log: logger, measure: deps.measure });
   const underWay = createUnderWay({ clock });
+  const group = createGroupCommit({ db: deps.db, log: deps.log, merges: deps.merges, published: deps.published, logger });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
     canHear: () => deps.broker.health().status === "ok",
@@ -90,9 +91,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
       return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, receivedAt);
     }
     const { batch } = decoded;
-    const committed = await deliverBatch({ db: deps.db, log: deps.log, merges: deps.merges, logger }, probe, readEvents(batch), receivedAt);
+    const committed = await group.commit({ probe, batch: readEvents(batch), receivedAt });
     fault = null;
-    if (committed.appended) deps.published(probe.tenantId, committed.appended.fromSeq);
     deps.measure?.batch({
       stored: committed.appended ? committed.appended.toSeq - committed.appended.fromSeq + 1 : 0, rejected: committed.rejected,
       seconds: (clock.monotonic() - startedAt) / 1000, ageSeconds: Math.max(0, clock.now() - Date.parse(batch.sent_at)) / 1000,
