@@ -230,4 +230,10 @@ export interface Schema {
     /** Who sends to it, until `held_until`. */
     holder: string | null; held_until: string | null;
   };
+  /** Duties that one process of several has: `beats` rise while the holder lives. */
+  leases: { name: string; holder: string; beats: number };
+  /** What the deployment has made for itself, sealed: see `secretsInDatabase`. */
+  kept_secrets: { id: string; sealed: string };
+  /** When each caller has asked in the last minute, as a JSON list of milliseconds since the epoch: see `createSharedRateLimiter`. */
+  request_times: { caller: string; times: string; updated_at: number };
 }

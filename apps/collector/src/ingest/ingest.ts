@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
+import type { Lease } from "../replicas/lease.ts";
 import type { Merges } from "../identity/merges.ts";
 import { readEvents } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
@@ -51,6 +52,8 @@ export interface IngestDependencies {
     online(probe: KnownProbe, runId: string): Promise<void>;
   };
   readonly measure?: IngestMeasure;
+  /** Where several processes take what probes send: which of them says that one is silent. */
+  readonly duty?: Pick<Lease, "isHeld"> | null;
 }
 
 /** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
@@ -65,6 +68,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const group = createGroupCommit({ db: deps.db, log: deps.log, merges: deps.merges, published: deps.published, logger });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
+    duty: deps.duty ?? null,
     canHear: () => deps.broker.health().status === "ok",
     serial: (probeId, work) => serial.run(probeId, work),
   });

@@ -31,7 +31,8 @@ export interface ProbesStore {
   listOnline(): Promise<readonly KnownProbe[]>;
   /** Those that are not revoked. */
   listAtSite(siteId: string): Promise<readonly KnownProbe[]>;
-  setHeard(probeId: string, at: string): Promise<void>;
+  /** @param times Probe → when it was heard. */
+  setHeard(times: ReadonlyMap<string, string>): Promise<void>;
   setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
   setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
   addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
@@ -54,8 +55,15 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
     async listAtSite(siteId) {
       return (await reads.selectFrom("probes").select(COLUMNS).where("site_id", "=", siteId).where("revoked_at", "is", null).execute()).map(toKnown);
     },
-    async setHeard(probeId, at) {
-      await db.updateTable("probes").set({ last_heard_at: at }).where("id", "=", probeId).execute();
+    async setHeard(times) {
+      if (times.size === 0) return;
+      await db.transaction().execute(async (trx) => {
+        // In one order in all processes, so that no two wait for each other.
+        for (const [id, at] of [...times].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+          await trx.updateTable("probes").set({ last_heard_at: at }).where("id", "=", id)
+            .where((eb) => eb.or([eb("last_heard_at", "is", null), eb("last_heard_at", "<", at)])).execute();
+        }
+      });
     },
     async setRun(probeId, { runId, version }) {
       await db.updateTable("probes").set({ run_id: runId, version }).where("id", "=", probeId).execute();
@@ -64,7 +72,9 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       await db.updateTable("probes").set({ health: json, version }).where("id", "=", probeId).execute();
     },
     addRefused: (probeId, counts) => db.transaction().execute(async (trx) => {
-      const row = await trx.selectFrom("probes").select("refused").where("id", "=", probeId).executeTakeFirst();
+      // Written before it is read: another process waits here.
+      const row = await trx.updateTable("probes").set((eb) => ({ refused: eb.ref("refused") })).where("id", "=", probeId)
+        .returning("refused").executeTakeFirst();
       if (!row) return;
       const total = JSON.parse(row.refused) as Record<string, number>;
       for (const [reason, count] of Object.entries(counts)) total[reason] = (total[reason] ?? 0) + count;

@@ -7,6 +7,7 @@ import * as scans from "./0013-scans.ts";
 import * as alerts from "./0014-alerts.ts";
 import * as services from "./0016-services.ts";
 import * as identity from "./0018-identity.ts";
+import * as replicas from "./0019-replicas.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -18,4 +19,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0014-alerts": alerts,
   "0016-services": services,
   "0018-identity": identity,
+  "0019-replicas": replicas,
 };
