@@ -4,13 +4,14 @@ import { userInfo } from "node:os";
 import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
+import type { Broker } from "./broker/broker.ts";
 import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate, writeBrokerCertificate } from "./certificates/authority-files.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate, type ServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
-import { keptSecret, prepareDataDir, readPem } from "./data-dir.ts";
+import { prepareDataDir, readPem, tokenSecret } from "./data-dir.ts";
 import { openDatabase } from "./db/open.ts";
 import { createAssets } from "./documents/assets.ts";
 import { createDocuments } from "./documents/documents.ts";
@@ -27,7 +28,6 @@ import { databaseHealth, diskHealth, healthRoutes, withoutReason } from "./gatew
 import { openListener } from "./gateway/listeners.ts";
 import { createRemotes } from "./gateway/proxy/remotes.ts";
 import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
-import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { isWildcard, urlHost } from "./gateway/url-host.ts";
 import { createMerges } from "./identity/merges.ts";
@@ -60,6 +60,7 @@ import { createPasswords } from "./services/people/passwords.ts";
 import { createPeople } from "./services/people/people.ts";
 import { createPeopleStore } from "./services/people/store.ts";
 import { readTokenKey } from "./services/people/token-key.ts";
+import { openReplicas, usingSecrets } from "./replicas/open.ts";
 import { noteScanFacts } from "./services/scans/note-scan-facts.ts";
 import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
@@ -91,7 +92,10 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   if (first?.generated) {
     process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
   }
-  const secret = tokenSecret(configuration);
+  const sealing = createSealing(openKeyring(dataDir, configuration.sealing_key));
+  const replicas = await openReplicas({ db, sealing, dataDir, clock, log, lifecycle });
+  const { limiter, upkeep, duty } = replicas;
+  const secret = await tokenSecret(configuration, replicas.secrets);
   const { key_file: keyFile } = configuration.token;
   const audit = createAudit({ clock });
   const people = createPeople({
@@ -100,8 +104,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   lifecycle.onClose("people", () => people.close());
 
-  const sealing = createSealing(openKeyring(dataDir, configuration.sealing_key));
-  const diplomat = openDiplomat(configuration, { db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, log, version: VERSION });
+  const diplomat = openDiplomat(configuration, { db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, upkeep, log, version: VERSION });
   lifecycle.onClose("webhook deliveries", () => diplomat.close());
   await diplomat.start();
   const eventLog: EventLog = createEventLog({
@@ -112,18 +115,21 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     },
   });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
+  let tellOthers: Broker["announce"] = () => {};
   const published = (tenantId: string, fromSeq: number) => {
     live.published(tenantId, fromSeq);
     diplomat.published(tenantId);
+    tellOthers(tenantId);
   };
-  const retention = createRetention({ db, clock, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
+  replicas.follow(() => live.refresh());
+  const retention = createRetention({ db, clock: upkeep, log }, { keepDays: configuration.events.keep_days, keepBytes: configuration.events.keep_megabytes * 1e6 });
   lifecycle.onClose("event retention", () => retention.close());
-  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
+  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock: upkeep, logger: log }, { keepDays: configuration.alerts.keep_days });
   lifecycle.onClose("alerts", () => alerts.close());
 
-  const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log, lifecycle });
+  const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
 
-  const authority = await openAuthority({ dataDir, clock });
+  const authority = await openAuthority({ dataDir, secrets: replicas.secrets, clock });
   publishCaCertificate(dataDir, authority);
   const names = () => [...machineNames(), ...configuration.https.names, ...[configuration.https.host, configuration.mqtt.host].filter((host) => !isWildcard(host))];
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
@@ -132,20 +138,21 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const agentsStore = createAgentsStore(database);
   const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: (probeId) => agentsStore.admit(probeId), log });
   lifecycle.onClose("broker", () => broker.close());
-  const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
+  const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock: upkeep, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
   const metrics = createMetrics();
   metrics.watchProcess();
   const merges = createMerges({ audit, clock });
   const ingest = createIngest({
     db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
-    silentAfterSeconds: configuration.probes.silent_after_seconds,
+    silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();
-  await broker.start(ingest);
+  await broker.start(ingest, duty ? { committed: (tenantId) => live.published(tenantId, 0), lost: () => void ingest.askAllAgain() } : undefined);
+  tellOthers = (tenantId) => broker.announce(tenantId);
+  replicas.onTakeover(() => void ingest.askAllAgain());
 
-  const limiter = createRateLimiter({ clock });
   const tiers = tiersOf(configuration);
   const agents = createAgentsService({
     store: agentsStore, audit, authority, limiter, clock, log, mqttUrl,
@@ -246,12 +253,6 @@ async function run(configuration: Configuration): Promise<void> {
   }
 }
 
-/** What the configuration gives, else what the first start has made. */
-function tokenSecret({ token, data_dir: dataDir }: Configuration): Uint8Array {
-  if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
-  return keptSecret(dataDir, "token-secret");
-}
-
 function ownPair({ https }: Configuration, certificate: ServerCertificate) {
   if (https.certificate_file === undefined || https.key_file === undefined) return certificate.current();
   return { certificate: readPem(https.certificate_file), key: readPem(https.key_file) };
@@ -278,8 +279,11 @@ program.command("certificate")
   .requiredOption("--out <directory>", "where broker.pem, broker.key and ca-certificate.pem are written")
   .option("--config <file>", "the collector's configuration, which says where its data directory is")
   .action(async ({ name, out, config }: { readonly name: readonly string[]; readonly out: string; readonly config?: string }) => {
-    const { data_dir: dataDir } = readCollectorConfiguration(config ?? null, process.env);
-    const files = await writeBrokerCertificate({ dataDir, authority: () => openAuthority({ dataDir, clock }), names: name, directory: out });
+    const configuration = readCollectorConfiguration(config ?? null, process.env);
+    const { data_dir: dataDir } = configuration;
+    const files = await usingSecrets(configuration, (secrets) => writeBrokerCertificate({
+      dataDir, authority: () => openAuthority({ dataDir, secrets, clock }), names: name, directory: out,
+    }));
     process.stdout.write(`${files.join("\n")}\n`);
   });
 const print = (text: string) => void process.stdout.write(`${text}\n`);

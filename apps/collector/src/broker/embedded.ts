@@ -130,6 +130,8 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
       const topic = probeTopic(probe.tenantId, probe.probeId, channel);
       return aedes.publish({ cmd: "publish", topic, payload, qos: 1, retain, dup: false }, (error) => (error ? reject(error) : resolve()));
     }),
+    // It serves this process alone.
+    announce: () => {},
     disconnect: (probeId) => sessions.end((session) => session.probeId === probeId),
     sessions: () => sessions.count(),
     health() {

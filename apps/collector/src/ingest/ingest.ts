@@ -21,6 +21,8 @@ import { createUnderWay } from "./under-way.ts";
 export interface Ingest extends ProbeReceiver {
   /** Before the broker is started. */
   start(): Promise<void>;
+  /** Asks all probes to send again what nobody has confirmed: after one that had taken it has died. Never rejects. */
+  askAllAgain(): Promise<void>;
   /** To be called after a revocation is committed: the site's devices are no longer watched by this probe. */
   revoked(probeId: string): Promise<void>;
   /** To be called after a change of what a site's probes are told: tells each, or when it comes back. Never rejects. */
@@ -133,7 +135,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
     switch (status.state) {
       case "online":
-        if (retained) return askAgain(probe);
+        // Another collector may have been there all the time.
+        if (retained) return deps.duty?.isHeld() ?? true ? askAgain(probe) : undefined;
         await watch.heard(probe);
         if (probe.runId !== status.run_id) await probes.setRun(probe.probeId, { runId: status.run_id, version: status.version });
         await deps.commands?.online(probe, status.run_id);
@@ -208,6 +211,13 @@ export function createIngest(deps: IngestDependencies): Ingest {
       if (channel !== "events" || reason !== "too-large" || isClosed) return;
       const refused = { code: "too-large" as const, message: "the payload is too large to be read" };
       void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
+    },
+    async askAllAgain() {
+      try {
+        await Promise.all((await probes.listOnline()).map(askAgain));
+      } catch (error) {
+        logger.warn({ reason: describeError(error) }, "probes could not be asked to send again");
+      }
     },
     revoked: (probeId) => watch.revoked(probeId),
     async configured(siteId) {

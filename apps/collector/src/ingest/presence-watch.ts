@@ -193,7 +193,10 @@ export function createPresenceWatch(deps: {
     },
     async stopped(probe) {
       const entry = online.get(probe.probeId);
-      if (entry) await silence(entry, { isCleanStop: true });
+      if (!entry) return;
+      // This is the last word of it, whoever heard those before.
+      entry.lastHeardAt = toInstant(clock.now());
+      await silence(entry, { isCleanStop: true });
     },
     lost(probe) {
       const entry = online.get(probe.probeId);

@@ -25,7 +25,12 @@ const DEAD_AFTER_MS = 12_000;
  */
 export async function openLease(
   deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
-  { name, holder }: { readonly name: string; readonly holder: string },
+  { name, holder, onTaken }: {
+    readonly name: string;
+    readonly holder: string;
+    /** It was another's, who is dead. */
+    readonly onTaken?: () => void;
+  },
 ): Promise<Lease> {
   const { db, clock, log } = deps;
   let heldUntil = Number.NEGATIVE_INFINITY;
@@ -45,6 +50,7 @@ export async function openLease(
     if (row.holder !== holder && clock.monotonic() - seen.since < DEAD_AFTER_MS) return false;
     const { numUpdatedRows } = await db.updateTable("leases").set((eb) => ({ holder, beats: eb("beats", "+", 1) })).where("name", "=", name)
       .where("holder", "=", row.holder).where("beats", "=", row.beats).executeTakeFirst();
+    if (numUpdatedRows > 0n && row.holder !== holder) onTaken?.();
     return numUpdatedRows > 0n;
   };
   const look = async () => {
