@@ -12,6 +12,8 @@ import { type Mosquitto, startMosquitto } from "./mosquitto.ts";
 /** Several collectors on one PostgreSQL and one mosquitto, each a process of its own with its own data directory. */
 export interface Grown {
   readonly databaseUrl: string;
+  /** Of all, in Base64. */
+  readonly sealingKey: string;
   readonly brokerPort: number;
   readonly folder: string;
   readonly collectors: Collector[];
@@ -51,9 +53,10 @@ export async function startGrown(
     const databaseUrl = server.urlOf("lanthorn");
     const brokerPort = await findFreePort();
     const ports = await Promise.all(Array.from({ length: options.replicas }, findFreePort));
+    const sealingKey = randomBytes(32).toString("base64");
     const shared = {
       LANTHORN_DATABASE_URL: databaseUrl, LANTHORN_MQTT_URL: `mqtts://127.0.0.1:${brokerPort}`, LANTHORN_ADMIN_PASSWORD: "of all collectors",
-      LANTHORN_SEALING_KEY: randomBytes(32).toString("base64"), LANTHORN_LOG_LEVEL: "warn", ...options.env,
+      LANTHORN_SEALING_KEY: sealingKey, LANTHORN_LOG_LEVEL: "warn", ...options.env,
     };
     const start = (index: number) => startCollector({
       dataDir: join(folder, `collector-${index + 1}`), host: "127.0.0.1", httpPort: ports[index] as number,
@@ -69,7 +72,7 @@ export async function startGrown(
     await startBroker();
     collectors.push(...(await Promise.all(Array.from({ length: options.replicas - 1 }, (_, index) => start(index + 1)))));
     return {
-      databaseUrl, brokerPort, folder, collectors, postgres: server, startBroker, close,
+      databaseUrl, sealingKey, brokerPort, folder, collectors, postgres: server, startBroker, close,
       broker: () => broker as Mosquitto,
       async restart(index) {
         collectors[index] = await start(index);

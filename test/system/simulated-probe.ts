@@ -108,23 +108,18 @@ export function createSimulatedProbe(identity: ProbeIdentity, options: { readonl
     send();
   };
   const onPacket = (packet: Packet) => {
-    switch (packet.cmd) {
-      case "connack":
-        if (packet.returnCode !== 0) return void socket?.destroy();
-        messageId = (messageId % 65_535) + 1;
-        return write({
-          cmd: "subscribe", messageId, subscriptions: [topic("acks"), topic("commands"), topic("config")].map((each) => ({ topic: each, qos: 1 })),
-        });
-      case "suback":
-        isUp = true;
-        publish("status", status("online"), true);
-        return send();
-      case "publish":
-        if (packet.qos > 0) write({ cmd: "puback", messageId: packet.messageId as number });
-        if (packet.topic === topic("acks")) onAcknowledgement(packet.payload as Buffer);
-        return undefined;
-      default:
-        return undefined;
+    if (packet.cmd === "connack" && packet.returnCode !== 0) socket?.destroy();
+    else if (packet.cmd === "connack") {
+      messageId = (messageId % 65_535) + 1;
+      const subscriptions = [topic("acks"), topic("commands"), topic("config")].map((each) => ({ topic: each, qos: 1 }) as const);
+      write({ cmd: "subscribe", messageId, subscriptions });
+    } else if (packet.cmd === "suback") {
+      isUp = true;
+      publish("status", status("online"), true);
+      send();
+    } else if (packet.cmd === "publish") {
+      if (packet.qos > 0) write({ cmd: "puback", messageId: packet.messageId as number });
+      if (packet.topic === topic("acks")) onAcknowledgement(packet.payload as Buffer);
     }
   };
 

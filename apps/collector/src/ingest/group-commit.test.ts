@@ -40,7 +40,8 @@ describe("batches of several probes that arrive together", () => {
     // What comes while the first is under way goes with the next.
     expect(bench.published.length).toBeLessThanOrEqual(3);
     const rows = await stored(queues);
-    expect(rows.map(({ queue_id }) => queue_id).toSorted()).toEqual(queues.toSorted());
+    expect(new Set(rows.map(({ queue_id }) => queue_id))).toEqual(new Set(queues));
+    expect(rows).toHaveLength(queues.length);
     const from = bench.published[0] ?? 0;
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => from + index));
   });
@@ -61,7 +62,7 @@ describe("batches of several probes that arrive together", () => {
     await refuseHostname(bench.database, "poison");
     const queues = probes.map(() => createId());
     await Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found(index === 7 ? "poison" : "fine", 100 + index)])));
-    expect((await stored(queues)).map(({ queue_id }) => queue_id).toSorted()).toEqual(queues.filter((_, index) => index !== 7).toSorted());
+    expect(new Set((await stored(queues)).map(({ queue_id }) => queue_id))).toEqual(new Set(queues.filter((_, index) => index !== 7)));
     expect(await bench.database.db.selectFrom("rejected_events").select("queue_id").execute()).toEqual([{ queue_id: queues[7] }]);
     expect(bench.acks.filter(({ ack }) => queues.includes(ack.queue_id ?? "")).map(({ ack }) => ack.watermark)).toEqual(probes.map(() => 1));
   });

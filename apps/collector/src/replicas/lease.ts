@@ -10,9 +10,6 @@ export interface Lease {
   close(): Promise<void>;
 }
 
-/** Of a process that is the only one. */
-export const ALWAYS_HELD: Lease = { isHeld: () => true, close: () => Promise.resolve() };
-
 const LOOK_EVERY_MS = 2000;
 /** Sooner than anybody else takes it: who cannot say that it lives holds it no longer. */
 const SURE_FOR_MS = 8000;
