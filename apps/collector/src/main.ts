@@ -149,9 +149,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();
-  await broker.start(ingest, duty ? { committed: (tenantId) => live.published(tenantId, 0), lost: () => void ingest.askAllAgain() } : undefined);
+  await broker.start(ingest, replicas.peersOf(live, ingest));
   tellOthers = (tenantId) => broker.announce(tenantId);
-  replicas.onTakeover(() => void ingest.askAllAgain());
 
   const tiers = tiersOf(configuration);
   const agents = createAgentsService({
@@ -280,8 +279,7 @@ program.command("certificate")
   .option("--config <file>", "the collector's configuration, which says where its data directory is")
   .action(async ({ name, out, config }: { readonly name: readonly string[]; readonly out: string; readonly config?: string }) => {
     const configuration = readCollectorConfiguration(config ?? null, process.env);
-    const { data_dir: dataDir } = configuration;
-    const files = await usingSecrets(configuration, (secrets) => writeBrokerCertificate({
+    const files = await usingSecrets(configuration, (secrets, dataDir) => writeBrokerCertificate({
       dataDir, authority: () => openAuthority({ dataDir, secrets, clock }), names: name, directory: out,
     }));
     process.stdout.write(`${files.join("\n")}\n`);

@@ -233,7 +233,7 @@ export interface Schema {
   /** Duties that one process of several has: `beats` rise while the holder lives. */
   leases: { name: string; holder: string; beats: number };
   /** What the deployment has made for itself, sealed: see `secretsInDatabase`. */
-  kept_secrets: { id: string; sealed: string };
+  kept_secrets: { id: string; content_sealed: string };
   /** When each caller has asked in the last minute, as a JSON list of milliseconds since the epoch: see `createSharedRateLimiter`. */
   request_times: { caller: string; times: string; updated_at: number };
 }

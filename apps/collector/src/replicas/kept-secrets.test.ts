@@ -34,7 +34,7 @@ test("what one machine has made all others have, also when all begin at once, an
   expect(await machine("four").secrets.keep("token-secret", () => Promise.reject(new Error("not asked")))).toBe(made[0]);
   const rows = await database.db.selectFrom("kept_secrets").selectAll().execute();
   expect(rows).toHaveLength(1);
-  expect(rows[0]?.sealed).not.toContain("of ");
+  expect(rows[0]?.content_sealed).not.toContain("of ");
 });
 
 test("machines with the same key have one authority", async () => {

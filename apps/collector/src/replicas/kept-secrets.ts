@@ -32,15 +32,15 @@ export function secretsInFiles(dataDir: string): KeptSecrets {
 export function secretsInDatabase(deps: { readonly db: Kysely<Schema>; readonly sealing: Sealing; readonly dataDir: string }): KeptSecrets {
   const { db, sealing, dataDir } = deps;
   const find = async (id: string) => {
-    const row = await db.selectFrom("kept_secrets").select("sealed").where("id", "=", id).executeTakeFirst();
-    return row ? sealing.open(row.sealed, ownerOfKeptSecret(id)) : null;
+    const row = await db.selectFrom("kept_secrets").select("content_sealed").where("id", "=", id).executeTakeFirst();
+    return row ? sealing.open(row.content_sealed, ownerOfKeptSecret(id)) : null;
   };
   return {
     async keep(name, make) {
       const known = await find(name);
       if (known !== null) return known;
       const made = readTextFile(join(dataDir, name)) ?? (await make());
-      await db.insertInto("kept_secrets").values({ id: name, sealed: sealing.seal(made, ownerOfKeptSecret(name)) })
+      await db.insertInto("kept_secrets").values({ id: name, content_sealed: sealing.seal(made, ownerOfKeptSecret(name)) })
         .onConflict((conflict) => conflict.doNothing()).execute();
       return (await find(name)) ?? made;
     },

@@ -18,5 +18,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "webhooks", column: "previous_secret_sealed", owner: ownerOfWebhook },
   { table: "credentials", column: "secret_sealed", owner: ownerOfCredential },
   { table: "config_versions", column: "content_sealed", owner: ownerOfConfiguration },
-  { table: "kept_secrets", column: "sealed", owner: ownerOfKeptSecret },
+  { table: "kept_secrets", column: "content_sealed", owner: ownerOfKeptSecret },
 ];

@@ -10,7 +10,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
   await schema.createTable("kept_secrets")
     .addColumn("id", "text", (c) => c.primaryKey())
-    .addColumn("sealed", "text", (c) => c.notNull())
+    .addColumn("content_sealed", "text", (c) => c.notNull())
     .execute();
   const requests = schema.createTable("request_times")
     .addColumn("caller", "text", (c) => c.primaryKey())
