@@ -89,7 +89,8 @@ async function startReplicas(replicas: number): Promise<Deployment> {
   const database = await openDatabase(location);
   const sealing = createSealing(openKeyring(grown.folder, grown.sealingKey));
   const secrets = secretsInDatabase({ db: database.db, sealing, dataDir: grown.folder });
-  const authority = await openAuthority({ dataDir: grown.folder, secrets, clock: systemClock }).finally(() => database.close());
+  const authority = await openAuthority({ dataDir: grown.folder, secrets, clock: systemClock });
+  await database.close();
   return {
     location, authority, host: "127.0.0.1", port: grown.brokerPort, pids: grown.collectors.map(({ pid }) => pid), close: () => grown.close(),
   };

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts";
 import { STREAMED_TYPES } from "../../apps/collector/src/events/log.ts";

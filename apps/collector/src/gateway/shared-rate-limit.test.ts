@@ -28,7 +28,7 @@ const limiter = () => createSharedRateLimiter({ db: database.db, clock, upkeep: 
 describe("the rate limiter of several processes", () => {
   test("gives a caller one allowance at all of them, also when it asks all at once", async () => {
     const processes = [limiter(), limiter(), limiter()];
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => processes[index % 3]?.take("a", TIER)));
+    const answers = await Promise.all(Array.from({ length: 30 }, async (_, index) => processes[index % 3]?.take("a", TIER)));
     expect(answers.filter((answer) => answer?.allowed)).toHaveLength(10);
     expect(answers.filter((answer) => answer?.allowed).map((answer) => answer?.remaining ?? -1).toSorted((a, b) => a - b))
       .toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
