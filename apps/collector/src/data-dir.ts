@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { readTextFile, writeSecretFile } from "./certificates/key-file.ts";
+import { dirname, resolve } from "node:path";
+import type { Configuration } from "./configuration.ts";
 import { CollectorError } from "./errors.ts";
+import type { KeptSecrets } from "./replicas/kept-secrets.ts";
 
 /** Makes the directory where there is none. @throws CollectorError `data-dir-unusable`. */
 export function prepareDataDir(dataDir: string): void {
@@ -22,15 +23,11 @@ function makeDirectory(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/**
- * A secret that the first who asks makes and all others find.
- * @param name Of its file in the data directory.
- * @returns The file's text, 64 letters of base64url.
- */
-export function keptSecret(dataDir: string, name: string): Uint8Array {
-  const path = join(dataDir, name);
-  writeSecretFile(path, `${randomBytes(48).toString("base64url")}\n`, { replace: false });
-  return new TextEncoder().encode(readTextFile(path)?.trim());
+/** With which tokens are signed: what the configuration gives, else 64 letters of base64url that the first start has made. */
+export async function tokenSecret({ token }: Pick<Configuration, "token">, secrets: KeptSecrets): Promise<Uint8Array> {
+  if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
+  const made = await secrets.keep("token-secret", () => Promise.resolve(`${randomBytes(48).toString("base64url")}\n`));
+  return new TextEncoder().encode(made.trim());
 }
 
 /** A certificate or key that the configuration names. @throws CollectorError `certificate-unusable`. */

@@ -80,7 +80,7 @@ describe("lanthorn-collector", () => {
     expect(stderr.split(password).length).toBe(2);
     expect(stderr).not.toContain(token);
     expect(stderr).not.toContain("could not be closed");
-    for (const file of ["admin-password", "token-secret", ...(isOnPostgres() ? [] : ["lanthorn.db"])]) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+    for (const file of ["admin-password", ...(isOnPostgres() ? [] : ["token-secret", "lanthorn.db"])]) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
   });
 
   test("started again takes up its secret and its users, whatever password is named", async () => {

@@ -7,6 +7,7 @@ import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
 import { addBackupCommands } from "./backups/commands.ts";
 import { finishSwap } from "./backups/swap.ts";
+import type { Broker } from "./broker/broker.ts";
 import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate } from "./certificates/authority-files.ts";
@@ -15,7 +16,7 @@ import { ownPair } from "./certificates/own-pair.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
-import { keptSecret, prepareDataDir, readPem } from "./data-dir.ts";
+import { prepareDataDir, readPem, tokenSecret } from "./data-dir.ts";
 import { awaitDatabase } from "./db/await.ts";
 import { createAssets } from "./documents/assets.ts";
 import { createDocuments } from "./documents/documents.ts";
@@ -24,14 +25,14 @@ import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
 import { createClientAddress } from "./gateway/address.ts";
-import { createGateway, type Tiers } from "./gateway/app.ts";
+import { createGateway } from "./gateway/app.ts";
+import { tiersOf } from "./gateway/tiers.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
 import { databaseHealth, databaseMoves, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
 import { openListener } from "./gateway/listeners.ts";
 import { createRemotes } from "./gateway/proxy/remotes.ts";
 import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
-import { createRateLimiter } from "./gateway/rate-limit.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { isWildcard, urlHost } from "./gateway/url-host.ts";
 import { createMerges } from "./identity/merges.ts";
@@ -64,6 +65,7 @@ import { createPasswords } from "./services/people/passwords.ts";
 import { createPeople } from "./services/people/people.ts";
 import { createPeopleStore } from "./services/people/store.ts";
 import { readTokenKey } from "./services/people/token-key.ts";
+import { openReplicas, usingSecrets } from "./replicas/open.ts";
 import { noteScanFacts } from "./services/scans/note-scan-facts.ts";
 import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
@@ -101,7 +103,10 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   if (first?.generated) {
     process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
   }
-  const secret = configuration.token.secret === undefined ? keptSecret(dataDir, "token-secret") : new TextEncoder().encode(configuration.token.secret);
+  const sealing = createSealing(openKeyring(dataDir, configuration.sealing_key));
+  const replicas = await openReplicas({ db, sealing, dataDir, clock, log, lifecycle });
+  const { limiter, upkeep, duty } = replicas;
+  const secret = await tokenSecret(configuration, replicas.secrets);
   const { key_file: keyFile } = configuration.token;
   const audit = createAudit({ clock });
   const people = createPeople({
@@ -110,8 +115,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   lifecycle.onClose("people", () => people.close());
 
-  const sealing = createSealing(openKeyring(dataDir, configuration.sealing_key));
-  const diplomat = openDiplomat(configuration, { db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, log, version: VERSION });
+  const diplomat = openDiplomat(configuration, { db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, upkeep, log, version: VERSION });
   lifecycle.onClose("webhook deliveries", () => diplomat.close());
   await diplomat.start();
   const eventLog: EventLog = createEventLog({
@@ -123,25 +127,27 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     },
   });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
+  let tellOthers: Broker["announce"] = () => {};
   const published = (tenantId: string, fromSeq: number) => {
     live.published(tenantId, fromSeq);
     diplomat.published(tenantId);
+    tellOthers(tenantId);
   };
-  openRetention(configuration, { db, reads, clock, log, lifecycle });
-  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: configuration.alerts.keep_days });
+  replicas.follow(() => live.refresh());
+  openRetention(configuration, { db, reads, clock: upkeep, log, lifecycle });
+  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock: upkeep, logger: log }, { keepDays: configuration.alerts.keep_days });
   lifecycle.onClose("alerts", () => alerts.close());
 
-  const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log, lifecycle });
-  const cmod = openCmod(configuration, { db, reads, sealing, log: eventLog, published, audit, clock, logger: log, lifecycle });
+  const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
+  const cmod = openCmod(configuration, { db, reads, sealing, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
 
-  const authority = await openAuthority({ dataDir, clock });
+  const authority = await openAuthority({ dataDir, secrets: replicas.secrets, clock });
   publishCaCertificate(dataDir, authority);
   const names = () => [...machineNames(), ...configuration.https.names, ...[configuration.https.host, configuration.mqtt.host].filter((host) => !isWildcard(host))];
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
   lifecycle.onClose("server certificate", () => certificate.close());
 
   const topology = createTopology({ reads, clock });
-  const limiter = createRateLimiter({ clock });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = openVault({ db, reads, sealing, audit, clock, log, onHanded: onConfigured });
   const agents = openAgents({
@@ -154,23 +160,24 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: agents.admit, log });
   lifecycle.onClose("broker", () => broker.close());
-  const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock, logger: log }, { keepDays: configuration.scans.keep_days });
+  const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock: upkeep, logger: log }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
-  const backups = openBackups(configuration, { db, reads, log: eventLog, published, audit, clock, logger: log }, { program: PROGRAM, version: VERSION });
+  const backups = openBackups(configuration, { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log }, { program: PROGRAM, version: VERSION });
   lifecycle.onClose("backups", () => backups.close());
   await backups.run();
   const metrics = createMetrics();
   metrics.watchProcess();
   const merges = createMerges({ audit, clock });
-  const recomparison = createRecomparison({ db, reads, merges, clock, log });
+  const recomparison = createRecomparison({ db, reads, merges, clock: upkeep, log });
   lifecycle.onClose("comparison of devices", () => recomparison.close());
   const ingest = createIngest({
     registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
-    silentAfterSeconds: configuration.probes.silent_after_seconds,
+    silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();
-  await broker.start(ingest);
+  await broker.start(ingest, replicas.peersOf(live, ingest));
+  tellOthers = (tenantId) => broker.announce(tenantId);
 
   const tiers = tiersOf(configuration);
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
@@ -265,11 +272,6 @@ async function run(configuration: Configuration): Promise<void> {
   }
 }
 
-function tiersOf({ rate_limits: limits }: Configuration): Tiers {
-  const tier = ({ per_minute: perMinute, burst }: Configuration["rate_limits"]["standard"]) => ({ perMinute, burst });
-  return { standard: tier(limits.standard), admin: tier(limits.admin), service: tier(limits.service) };
-}
-
 const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes see, and serves it.").version(VERSION);
 program.command("run", { isDefault: true })
   .description("runs until SIGINT or SIGTERM; one line `ready {…}` on standard output says that it serves")
@@ -284,7 +286,7 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 addLicenseCommands(program, { clock, print });
 addMigrateCommand(program, { print });
 const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
-addCertificateCommand(program, { configuration, clock, print });
+addCertificateCommand(program, { configuration, clock, print, usingSecrets });
 addAdminCommands(program, { configuration, clock, operator: process.env["SUDO_USER"] ?? userInfo().username, print });
 addBackupCommands(program, { configuration, clock, version: VERSION, input: process.stdin, print, exit: (code) => process.exit(code) });
 try {

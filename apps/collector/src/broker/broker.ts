@@ -38,18 +38,29 @@ export interface ProbeReceiver {
   refused(probe: ProbeAddress, reason: RefusalReason, channel: UpChannel | null): void;
 }
 
+/** What collectors at one broker tell each other. */
+export interface Peers {
+  /** Another one has committed events of the tenant. */
+  committed(tenantId: string): void;
+  /** Another one is gone without a word; what it had taken and not committed, nobody has. One of those that are left is told. */
+  lost(): void;
+}
+
 /** The way between probes and this process; MQTT 3.1.1 in both kinds. */
 export interface Broker {
   /**
    * Begins to take probes' messages. An external broker that is away is no error: it is tried again.
+   * @param peers Where there can be other collectors at the broker.
    * @throws CollectorError `listen-failed`.
    */
-  start(receiver: ProbeReceiver): Promise<void>;
+  start(receiver: ProbeReceiver, peers?: Peers): Promise<void>;
   /**
    * Sends to one of a probe's own topics, QoS 1. Resolves when the broker has taken it; a probe that is not connected gets
    * it only when `retain` is set. Rejects while an external broker is away.
    */
   publish(probe: ProbeAddress, channel: DownChannel, payload: string, options: { readonly retain: boolean }): Promise<void>;
+  /** Tells other collectors, soon, that events of the tenant are committed. A hint: it may be lost, and says it once for many. */
+  announce(tenantId: string): void;
   /** Ends a probe's live session, if the broker is our own. */
   disconnect(probeId: string): void;
   /** Sessions of probes that are open; null where an external broker keeps them. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { PAYLOAD_MAX_BYTES, parseProbeTopic, PROBE_CHANNELS, probeTopic, TOPIC_PREFIX } from "@lanthorn/contract";
+import type { Socket } from "node:net";
+import { COLLECTOR_LOST_TOPIC, PAYLOAD_MAX_BYTES, parseProbeTopic, parseStreamTopic, PROBE_CHANNELS, probeTopic, streamTopic, TOPIC_PREFIX } from "@lanthorn/contract";
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
 import { connect, type IPublishPacket, type MqttClient } from "mqtt";
-import type { Broker, ProbeReceiver, UpChannel } from "./broker.ts";
+import type { Broker, Peers, ProbeReceiver, UpChannel } from "./broker.ts";
 
 export interface ExternalBrokerOptions {
   /** What this collector is called there: no two that run at the same time may be called the same. */
@@ -21,6 +22,8 @@ export interface ExternalBrokerOptions {
 const QOS = 1;
 const KEEPALIVE_SECONDS = 30;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** What is committed within this is announced once. */
+const ANNOUNCE_AFTER_MS = 20;
 /** Payloads that have arrived and are not yet committed, of all probes together. Past it, nothing more is read. */
 const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
 /**
@@ -50,6 +53,8 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   let cancelRetry = () => {};
   let inFlightBytes = 0;
   let waiting: (() => void)[] = [];
+  let peers: Peers | null = null;
+  let toAnnounce = new Set<string>();
   /** Ends each publish that the broker has not answered yet. */
   const unanswered = new Set<(error: Error) => void>();
 
@@ -66,7 +71,9 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   const subscribe = async (to: MqttClient) => {
     const topics = Object.entries(UP_CHANNELS)
       .map(([channel, whose]) => `${whose === "one" ? `$share/${options.group}/` : ""}${TOPIC_PREFIX}/+/+/${channel}`);
-    const grants = await to.subscribeAsync(topics, { qos: QOS });
+    const grants = await to.subscribeAsync([
+      ...topics, ...(peers ? [`$share/${options.group}/${COLLECTOR_LOST_TOPIC}`, `${TOPIC_PREFIX}/+/stream`] : []),
+    ], { qos: QOS });
     const refused = grants.filter((grant) => grant.qos >= 128);
     if (refused.length > 0) throw new Error("the broker does not let this collector subscribe to the probes' messages");
     backoff.reset();
@@ -74,7 +81,21 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     log.info({ host }, "connected to the broker");
   };
 
+  const hear = (packet: IPublishPacket): boolean => {
+    if (packet.topic === COLLECTOR_LOST_TOPIC) peers?.lost();
+    const tenantId = parseStreamTopic(packet.topic);
+    if (tenantId !== null && packet.payload.toString() !== options.name) peers?.committed(tenantId);
+    return packet.topic === COLLECTOR_LOST_TOPIC || tenantId !== null;
+  };
+  const announceAll = () => {
+    const tenants = toAnnounce;
+    toAnnounce = new Set();
+    if (!isReady) return;
+    for (const tenantId of tenants) client?.publish(streamTopic(tenantId), options.name, { qos: 0 });
+  };
+
   const take = async (receiver: ProbeReceiver, packet: IPublishPacket) => {
+    if (hear(packet)) return;
     const address = parseProbeTopic(packet.topic);
     if (!address || PROBE_CHANNELS[address.channel] !== "up") return;
     const { tenantId, probeId } = address;
@@ -93,7 +114,8 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   };
 
   return {
-    async start(receiver) {
+    async start(receiver, others) {
+      peers = others ?? null;
       client = connect(options.url, {
         clientId: `${options.name}-${randomUUID()}`,
         protocolVersion: 4,
@@ -103,6 +125,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
         // Ours waits longer each time, and by the clock that was passed in.
         reconnectPeriod: 0,
         queueQoSZero: false,
+        ...(peers ? { will: { topic: COLLECTOR_LOST_TOPIC, payload: Buffer.from(options.name), qos: QOS, retain: false } } : {}),
         ...(options.tls ? { ca: options.tls.ca, key: options.tls.key, cert: options.tls.certificate, rejectUnauthorized: true } : {}),
       });
       const own = client;
@@ -115,6 +138,8 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
         else waiting.push(() => done());
       };
       own.on("connect", () => {
+        // An acknowledgement waits for no other.
+        if ("setNoDelay" in own.stream) (own.stream as Socket).setNoDelay(true);
         subscribe(own).catch((error: unknown) => {
           lastFault = describeError(error);
           own.stream.destroy();
@@ -135,6 +160,10 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
         unanswered.add(abandon);
       });
       await Promise.race([sent, lost]).finally(() => unanswered.delete(abandon));
+    },
+    announce(tenantId) {
+      if (toAnnounce.size === 0) clock.after(ANNOUNCE_AFTER_MS, announceAll);
+      toAnnounce.add(tenantId);
     },
     // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
     disconnect: () => {},

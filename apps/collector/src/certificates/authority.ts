@@ -1,8 +1,7 @@
 import { createHash, type KeyObject, createPrivateKey, randomBytes, webcrypto } from "node:crypto";
-import { join } from "node:path";
 import type { Clock } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
-import { readTextFile, writeSecretFile } from "./key-file.ts";
+import { type KeptSecrets, secretsInFiles } from "../replicas/kept-secrets.ts";
 import { sanList } from "./names.ts";
 import { parseCertificateRequest } from "./request.ts";
 import { x509 } from "./x509.ts";
@@ -48,28 +47,24 @@ const SERVER_DAYS = 397;
 const BACKDATE_MS = 3_600_000;
 /** Of servers. */
 const SERVER_NAME = "lanthorn-collector";
-const CA_FILE = "ca.pem";
 const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
 /**
- * Opens the authority in `dataDir`, or makes it there at the first start: EC P-256, ten years, key and certificate in one
- * file of mode 0600 that is written whole, so that a crash leaves no key without its certificate.
+ * Opens the authority in `dataDir`, or where the deployment keeps its secrets, or makes it there at the first start: EC P-256, ten
+ * years, key and certificate in one text, so that a crash leaves no key without its certificate.
  * @throws CollectorError `certificate-unusable` for a file that is there and cannot be used; it is never replaced, because every probe
  * pins it.
  */
-export async function openAuthority(deps: { readonly dataDir: string; readonly clock: Pick<Clock, "now"> }): Promise<Authority> {
-  const path = join(deps.dataDir, CA_FILE);
+export async function openAuthority(
+  deps: { readonly dataDir: string; readonly secrets?: KeptSecrets; readonly clock: Pick<Clock, "now"> },
+): Promise<Authority> {
+  const { secrets = secretsInFiles(deps.dataDir) } = deps;
   try {
-    let text = readTextFile(path);
-    if (text === null) {
-      writeSecretFile(path, await createCa(deps.clock.now()), { replace: false });
-      text = readTextFile(path) ?? "";
-    }
-    return await useCa(text, deps.clock);
+    return await useCa(await secrets.keep("ca.pem", () => createCa(deps.clock.now())), deps.clock);
   } catch (cause) {
-    throw new CollectorError(
-      "certificate-unusable", `cannot use the certificate authority in ${path}: restore it from a backup`, { cause },
-    );
+    if (cause instanceof CollectorError) throw cause;
+    const place = deps.secrets ? "the database" : deps.dataDir;
+    throw new CollectorError("certificate-unusable", `cannot use the certificate authority in ${place}: restore it from a backup`, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Command } from "commander";
 import type { Configuration } from "../configuration.ts";
+import type { usingSecrets } from "../replicas/open.ts";
 import { openAuthority } from "./authority.ts";
 import { writeBrokerCertificate } from "./authority-files.ts";
 
@@ -15,6 +16,8 @@ export function addCertificateCommand(program: Command, deps: {
   readonly configuration: (file: string | null) => Configuration;
   readonly clock: Clock;
   readonly print: (text: string) => void;
+  /** Opens what the deployment keeps, for as long as `use` lasts. */
+  readonly usingSecrets: typeof usingSecrets;
 }): void {
   program.command("certificate")
     .description("issues a certificate for an external broker, from this collector's own CA")
@@ -22,9 +25,9 @@ export function addCertificateCommand(program: Command, deps: {
     .requiredOption("--out <directory>", "where broker.pem, broker.key and ca-certificate.pem are written")
     .option("--config <file>", "the collector's configuration, which says where its data directory is")
     .action(async ({ name, out, config }: Options) => {
-      const { data_dir: dataDir } = deps.configuration(config ?? null);
-      const authority = () => openAuthority({ dataDir, clock: deps.clock });
-      const files = await writeBrokerCertificate({ dataDir, authority, names: name, directory: out });
+      const files = await deps.usingSecrets(deps.configuration(config ?? null), (secrets, dataDir) => writeBrokerCertificate({
+        dataDir, authority: () => openAuthority({ dataDir, secrets, clock: deps.clock }), names: name, directory: out,
+      }));
       deps.print(files.join("\n"));
     });
 }

@@ -7,7 +7,12 @@ import type { Schema } from "./schema.ts";
  * the first read, and before `lockTenant`: two probes of a site that both see a new host would otherwise make two devices of it.
  * SQLite has one writer at a time, so that nothing is to be done there.
  */
-export async function lockSite(trx: Transaction<Schema>, siteId: string): Promise<void> {
-  if (!hasRowLocks(trx)) return;
-  await trx.updateTable("sites").set((eb) => ({ name: eb.ref("name") })).where("id", "=", siteId).execute();
+export function lockSite(trx: Transaction<Schema>, siteId: string): Promise<void> {
+  return lockSites(trx, [siteId]);
+}
+
+/** The same with several, in the one order in which all take them. */
+export async function lockSites(trx: Transaction<Schema>, siteIds: readonly string[]): Promise<void> {
+  if (!hasRowLocks(trx) || siteIds.length === 0) return;
+  await trx.selectFrom("sites").select("id").where("id", "in", siteIds).orderBy("id").forNoKeyUpdate().execute();
 }

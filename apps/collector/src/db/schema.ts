@@ -254,4 +254,10 @@ export interface Schema {
     id: string; tenant_id: string; device_id: string; version: number; content_sealed: string; size_bytes: number; lines: number;
     lines_added: number; lines_removed: number; changed_by: string; comment: string; captured_at: string; created_at: string;
   };
+  /** Duties that one process of several has: `beats` rise while the holder lives. */
+  leases: { name: string; holder: string; beats: number };
+  /** What the deployment has made for itself, sealed: see `secretsInDatabase`. */
+  kept_secrets: { id: string; content_sealed: string };
+  /** When each caller has asked in the last minute, as a JSON list of milliseconds since the epoch: see `createSharedRateLimiter`. */
+  request_times: { caller: string; times: string; updated_at: number };
 }

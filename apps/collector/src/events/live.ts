@@ -26,6 +26,8 @@ export interface SubscribeOptions {
 export interface LiveEvents {
   /** Events from `fromSeq` on are committed. Cheap when nobody watches the tenant. */
   published(tenantId: string, fromSeq: number): void;
+  /** Looks for what others have committed, for everybody who watches. */
+  refresh(): void;
   /** Every event after `since` that passes the filters, once and in order. @returns What ends it. */
   subscribe(options: SubscribeOptions, consumer: Consumer): () => void;
 }
@@ -116,17 +118,22 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
     }
   };
 
+  const published = (tenantId: string) => {
+    const stream = streams.get(tenantId);
+    if (!stream) return;
+    stream.publications += 1;
+    stream.again = true;
+    if (stream.reading || stream.live.size === 0) return;
+    tellLive(tenantId, stream).catch((error: unknown) => {
+      deps.logger.error({ reason: describeError(error) }, "the event log could not be read for the live stream");
+      for (const { consumer } of stream.live) consumer.failed();
+    });
+  };
+
   return {
-    published(tenantId) {
-      const stream = streams.get(tenantId);
-      if (!stream) return;
-      stream.publications += 1;
-      stream.again = true;
-      if (stream.reading || stream.live.size === 0) return;
-      tellLive(tenantId, stream).catch((error: unknown) => {
-        deps.logger.error({ reason: describeError(error) }, "the event log could not be read for the live stream");
-        for (const { consumer } of stream.live) consumer.failed();
-      });
+    published: (tenantId) => published(tenantId),
+    refresh() {
+      for (const [tenantId, { live }] of streams) if (live.size > 0) published(tenantId);
     },
 
     subscribe(options, consumer) {

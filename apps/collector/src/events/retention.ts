@@ -32,7 +32,9 @@ export function createRetention(
     }
     const last = oldest[count - 1];
     if (last === undefined) return 0;
-    await trx.deleteFrom("events").where("tenant_id", "=", tenantId).where("seq", "<=", last.seq).execute();
+    const { numDeletedRows } = await trx.deleteFrom("events").where("tenant_id", "=", tenantId).where("seq", "<=", last.seq).executeTakeFirst();
+    // Another process has been at it at the same moment, and has counted.
+    if (numDeletedRows === 0n) return 0;
     await trx.updateTable("tenants").set((eb) => ({ event_bytes: eb("event_bytes", "-", freed) })).where("id", "=", tenantId).execute();
     return count;
   });

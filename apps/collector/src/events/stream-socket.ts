@@ -57,7 +57,7 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     const url = parseTarget(request.url);
     const query = StreamQuery.safeParse(Object.fromEntries(url.searchParams));
     const identity = await identify(url, request.headers.authorization);
-    const refusal = refuse({ url, peer, identity });
+    const refusal = await refuse({ url, peer, identity });
     if (refusal) {
       endWithError(socket, refusal.error, refusal.headers);
       return;
@@ -79,9 +79,9 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     return token === undefined ? null : deps.authentication.byToken(token);
   };
 
-  const refuse = (upgrade: { readonly url: URL; readonly peer: Peer; readonly identity: Identity | string | null }) => {
+  const refuse = async (upgrade: { readonly url: URL; readonly peer: Peer; readonly identity: Identity | string | null }) => {
     const { caller, tier } = callerOf(upgrade.identity, upgrade.peer, deps.tiers);
-    const allowance = deps.limiter.take(caller, tier);
+    const allowance = await deps.limiter.take(caller, tier);
     const headers = allowanceHeaders(allowance);
     if (!allowance.allowed) return { headers, error: rateLimited("too many requests", allowance.retryAfterMs) };
     if (upgrade.url.pathname !== PATH) {

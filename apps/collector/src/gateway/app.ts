@@ -172,7 +172,7 @@ async function readIdentity(
 function limitRate({ limiter, tiers }: GatewayDependencies) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
     const { caller, tier } = isPreflight(c.req.raw) ? preflightOf(c.env.peer, tiers) : callerOf(c.var.identity, c.env.peer, tiers);
-    const allowance = limiter.take(caller, tier);
+    const allowance = await limiter.take(caller, tier);
     for (const [name, value] of Object.entries(allowanceHeaders(allowance))) c.header(name, value);
     if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);
     await next();

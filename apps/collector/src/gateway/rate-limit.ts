@@ -17,7 +17,7 @@ export interface Allowance {
 
 export interface RateLimiter {
   /** Counts a request of `caller`, unless it is refused: a refused one takes nothing, so that waiting always helps. */
-  take(caller: string, tier: Tier): Allowance;
+  take(caller: string, tier: Tier): Allowance | Promise<Allowance>;
 }
 
 const MINUTE_MS = 60_000;
@@ -30,7 +30,7 @@ const MOST_CALLERS = 10_000;
  * Two sliding windows for each caller. The times of the last minute's requests are kept, so a window is exactly a window:
  * counters that start again at each full minute allow twice the limit across their edge.
  */
-export function createRateLimiter(deps: { readonly clock: Clock }): RateLimiter {
+export function createRateLimiter(deps: { readonly clock: Clock }): { take(caller: string, tier: Tier): Allowance } {
   const callers = new Map<string, number[]>();
   return {
     take(caller, tier) {
@@ -41,17 +41,20 @@ export function createRateLimiter(deps: { readonly clock: Clock }): RateLimiter 
       callers.delete(caller);
       callers.set(caller, times);
       if (callers.size > MOST_CALLERS) callers.delete(callers.keys().next().value as string);
-
-      const inSecond = times.length - (times.findLastIndex((at) => at <= now - SECOND_MS) + 1);
-      const room = Math.min(tier.perMinute - times.length, tier.burst - inSecond);
-      if (room > 0) {
-        times.push(now);
-        return { allowed: true, limit: tier.perMinute, remaining: room - 1, retryAfterMs: 0 };
-      }
-      const retryAfterMs = Math.max(untilRoom(times, tier.perMinute, MINUTE_MS, now), untilRoom(times, tier.burst, SECOND_MS, now));
-      return { allowed: false, limit: tier.perMinute, remaining: 0, retryAfterMs };
+      const allowance = judge(times, tier, now);
+      if (allowance.allowed) times.push(now);
+      return allowance;
     },
   };
+}
+
+/** @param times Of the requests of the last minute, oldest first. @returns Whether one more is allowed now. */
+export function judge(times: readonly number[], tier: Tier, now: number): Allowance {
+  const inSecond = times.length - (times.findLastIndex((at) => at <= now - SECOND_MS) + 1);
+  const room = Math.min(tier.perMinute - times.length, tier.burst - inSecond);
+  if (room > 0) return { allowed: true, limit: tier.perMinute, remaining: room - 1, retryAfterMs: 0 };
+  const retryAfterMs = Math.max(untilRoom(times, tier.perMinute, MINUTE_MS, now), untilRoom(times, tier.burst, SECOND_MS, now));
+  return { allowed: false, limit: tier.perMinute, remaining: 0, retryAfterMs };
 }
 
 /** The window has room again when the request `allowed` places from the end has left it. */

@@ -2,8 +2,9 @@ import { type Batch, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract
 import { toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import { insertMany } from "../db/insert-many.ts";
-import { lockSite } from "../db/lock-site.ts";
+import { lockSites } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
+import { selectIn } from "../db/select-in.ts";
 import type { Appended, EventLog, NewEvent } from "../events/log.ts";
 import { keysOf, keyText } from "../identity/keys.ts";
 import type { Merges } from "../identity/merges.ts";
@@ -58,31 +59,103 @@ export function readEvents(batch: Batch): ReadBatch {
   return { queueId: batch.queue_id, after: batch.after, lateBefore: toInstant(Date.parse(batch.sent_at) - LATE_AFTER_MS), events };
 }
 
-/**
- * Commits what a batch holds beyond the queue's watermark, all of it or nothing: devices and what hangs on them, the event
- * log, and the watermark itself, in one transaction, the site held from its start: neither another probe of the site nor the
- * same batch in another process comes in between. What the collector has already is left out, so a batch may come again.
- */
-export function commitBatch(
-  deps: { readonly db: Kysely<Schema>; readonly log: EventLog; readonly merges: Merges },
-  probe: ProbeSite,
-  batch: ReadBatch,
-  receivedAt: string,
-): Promise<Committed> {
-  return deps.db.transaction().execute(async (trx) => {
-    await lockSite(trx, probe.siteId);
-    const watermark = await readWatermark(trx, probe.probeId, batch.queueId);
-    if (batch.after > watermark) return { watermark, isGap: true, appended: null, rejected: 0 };
-    const fresh = batch.events.filter(({ seq }) => seq > watermark);
-    const last = fresh.at(-1);
-    if (!last) return { watermark, isGap: false, appended: null, rejected: 0 };
-    const read = fresh.flatMap((entry) => ("event" in entry ? [entry] : []));
-    const rejected = fresh.flatMap((entry) => ("event" in entry ? [] : [entry]));
+/** A batch, whose it is and when it came. */
+export interface Delivered {
+  readonly probe: ProbeSite;
+  readonly batch: ReadBatch;
+  readonly receivedAt: string;
+}
 
-    const shown = shownOf(read.map(({ event }) => event));
-    if (shown.length > 0) await takeMovedInterfaces(trx, probe, shown);
-    const set = await loadWorkingSet(trx, probe, wantedOf(read.map(({ event }) => event), shown));
-    const entries = read.map(({ seq, event }): NewEvent => {
+interface CommitDependencies {
+  readonly db: Kysely<Schema>;
+  readonly log: EventLog;
+  readonly merges: Merges;
+}
+
+/**
+ * Commits what batches hold beyond their queues' watermarks, all of it or nothing: devices and what hangs on them, the event
+ * log, and the watermarks themselves, in one transaction, the sites held from its start: neither another probe of a site nor the
+ * same batch in another process comes in between. What the collector has already is left out, so a batch may come again.
+ * @param deliveries No two of one probe.
+ * @returns What became of each, in their order.
+ */
+export function commitBatches(deps: CommitDependencies, deliveries: readonly Delivered[]): Promise<readonly Committed[]> {
+  return deps.db.transaction().execute(async (trx) => {
+    const bySite = groupBy(deliveries, ({ probe }) => probe.siteId);
+    await lockSites(trx, [...bySite.keys()]);
+    const watermarks = await readWatermarks(trx, deliveries);
+    const drafts = new Map<Delivered, Draft>();
+    for (const atSite of bySite.values()) {
+      for (const draft of await applyAtSite(trx, deps.merges, atSite, watermarks)) drafts.set(draft.delivery, draft);
+    }
+    const inOrder = deliveries.map((delivery) => drafts.get(delivery) as Draft);
+    const appended = new Map<Draft, Appended>();
+    for (const [tenantId, ofTenant] of [...groupBy(inOrder, ({ delivery }) => delivery.probe.tenantId)].toSorted(byKey)) {
+      const entries = ofTenant.flatMap((draft) => draft.entries);
+      let { fromSeq } = entries.length === 0 ? { fromSeq: 0 } : await deps.log.append(trx, tenantId, entries);
+      for (const draft of ofTenant) {
+        if (draft.entries.length > 0) appended.set(draft, { fromSeq, toSeq: fromSeq + draft.entries.length - 1 });
+        fromSeq += draft.entries.length;
+      }
+    }
+    await insertMany(trx, "rejected_events", inOrder.flatMap(({ delivery: { probe, batch, receivedAt }, rejected }) =>
+      rejected.map(({ seq, rejected: reason, raw }) => ({
+        probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
+        payload: toText(raw),
+      }))));
+    await upsertMany(
+      trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] },
+      inOrder.filter(({ isNews }) => isNews).map(({ delivery: { probe, batch, receivedAt }, watermark }) => (
+        { probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark, updated_at: receivedAt }
+      )),
+    );
+    return inOrder.map((draft): Committed => ({
+      watermark: draft.watermark, isGap: draft.isGap, appended: appended.get(draft) ?? null, rejected: draft.rejected.length,
+    }));
+  });
+}
+
+/** `commitBatches` with one. */
+export async function commitBatch(deps: CommitDependencies, probe: ProbeSite, batch: ReadBatch, receivedAt: string): Promise<Committed> {
+  const [committed] = await commitBatches(deps, [{ probe, batch, receivedAt }]);
+  return committed as Committed;
+}
+
+/** What is to be written of a batch. */
+interface Draft {
+  readonly delivery: Delivered;
+  readonly watermark: number;
+  readonly isGap: boolean;
+  /** Whether it holds anything beyond the watermark. */
+  readonly isNews: boolean;
+  readonly entries: readonly NewEvent[];
+  readonly rejected: readonly Extract<ReadEvent, { readonly rejected: string }>[];
+}
+
+/** Applies batches of one site's probes to its devices, and says what else is to be written. */
+async function applyAtSite(
+  trx: Transaction<Schema>, merges: Merges, deliveries: readonly Delivered[], watermarks: ReadonlyMap<string, number>,
+): Promise<readonly Draft[]> {
+  const known = deliveries.map((delivery) => {
+    const { probe, batch } = delivery;
+    const watermark = watermarks.get(queueKey(probe.probeId, batch.queueId)) ?? 0;
+    const isGap = batch.after > watermark;
+    const fresh = isGap ? [] : batch.events.filter(({ seq }) => seq > watermark);
+    return {
+      delivery, isGap, isNews: fresh.length > 0, watermark: fresh.at(-1)?.seq ?? watermark,
+      read: fresh.flatMap((entry) => ("event" in entry ? [entry] : [])),
+      rejected: fresh.flatMap((entry) => ("event" in entry ? [] : [entry])),
+    };
+  });
+  const events = known.flatMap(({ read }) => read.map(({ event }) => event));
+  const [first] = deliveries;
+  if (events.length === 0 || !first) return known.map((draft) => ({ ...draft, entries: [] }));
+  const shown = shownOf(events);
+  if (shown.length > 0) await takeMovedInterfaces(trx, first.probe, shown);
+  const set = await loadWorkingSet(trx, first.probe, wantedOf(events, shown));
+  const drafts = known.map((draft) => {
+    const { probe, batch, receivedAt } = draft.delivery;
+    const entries = draft.read.map(({ seq, event }): NewEvent => {
       const { type, deviceId, data } = applyEvent(event, { set, receivedAt });
       return {
         type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
@@ -90,25 +163,36 @@ export function commitBatch(
         isLate: event.occurred_at < batch.lateBefore,
       };
     });
-    await saveWorkingSet(trx, set);
-    const joined = await joinSeen(trx, deps.merges, set);
-    const told = joined.size === 0 ? entries : entries.map((entry) => asJoined(entry, joined));
-    const appended = told.length === 0 ? null : await deps.log.append(trx, probe.tenantId, told);
-    await insertMany(trx, "rejected_events", rejected.map(({ seq, rejected: reason, raw }) => ({
-      probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
-      payload: toText(raw),
-    })));
-    await upsertMany(trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] }, [
-      { probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark: last.seq, updated_at: receivedAt },
-    ]);
-    return { watermark: last.seq, isGap: false, appended, rejected: rejected.length };
+    return { ...draft, entries };
   });
+  await saveWorkingSet(trx, set);
+  const joined = await joinSeen(trx, merges, set);
+  return joined.size === 0 ? drafts : drafts.map((draft) => ({ ...draft, entries: draft.entries.map((entry) => asJoined(entry, joined)) }));
 }
 
-async function readWatermark(trx: Transaction<Schema>, probeId: string, queueId: string): Promise<number> {
-  const queue = await trx.selectFrom("probe_queues").select("watermark").where("probe_id", "=", probeId).where("queue_id", "=", queueId)
-    .executeTakeFirst();
-  return queue?.watermark ?? 0;
+async function readWatermarks(trx: Transaction<Schema>, deliveries: readonly Delivered[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await selectIn(deliveries.map(({ probe }) => probe.probeId), (list) => trx.selectFrom("probe_queues")
+    .select(["probe_id", "queue_id", "watermark"]).where("probe_id", "in", list).execute());
+  return new Map(rows.map((row) => [queueKey(row.probe_id, row.queue_id), row.watermark]));
+}
+
+function queueKey(probeId: string, queueId: string): string {
+  return `${probeId} ${queueId}`;
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+/** Tenants are held in the same order by all. */
+function byKey(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : 1;
 }
 
 function wantedOf(events: readonly ProbeEvent[], shown: readonly ShownInterface[]): Parameters<typeof loadWorkingSet>[2] {

@@ -5,10 +5,11 @@ import type { z } from "zod";
 import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
+import type { Lease } from "../replicas/lease.ts";
 import type { Merges } from "../identity/merges.ts";
 import { readEvents } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
-import { deliverBatch } from "./deliver-batch.ts";
+import { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
@@ -20,6 +21,8 @@ import { createUnderWay } from "./under-way.ts";
 export interface Ingest extends ProbeReceiver {
   /** Before the broker is started. */
   start(): Promise<void>;
+  /** Asks all probes to send again what nobody has confirmed: after one that had taken it has died. Never rejects. */
+  askAllAgain(): Promise<void>;
   /** To be called after a revocation is committed: the site's devices are no longer watched by this probe. */
   revoked(probeId: string): Promise<void>;
   /** To be called after a change of what a site's probes, or these probes, are told: tells each, or when it comes back. Never rejects. */
@@ -56,6 +59,8 @@ export interface IngestDependencies {
     online(probe: KnownProbe, runId: string): Promise<void>;
   };
   readonly measure?: IngestMeasure;
+  /** Where several processes take what probes send: which of them says that one is silent. */
+  readonly duty?: Pick<Lease, "isHeld"> | null;
 }
 
 /** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
@@ -67,8 +72,10 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const probes = createProbesStore(deps);
   const refusals = createRefusals({ probes, clock, log: logger, measure: deps.measure });
   const underWay = createUnderWay({ clock });
+  const group = createGroupCommit({ db: deps.db, log: deps.log, merges: deps.merges, published: deps.published, logger });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
+    duty: deps.duty ?? null,
     canHear: () => deps.broker.health().status === "ok",
     serial: (probeId, work) => serial.run(probeId, work),
   });
@@ -95,9 +102,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
       return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, receivedAt);
     }
     const { batch } = decoded;
-    const committed = await deliverBatch({ db: deps.db, log: deps.log, merges: deps.merges, logger }, probe, readEvents(batch), receivedAt);
+    const committed = await group.commit({ probe, batch: readEvents(batch), receivedAt });
     fault = null;
-    if (committed.appended) deps.published(probe.tenantId, committed.appended.fromSeq);
     deps.measure?.batch({
       stored: committed.appended ? committed.appended.toSeq - committed.appended.fromSeq + 1 : 0, rejected: committed.rejected,
       seconds: (clock.monotonic() - startedAt) / 1000, ageSeconds: Math.max(0, clock.now() - Date.parse(batch.sent_at)) / 1000,
@@ -129,7 +135,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
     switch (status.state) {
       case "online":
-        if (retained) return askAgain(probe);
+        // Another collector may have been there all the time.
+        if (retained) return deps.duty?.isHeld() ?? true ? askAgain(probe) : undefined;
         await watch.heard(probe);
         if (probe.runId !== status.run_id) await probes.setRun(probe.probeId, { runId: status.run_id, version: status.version });
         await deps.commands?.online(probe, status.run_id);
@@ -205,6 +212,13 @@ export function createIngest(deps: IngestDependencies): Ingest {
       if (channel !== "events" || reason !== "too-large" || isClosed) return;
       const refused = { code: "too-large" as const, message: "the payload is too large to be read" };
       void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
+    },
+    async askAllAgain() {
+      try {
+        await Promise.all((await probes.listOnline()).map(askAgain));
+      } catch (error) {
+        logger.warn({ reason: describeError(error) }, "probes could not be asked to send again");
+      }
     },
     revoked: (probeId) => watch.revoked(probeId),
     async configured(whom) {

@@ -1,8 +1,10 @@
 import type { EventData } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
+import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
+import type { Lease } from "../replicas/lease.ts";
 import { type KnownProbe, type ProbesStore, setDevicesUnknown } from "./probes-store.ts";
 
 /** Knows which probes are there, and says so once when one falls silent or comes back. */
@@ -36,6 +38,8 @@ const STALL_MS = 5000;
 const LOST_GRACE_MS = 5000;
 /** `last_heard_at` is for people to read; writing it with every message would cost a commit each. */
 const WRITE_HEARD_EVERY_MS = 15_000;
+/** How often is looked at what other processes have heard. */
+const SHARE_EVERY_MS = 5000;
 
 export function createPresenceWatch(deps: {
   readonly db: Kysely<Schema>;
@@ -49,10 +53,18 @@ export function createPresenceWatch(deps: {
   readonly clock: Clock;
   readonly logger: Log;
   readonly silentAfterSeconds: number;
+  /** Where several processes hear the probes: which of them says that one is silent. Null where this is the only one. */
+  readonly duty: Pick<Lease, "isHeld"> | null;
 }): PresenceWatch {
-  const { clock, db } = deps;
+  const { clock, db, duty } = deps;
   const silentAfterMs = deps.silentAfterSeconds * 1000;
+  // Others judge by what is written.
+  const writeEveryMs = Math.min(WRITE_HEARD_EVERY_MS, silentAfterMs / 4);
   const online = new Map<string, Watched>();
+  /** What is to be written with the next check: a commit for all instead of one each. */
+  let unwritten = new Map<string, string>();
+  let writing: Promise<void> | null = null;
+  let sharing: Promise<void> | null = null;
   let lastCheck = clock.monotonic();
 
   const watch = (probe: KnownProbe, lastHeardAt: string) =>
@@ -68,8 +80,11 @@ export function createPresenceWatch(deps: {
       message: how.isCleanStop ? "the probe was stopped" : "nothing is heard from the probe any more",
     };
     const appended = await db.transaction().execute(async (trx) => {
+      await lockSite(trx, probe.siteId);
+      // Unless another process has heard it since.
       const { numUpdatedRows } = await trx.updateTable("probes").set({ state: "silent", silent_since: at, last_heard_at: lastHeardAt })
-        .where("id", "=", probe.probeId).where("state", "=", "online").where("revoked_at", "is", null).executeTakeFirst();
+        .where("id", "=", probe.probeId).where("state", "=", "online").where("revoked_at", "is", null)
+        .where((eb) => eb.or([eb("last_heard_at", "is", null), eb("last_heard_at", "<=", lastHeardAt)])).executeTakeFirst();
       if (numUpdatedRows === 0n) return null;
       await setDevicesUnknown(trx, probe.siteId);
       return deps.log.append(trx, probe.tenantId, [eventOf(probe, "probe_silent", at, data)]);
@@ -82,8 +97,9 @@ export function createPresenceWatch(deps: {
 
   const welcome = async (probe: KnownProbe, at: string) => {
     const appended = await db.transaction().execute(async (trx) => {
-      const before = await trx.selectFrom("probes").select(["state", "silent_since"]).where("id", "=", probe.probeId)
-        .where("revoked_at", "is", null).executeTakeFirst();
+      // Written before it is read: of two processes that hear it at once, one says that it is back.
+      const before = await trx.updateTable("probes").set((eb) => ({ state: eb.ref("state") })).where("id", "=", probe.probeId)
+        .where("revoked_at", "is", null).returning(["state", "silent_since"]).executeTakeFirst();
       if (!before) return null;
       await trx.updateTable("probes").set({ state: "online", silent_since: null, last_heard_at: at }).where("id", "=", probe.probeId)
         .execute();
@@ -119,12 +135,45 @@ export function createPresenceWatch(deps: {
     for (const entry of online.values()) {
       if (!deps.canHear()) entry.deadline = Math.max(entry.deadline, now + silentAfterMs);
       else if (lateMs > STALL_MS) entry.deadline += lateMs;
-      if (entry.deadline > now || entry.isJudged) continue;
+      if (entry.deadline > now || entry.isJudged || !(duty?.isHeld() ?? true)) continue;
       entry.isJudged = true;
       void judge(entry);
     }
+    writing ??= write();
+  };
+
+  const write = async () => {
+    const times = unwritten;
+    unwritten = new Map();
+    try {
+      await deps.probes.setHeard(times);
+    } catch (error) {
+      deps.logger.warn({ reason: describeError(error) }, "when probes were heard could not be written");
+    } finally {
+      writing = null;
+    }
+  };
+  /** What others have heard, as what this process has: the time begins anew when a newer word of it is there. */
+  const share = async () => {
+    try {
+      const rows = new Map((await deps.probes.listOnline()).map((probe) => [probe.probeId, probe]));
+      for (const probe of rows.values()) {
+        const entry = online.get(probe.probeId);
+        const heardAt = probe.lastHeardAt ?? toInstant(clock.now());
+        if (!entry) watch(probe, heardAt);
+        else if (heardAt > entry.lastHeardAt) Object.assign(entry, { lastHeardAt: heardAt, deadline: clock.monotonic() + silentAfterMs });
+      }
+      for (const id of online.keys()) if (!rows.has(id)) online.delete(id);
+    } catch (error) {
+      deps.logger.warn({ reason: describeError(error) }, "what other collectors have heard could not be read");
+    } finally {
+      sharing = null;
+    }
   };
   const stopChecking = clock.every(CHECK_EVERY_MS, check);
+  const stopSharing = duty === null ? () => {} : clock.every(SHARE_EVERY_MS, () => {
+    sharing ??= share();
+  });
 
   return {
     async start() {
@@ -134,16 +183,20 @@ export function createPresenceWatch(deps: {
     async heard(probe) {
       const at = toInstant(clock.now());
       const entry = online.get(probe.probeId);
-      if (!entry) return welcome(probe, at);
+      if (!entry || probe.state === "silent") return welcome(probe, at);
       entry.deadline = clock.monotonic() + silentAfterMs;
       entry.lastHeardAt = at;
-      if (clock.monotonic() - entry.writtenAt < WRITE_HEARD_EVERY_MS) return undefined;
+      if (clock.monotonic() - entry.writtenAt < writeEveryMs) return undefined;
       entry.writtenAt = clock.monotonic();
-      return deps.probes.setHeard(probe.probeId, at);
+      unwritten.set(probe.probeId, at);
+      return undefined;
     },
     async stopped(probe) {
       const entry = online.get(probe.probeId);
-      if (entry) await silence(entry, { isCleanStop: true });
+      if (!entry) return;
+      // This is the last word of it, whoever heard those before.
+      entry.lastHeardAt = toInstant(clock.now());
+      await silence(entry, { isCleanStop: true });
     },
     lost(probe) {
       const entry = online.get(probe.probeId);
@@ -153,12 +206,16 @@ export function createPresenceWatch(deps: {
       online.delete(probeId);
       await db.transaction().execute(async (trx) => {
         const probe = await trx.selectFrom("probes").select("site_id").where("id", "=", probeId).executeTakeFirst();
-        if (probe) await setDevicesUnknown(trx, probe.site_id);
+        if (!probe) return;
+        await lockSite(trx, probe.site_id);
+        await setDevicesUnknown(trx, probe.site_id);
       });
     }),
     async close() {
       stopChecking();
-      for (const { probe, lastHeardAt } of online.values()) await deps.probes.setHeard(probe.probeId, lastHeardAt);
+      stopSharing();
+      await Promise.all([writing, sharing]);
+      await deps.probes.setHeard(new Map([...online.values()].map(({ probe, lastHeardAt }) => [probe.probeId, lastHeardAt])));
     },
   };
 }

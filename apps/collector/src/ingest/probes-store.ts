@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
-import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import type { ProbeSite } from "./commit-batch.ts";
 
@@ -30,7 +29,8 @@ export interface ProbesStore {
   listOnline(): Promise<readonly KnownProbe[]>;
   /** Those of a site, or of these ids, that are not revoked. */
   listOf(whom: { readonly siteId: string } | { readonly probeIds: readonly string[] }): Promise<readonly KnownProbe[]>;
-  setHeard(probeId: string, at: string): Promise<void>;
+  /** @param times Probe → when it was heard. */
+  setHeard(times: ReadonlyMap<string, string>): Promise<void>;
   setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
   setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
   addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
@@ -53,8 +53,15 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       if ("siteId" in whom) return (await query.where("site_id", "=", whom.siteId).execute()).map(toKnown);
       return whom.probeIds.length === 0 ? [] : (await query.where("id", "in", whom.probeIds).execute()).map(toKnown);
     },
-    async setHeard(probeId, at) {
-      await db.updateTable("probes").set({ last_heard_at: at }).where("id", "=", probeId).execute();
+    async setHeard(times) {
+      if (times.size === 0) return;
+      await db.transaction().execute(async (trx) => {
+        // In one order in all processes, so that no two wait for each other.
+        for (const [id, at] of [...times].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+          await trx.updateTable("probes").set({ last_heard_at: at }).where("id", "=", id)
+            .where((eb) => eb.or([eb("last_heard_at", "is", null), eb("last_heard_at", "<", at)])).execute();
+        }
+      });
     },
     async setRun(probeId, { runId, version }) {
       await db.updateTable("probes").set({ run_id: runId, version }).where("id", "=", probeId).execute();
@@ -63,8 +70,9 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       await db.updateTable("probes").set({ health: json, version }).where("id", "=", probeId).execute();
     },
     addRefused: (probeId, counts) => db.transaction().execute(async (trx) => {
-      const query = trx.selectFrom("probes").select("refused").where("id", "=", probeId);
-      const row = await (hasRowLocks(trx) ? query.forUpdate() : query).executeTakeFirst();
+      // Written before it is read: another process waits here.
+      const row = await trx.updateTable("probes").set((eb) => ({ refused: eb.ref("refused") })).where("id", "=", probeId)
+        .returning("refused").executeTakeFirst();
       if (!row) return;
       const total = JSON.parse(row.refused) as Record<string, number>;
       for (const [reason, count] of Object.entries(counts)) total[reason] = (total[reason] ?? 0) + count;

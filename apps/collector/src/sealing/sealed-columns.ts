@@ -9,6 +9,7 @@ interface SealedColumn {
 
 export const ownerOfWebhook = (id: string) => `webhook ${id}`;
 export const ownerOfCredential = (id: string) => `credential ${id}`;
+export const ownerOfKeptSecret = (id: string) => `secret ${id}`;
 export const ownerOfConfiguration = (id: string) => `configuration ${id}`;
 
 /** Everything in the database that the sealing key seals: what is not here is lost when the key is changed. */
@@ -17,4 +18,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "webhooks", column: "previous_secret_sealed", owner: ownerOfWebhook },
   { table: "credentials", column: "secret_sealed", owner: ownerOfCredential },
   { table: "config_versions", column: "content_sealed", owner: ownerOfConfiguration },
+  { table: "kept_secrets", column: "content_sealed", owner: ownerOfKeptSecret },
 ];

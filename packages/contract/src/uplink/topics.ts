@@ -16,6 +16,14 @@ export function streamTopic(tenantId: string): string {
   return `${TOPIC_PREFIX}/${identity(tenantId)}/stream`;
 }
 
+/** @returns The tenant of a stream topic, or null for any other topic. */
+export function parseStreamTopic(topic: string): string | null {
+  return /^lanthorn\/v1\/([^/+#]+)\/stream$/.exec(topic)?.[1] ?? null;
+}
+
+/** Says that a collector is gone without a word; its last will. */
+export const COLLECTOR_LOST_TOPIC = `${TOPIC_PREFIX}/collectors/lost`;
+
 /** @returns The parts of a probe's topic, or null for any other topic. */
 export function parseProbeTopic(topic: string): { readonly tenantId: string; readonly probeId: string; readonly channel: ProbeChannel } | null {
   const parts = /^lanthorn\/v1\/([^/+#]+)\/([^/+#]+)\/([a-z]+)$/.exec(topic);

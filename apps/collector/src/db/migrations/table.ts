@@ -11,6 +11,7 @@ import * as ipam from "./0017-ipam.ts";
 import * as identity from "./0018-identity.ts";
 import * as retention from "./0018-retention.ts";
 import * as topology from "./0020-topology.ts";
+import * as replicas from "./0019-replicas.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -26,4 +27,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0018-identity": identity,
   "0018-retention": retention,
   "0020-topology": topology,
+  "0019-replicas": replicas,
 };

@@ -38,7 +38,7 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
   const connect = async ({ request, socket, head, peer }: Parameters<OnUpgrade>[0], remote: Remote, url: URL): Promise<void> => {
     const identity = await identify(request, url, deps.authentication);
     const { caller, tier } = callerOf(identity, peer, deps.tiers);
-    const allowance = deps.limiter.take(caller, tier);
+    const allowance = await deps.limiter.take(caller, tier);
     const common = allowanceHeaders(allowance);
     if (!allowance.allowed) return endWithError(socket, rateLimited("too many requests", allowance.retryAfterMs), common);
     const required = `${SERVICES[remote.service].resource}:read`;

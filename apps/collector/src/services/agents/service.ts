@@ -85,7 +85,7 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
     },
 
     async enroll(request, { address, host }) {
-      const allowance = deps.limiter.take(`enroll ${address}`, ENROLL_ATTEMPTS);
+      const allowance = await deps.limiter.take(`enroll ${address}`, ENROLL_ATTEMPTS);
       if (!allowance.allowed) throw rateLimited("too many enrollments from this address", allowance.retryAfterMs);
       const parts = parseEnrollmentToken(request.token);
       const token = parts && parts.caPin === authority.pin ? await store.tokenBySecret(hashOf(parts.secret)) : null;

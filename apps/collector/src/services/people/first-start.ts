@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { writeSecretFile } from "../../certificates/key-file.ts";
@@ -33,10 +34,15 @@ export async function prepareFirstStart(deps: {
   if (deps.password === undefined) writeSecretFile(file, `${password}\n`, { replace: true });
   const createdAt = toInstant(deps.clock.now());
   const tenantId = createId();
-  await deps.store.createFirst({
+  const isFirst = await deps.store.createFirst({
     tenant: { id: tenantId, name: "default", created_at: createdAt },
     site: { id: createId(), tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at: createdAt },
     user: newUser({ tenantId, username, hash: await deps.passwords.hash(password), role: "admin", email: null, now: deps.clock.now() }),
   });
+  if (!isFirst) {
+    // Another collector on the same database has been first, and its password counts.
+    if (deps.password === undefined) rmSync(file, { force: true });
+    return null;
+  }
   return { username, generated: deps.password === undefined ? { password, file } : null };
 }

@@ -1,5 +1,6 @@
 import type { Role } from "@lanthorn/contract";
 import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
+import { isDuplicate } from "../../db/constraints.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { TokenClaims } from "./tokens.ts";
 
@@ -37,7 +38,7 @@ export interface PeopleStore {
   /** Writes the first tenant with its site and user, all or none. */
   createFirst(rows: {
     readonly tenant: Insertable<Schema["tenants"]>; readonly site: Insertable<Schema["sites"]>; readonly user: Insertable<Schema["users"]>;
-  }): Promise<void>;
+  }): Promise<boolean>;
 }
 
 export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): PeopleStore {
@@ -81,11 +82,17 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
       return (await reads.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined;
     },
     async createFirst({ tenant, site, user }) {
-      await db.transaction().execute(async (trx) => {
-        await trx.insertInto("tenants").values(tenant).execute();
-        await trx.insertInto("sites").values(site).execute();
-        await trx.insertInto("users").values(user).execute();
-      });
+      try {
+        await db.transaction().execute(async (trx) => {
+          await trx.insertInto("tenants").values(tenant).execute();
+          await trx.insertInto("sites").values(site).execute();
+          await trx.insertInto("users").values(user).execute();
+        });
+        return true;
+      } catch (error) {
+        if (isDuplicate(error)) return false;
+        throw error;
+      }
     },
   };
 }

@@ -1,0 +1,64 @@
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import { type Allowance, createRateLimiter, judge, type RateLimiter } from "./rate-limit.ts";
+
+/** Longer, and the database is not there: then each process counts for itself. */
+const ANSWER_WITHIN_MS = 1000;
+const FORGET_EVERY_MS = 60_000;
+const MINUTE_MS = 60_000;
+/** Processes' clocks differ by less; what lies further ahead was written before a clock was set back. */
+const CLOCK_DIFFERENCE_MS = 5000;
+
+/**
+ * The same two windows with their times in the database, so that a caller has one allowance at all processes together. A request
+ * costs a short transaction in a table without a log. While the database does not answer each process counts by itself: whether
+ * a request can be served then is for the route to say, and `/health` must.
+ * @param deps.upkeep A clock whose periodic tasks one process does.
+ */
+export function createSharedRateLimiter(
+  deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly upkeep: Pick<Clock, "every">; readonly log: Log },
+): RateLimiter & { close(): void } {
+  const { db, clock, log } = deps;
+  const alone = createRateLimiter({ clock });
+  let isAway = false;
+
+  const count = (caller: string, tier: Parameters<RateLimiter["take"]>[1]) => db.transaction().execute(async (trx): Promise<Allowance> => {
+    const now = clock.now();
+    // The row is written before it is read: of two requests at once, the second waits here for the first.
+    const { times } = await trx.insertInto("request_times").values({ caller, times: "[]", updated_at: now })
+      .onConflict((conflict) => conflict.column("caller").doUpdateSet({ updated_at: now })).returning("times").executeTakeFirstOrThrow();
+    const known = (JSON.parse(times) as number[]).filter((at) => at > now - MINUTE_MS && at <= now + CLOCK_DIFFERENCE_MS);
+    const allowance = judge(known, tier, now);
+    if (allowance.allowed) {
+      await trx.updateTable("request_times").set({ times: JSON.stringify([...known, now]) }).where("caller", "=", caller).execute();
+    }
+    return allowance;
+  });
+  const stop = deps.upkeep.every(FORGET_EVERY_MS, () => {
+    db.deleteFrom("request_times").where("updated_at", "<", clock.now() - MINUTE_MS).execute().catch((error: unknown) => {
+      log.warn({ reason: describeError(error) }, "old counts of requests could not be forgotten");
+    });
+  });
+
+  return {
+    async take(caller, tier) {
+      let cancel = () => {};
+      const late = new Promise<never>((_, reject) => {
+        cancel = clock.after(ANSWER_WITHIN_MS, () => reject(new Error("the database does not answer")));
+      });
+      try {
+        const allowance = await Promise.race([count(caller, tier), late]);
+        isAway = false;
+        return allowance;
+      } catch (error) {
+        if (!isAway) log.warn({ reason: describeError(error) }, "requests cannot be counted for all collectors together");
+        isAway = true;
+        return alone.take(caller, tier);
+      } finally {
+        cancel();
+      }
+    },
+    close: stop,
+  };
+}

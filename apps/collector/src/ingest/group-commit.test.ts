@@ -1,0 +1,79 @@
+import { createId, toInstant } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ProbeAddress } from "../broker/broker.ts";
+import { refuseHostname, refuseWrites } from "../testing/database.ts";
+import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
+
+let bench: IngestBench;
+let probes: readonly ProbeAddress[] = [];
+beforeEach(async () => {
+  bench = await createIngestBench();
+  const otherSite = createId();
+  await bench.database.db.insertInto("sites").values({
+    id: otherSite, tenant_id: bench.tenantId, name: "other", created_at: toInstant(bench.clock.now()), probe_configuration: "{}",
+  }).execute();
+  const added: ProbeAddress[] = [];
+  for (let index = 0; index < 20; index += 1) added.push(await bench.addProbe(index % 2 === 0 ? undefined : otherSite));
+  probes = added;
+  // Each has been heard: what is measured below is what they say then.
+  for (const probe of probes) await bench.sendBatch(probe, createId(), 0, [found("first", probes.indexOf(probe))]);
+  bench.published.length = 0;
+});
+afterEach(() => bench.close());
+
+function found(hostname: string, index: number) {
+  const at = toInstant(bench.clock.now());
+  return {
+    type: "host_found", occurred_at: at,
+    data: hostState({ ip: `192.0.2.${index}`, mac: `02:00:00:00:01:${index.toString(16).padStart(2, "0")}`, hostname }, at),
+  } as const;
+}
+
+const stored = async (queues: readonly string[]) => (await bench.database.db.selectFrom("events").select(["queue_id", "seq"])
+  .where("queue_id", "in", queues).orderBy("seq").execute());
+
+describe("batches of several probes that arrive together", () => {
+  test("are committed together, in one order, and each is acknowledged for itself", async () => {
+    const queues = probes.map(() => createId());
+    const acks = await Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found("second", index)])));
+    expect(acks.map((ack) => [ack?.queue_id, ack?.watermark])).toEqual(queues.map((queue) => [queue, 1]));
+    // What comes while the first is under way goes with the next.
+    expect(bench.published.length).toBeLessThanOrEqual(3);
+    const rows = await stored(queues);
+    expect(new Set(rows.map(({ queue_id }) => queue_id))).toEqual(new Set(queues));
+    expect(rows).toHaveLength(queues.length);
+    const from = bench.published[0] ?? 0;
+    expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => from + index));
+  });
+
+  test("one that is here already, one behind a gap and a fresh one: each gets its own answer", async () => {
+    const [a, b, c] = probes as [ProbeAddress, ProbeAddress, ProbeAddress];
+    const queue = createId();
+    await bench.sendBatch(a, queue, 0, [found("second", 0)]);
+    const acks = await Promise.all([
+      bench.sendBatch(a, queue, 0, [found("second", 0)]), bench.sendBatch(b, createId(), 7, [found("second", 1)]),
+      bench.sendBatch(c, createId(), 0, [found("second", 2)]),
+    ]);
+    expect(acks.map((ack) => [ack?.watermark, ack?.refused?.code])).toEqual([[1, undefined], [0, "gap"], [1, undefined]]);
+    expect(await stored([queue])).toHaveLength(1);
+  });
+
+  test("do not suffer from one that the database does not take", async () => {
+    await refuseHostname(bench.database, "poison");
+    const queues = probes.map(() => createId());
+    await Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found(index === 7 ? "poison" : "fine", 100 + index)])));
+    expect(new Set((await stored(queues)).map(({ queue_id }) => queue_id))).toEqual(new Set(queues.filter((_, index) => index !== 7)));
+    expect(await bench.database.db.selectFrom("rejected_events").select("queue_id").execute()).toEqual([{ queue_id: queues[7] }]);
+    expect(bench.acks.filter(({ ack }) => queues.includes(ack.queue_id ?? "")).map(({ ack }) => ack.watermark)).toEqual(probes.map(() => 1));
+  });
+
+  test("are all sent again after the database could not be written", async () => {
+    const queues = probes.map(() => createId());
+    const sendAll = () => Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found("second", index)])));
+    const allow = await refuseWrites(bench.database);
+    expect(await sendAll()).toEqual(probes.map(() => undefined));
+    await allow();
+    expect((await sendAll()).map((ack) => ack?.watermark)).toEqual(probes.map(() => 1));
+    expect(await stored(queues)).toHaveLength(20);
+  });
+});

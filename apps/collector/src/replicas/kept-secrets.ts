@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import type { Kysely } from "kysely";
+import { readTextFile, writeSecretFile } from "../certificates/key-file.ts";
+import type { Schema } from "../db/schema.ts";
+import { ownerOfKeptSecret } from "../sealing/sealed-columns.ts";
+import type { Sealing } from "../sealing/sealing.ts";
+
+/** Secrets that a deployment makes for itself, once. */
+export interface KeptSecrets {
+  /** @param make Makes it where there is none yet. @returns The one that counts, also for whoever makes one at the same moment. */
+  keep(name: "ca.pem" | "token-secret", make: () => Promise<string>): Promise<string>;
+}
+
+/** Each in a file of the data directory: for one process. */
+export function secretsInFiles(dataDir: string): KeptSecrets {
+  return {
+    async keep(name, make) {
+      const path = join(dataDir, name);
+      const known = readTextFile(path);
+      if (known !== null) return known;
+      writeSecretFile(path, await make(), { replace: false });
+      return readTextFile(path) ?? "";
+    },
+  };
+}
+
+/**
+ * Each in the database, sealed: for several processes, that share nothing but the database and the sealing key. One that lies in
+ * the data directory, from the time of one process, becomes everybody's.
+ * @throws CollectorError `secret-unreadable` where this process has another sealing key.
+ */
+export function secretsInDatabase(deps: { readonly db: Kysely<Schema>; readonly sealing: Sealing; readonly dataDir: string }): KeptSecrets {
+  const { db, sealing, dataDir } = deps;
+  const find = async (id: string) => {
+    const row = await db.selectFrom("kept_secrets").select("content_sealed").where("id", "=", id).executeTakeFirst();
+    return row ? sealing.open(row.content_sealed, ownerOfKeptSecret(id)) : null;
+  };
+  return {
+    async keep(name, make) {
+      const known = await find(name);
+      if (known !== null) return known;
+      const made = readTextFile(join(dataDir, name)) ?? (await make());
+      await db.insertInto("kept_secrets").values({ id: name, content_sealed: sealing.seal(made, ownerOfKeptSecret(name)) })
+        .onConflict((conflict) => conflict.doNothing()).execute();
+      return (await find(name)) ?? made;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Schema } from "../db/schema.ts";
+
+/** A duty that one process of several has at a time. */
+export interface Lease {
+  /** Whether this process has it now, and may be sure of that. */
+  isHeld(): boolean;
+  /** Gives it up, so that another takes it at its next look. */
+  close(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 2000;
+/** Sooner than anybody else takes it: who cannot say that it lives holds it no longer. */
+const SURE_FOR_MS = 8000;
+const DEAD_AFTER_MS = 12_000;
+
+/**
+ * A row of `leases` that its holder counts up. Whoever sees the count stand still for `DEAD_AFTER_MS` takes it over: no clock but
+ * each process's own monotonic one is asked. What is done under a lease must bear being done twice at the worst, by a process
+ * that stood still in the middle of it.
+ */
+export async function openLease(
+  deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
+  { name, holder, onTaken }: {
+    readonly name: string;
+    readonly holder: string;
+    /** It was another's, who is dead. */
+    readonly onTaken?: () => void;
+  },
+): Promise<Lease> {
+  const { db, clock, log } = deps;
+  let heldUntil = Number.NEGATIVE_INFINITY;
+  let seen: { readonly holder: string; readonly beats: number; readonly since: number } | null = null;
+  let isClosed = false;
+  let looking: Promise<void> | null = null;
+
+  const take = async (): Promise<boolean> => {
+    const row = await db.selectFrom("leases").select(["holder", "beats"]).where("name", "=", name).executeTakeFirst();
+    if (!row) {
+      const inserted = await db.insertInto("leases").values({ name, holder, beats: 0 }).onConflict((conflict) => conflict.doNothing())
+        .returning("name").executeTakeFirst();
+      return inserted !== undefined;
+    }
+    const isSame = seen !== null && seen.holder === row.holder && seen.beats === row.beats;
+    seen = isSame && seen !== null ? seen : { ...row, since: clock.monotonic() };
+    if (row.holder !== holder && clock.monotonic() - seen.since < DEAD_AFTER_MS) return false;
+    const { numUpdatedRows } = await db.updateTable("leases").set((eb) => ({ holder, beats: eb("beats", "+", 1) })).where("name", "=", name)
+      .where("holder", "=", row.holder).where("beats", "=", row.beats).executeTakeFirst();
+    if (numUpdatedRows > 0n && row.holder !== holder) onTaken?.();
+    return numUpdatedRows > 0n;
+  };
+  const look = async () => {
+    const at = clock.monotonic();
+    const had = heldUntil > at;
+    try {
+      const has = await take();
+      if (has && !had) log.info({ lease: name }, "this process looks after what one of all must");
+      if (!has && had) log.warn({ lease: name }, "another process has taken over what one of all must look after");
+      heldUntil = has ? at + SURE_FOR_MS : Number.NEGATIVE_INFINITY;
+    } catch (error) {
+      log.warn({ lease: name, reason: describeError(error) }, "a lease could not be looked at, trying again");
+    }
+  };
+  const stop = clock.every(LOOK_EVERY_MS, () => {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+  });
+  await look();
+  return {
+    isHeld: () => !isClosed && heldUntil > clock.monotonic(),
+    async close() {
+      isClosed = true;
+      stop();
+      await looking;
+      await db.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute().catch(() => {});
+    },
+  };
+}
+
+/** A clock whose periodic tasks are called only while the lease is held: for what one of several processes is to do. */
+export function clockUnder(lease: Pick<Lease, "isHeld">, clock: Clock): Clock {
+  return {
+    ...clock,
+    every: (periodMs, task) => clock.every(periodMs, () => {
+      if (lease.isHeld()) task();
+    }),
+  };
+}

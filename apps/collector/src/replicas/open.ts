@@ -1,0 +1,74 @@
+import { type Clock, createId, type Lifecycle, type Log } from "@lanthorn/runtime";
+import type { Kysely } from "kysely";
+import type { Peers } from "../broker/broker.ts";
+import type { Configuration } from "../configuration.ts";
+import { openDatabase } from "../db/open.ts";
+import { hasRowLocks } from "../db/row-locks.ts";
+import type { Schema } from "../db/schema.ts";
+import type { LiveEvents } from "../events/live.ts";
+import { createRateLimiter, type RateLimiter } from "../gateway/rate-limit.ts";
+import { createSharedRateLimiter } from "../gateway/shared-rate-limit.ts";
+import type { Ingest } from "../ingest/ingest.ts";
+import { openKeyring } from "../sealing/keyring.ts";
+import { createSealing, type Sealing } from "../sealing/sealing.ts";
+import { type KeptSecrets, secretsInDatabase, secretsInFiles } from "./kept-secrets.ts";
+import { clockUnder, type Lease, openLease } from "./lease.ts";
+
+/** What a process shares with others on the same database, or has for itself where there can be none. */
+export interface Replicas {
+  readonly secrets: KeptSecrets;
+  readonly limiter: RateLimiter;
+  /** Who does what one of all must do; null where this process is the only one. */
+  readonly duty: Lease | null;
+  /** Its periodic tasks are called in one of the processes only. */
+  readonly upkeep: Clock;
+  /** What is done at the word of others, and when one has died; undefined where there are none. To be called once. */
+  peersOf(live: Pick<LiveEvents, "published">, ingest: Pick<Ingest, "askAllAgain">): Peers | undefined;
+  /** Calls `look` each second where others may have committed something, of which the broker's hint was lost. */
+  follow(look: () => void): void;
+}
+
+const FOLLOW_EVERY_MS = 1000;
+
+/** Calls `work` with a deployment's secrets, as a running collector has them, for a command beside it. */
+export async function usingSecrets<T>(
+  { data_dir: dataDir, database_location: location, sealing_key: key }: Configuration, work: (secrets: KeptSecrets, dataDir: string) => Promise<T>,
+): Promise<T> {
+  if ("file" in location) return work(secretsInFiles(dataDir), dataDir);
+  const { db, close } = await openDatabase(location);
+  try {
+    return await work(secretsInDatabase({ db, sealing: createSealing(openKeyring(dataDir, key)), dataDir }), dataDir);
+  } finally {
+    await close();
+  }
+}
+
+/** PostgreSQL may serve several collectors, SQLite serves one. */
+export async function openReplicas(deps: {
+  readonly db: Kysely<Schema>; readonly sealing: Sealing; readonly dataDir: string; readonly clock: Clock; readonly log: Log;
+  readonly lifecycle: Pick<Lifecycle, "onClose">;
+}): Promise<Replicas> {
+  const { db, dataDir, clock, lifecycle } = deps;
+  if (!hasRowLocks(db)) {
+    return {
+      secrets: secretsInFiles(dataDir), limiter: createRateLimiter({ clock }), duty: null, upkeep: clock, peersOf: () => undefined, follow: () => {},
+    };
+  }
+  let takeover = () => {};
+  const duty = await openLease(deps, { name: "upkeep", holder: createId(), onTaken: () => takeover() });
+  lifecycle.onClose("duty among collectors", () => duty.close());
+  const upkeep = clockUnder(duty, clock);
+  const limiter = createSharedRateLimiter({ ...deps, upkeep });
+  lifecycle.onClose("rate limits", async () => limiter.close());
+  return {
+    secrets: secretsInDatabase(deps), limiter, duty, upkeep,
+    peersOf(live, ingest) {
+      takeover = () => void ingest.askAllAgain();
+      return { committed: (tenantId) => live.published(tenantId, 0), lost: takeover };
+    },
+    follow(look) {
+      const stop = clock.every(FOLLOW_EVERY_MS, look);
+      lifecycle.onClose("other collectors' events", async () => stop());
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { text } from "node:stream/consumers";
+import { createSimulatedProbe, type ProbeIdentity, simulatedEvent } from "../system/simulated-probe.ts";
+
+/** What the process of probes is told on its standard input, as JSON. */
+export interface FleetOrder {
+  readonly seconds: number;
+  readonly probes: readonly ProbeIdentity[];
+}
+
+/** What it prints at its end. Times are in milliseconds, from an event's being said to its being confirmed. */
+export interface FleetResult {
+  readonly said: number;
+  readonly acknowledged: number;
+  /** From the first event to the last, and how many were confirmed in that time. */
+  readonly seconds: number;
+  readonly inTime: number;
+  readonly lag: { readonly p50: number; readonly p99: number; readonly longest: number };
+  readonly queues: readonly { readonly probeId: string; readonly queueId: string; readonly said: number }[];
+}
+
+const TICK_MS = 10;
+const DRAIN_MS = 60_000;
+/** Below the embedded broker's limit of connections that have not shown a certificate yet. */
+const CONNECTING_AT_ONCE = 16;
+
+/** Connects all probes, has each say one event a second, all evenly spread, and waits until all is confirmed. */
+async function run({ seconds, probes: identities }: FleetOrder): Promise<FleetResult> {
+  const lags: number[] = [];
+  const probes = identities.map((identity) => createSimulatedProbe(identity, { onLag: (ms) => lags.push(ms) }));
+  for (let at = 0; at < probes.length; at += CONNECTING_AT_ONCE) {
+    const some = probes.slice(at, at + CONNECTING_AT_ONCE);
+    for (const probe of some) probe.open();
+    while (!some.every((probe) => probe.isConnected())) await pause(5);
+  }
+  process.stderr.write(`${probes.length} probes are connected\n`);
+  const total = probes.length * seconds;
+  const startedAt = performance.now();
+  for (let said = 0; said < total; await pause(TICK_MS)) {
+    const due = Math.min(total, Math.floor(((performance.now() - startedAt) / 1000) * probes.length));
+    for (; said < due; said += 1) {
+      const probe = said % probes.length;
+      probes[probe]?.say(simulatedEvent(probe, Math.floor(said / probes.length)));
+    }
+  }
+  const took = performance.now() - startedAt;
+  const inTime = lags.length;
+  const end = performance.now() + DRAIN_MS;
+  while (probes.some((probe) => probe.acknowledged() < probe.said()) && performance.now() < end) await pause(20);
+  const sorted = lags.toSorted((a, b) => a - b);
+  const share = (part: number) => Math.round((sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 10) / 10;
+  for (const probe of probes) probe.close();
+  return {
+    said: total, acknowledged: lags.length, seconds: took / 1000, inTime, lag: { p50: share(0.5), p99: share(0.99), longest: share(1) },
+    queues: probes.map((probe) => ({ probeId: probe.probeId, queueId: probe.queueId, said: probe.said() })),
+  };
+}
+
+process.stdout.write(`${JSON.stringify(await run(JSON.parse(await text(process.stdin)) as FleetOrder))}\n`);

@@ -1,0 +1,162 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createId, systemClock, toInstant } from "@lanthorn/runtime";
+import { issueProbe } from "../../apps/collector/src/broker/testing/bench.ts";
+import { type Authority, openAuthority } from "../../apps/collector/src/certificates/authority.ts";
+import type { DatabaseLocation } from "../../apps/collector/src/db/location.ts";
+import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts";
+import { secretsInDatabase } from "../../apps/collector/src/replicas/kept-secrets.ts";
+import { openKeyring } from "../../apps/collector/src/sealing/keyring.ts";
+import { createSealing } from "../../apps/collector/src/sealing/sealing.ts";
+import { DEFAULT_SITE_CONFIGURATION } from "../../apps/collector/src/services/sites/service.ts";
+import { startCollector } from "../system/deployment.ts";
+import { startGrown } from "../system/grown.ts";
+import { findMosquitto } from "../system/mosquitto.ts";
+import type { ProbeIdentity } from "../system/simulated-probe.ts";
+import type { FleetOrder, FleetResult } from "./fleet-probes.ts";
+
+const PROBES = 2000;
+const SECONDS = 30;
+const PROBES_A_SITE = 10;
+
+/**
+ * A fleet of probes, each with its own certificate and its own TLS connection, in a process of their own; each says one event a
+ * second, which is a batch of its own. The lag is from an event's being said to its being confirmed to its probe, which is after
+ * its commit. Lost and doubled are counted in the database at the end. The memory is the most that the collectors have had together.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { probes, seconds, replicas } = readArguments(args);
+  const deployment = await (replicas === null ? startSingle() : startReplicas(replicas));
+  try {
+    const database = await openDatabase(deployment.location);
+    try {
+      const { host, port } = deployment;
+      const identities = await enroll(database, deployment.authority, probes);
+      const result = await runProbes({ seconds, probes: identities.map((identity) => ({ ...identity, host, port })) });
+      const rss = deployment.pids.reduce((sum, pid) => sum + peakRss(pid), 0);
+      const counted = await count(database, result);
+      const { p50, p99, longest } = result.lag;
+      console.log(`${result.said} events in ${result.seconds.toFixed(1)} s; lag p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`);
+      console.log(JSON.stringify({
+        bench: "fleet", probes, events_per_second: Math.round(result.inTime / result.seconds), lag_p99_ms: p99, ...counted,
+        rss_mb: Math.round(rss / 1e5) / 10,
+      }));
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await deployment.close();
+  }
+}
+
+interface Deployment {
+  readonly location: DatabaseLocation;
+  readonly authority: Authority;
+  readonly host: string;
+  readonly port: number;
+  readonly pids: readonly number[];
+  close(): Promise<void>;
+}
+
+/** One collector with the embedded broker and SQLite. */
+async function startSingle(): Promise<Deployment> {
+  const directory = mkdtempSync(join(tmpdir(), "lanthorn-fleet-"));
+  const dataDir = join(directory, "collector");
+  mkdirSync(dataDir);
+  const authority = await openAuthority({ dataDir, clock: systemClock });
+  const collector = await startCollector({ dataDir, host: "127.0.0.1", env: { LANTHORN_LOG_LEVEL: "warn" } });
+  const { hostname: host, port } = new URL(String(collector.ready["mqtt_url"]));
+  return {
+    location: { file: join(dataDir, "lanthorn.db") }, authority, host, port: Number(port), pids: [collector.pid],
+    async close() {
+      await collector.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Several collectors on one mosquitto and one PostgreSQL, whose authority is in the database. */
+async function startReplicas(replicas: number): Promise<Deployment> {
+  const mosquitto = await findMosquitto();
+  if (mosquitto === null) throw new Error("there is no mosquitto to be had");
+  const grown = await startGrown(mosquitto, { replicas });
+  const location = { url: grown.databaseUrl };
+  const database = await openDatabase(location);
+  const sealing = createSealing(openKeyring(grown.folder, grown.sealingKey));
+  const secrets = secretsInDatabase({ db: database.db, sealing, dataDir: grown.folder });
+  const authority = await openAuthority({ dataDir: grown.folder, secrets, clock: systemClock });
+  await database.close();
+  return {
+    location, authority, host: "127.0.0.1", port: grown.brokerPort, pids: grown.collectors.map(({ pid }) => pid), close: () => grown.close(),
+  };
+}
+
+function readArguments(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({ args: [...args], options: { probes: text, seconds: text, replicas: text, broker: text, database: text } });
+  const number = (name: "probes" | "seconds" | "replicas", otherwise: number, most: number) => {
+    const value = Number(values[name] ?? otherwise);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new Error(`--${name} takes a number from 1 to ${most}, not ${values[name]}`);
+  };
+  const kinds = `${values.broker ?? "aedes"} ${values.database ?? "sqlite"}`;
+  if (kinds !== "aedes sqlite" && kinds !== "mosquitto postgres") {
+    throw new Error("fleet measures --broker aedes with --database sqlite, or --broker mosquitto with --database postgres");
+  }
+  const replicas = kinds === "aedes sqlite" ? null : number("replicas", 1, 3);
+  if (replicas === null && values.replicas !== undefined) throw new Error("--replicas needs --broker mosquitto --database postgres");
+  return { probes: number("probes", PROBES, 5000), seconds: number("seconds", SECONDS, 600), replicas };
+}
+
+type Enrolled = Omit<ProbeIdentity, "host" | "port">;
+
+/** Probes of one tenant, ten at each site, with certificates of the collector's own authority. */
+async function enroll({ db }: Database, authority: Authority, count: number): Promise<readonly Enrolled[]> {
+  const at = toInstant(Date.now());
+  const tenantId = createId();
+  await db.insertInto("tenants").values({ id: tenantId, name: "fleet", created_at: at }).execute();
+  const identities: Enrolled[] = [];
+  let siteId = "";
+  for (let index = 0; index < count; index += 1) {
+    if (index % PROBES_A_SITE === 0) {
+      siteId = createId();
+      await db.insertInto("sites").values({
+        id: siteId, tenant_id: tenantId, name: `site ${index}`, created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
+      }).execute();
+    }
+    const probeId = createId();
+    await db.insertInto("probes").values({
+      id: probeId, tenant_id: tenantId, site_id: siteId, name: `probe ${index}`, enrolled_at: at, revoked_at: null, certificate_serial: "00",
+      certificate_expires_at: at, version: "", state: "enrolled", silent_since: null, last_heard_at: null, run_id: null, health: null,
+    }).execute();
+    identities.push({ ca: authority.certificate, ...(await issueProbe(authority, probeId)), tenantId, probeId });
+  }
+  return identities;
+}
+
+async function runProbes(order: FleetOrder): Promise<FleetResult> {
+  const script = fileURLToPath(new URL("./fleet-probes.ts", import.meta.url));
+  const child = spawn(process.execPath, [...process.execArgv, script], { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.end(JSON.stringify(order));
+  const said = await text(child.stdout);
+  if (said === "") throw new Error("the process of probes ended without a result");
+  return JSON.parse(said) as FleetResult;
+}
+
+/** What is missing of what the probes said, and what is there more than once, by the probes' own sequences. */
+async function count(database: Database, { queues }: FleetResult): Promise<{ readonly lost: number; readonly duplicated: number }> {
+  const rows = await database.reads.selectFrom("events").select(["queue_id", "probe_seq"]).where("queue_id", "is not", null).execute();
+  const stored = new Set(rows.map(({ queue_id, probe_seq }) => `${queue_id} ${probe_seq}`));
+  const said = queues.reduce((sum, queue) => sum + queue.said, 0);
+  return { lost: said - stored.size, duplicated: rows.length - stored.size };
+}
+
+/** The most memory that a process has had. */
+function peakRss(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0) * 1024;
+}
