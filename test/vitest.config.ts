@@ -36,6 +36,8 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, "**/*-in-sqlite.test.ts", ...WITHOUT_DATABASE],
           globalSetup: [file("../apps/collector/src/testing/postgres-server.ts")],
           setupFiles: [file("../apps/collector/src/testing/postgres-setup.ts")],
+          /** A fake clock waits for the answer to each question, and some tests let it run for days. */
+          testTimeout: 120_000,
         },
       },
     ],
