@@ -55,7 +55,8 @@ export async function startPostgres(options: { readonly isDurable?: boolean } = 
     const settings = [
       "listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${folder}`, "max_connections=300", "jit=off", ...(options.isDurable ? [] : FORGETFUL),
     ];
-    const args = ["--pdeathsig", "KILL", ...unprivileged(), join(programs.folder, "postgres"), "-D", data, ...settings.flatMap((one) => ["-c", one])];
+    // In one command: who becomes another user loses the signal that was asked for before.
+    const args = ["--pdeathsig", "KILL", ...unprivileged().slice(1), join(programs.folder, "postgres"), "-D", data, ...settings.flatMap((one) => ["-c", one])];
     const output = openSync(log, "a");
     const started = spawn("setpriv", args, { env: { ...process.env, ...programs.env, LC_ALL: "C" }, cwd: folder, stdio: ["ignore", output, output] });
     closeSync(output);
