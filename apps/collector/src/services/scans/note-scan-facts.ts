@@ -83,6 +83,18 @@ export async function noteScanFacts(trx: Transaction<Schema>, tenantId: string, 
     if (JSON.stringify(scan) !== before) await trx.updateTable("scans").set(columns).where("id", "=", id).execute();
   }
   await save(trx, found);
+  // What was late for the scan's end counts too.
+  for (const { scan } of drafts.values()) if (!isOpen(scan)) await recount(trx, scan.id);
+}
+
+/** An ended scan's counts, from what is known of its hosts and ports; never fewer than its probe said. */
+async function recount(trx: Transaction<Schema>, scanId: string): Promise<void> {
+  const count = (table: "scan_hosts" | "scan_ports") =>
+    trx.selectFrom(table).select((eb) => eb.fn.countAll<number | string>().as("count")).where("scan_id", "=", scanId);
+  const hosts = Number((await count("scan_hosts").executeTakeFirstOrThrow()).count);
+  const ports = Number((await count("scan_ports").where("state", "=", "open").executeTakeFirstOrThrow()).count);
+  await trx.updateTable("scans").set({ hosts_up: hosts }).where("id", "=", scanId).where("hosts_up", "<", hosts).execute();
+  await trx.updateTable("scans").set({ ports_open: ports }).where("id", "=", scanId).where("ports_open", "<", ports).execute();
 }
 
 /** What the collector says of a scan itself it has already written down. */
