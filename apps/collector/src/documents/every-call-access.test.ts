@@ -1,6 +1,4 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { type ApiKeyCreated, ROLE_SCOPES, type Role, type Scope, type User } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,11 +15,13 @@ const PUBLIC: ReadonlySet<string> = new Set([
   "POST /api/v1/agents/enroll",
 ]);
 
+/** What the collector signs with, so that tokens are refused for what is wrong with them alone. */
+const SECRET = "a secret of the tests, of more than thirty-two bytes";
 let collector: RunningCollector;
 let calls: readonly Call[];
 let adminToken: string;
 beforeAll(async () => {
-  collector = await startCollector();
+  collector = await startCollector("", { LANTHORN_TOKEN_SECRET: SECRET });
   adminToken = await collector.login();
   calls = callsOf(await collector.read("/api/v1/docs/openapi.json"));
 });
@@ -151,24 +151,22 @@ function forge(header: object, claims: object, signer: (text: string) => Buffer)
 }
 
 const hmac = (algorithm: string, secret: string | Buffer) => (text: string) => createHmac(algorithm, secret).update(text).digest();
-const secretOf = () => readFileSync(join(collector.dataDir, "token-secret"), "utf8").trim();
 
 /** Shows that the forging itself is right: only what is changed in the others makes them fail. */
 function good(): Record<string, string> {
-  return forge({ alg: "HS256", typ: "JWT" }, {}, hmac("sha256", secretOf()));
+  return forge({ alg: "HS256", typ: "JWT" }, {}, hmac("sha256", SECRET));
 }
 
 function forgeries(): Readonly<Record<string, Record<string, string>>> {
-  const secret = secretOf();
   const header = { alg: "HS256", typ: "JWT" };
-  const right = hmac("sha256", secret);
+  const right = hmac("sha256", SECRET);
   const { privateKey } = generateKeyPairSync("ed25519");
   const now = Math.floor(Date.now() / 1000);
   return {
     none: forge({ alg: "none" }, {}, () => Buffer.alloc(0)),
     "None in capitals": forge({ alg: "NONE" }, {}, () => Buffer.alloc(0)),
     "none with a signature": forge({ alg: "none" }, {}, right),
-    "another algorithm": forge({ alg: "HS512" }, {}, hmac("sha512", secret)),
+    "another algorithm": forge({ alg: "HS512" }, {}, hmac("sha512", SECRET)),
     EdDSA: forge({ alg: "EdDSA" }, {}, (text) => sign(null, Buffer.from(text), privateKey)),
     "a key of its own in the header": forge({ ...header, jwk: { kty: "oct", k: "AAAA" } }, {}, hmac("sha256", Buffer.alloc(3))),
     "another key": forge(header, {}, hmac("sha256", "another secret of thirty-two bytes")),
