@@ -78,7 +78,8 @@ export function createPortScan(deps: {
     rate.answered();
     if (state !== "open") return;
     current.noteOpen(index);
-    if (!current.isPhantom(index)) deps.onPort(host, port);
+    if (current.isSuspect(index)) current.hold(index, port);
+    else deps.onPort(host, port);
   };
   const pump: ScanPump = createScanPump({
     link, clock, signal: deps.signal, onFrame: (bytes, offset, length) => readTcpAnswer({ bytes, offset, length }, link, take),
@@ -87,10 +88,10 @@ export function createPortScan(deps: {
   const ask = (bytes: Uint8Array, at: number, host: HostTarget, port: number) =>
     write(bytes, at, host, { port, flags: TCP_SYN, sequence: synCookie(link.key, host.ip, port, link.port), acknowledgment: 0 });
 
-  const askDecoys = async (state: ChunkState) => {
+  const askDecoys = async (hosts: readonly HostTarget[]) => {
     let place = 0;
     await pump.send((bytes, at) => {
-      const host = state.hosts[Math.floor(place / DECOYS)];
+      const host = hosts[Math.floor(place / DECOYS)];
       if (!host) return -1;
       place += 1;
       return ask(bytes, at, host, decoys[(place - 1) % DECOYS] as number);
@@ -110,8 +111,24 @@ export function createPortScan(deps: {
       if (state.isSettled(question) || state.isPhantom(host) || !isMeant(host)) return 0;
       return ask(bytes, at, hosts[host] as HostTarget, ports[question % ports.length] as number);
     }, rate);
+    await hear(() => state.unsettled === 0);
+  };
+  const hear = async (isEnough: () => boolean) => {
     const askedAt = clock.monotonic();
-    await pump.listen(LONGEST_WAIT_MS, () => state.unsettled === 0 || clock.monotonic() - Math.max(askedAt, heardAt) >= QUIET_MS);
+    await pump.listen(LONGEST_WAIT_MS, () => isEnough() || clock.monotonic() - Math.max(askedAt, heardAt) >= QUIET_MS);
+  };
+  /** Who has some decoys open is asked for all again before a port of it is told: the others' answers may have been lost. */
+  const judgeSuspects = async (state: ChunkState) => {
+    for (let round = 1; round <= FEWEST_ROUNDS; round += 1) {
+      const open = state.hosts.filter((_, index) => state.isSuspect(index) && !state.isPhantom(index));
+      if (open.length === 0) break;
+      await askDecoys(open);
+      await hear(() => false);
+    }
+    for (const [index, host] of state.hosts.entries()) {
+      if (state.isPhantom(index)) deps.onPhantom(host);
+      else for (const port of state.heldOf(index)) deps.onPort(host, port);
+    }
   };
   const scanChunk = async (chunk: Chunk<HostTarget>) => {
     const state = createChunkState(chunk);
@@ -125,7 +142,7 @@ export function createPortScan(deps: {
     for (let round = 1; round <= MOST_ROUNDS; round += 1) {
       const first = Math.min(deps.framesPerSecond, chunk.hosts.length * perHost);
       rate = createScanRate({ first: Math.min(first, 50_000), most: Math.min(deps.framesPerSecond, chunk.hosts.length * HOST_RATE_MOST), least: 500 });
-      if (round === 1) await askDecoys(state);
+      if (round === 1) await askDecoys(state.hosts);
       state.startRound();
       await askRound(state, round < 3 ? () => true : (host) => state.isLossy(host) || state.foundLate);
       if (state.unsettled === 0) break;
@@ -134,7 +151,7 @@ export function createPortScan(deps: {
       if (state.settledInRound > settled * LOSS_SHARE) perHost = Math.max(HOST_RATE_LOSSY, perHost / 2);
     }
     settled += state.unsettled;
-    for (const [index, host] of chunk.hosts.entries()) if (state.isPhantom(index)) deps.onPhantom(host);
+    await judgeSuspects(state);
   };
   return {
     async scan(hosts, ports) {
@@ -165,6 +182,10 @@ interface ChunkState extends Chunk<HostTarget> {
   noteOpen(host: number): void;
   isLossy(host: number): boolean;
   noteDecoy(host: number, decoy: number): void;
+  /** Has one open: its ports are held until it is known for what it is. */
+  isSuspect(host: number): boolean;
+  hold(host: number, port: number): void;
+  heldOf(host: number): readonly number[];
   isPhantom(host: number): boolean;
 }
 
@@ -172,6 +193,7 @@ function createChunkState(chunk: Chunk<HostTarget>): ChunkState {
   const count = chunk.hosts.length * chunk.ports.length;
   const bits = new Uint8Array(Math.ceil(count / 8));
   const decoysOpen = new Uint8Array(chunk.hosts.length);
+  const held = new Map<number, number[]>();
   const lossy = new Uint8Array(chunk.hosts.length);
   let unsettled = count;
   let settledInRound = 0;
@@ -211,6 +233,13 @@ function createChunkState(chunk: Chunk<HostTarget>): ChunkState {
     noteDecoy(host, decoy) {
       decoysOpen[host] = (decoysOpen[host] as number) | (1 << decoy);
     },
+    isSuspect: (host) => decoysOpen[host] !== 0,
+    hold(host, port) {
+      const ports = held.get(host);
+      if (ports) ports.push(port);
+      else held.set(host, [port]);
+    },
+    heldOf: (host) => held.get(host) ?? [],
     isPhantom: (host) => bitsSet(decoysOpen[host] as number) >= DECOYS_OPEN,
   };
 }
