@@ -28,11 +28,11 @@ const LOSS_SHARE = 0.002;
 const HOST_RATE_FIRST = 1500;
 const HOST_RATE_MOST = 20_000;
 const HOST_RATE_LOSSY = 250;
-/** Ports that nobody has open: who has them all open has nothing open, or a firewall answers for it. */
+/** Ports that nobody has open, from 40,000 to 63,999: who has them all open has nothing open, or a firewall answers for it. */
 const DECOYS = 4;
 const DECOYS_OPEN = 3;
 const DECOY_FIRST = 40_000;
-const DECOY_RANGE = 9000;
+const DECOY_RANGE = 6000;
 
 /**
  * @param deps.framesPerSecond Never more.
