@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type DebianRoot, unpackDebianPackages } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
+import { findFreePort } from "./free-port.ts";
 import { runCommand, tryCommand } from "./run-command.ts";
 
 /** A PostgreSQL server on loopback with a data folder of its own, under a user who is not root. */
@@ -85,7 +85,7 @@ export async function startPostgres(options: { readonly isDurable?: boolean } = 
     await run("initdb", ["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "--auth=trust", ...(options.isDurable ? [] : ["--no-sync"])]);
     // Whoever else is on the machine reaches the port, but not the folder: the port is for a user who may do little.
     writeFileSync(join(data, "pg_hba.conf"), `local all all trust\nhost all ${USER} 127.0.0.1/32 trust\n`);
-    port = await freePort();
+    port = await findFreePort();
     await start();
     await run("createuser", ["-h", folder, "-p", String(port), "-U", "postgres", "--createdb", USER]);
   } catch (error) {
@@ -141,13 +141,4 @@ function unprivileged(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
   const capabilities = ["--bounding-set", "-all,+dac_read_search", "--inh-caps", "-all,+dac_read_search", "--ambient-caps", "-all,+dac_read_search"];
   return ["setpriv", "--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups", ...capabilities];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -9,7 +9,7 @@ import { runCommand } from "../lab/run-command.ts";
 import { writeCaptureOfHosts } from "./capture-of-hosts.ts";
 import type { Daemon } from "./daemon.ts";
 import { type Collector, COLLECTOR, enrollProbe, type ProbeBox, runProbeCommand, startCollector, startProbe } from "./deployment.ts";
-import { findFreePort } from "./free-port.ts";
+import { findFreePort } from "../lab/free-port.ts";
 import { findMosquitto, type Mosquitto, startMosquitto } from "./mosquitto.ts";
 import { waitFor } from "./wait-for.ts";
 

@@ -6,7 +6,7 @@ import type { DebianRoot } from "../lab/debian-packages.ts";
 import { type PostgresServer, startPostgres } from "../lab/postgres.ts";
 import { runCommand } from "../lab/run-command.ts";
 import { type Collector, COLLECTOR, startCollector } from "./deployment.ts";
-import { findFreePort } from "./free-port.ts";
+import { findFreePort } from "../lab/free-port.ts";
 import { type Mosquitto, startMosquitto } from "./mosquitto.ts";
 
 /** Several collectors on one PostgreSQL and one mosquitto, each a process of its own with its own data directory. */

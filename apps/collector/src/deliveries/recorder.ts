@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { DeliveryStore, Made, WebhookRow } from "./store.ts";
 
@@ -31,7 +32,7 @@ export function createRecorder(deps: {
   const commit = async () => {
     while (waiting.length > 0) {
       // SQLite commits without leaving this turn: only what all sockets have brought by its end makes a batch.
-      await turnEnd();
+      await nextTurn();
       const batch = waiting;
       waiting = [];
       try {
@@ -62,12 +63,6 @@ export function createRecorder(deps: {
       await committing;
     },
   };
-}
-
-function turnEnd(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 function pause(clock: Clock, ms: number, stop: AbortSignal): Promise<void> {

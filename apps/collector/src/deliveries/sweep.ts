@@ -1,6 +1,8 @@
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
+import { repeatWork } from "../repeated-work.ts";
 
 /** Keeps the table of deliveries small. */
 export interface DeliverySweep {
@@ -24,17 +26,14 @@ export function createDeliverySweep(
   options: { readonly keepDays: number; readonly keepEach: number },
 ): DeliverySweep {
   const { db, reads, clock, log } = deps;
-  const stopper = new AbortController();
-  let running: Promise<number> = Promise.resolve(0);
-
   /** Walks a webhook's deliveries from the oldest on. @returns How many went. */
-  const sweepOne = async (webhookId: string): Promise<number> => {
+  const sweepOne = async (webhookId: string, stopped: AbortSignal): Promise<number> => {
     const exists = (await reads.selectFrom("webhooks").select("id").where("id", "=", webhookId).executeTakeFirst()) !== undefined;
     const beyond = await reads.selectFrom("webhook_deliveries").select("id").where("webhook_id", "=", webhookId).orderBy("id", "desc")
       .offset(options.keepEach).limit(1).executeTakeFirst();
     const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
     let went = 0;
-    for (let after = ""; !stopper.signal.aborted; ) {
+    for (let after = ""; !stopped.aborted; ) {
       const rows = await reads.selectFrom("webhook_deliveries").select(["id", "lane", "created_at"]).where("webhook_id", "=", webhookId)
         .where("id", ">", after).orderBy("id").limit(CHUNK_ROWS).execute();
       const excess = (row: { readonly id: string; readonly created_at: string }) => !exists || row.id <= (beyond?.id ?? "");
@@ -45,19 +44,19 @@ export function createDeliverySweep(
       const last = rows.at(-1);
       if (!last || rows.length < CHUNK_ROWS || (!excess(last) && last.created_at >= tooOld)) break;
       after = last.id;
-      await turn();
+      await nextTurn();
     }
     return went;
   };
 
-  const sweep = async (): Promise<number> => {
+  const sweep = async (stopped: AbortSignal): Promise<number> => {
     let total = 0;
-    for (let after = ""; !stopper.signal.aborted; ) {
+    for (let after = ""; !stopped.aborted; ) {
       // From one webhook to the next by the key, instead of reading every delivery for its webhook.
       const next = await reads.selectFrom("webhook_deliveries").select("webhook_id").where("webhook_id", ">", after).orderBy("webhook_id")
         .limit(1).executeTakeFirst();
       if (!next) break;
-      total += await sweepOne(next.webhook_id);
+      total += await sweepOne(next.webhook_id, stopped);
       after = next.webhook_id;
     }
     await db.deleteFrom("webhook_notices").where("created_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS))
@@ -65,25 +64,9 @@ export function createDeliverySweep(
     if (total > 0) log.info({ deliveries: total }, "old webhook deliveries forgotten");
     return total;
   };
-  const run = (): Promise<number> => {
-    running = running.catch(() => 0).then(sweep);
-    return running;
-  };
-  const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch(
-      (error: unknown) => log.error(
-        { reason: describeError(error) }, "old webhook deliveries could not be forgotten, trying again in ten minutes",
-      ),
-    );
+  return repeatWork({ clock, log }, {
+    everyMs: RUN_EVERY_MS, failure: "old webhook deliveries could not be forgotten, trying again in ten minutes", work: sweep,
   });
-  return {
-    run,
-    async close() {
-      stopper.abort();
-      stop();
-      await running.catch(() => 0);
-    },
-  };
 }
 
 async function forget(
@@ -96,11 +79,4 @@ async function forget(
   await trx.updateTable("webhook_deliveries")
     .set({ status: "failed", lane: null, retry_at: null, error: "overflow: too many deliveries wait for this webhook" })
     .where("webhook_id", "=", webhookId).where("id", "in", overflowing).execute();
-}
-
-/** The database answers without leaving this turn: others get theirs between two chunks. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

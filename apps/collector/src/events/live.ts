@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { EVENTS, type EventType, type StreamEvent } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import { gapFrame, toFrame } from "./frames.ts";
@@ -160,13 +161,6 @@ function give(subscriber: Subscriber, row: StoredEvent, frame: () => string): bo
   const wanted = event !== null && (subscriber.events?.has(event) ?? true) && (subscriber.siteId === null || row.site_id === subscriber.siteId);
   if (wanted) subscriber.consumer.deliver(frame());
   return wanted;
-}
-
-/** The database answers without leaving this turn of the event loop: without a pause no socket would be written to. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 function lazy<T>(make: () => T): () => T {

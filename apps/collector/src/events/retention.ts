@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type Scheduled, schedule, turn } from "../retention/schedule.ts";
+import { type Scheduled, schedule } from "../retention/schedule.ts";
 import { ROW_OVERHEAD_BYTES } from "./log.ts";
 
 const RUN_EVERY_MS = 10 * 60_000;
@@ -46,7 +47,7 @@ export function createRetention(
       for (const { id } of await db.selectFrom("tenants").select("id").execute()) {
         for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !stopped.aborted; total += went) {
           went = await forgetSome(id);
-          await turn();
+          await nextTurn();
         }
       }
       return total;

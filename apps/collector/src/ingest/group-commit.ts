@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describeError } from "@lanthorn/runtime";
 import { isStorageFault } from "../db/faults.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
@@ -98,11 +99,4 @@ function takeGroup(line: Waiting[]): readonly Waiting[] {
     count += 1;
   }
   return line.splice(0, count);
-}
-
-/** After what the sockets have to give in this turn was read: the database may answer without leaving it. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

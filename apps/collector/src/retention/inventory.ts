@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { type DeviceLimits, limitDevices } from "./device-parts.ts";
-import { type Scheduled, schedule, turn } from "./schedule.ts";
+import { type Scheduled, schedule } from "./schedule.ts";
 
 export interface InventoryLimits extends DeviceLimits {
   /** Devices of a site. Of more, those not seen for longest go, but none that people have worked on. */
@@ -34,7 +35,7 @@ export function createInventoryRetention(
       total += await limitDevices(db, ids, limits, before);
       after = ids.at(-1) ?? "";
       if (ids.length < CHUNK_DEVICES) break;
-      await turn();
+      await nextTurn();
     }
     return total;
   };
@@ -53,7 +54,7 @@ export function createInventoryRetention(
         await db.deleteFrom("devices").where("id", "in", ids).execute();
         total += ids.length;
         excess -= ids.length;
-        await turn();
+        await nextTurn();
       }
     }
     return total;
@@ -73,7 +74,7 @@ export function createInventoryRetention(
       const gone = await db.deleteFrom("device_merges").where("kept_id", "=", keptId).where("undone_at", "is", null)
         .where("id", "<=", beyond.id).executeTakeFirst();
       total += Number(gone.numDeletedRows);
-      await turn();
+      await nextTurn();
     }
     return total;
   };

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type Scheduled, schedule, turn } from "./schedule.ts";
+import { type Scheduled, schedule } from "./schedule.ts";
 
 export interface RecordLimits {
   readonly audit: { readonly keepDays: number; readonly keepRecords: number };
@@ -75,7 +76,7 @@ export function createRecordRetention(
         for (const forget of [forgetAudit, forgetRejected]) {
           for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
             went = await forget(id);
-            await turn();
+            await nextTurn();
           }
         }
       }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createId, silentLog, systemClock } from "@lanthorn/runtime";
 import type { IClientOptions, MqttClient } from "mqtt";
 import type { DebianRoot } from "../../../../../test/lab/debian-packages.ts";
-import { findFreePort } from "../../../../../test/system/free-port.ts";
+import { findFreePort } from "../../../../../test/lab/free-port.ts";
 import { findMosquitto, type Mosquitto, startMosquitto } from "../../../../../test/system/mosquitto.ts";
 import { waitFor } from "../../../../../test/system/wait-for.ts";
 import { type Authority, type KeyAndCertificate, openAuthority } from "../../certificates/authority.ts";

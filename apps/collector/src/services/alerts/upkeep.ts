@@ -1,8 +1,10 @@
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
+import { repeatWork } from "../../repeated-work.ts";
 import { alertEvent } from "./raise-alerts.ts";
 
 /** What alerts need beside events: an end for what fell quiet, and for what is long past. */
@@ -31,9 +33,6 @@ export function createAlertUpkeep(
   options: { readonly keepDays: number },
 ): AlertUpkeep {
   const { db, clock, logger } = deps;
-  const stopper = new AbortController();
-  const stopped = stopper.signal;
-  let running: Promise<void> = Promise.resolve();
 
   /** Resolves, in the tenant's turn, those of `ids` that are not resolved yet. */
   const resolveAll = async (trx: Transaction<Schema>, tenantId: string, ids: readonly string[], by: string): Promise<Appended | null> => {
@@ -61,7 +60,7 @@ export function createAlertUpkeep(
       .where("id", "in", unheard).execute();
     return quiet.length === 0 ? null : resolveAll(trx, tenantId, quiet, "quiet");
   });
-  const work = async () => {
+  const work = async (stopped: AbortSignal) => {
     const now = toInstant(clock.now());
     for (;;) {
       const due = await db.selectFrom("alerts").select("tenant_id").where("quiet_at", "<=", now).limit(1).executeTakeFirst();
@@ -79,33 +78,16 @@ export function createAlertUpkeep(
       await nextTurn();
     }
   };
-  const run = (): Promise<void> => {
-    running = running.catch(() => {}).then(work);
-    return running;
-  };
-  const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch((error: unknown) =>
-      logger.error({ reason: describeError(error) }, "alerts could not be looked after, trying again in a minute"));
+  const { run, close } = repeatWork({ clock, log: logger }, {
+    everyMs: RUN_EVERY_MS, failure: "alerts could not be looked after, trying again in a minute", work,
   });
   return {
-    run,
+    run, close,
     async probeRevoked(probeId) {
       const open = await db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId).where("source", "=", "health")
         .where("status", "<>", "resolved").execute();
       const tenantId = open[0]?.tenant_id;
       if (tenantId !== undefined) await inTurn(tenantId, (trx) => resolveAll(trx, tenantId, open.map(({ id }) => id), "probe_revoked"));
     },
-    async close() {
-      stopper.abort();
-      stop();
-      await running.catch(() => {});
-    },
   };
-}
-
-/** The database answers without leaving this turn: others get theirs between two chunks. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

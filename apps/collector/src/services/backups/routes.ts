@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { z } from "@hono/zod-openapi";
 import { Backup, BackupSchedule, BackupsQuery, BackupVerify, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { BackupsService } from "./service.ts";
 
@@ -79,10 +80,7 @@ export function backupsRoutes(service: BackupsService) {
     const backup = await service.start(actorOf(c));
     return c.json(backup, 202, { location: `/api/v1/backups/${backup.id}` });
   });
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   // Before the route of one backup, which would take the word for an id.
   router.openapi(schedule, async (c) => c.json(await service.schedule(identityOf(c).tenantId), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").backup_id), 200));

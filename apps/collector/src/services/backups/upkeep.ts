@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import type { BackupSchedule } from "@lanthorn/contract";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
+import { repeatWork } from "../../repeated-work.ts";
 import type { BackupMaker } from "./maker.ts";
 import { toBackup } from "./records.ts";
 import type { Schedule } from "./schedule.ts";
@@ -40,7 +41,6 @@ export function createUpkeep(
   const { store, maker, clock, logger } = deps;
   const startedAt = clock.now();
   const { schedule, recipients, keep } = settings;
-  let running: Promise<void> = Promise.resolve();
 
   const operatorTenant = async () => {
     if (settings.tenant === undefined) return store.firstTenant();
@@ -81,26 +81,18 @@ export function createUpkeep(
     await makeDue(tenantId);
     await forgetSurplus(tenantId);
   };
-  const run = (): Promise<void> => {
-    running = running.catch(() => {}).then(work);
-    return running;
-  };
-  const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch((error: unknown) => logger.error({ reason: describeError(error) }, "backups could not be looked after, trying again in some seconds"));
+  const { run, close } = repeatWork({ clock, log: logger }, {
+    everyMs: RUN_EVERY_MS, failure: "backups could not be looked after, trying again in some seconds", work,
   });
 
   return {
-    run, operatorTenant,
+    run, close, operatorTenant,
     async schedule() {
       const tenantId = await operatorTenant();
       const next = tenantId === null || recipients.length === 0 ? null : await dueAt(deps.reads, tenantId);
       return {
         schedule: schedule?.pattern ?? null, next_at: next === null ? null : toInstant(Math.max(next, clock.now())), keep, recipients: [...recipients],
       };
-    },
-    async close() {
-      stop();
-      await running.catch(() => {});
     },
   };
 }

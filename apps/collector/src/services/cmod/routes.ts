@@ -3,6 +3,7 @@ import {
   ConfigDiff, ConfigDiffQuery, ConfigDiffReveal, ConfigVersion, ConfigVersionContent, ConfigVersionUpload, Id, IdPageQuery, listEnvelope,
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { CmodService } from "./service.ts";
 
@@ -84,10 +85,8 @@ export function cmodRoutes(service: CmodService) {
     if (!isNew) return c.json(version, 200);
     return c.json(version, 201, { location: `/api/v1/cmod/devices/${deviceId}/versions/${version.id}` });
   });
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) =>
+    c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => {
     const { device_id: deviceId, version_id: versionId } = c.req.valid("param");
     return c.json(await service.read(identityOf(c).tenantId, deviceId, versionId), 200);

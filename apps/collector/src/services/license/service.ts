@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { EventData, License } from "@lanthorn/contract";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
@@ -10,6 +10,7 @@ import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import type { PartState } from "../../gateway/health.ts";
 import { badRequest } from "../../gateway/route.ts";
+import { repeatWork } from "../../repeated-work.ts";
 import { CALM_STATE, describeState, licenseOf, stateKey } from "./state.ts";
 import type { LicenseRow, LicenseStore } from "./store.ts";
 import { verifyLicense } from "./verify.ts";
@@ -48,7 +49,6 @@ export function createLicenseService(
 ): LicenseService {
   const { store, audit, clock } = deps;
   let summary = "the community licence";
-  let running: Promise<void> = Promise.resolve();
 
   const look = async (tenantId: string, row: LicenseRow | null): Promise<License> => {
     const verified = row && (await verifyLicense(row.license, options.issuers));
@@ -81,18 +81,13 @@ export function createLicenseService(
     }
     summary = seen.size === 0 ? "the community licence" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
   };
-  const run = (): Promise<void> => {
-    running = running.catch(() => {}).then(work);
-    return running;
-  };
-  const lookAgain = () => {
-    run().catch((error: unknown) => deps.logger.error({ reason: describeError(error) }, "licences could not be looked at, trying again in ten minutes"));
-  };
-  const stop = clock.every(LOOK_EVERY_MS, lookAgain);
+  const { run, runSoon: lookAgain, close } = repeatWork({ clock, log: deps.logger }, {
+    everyMs: LOOK_EVERY_MS, failure: "licences could not be looked at, trying again in ten minutes", work,
+  });
   lookAgain();
 
   return {
-    run,
+    run, close,
     read: async (tenantId) => look(tenantId, await store.byTenant(tenantId)),
 
     async put(actor, text) {
@@ -129,9 +124,5 @@ export function createLicenseService(
     },
 
     health: () => ({ status: "ok", detail: summary }),
-    async close() {
-      stop();
-      await running.catch(() => {});
-    },
   };
 }

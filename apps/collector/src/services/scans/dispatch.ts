@@ -6,6 +6,7 @@ import type { Broker } from "../../broker/broker.ts";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
+import { repeatWork } from "../../repeated-work.ts";
 import type { ScanRow } from "./note-scan-facts.ts";
 
 /** A probe as ingest knows it. */
@@ -54,8 +55,6 @@ export function createScanDispatch(
 ): ScanDispatch {
   const { db, clock, logger } = deps;
   const now = () => toInstant(clock.now());
-  let isClosed = false;
-  let running: Promise<void> = Promise.resolve();
 
   const send = async <T extends CommandType>(scan: ScanRow, id: string, type: T, data: CommandData<T>) => {
     const issued = clock.now();
@@ -108,28 +107,23 @@ export function createScanDispatch(
     const isStalled = scan.status === "running" && scan.heard_at <= toInstant(clock.now() - STALLED_AFTER_MS);
     return isStalled ? "nothing was heard of the scan for an hour" : null;
   };
-  const work = async () => {
+  const work = async (stopped: AbortSignal) => {
     const open = await db.selectFrom("scans").leftJoin("probes", "probes.id", "scans.probe_id")
       .selectAll("scans").select("probes.revoked_at").where("scans.status", "in", ["queued", "running"]).execute();
     for (const scan of open) {
       const reason = overdue(scan);
-      if (reason !== null && !isClosed) await fail(scan, reason, { presumed: scan.revoked_at === null });
+      if (reason !== null && !stopped.aborted) await fail(scan, reason, { presumed: scan.revoked_at === null });
     }
     const old = await db.selectFrom("scans").select("id").where("status", "not in", ["queued", "running"])
       .where("finished_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS)).limit(KEPT_AT_ONCE).execute();
     if (old.length > 0) await db.deleteFrom("scans").where("id", "in", old.map(({ id }) => id)).execute();
   };
-  const run = (): Promise<void> => {
-    running = running.catch(() => {}).then(work);
-    return running;
-  };
-  const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch((error: unknown) =>
-      logger.error({ reason: describeError(error) }, "scans could not be looked after, trying again in some seconds"));
+  const { run, close } = repeatWork({ clock, log: logger }, {
+    everyMs: RUN_EVERY_MS, failure: "scans could not be looked after, trying again in some seconds", work,
   });
 
   return {
-    fail, cancel, run,
+    fail, cancel, run, close,
     start: (scan, excluded) => send(scan, scan.command_id, "scan_start", {
       scan_id: scan.id, target: scan.target, profile: scan.profile, excluded: [...excluded],
     }),
@@ -149,11 +143,6 @@ export function createScanDispatch(
       const uncancelled = await db.selectFrom("scans").selectAll().where("probe_id", "=", probeId).where("status", "=", "cancelled")
         .where("cancel_command_id", "is not", null).execute();
       for (const scan of uncancelled) await cancel(scan);
-    },
-    async close() {
-      isClosed = true;
-      stop();
-      await running.catch(() => {});
     },
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Credential, CredentialCreate, CredentialRevealed, CredentialUpdate, Id, IdPageQuery, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { VaultService } from "./service.ts";
 
@@ -65,10 +66,7 @@ const reveal = declareRoute("vault:reveal", {
 /** `/vault/credentials`. */
 export function vaultRoutes(service: VaultService) {
   const router = createRouter();
-  router.openapi(list, async (c) => {
-    const { data, meta } = await service.list(identityOf(c).tenantId, c.req.valid("query"));
-    return c.json({ data: [...data], meta }, 200);
-  });
+  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(create, async (c) => {
     const credential = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(credential, 201, { location: `/api/v1${CREDENTIALS}/${credential.id}` });
