@@ -24,6 +24,7 @@ import { revokeProbe } from "./commands/probes-revoke.ts";
 import { createProbeToken } from "./commands/probes-token-create.ts";
 import { type ScanOptions, startScan } from "./commands/scan.ts";
 import { createScanView } from "./commands/scan-view.ts";
+import { cancelScan, listScans } from "./commands/scans.ts";
 import { createSite } from "./commands/sites-create.ts";
 import { listSites } from "./commands/sites-list.ts";
 import { showTopology, type TopologyOptions } from "./commands/topology.ts";
@@ -82,14 +83,25 @@ answering(
     listDevices(connection, { site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort }),
 );
 
-answering(devices.command("show <id>").description("everything that is known of a device"), (connection, id: string) => showDevice(connection, id));
+answering(
+  devices.command("show <device>").description("everything that is known of a device, by its address, hostname, MAC or id"),
+  (connection, name: string) => showDevice(connection, name),
+);
 
 answering(
   program.command("scan <target>").description("scan a network, 10.0.0.0/24, with the site's probe")
     .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
-    .option("--site <site>", "the site's name or id, where there are several").option("--watch", "stay until it has ended, and show who answered", false),
-  (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note, view: scanView }),
+    .option("--site <site>", "the site's name or id, where there are several").option("--watch", "stay until it has ended, and show who answered; Ctrl-C ends the scan", false),
+  (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note, view: scanView, stopped: stopSignal }),
 );
+
+const scans = program.command("scans").description("the scans that were made");
+answering(
+  scans.command("list").description("list the scans, the latest first").option("--site <id>", "of one site")
+    .option("--status <status>", "queued, running, completed, failed, cancelled").option("--limit <count>", "so many at most", Number, 20),
+  (connection, options: { site?: string; status?: string; limit: number }) => listScans(connection, { site_id: options.site, status: options.status }, options.limit),
+);
+answering(scans.command("cancel <id>").description("end a scan; what it has found stays"), (connection, id: string) => cancelScan(connection, id));
 
 answering(
   program.command("topology").description("which port of which switch each probe hangs on, by LLDP and its kin")

@@ -1,14 +1,15 @@
 import type { DeviceProfile } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
+import { findDeviceId } from "../device-id.ts";
 import { formatTable, printable } from "../table.ts";
 
 /** Changes that people look at; programs get all that the collector keeps. */
 const CHANGES_SHOWN = 10;
 
-/** Everything that is known of one device. */
-export async function showDevice({ rest }: Connection, id: string): Promise<Answer> {
-  const device = await rest.readDevice(id);
+/** Everything that is known of one device, by its id, an address, its MAC or its hostname. */
+export async function showDevice({ rest }: Connection, name: string): Promise<Answer> {
+  const device = await rest.readDevice(await findDeviceId(rest, name));
   return { json: device, text: describeDevice(device) };
 }
 

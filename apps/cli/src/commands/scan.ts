@@ -28,6 +28,8 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   readonly note: (line: string) => void;
   /** Where it is drawn instead; null without a terminal. */
   readonly view: ScanView | null;
+  /** Settles when the scan that is watched is to be ended. */
+  readonly stopped: () => Promise<unknown>;
 }): Promise<Answer> {
   const scan = await rest.startScan({ target, profile, ...(site === undefined ? {} : { site_id: await findSiteId(rest, site) }) });
   if (!watch) return { json: scan, text: `the scan ${scan.id} of ${scan.target} is ${scan.status}` };
@@ -41,19 +43,21 @@ export async function startScan({ rest }: Connection, target: string, { profile,
       heading: HOST_HEADING,
       rows: hosts.map(hostRow),
     },
+    notes: [`The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, ${ended.ports_open} open ports, ${describeDuration(ended)}.`],
   };
 }
 
-async function watchScan(rest: RestClient, started: Scan, { clock, note, view }: Parameters<typeof startScan>[3]): Promise<Scan> {
+async function watchScan(rest: RestClient, started: Scan, { clock, note, view, stopped }: Parameters<typeof startScan>[3]): Promise<Scan> {
   let scan = started;
   let said = "";
+  const cancelled = stopped().then(() => rest.cancelScan(started.id));
   while (scan.status === "queued" || scan.status === "running") {
     const line = describe(scan);
     if (view) view.draw(scan, (await rest.listScanResults(scan.id, { per_page: HOSTS_DRAWN })).data);
     else if (line !== said) note(`the scan of ${scan.target} ${line}`);
     said = line;
-    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
-    scan = await rest.readScan(started.id);
+    const waited = new Promise<null>((resolve) => void clock.after(LOOK_EVERY_MS, () => resolve(null)));
+    scan = await Promise.race([waited, cancelled]) ?? await rest.readScan(started.id);
   }
   view?.clear();
   return scan;
@@ -68,4 +72,8 @@ function describe(scan: Scan): string {
     cancelled: "was cancelled",
   };
   return words[scan.status];
+}
+
+function describeDuration({ started_at, finished_at }: Scan): string {
+  return `${((Date.parse(finished_at ?? "") - Date.parse(started_at ?? "")) / 1000).toFixed(1)} s`;
 }
