@@ -8,13 +8,15 @@ export interface FleetOrder {
   readonly probes: readonly ProbeIdentity[];
 }
 
-/** What it prints at its end. Times are in milliseconds, from an event's being said to its being confirmed. */
+/** What it prints as its last line; before, it prints a line when all are connected. Times are in milliseconds, from an event's being said to its being confirmed. */
 export interface FleetResult {
   readonly said: number;
   readonly acknowledged: number;
   /** From the first event to the last, and how many were confirmed in that time. */
   readonly seconds: number;
   readonly inTime: number;
+  /** Of the processor, from when all were connected. */
+  readonly processorSeconds: number;
   readonly lag: { readonly p50: number; readonly p99: number; readonly longest: number };
   readonly queues: readonly { readonly probeId: string; readonly queueId: string; readonly said: number }[];
 }
@@ -33,7 +35,8 @@ async function run({ seconds, probes: identities }: FleetOrder): Promise<FleetRe
     for (const probe of some) probe.open();
     while (!some.every((probe) => probe.isConnected())) await pause(5);
   }
-  process.stderr.write(`${probes.length} probes are connected\n`);
+  process.stdout.write(`${probes.length} probes are connected\n`);
+  const cpuBefore = process.cpuUsage();
   const total = probes.length * seconds;
   const startedAt = performance.now();
   for (let said = 0; said < total; await pause(TICK_MS)) {
@@ -47,11 +50,13 @@ async function run({ seconds, probes: identities }: FleetOrder): Promise<FleetRe
   const inTime = lags.length;
   const end = performance.now() + DRAIN_MS;
   while (probes.some((probe) => probe.acknowledged() < probe.said()) && performance.now() < end) await pause(20);
+  const { user, system } = process.cpuUsage(cpuBefore);
   const sorted = lags.toSorted((a, b) => a - b);
   const share = (part: number) => Math.round((sorted[Math.floor((sorted.length - 1) * part)] ?? 0) * 10) / 10;
   for (const probe of probes) probe.close();
   return {
-    said: total, acknowledged: lags.length, seconds: took / 1000, inTime, lag: { p50: share(0.5), p99: share(0.99), longest: share(1) },
+    said: total, acknowledged: lags.length, seconds: took / 1000, inTime, processorSeconds: (user + system) / 1e6,
+    lag: { p50: share(0.5), p99: share(0.99), longest: share(1) },
     queues: probes.map((probe) => ({ probeId: probe.probeId, queueId: probe.queueId, said: probe.said() })),
   };
 }

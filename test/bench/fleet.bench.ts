@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createId, systemClock, toInstant } from "@lanthorn/runtime";
@@ -19,6 +19,7 @@ import { startGrown } from "../system/grown.ts";
 import { findMosquitto } from "../system/mosquitto.ts";
 import type { ProbeIdentity } from "../system/simulated-probe.ts";
 import type { FleetOrder, FleetResult } from "./fleet-probes.ts";
+import { familySeconds, processorSeconds } from "./processor-time.ts";
 
 const PROBES = 2000;
 const SECONDS = 30;
@@ -37,11 +38,13 @@ export async function run(args: readonly string[]): Promise<void> {
     try {
       const { host, port } = deployment;
       const identities = await enroll(database, deployment.authority, probes);
-      const result = await runProbes({ seconds, probes: identities.map((identity) => ({ ...identity, host, port })) });
+      const { result, spent } = await runProbes({ seconds, probes: identities.map((identity) => ({ ...identity, host, port })) }, deployment.parts);
       const rss = deployment.pids.reduce((sum, pid) => sum + peakRss(pid), 0);
       const counted = await count(database, result);
       const { p50, p99, longest } = result.lag;
       console.log(`${result.said} events in ${result.seconds.toFixed(1)} s; lag p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`);
+      console.log(`processor time for each event: ${Object.entries({ ...spent, probes: result.processorSeconds })
+        .map(([name, used]) => `${name} ${Math.round((used / result.said) * 1e6)} µs`).join(", ")}`);
       console.log(JSON.stringify({
         bench: "fleet", probes, events_per_second: Math.round(result.inTime / result.seconds), lag_p99_ms: p99, ...counted,
         rss_mb: Math.round(rss / 1e5) / 10,
@@ -60,6 +63,8 @@ interface Deployment {
   readonly host: string;
   readonly port: number;
   readonly pids: readonly number[];
+  /** What has run so far, each with the seconds of the processor that it has had. */
+  readonly parts: () => Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -73,6 +78,7 @@ async function startSingle(): Promise<Deployment> {
   const { hostname: host, port } = new URL(String(collector.ready["mqtt_url"]));
   return {
     location: { file: join(dataDir, "lanthorn.db") }, authority, host, port: Number(port), pids: [collector.pid],
+    parts: () => ({ collector: processorSeconds(collector.pid) }),
     async close() {
       await collector.stop();
       rmSync(directory, { recursive: true, force: true });
@@ -91,8 +97,13 @@ async function startReplicas(replicas: number): Promise<Deployment> {
   const secrets = secretsInDatabase({ db: database.db, sealing, dataDir: grown.folder });
   const authority = await openAuthority({ dataDir: grown.folder, secrets, clock: systemClock });
   await database.close();
+  const pids = grown.collectors.map(({ pid }) => pid);
   return {
-    location, authority, host: "127.0.0.1", port: grown.brokerPort, pids: grown.collectors.map(({ pid }) => pid), close: () => grown.close(),
+    location, authority, host: "127.0.0.1", port: grown.brokerPort, pids, close: () => grown.close(),
+    parts: () => ({
+      PostgreSQL: familySeconds(grown.postgres.pid()), mosquitto: processorSeconds(grown.broker().pid),
+      collectors: pids.reduce((sum, pid) => sum + processorSeconds(pid), 0),
+    }),
   };
 }
 
@@ -139,13 +150,22 @@ async function enroll({ db }: Database, authority: Authority, count: number): Pr
   return identities;
 }
 
-async function runProbes(order: FleetOrder): Promise<FleetResult> {
+async function runProbes(
+  order: FleetOrder, parts: Deployment["parts"],
+): Promise<{ readonly result: FleetResult; readonly spent: Readonly<Record<string, number>> }> {
   const script = fileURLToPath(new URL("./fleet-probes.ts", import.meta.url));
   const child = spawn(process.execPath, [...process.execArgv, script], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(JSON.stringify(order));
-  const said = await text(child.stdout);
-  if (said === "") throw new Error("the process of probes ended without a result");
-  return JSON.parse(said) as FleetResult;
+  let before: Readonly<Record<string, number>> | null = null;
+  let last = "";
+  for await (const line of createInterface({ input: child.stdout })) {
+    before ??= parts();
+    last = line;
+    if (!line.startsWith("{")) console.log(line);
+  }
+  if (!last.startsWith("{")) throw new Error("the process of probes ended without a result");
+  const spent = Object.entries(parts()).map(([name, seconds]) => [name, seconds - (before?.[name] ?? 0)] as const);
+  return { result: JSON.parse(last) as FleetResult, spent: Object.fromEntries(spent) };
 }
 
 /** What is missing of what the probes said, and what is there more than once, by the probes' own sequences. */

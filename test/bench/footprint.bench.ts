@@ -5,13 +5,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createLab } from "../lab/lab.ts";
 import { enrollProbe, type ProbeBox, startCollector, startProbe } from "../system/deployment.ts";
 import { waitFor } from "../system/wait-for.ts";
+import { processorSeconds } from "./processor-time.ts";
 
 const IDLE_SECONDS = 60;
 /** The first sweep and its late answers are over, and V8 has given back what the start needed. */
 const SETTLE_SECONDS = 45;
 const SAMPLE_MS = 5000;
-/** USER_HZ, the unit of times in /proc; 100 on every Linux. @see proc(5) */
-const TICKS_PER_SECOND = 100;
 
 /**
  * What the probe costs while nothing happens: on the lab's LAN, enrolled and connected, after its first sweep. The memory
@@ -49,23 +48,15 @@ export async function run(args: readonly string[]): Promise<void> {
 
 async function measure(pid: number, seconds: number): Promise<{ readonly rss_mb: number; readonly cpu_percent: number }> {
   const startedAt = performance.now();
-  const before = readTicks(pid);
+  const before = processorSeconds(pid);
   let rssBytes = readRss(pid);
   while (performance.now() - startedAt < seconds * 1000) {
     await pause(Math.min(SAMPLE_MS, seconds * 1000 - (performance.now() - startedAt)));
     rssBytes = Math.max(rssBytes, readRss(pid));
   }
   const elapsed = (performance.now() - startedAt) / 1000;
-  const used = (readTicks(pid) - before) / TICKS_PER_SECOND;
+  const used = processorSeconds(pid) - before;
   return { rss_mb: Math.round(rssBytes / 1e5) / 10, cpu_percent: Math.round((used / elapsed) * 10_000) / 100 };
-}
-
-/** User and system time of a process and of its children that have ended. */
-function readTicks(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name in parentheses may hold spaces; field 3 comes after it.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return [14, 15, 16, 17].reduce((sum, field) => sum + Number(fields[field - 3]), 0);
 }
 
 function readRss(pid: number): number {

@@ -7,7 +7,8 @@ import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { dialectOf } from "../../apps/collector/src/db/statements.ts";
 import { createEventLog } from "../../apps/collector/src/events/log.ts";
 import { createMerges } from "../../apps/collector/src/identity/merges.ts";
-import { commitBatch, type ProbeSite, readEvents } from "../../apps/collector/src/ingest/commit-batch.ts";
+import { commitBatch } from "../../apps/collector/src/ingest/commit-batch.ts";
+import { type ProbeSite, readEvents } from "../../apps/collector/src/ingest/read-batch.ts";
 import { makeBatches, readPayload } from "./ingest-sender.ts";
 
 interface Write {

@@ -9,6 +9,7 @@ import { waitFor } from "./wait-for.ts";
 
 /** A broker as a process of its own. */
 export interface Mosquitto {
+  readonly pid: number;
   /** Stops it where it is: it answers nothing and closes nothing. A kill ends it all the same. */
   pause(): void;
   /** Ends it with SIGKILL. */
@@ -59,6 +60,7 @@ export async function startMosquitto(
     return canConnect(port);
   });
   return {
+    pid: child.pid ?? 0,
     pause: () => void child.kill("SIGSTOP"),
     async kill() {
       child.kill("SIGKILL");

@@ -20,6 +20,8 @@ export interface PoolOptions {
   readonly statementTimeoutMs: number;
   /** Sent over each new connection. */
   readonly session: string;
+  /** Whether the server keeps the statements it has parsed; see `createNames`. */
+  readonly isPreparing?: boolean;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface PoolOptions {
  * one the process would end; so each has one. A connection whose statement got no answer is given up, not used again.
  * @returns For Kysely. Failures that are no answer of the server's are CollectorError `database-unreachable`.
  */
-export function createPool({ url, size, statementTimeoutMs, session }: PoolOptions): PostgresPool {
+export function createPool({ url, size, statementTimeoutMs, session, isPreparing = false }: PoolOptions): PostgresPool {
   const pool = new Pool({
     connectionString: url, max: size, types, fallback_application_name: "lanthorn-collector", keepAlive: true, keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000, idleTimeoutMillis: 0,
@@ -37,31 +39,66 @@ export function createPool({ url, size, statementTimeoutMs, session }: PoolOptio
   });
   pool.on("connect", (client) => void client.on("error", () => {}));
   pool.on("error", () => {});
-  const prepared = new WeakSet<PoolClient>();
+  const readied = new WeakSet<PoolClient>();
+  const nameOf = isPreparing ? createNames() : () => undefined;
   return {
     async connect() {
       const client = await pool.connect().catch((error: unknown) => { throw translate(error); });
-      if (!prepared.has(client)) {
+      if (!readied.has(client)) {
         try {
           await client.query(session);
         } catch (error) {
           client.release(true);
           throw translate(error);
         }
-        prepared.add(client);
+        readied.add(client);
       }
-      return lend(client);
+      return lend(client, nameOf);
     },
     end: () => pool.end(),
   };
 }
 
-function lend(client: PoolClient): PostgresPoolClient {
+type NameOf = (text: string) => string | undefined;
+
+/** Texts that get a name. The collector's own are some dozens, each for some sizes of lists. */
+const MOST_NAMES = 500;
+
+/**
+ * Names for statements that come again: the server parses and plans one that has a name once for each connection, which is most of
+ * its work for a statement that touches few rows. A text that comes once, as a filter made up by a person does, gets none.
+ */
+function createNames(): NameOf {
+  const names = new Map<string, string>();
+  let seen = new Set<string>();
+  return (text) => {
+    const known = names.get(text);
+    if (known !== undefined || names.size === MOST_NAMES) return known;
+    if (!seen.has(text)) {
+      if (seen.size === MOST_NAMES) seen = new Set();
+      seen.add(text);
+      return undefined;
+    }
+    seen.delete(text);
+    const name = `s${names.size + 1}`;
+    names.set(text, name);
+    return name;
+  };
+}
+
+/** A table has changed under a statement that has a name: a later version has migrated the database. Another connection parses it anew. */
+function isOutdated(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "0A000";
+}
+
+function lend(client: PoolClient, nameOf: NameOf): PostgresPoolClient {
   let isBroken = false;
   const query = async (text: string, parameters: readonly unknown[]) => {
-    const result = await client.query(text, parameters as unknown[]).catch((error: unknown) => {
-      isBroken ||= !(error instanceof DatabaseError);
-      throw translate(error);
+    const name = parameters.length === 0 ? undefined : nameOf(text);
+    const result = await client.query({ text, values: parameters as unknown[], ...(name !== undefined && { name }) }).catch((error: unknown) => {
+      const reason = name !== undefined && isOutdated(error) ? unanswered(error) : translate(error);
+      isBroken ||= !(reason instanceof DatabaseError);
+      throw reason;
     });
     // A transaction in which something failed is undone by `commit` too, without a word.
     if (text === "commit" && result.command === "ROLLBACK") throw new Error("the transaction was undone: a statement in it had failed");
@@ -72,6 +109,9 @@ function lend(client: PoolClient): PostgresPoolClient {
 
 /** What the server answered stays as it is; that there was no answer becomes an error with a code. */
 function translate(error: unknown): unknown {
-  if (error instanceof DatabaseError) return error;
-  return new CollectorError("database-unreachable", "PostgreSQL does not answer", { cause: error });
+  return error instanceof DatabaseError ? error : unanswered(error);
+}
+
+function unanswered(cause: unknown): CollectorError {
+  return new CollectorError("database-unreachable", "PostgreSQL does not answer", { cause });
 }

@@ -28,7 +28,7 @@ export async function openPostgres(location: PostgresLocation, prepare: Prepare)
   await holdAlone(location, prepare);
   const statementTimeoutMs = statementTimeoutSeconds * 1000;
   const open = (isReader: boolean) => new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: createPool({ url, size: poolSize, statementTimeoutMs, session: sessionOf(statementTimeoutMs, isReader) }) }),
+    dialect: new PostgresDialect({ pool: createPool({ url, size: poolSize, statementTimeoutMs, session: sessionOf(statementTimeoutMs, isReader), isPreparing: !isReader }) }),
   });
   const [db, reads] = [open(false), open(true)];
   return { db, reads, close: async () => void (await Promise.all([reads.destroy(), db.destroy()])) };

@@ -1,3 +1,5 @@
+import { type Expression, sql, type SqlBool } from "kysely";
+
 /** Sizes of `in (…)` lists: a list is filled up to the next one with its first value, so that few statements are prepared. */
 const LIST_SIZES = [1, 8, 64, 512] as const;
 
@@ -12,4 +14,13 @@ export async function selectIn<V, R>(values: readonly V[], select: (list: readon
     for (const row of await select(list)) found.push(row);
   }
   return found;
+}
+
+/**
+ * That columns, taken together, are one of these tuples: in words that both databases understand, and find an index by.
+ * @param tuples Texts, in the columns' order; at least one.
+ */
+export function among(columns: readonly string[], tuples: readonly (readonly string[])[]): Expression<SqlBool> {
+  const rows = tuples.map((tuple) => sql`(${sql.join(tuple)})`);
+  return sql<SqlBool>`(${sql.join(columns.map((column) => sql.ref(column)))}) in (values ${sql.join(rows)})`;
 }

@@ -49,6 +49,17 @@ describe("a PostgreSQL database", () => {
     expect(rows).toEqual([{ big: Number.MAX_SAFE_INTEGER, sum: 3, count: 2, part: 0.1 }]);
   });
 
+  test("goes on after a later version has changed a table under a statement that it keeps parsed", async () => {
+    const [database, other] = [await open({ poolSize: 1 }), await open()];
+    const read = () => database.db.selectFrom("tenants").selectAll().where("id", "=", "a").execute();
+    for (let index = 0; index < 3; index += 1) expect(await read()).toEqual([]);
+    const { rows } = await sql<{ kept: number }>`select count(*) as kept from pg_prepared_statements where statement like '%"tenants"%'`.execute(database.db);
+    expect(rows).toEqual([{ kept: 1 }]);
+    await sql`alter table tenants add column later text`.execute(other.db);
+    await expect(read()).rejects.toMatchObject({ code: "database-unreachable" });
+    expect(await read()).toEqual([]);
+  });
+
   test("is used again after its connections were ended, within a transaction too, and the process lives", async () => {
     const [database, other] = [await open(), await open()];
     const add = (id: string) => database.db.insertInto("tenants").values({ id, name: id, created_at: AT }).execute();

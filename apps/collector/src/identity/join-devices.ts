@@ -9,33 +9,33 @@ type Trx = Transaction<Schema>;
 
 /** Two devices that something says are one. */
 export interface Candidate {
+  readonly tenantId: string;
   readonly deviceId: string;
   readonly otherId: string;
   readonly reason: Reason;
 }
 
 /**
- * Joins candidates, each pair as the joins before have left it. What people have taken apart stays so. The site is held.
+ * Joins candidates, each pair as the joins before have left it. What people have taken apart stays so. Their sites are held.
  * @param by Who does it: a part of this collector.
  * @returns Who is whose now: the id of each device that is gone → the device that has it in it.
  */
 export async function joinDevices(
-  trx: Trx, merges: Merges, options: { readonly tenantId: string; readonly by: string; readonly candidates: readonly Candidate[] },
+  trx: Trx, merges: Merges, { by: name, candidates }: { readonly by: string; readonly candidates: readonly Candidate[] },
 ): Promise<ReadonlyMap<string, string>> {
-  const { tenantId, candidates } = options;
-  const by: Actor = { type: "system", id: options.by, name: options.by, tenantId, address: "" };
   const joined = new Map<string, string>();
   const now = (id: string): string => {
     const next = joined.get(id);
     return next === undefined ? id : now(next);
   };
-  for (const { deviceId, otherId, reason } of candidates) {
+  for (const { tenantId, deviceId, otherId, reason } of candidates) {
     const [one, two] = [now(deviceId), now(otherId)];
     if (one === two || await areApart(trx, tenantId, [one, two])) continue;
     const [a, b] = [await loadRecord(trx, one), await loadRecord(trx, two)];
     if (!a || !b) continue;
     const decision = decideJoin(forgetOldMacs(a), forgetOldMacs(b));
     if (!decision.join) continue;
+    const by: Actor = { type: "system", id: name, name, tenantId, address: "" };
     await merges.merge(trx, decision, { by, reasons: [reason] });
     joined.set(decision.merged.device.id, decision.kept.device.id);
   }

@@ -1,15 +1,17 @@
 import { createId } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { selectIn } from "../db/select-in.ts";
+import { among, selectIn } from "../db/select-in.ts";
 import { cutRecord } from "./cut-record.ts";
 import { type IdentityKey, keyText, singleKind } from "./keys.ts";
 import { deleteParts, loadRecord, writeRecord } from "./record-store.ts";
 
 type Trx = Transaction<Schema>;
 
-/** An interface as it was just seen: with which keys. */
+/** An interface as it was just seen: where, and with which keys. */
 export interface ShownInterface {
+  readonly tenantId: string;
+  readonly siteId: string;
   readonly mac: string;
   readonly keys: readonly IdentityKey[];
   readonly at: string;
@@ -21,34 +23,31 @@ export interface ShownInterface {
  * is then found by the key, or is new. A device of that one interface alone, whose new key nobody has, was set up anew: it
  * loses the old key.
  *
- * To be called with the site held, before what was seen is applied.
+ * To be called with the sites held, before what was seen is applied.
  */
-export async function takeMovedInterfaces(
-  trx: Trx, site: { readonly tenantId: string; readonly siteId: string }, shown: readonly ShownInterface[],
-): Promise<void> {
-  const byMac = new Map(shown.map((one) => [one.mac, one]));
-  const owners = await selectIn([...byMac.keys()], (list) => trx.selectFrom("interfaces").select(["device_id", "mac"])
-    .where("site_id", "=", site.siteId).where("mac", "in", list).execute());
+export async function takeMovedInterfaces(trx: Trx, shown: readonly ShownInterface[]): Promise<void> {
+  const bySite = new Map(shown.map((one) => [`${one.siteId} ${one.mac}`, one]));
+  const owners = await selectIn([...bySite.values()], (list) => trx.selectFrom("interfaces").select(["device_id", "site_id", "mac"])
+    .where(among(["site_id", "mac"], list.map(({ siteId, mac }) => [siteId, mac]))).execute());
   const held = await selectIn([...new Set(owners.map(({ device_id }) => device_id))], (list) =>
     trx.selectFrom("device_keys").select(["device_id", "key"]).where("device_id", "in", list).execute());
   if (held.length === 0) return;
-  for (const { device_id: deviceId, mac } of owners) {
-    const one = byMac.get(mac);
+  for (const { device_id: deviceId, site_id: siteId, mac } of owners) {
+    const one = bySite.get(`${siteId} ${mac}`);
     if (!one) continue;
     const seen = singlesOf(one.keys.map(keyText));
     const own = singlesOf(held.filter((row) => row.device_id === deviceId).map(({ key }) => key));
     const isOwn = [...seen].some(([kind, keys]) => keys.some((key) => own.get(kind)?.includes(key)));
     const others = [...seen.keys()].flatMap((kind) => own.get(kind) ?? []);
     if (isOwn || others.length === 0) continue;
-    await takeOne(trx, { ...site, deviceId, shown: one, seen: [...seen.values()].flat(), others });
+    await takeOne(trx, { deviceId, shown: one, seen: [...seen.values()].flat(), others });
   }
 }
 
-async function takeOne(trx: Trx, { tenantId, siteId, deviceId, shown, seen, others }: {
-  readonly tenantId: string; readonly siteId: string; readonly deviceId: string; readonly shown: ShownInterface;
-  readonly seen: readonly string[]; readonly others: readonly string[];
+async function takeOne(trx: Trx, { deviceId, shown, seen, others }: {
+  readonly deviceId: string; readonly shown: ShownInterface; readonly seen: readonly string[]; readonly others: readonly string[];
 }): Promise<void> {
-  const { mac, at, keys } = shown;
+  const { tenantId, siteId, mac, at, keys } = shown;
   const record = await loadRecord(trx, deviceId);
   if (!record) return;
   const holder = await trx.selectFrom("device_keys").select("device_id").where("site_id", "=", siteId).where("key", "in", seen)

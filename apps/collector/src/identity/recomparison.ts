@@ -37,7 +37,7 @@ export function createRecomparison(deps: {
         if (isClosed) return total;
         total += await db.transaction().execute(async (trx) => {
           await lockSite(trx, siteId);
-          return (await joinDevices(trx, deps.merges, { tenantId, by: "identity", candidates: [candidate] })).size;
+          return (await joinDevices(trx, deps.merges, { by: "identity", candidates: [{ ...candidate, tenantId }] })).size;
         });
       }
     }
@@ -66,8 +66,10 @@ export function createRecomparison(deps: {
   };
 }
 
+type OfSite = Omit<Candidate, "tenantId">;
+
 /** Keys that two devices have, and no third. */
-async function byKeys(reads: Kysely<Schema>, siteId: string): Promise<readonly Candidate[]> {
+async function byKeys(reads: Kysely<Schema>, siteId: string): Promise<readonly OfSite[]> {
   const rows = await reads.selectFrom("device_keys")
     .select((eb) => ["key", eb.fn.min("device_id").as("one"), eb.fn.max("device_id").as("two"), eb.fn.min("source").as("source")])
     .where("site_id", "=", siteId).groupBy("key").having((eb) => eb.fn.countAll(), "=", 2).orderBy("key").execute();
@@ -75,7 +77,7 @@ async function byKeys(reads: Kysely<Schema>, siteId: string): Promise<readonly C
 }
 
 /** MACs that one device told of itself and another one has. */
-async function byOwnMac(reads: Kysely<Schema>, siteId: string): Promise<readonly Candidate[]> {
+async function byOwnMac(reads: Kysely<Schema>, siteId: string): Promise<readonly OfSite[]> {
   const rows = await reads.selectFrom("device_keys").innerJoin("interfaces", (join) => join
     .on((eb) => eb("device_keys.key", "=", eb(eb.val("mac "), "||", eb.ref("interfaces.mac"))))
     .onRef("interfaces.site_id", "=", "device_keys.site_id"))

@@ -1,6 +1,7 @@
 import { type Log, describeError } from "@lanthorn/runtime";
 import { isStorageFault } from "../db/faults.ts";
-import { commitBatch, type Committed, type ProbeSite, type ReadBatch, type ReadEvent } from "./commit-batch.ts";
+import { commitBatch, type Committed } from "./commit-batch.ts";
+import type { ProbeSite, ReadBatch, ReadEvent } from "./read-batch.ts";
 
 /**
  * Commits a batch as `commitBatch` does. Where one event makes that fail for its own sake (a bug of ours, a text that the

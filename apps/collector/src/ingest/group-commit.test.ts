@@ -58,6 +58,35 @@ describe("batches of several probes that arrive together", () => {
     expect(await stored([queue])).toHaveLength(1);
   });
 
+  test("change each site for itself, where two sites have hosts of one address, MAC and key", async () => {
+    const [here, there] = probes as [ProbeAddress, ProbeAddress];
+    const at = toInstant(bench.clock.now());
+    const event = (hostname: string, mac: string, type: "host_found" | "host_offline") => {
+      const state = hostState({ ip: "10.0.0.1", mac, hostname }, at);
+      const key = { field: "ssh_host_key", value: `ssh-ed25519 SHA256:${"k".repeat(43)}`, source: "ssh", confidence: 1, seen_at: at };
+      return type === "host_found"
+        ? { type, occurred_at: at, data: { ...state, evidence: [...state.evidence, key] } }
+        : { type, occurred_at: at, data: { ip: "10.0.0.1", mac, last_seen_at: at, missed_checks: 3 } };
+    };
+    const mac = "00:1b:63:00:00:07";
+    const queues = [createId(), createId()] as const;
+    await Promise.all([
+      bench.sendBatch(here, queues[0], 0, [event("one", mac, "host_found"), event("", "", "host_found")]),
+      bench.sendBatch(there, queues[1], 0, [event("two", mac, "host_found")]),
+    ]);
+    await Promise.all([
+      bench.sendBatch(here, queues[0], 2, [event("one", mac, "host_offline")]),
+      bench.sendBatch(there, queues[1], 1, [event("two", "00:1b:63:00:00:08", "host_found")]),
+    ]);
+    const rows = await bench.database.db.selectFrom("devices").innerJoin("probes", "probes.site_id", "devices.site_id")
+      .select(["probes.id as probe", "devices.hostname", "devices.presence_state", "devices.mac_count"])
+      .where("devices.ip", "=", "10.0.0.1").where("probes.id", "in", [here.probeId, there.probeId]).orderBy("devices.hostname").execute();
+    expect(rows).toEqual([
+      { probe: here.probeId, hostname: "one", presence_state: "offline", mac_count: 1 },
+      { probe: there.probeId, hostname: "two", presence_state: "online", mac_count: 2 },
+    ]);
+  });
+
   test("do not suffer from one that the database does not take", async () => {
     await refuseHostname(bench.database, "poison");
     const queues = probes.map(() => createId());

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describeError } from "@lanthorn/runtime";
 import { isStorageFault } from "../db/faults.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
-import { commitBatches, type Committed, type Delivered } from "./commit-batch.ts";
+import { commitBatches, type Committed } from "./commit-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
+import type { Delivered } from "./read-batch.ts";
 
 /** Commits what several probes send at the same time together: a disk confirms some hundred commits a second, and probes are thousands. */
 export interface GroupCommit {

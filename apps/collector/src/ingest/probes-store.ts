@@ -1,7 +1,9 @@
 import type { Kysely, Transaction } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
-import type { ProbeSite } from "./commit-batch.ts";
+import { selectIn } from "../db/select-in.ts";
+import type { ProbeSite } from "./read-batch.ts";
+import { createTogether } from "./together.ts";
 
 /** A probe as ingest needs it. */
 export interface KnownProbe extends ProbeSite {
@@ -39,11 +41,11 @@ export interface ProbesStore {
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
   const { db, reads } = deps;
   return {
-    async find(probeId) {
-      const row = await reads.selectFrom("probes").select(COLUMNS).where("id", "=", probeId).where("revoked_at", "is", null)
-        .executeTakeFirst();
-      return row ? toKnown(row) : null;
-    },
+    find: createTogether(async (ids) => {
+      const rows = await selectIn(ids, (list) =>
+        reads.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).execute());
+      return new Map(rows.map((row) => [row.id, toKnown(row)]));
+    }),
     async listOnline() {
       return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null)
         .execute()).map(toKnown);

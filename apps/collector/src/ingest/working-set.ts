@@ -1,9 +1,8 @@
 import type { Evidence } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import type { Insertable, Kysely } from "kysely";
+import type { Insertable } from "kysely";
 import { addressKey } from "../db/address-key.ts";
 import type { Schema } from "../db/schema.ts";
-import { selectIn } from "../db/select-in.ts";
 import { type IdentityKey, keyText } from "../identity/keys.ts";
 import { presenceOf } from "../identity/merge-records.ts";
 import { type AddressRow, type ColumnGroup, type DeviceDraft, type DeviceFields, type HostRef, identified } from "./devices-draft.ts";
@@ -14,7 +13,7 @@ export interface Site {
   readonly siteId: string;
 }
 
-/** What a batch touches of the database, read once before it is applied and written once after. */
+/** What batches touch of a site, read once before they are applied and written once after. */
 export interface WorkingSet {
   readonly site: Site;
   readonly devices: ReadonlyMap<string, DeviceDraft>;
@@ -47,30 +46,25 @@ export interface WorkingSet {
   addChange(device: DeviceDraft, change: Pick<Schema["device_changes"], "at" | "field" | "before" | "after" | "source">): void;
 }
 
-/** What to read before a batch is applied. */
-export interface Wanted {
-  readonly hosts: readonly HostRef[];
-  /** Hosts whose addresses or ports will be changed. */
-  readonly withAddresses: readonly HostRef[];
-  readonly withPorts: readonly HostRef[];
-  /** Keys that hosts show, as `keyText` writes them. */
-  readonly keys: readonly string[];
+/** Takes in rows as they were read, before anything is applied. */
+export interface HeldRows {
+  byMac(mac: string, vendor: string, device: DeviceRow): void;
+  byIp(ip: string, device: DeviceRow): void;
+  /** Of a device with several. */
+  interfaceOf(deviceId: string, mac: string, state: string): void;
+  key(deviceId: string, text: string): void;
+  /** One that its interface has now. */
+  address(row: AddressRow): void;
+  openPort(deviceId: string, port: Pick<Schema["ports"], "port" | "protocol">): void;
 }
 
+type DeviceRow = DeviceFields & { readonly id: string; readonly locked_fields: string; readonly mac_count: number };
 type InterfaceRow = Omit<Insertable<Schema["interfaces"]>, "presence_state"> & { readonly vendor: string };
-
-const DEVICE_COLUMNS = [
-  "devices.id", "devices.ip", "devices.ip_key", "devices.mac", "devices.hostname", "devices.vendor", "devices.is_online",
-  "devices.presence_state", "devices.first_seen", "devices.last_seen", "devices.open_ports", "devices.locked_fields",
-  "devices.mac_count",
-] as const;
-
-/** In the order in which new rows have them: rows of one statement must not differ in it. */
-const ADDRESS_COLUMNS = ["device_id", "tenant_id", "site_id", "mac", "ip", "ip_key", "first_seen", "last_seen", "current"] as const;
 
 const NO_LOCKS: ReadonlySet<string> = new Set();
 
-export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wanted): Promise<WorkingSet> {
+/** A set of nothing yet, and how it gets what it is to hold. */
+export function createWorkingSet(site: Site): { readonly set: WorkingSet; readonly hold: HeldRows } {
   const { tenantId, siteId } = site;
   const devices = new Map<string, DeviceDraft>();
   const byMac = new Map<string, DeviceDraft>();
@@ -87,8 +81,7 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
   const newKeys: Schema["device_keys"][] = [];
   const interfacePresence = new Map<string, string>();
 
-  type Row = DeviceFields & { readonly id: string; readonly locked_fields: string; readonly mac_count: number };
-  const draftOf = (row: Row): DeviceDraft => {
+  const draftOf = (row: DeviceRow): DeviceDraft => {
     let draft = devices.get(row.id);
     if (!draft) {
       const { id, locked_fields, mac_count, ...fields } = row;
@@ -101,47 +94,17 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
     return draft;
   };
 
-  const hosts = wanted.hosts.map(identified);
-  const macs = [...new Set(hosts.map((ref) => ref.mac).filter(Boolean))];
-  for (const row of await selectIn(macs, (list) => trx.selectFrom("interfaces").innerJoin("devices", "devices.id", "interfaces.device_id")
-    .select(DEVICE_COLUMNS).select(["interfaces.mac as interface_mac", "interfaces.vendor as interface_vendor"])
-    .where("interfaces.site_id", "=", siteId).where("interfaces.mac", "in", list).execute())) {
-    const { interface_mac, interface_vendor, ...device } = row;
-    byMac.set(interface_mac, draftOf(device));
-    interfaceVendors.set(interface_mac, interface_vendor);
-  }
-  const ips = [...new Set(hosts.filter((ref) => ref.mac === "").map((ref) => ref.ip))];
-  for (const row of await selectIn(ips, (list) => trx.selectFrom("addresses").innerJoin("devices", "devices.id", "addresses.device_id")
-    .select(DEVICE_COLUMNS).select("addresses.ip as address_ip")
-    .where("addresses.site_id", "=", siteId).where("addresses.ip", "in", list).where("addresses.current", "=", 1)
-    // The last one read wins: a device known by its address alone before one with a MAC, then the one last seen.
-    .orderBy("addresses.mac", "desc").orderBy("addresses.last_seen").execute())) {
-    const { address_ip, ...device } = row;
-    byIp.set(address_ip, draftOf(device));
-  }
-  const find = (ref: HostRef) => {
-    const { ip, mac } = identified(ref);
-    return mac === "" ? byIp.get(ip) : byMac.get(mac);
+  const hold: HeldRows = {
+    byMac(mac, vendor, device) {
+      byMac.set(mac, draftOf(device));
+      interfaceVendors.set(mac, vendor);
+    },
+    byIp: (ip, device) => void byIp.set(ip, draftOf(device)),
+    interfaceOf: (deviceId, mac, state) => void devices.get(deviceId)?.interfaces?.set(mac, state),
+    key: (deviceId, text) => void heldKeys.add(`${deviceId} ${text}`),
+    address: (row) => void currentOf(row.device_id, row.mac).set(row.ip, row),
+    openPort: (deviceId, { port, protocol }) => void openPortsOf(deviceId).add(`${port} ${protocol}`),
   };
-  const idsOf = (refs: readonly HostRef[]) => [...new Set(refs.flatMap((ref) => find(ref)?.id ?? []))];
-
-  const several = [...devices.values()].filter(({ interfaces }) => interfaces !== null).map(({ id }) => id);
-  for (const row of await selectIn(several, (list) =>
-    trx.selectFrom("interfaces").select(["device_id", "mac", "presence_state"]).where("device_id", "in", list).execute())) {
-    devices.get(row.device_id)?.interfaces?.set(row.mac, row.presence_state);
-  }
-  for (const row of await selectIn(wanted.keys, (list) =>
-    trx.selectFrom("device_keys").select(["device_id", "key"]).where("site_id", "=", siteId).where("key", "in", list).execute())) {
-    heldKeys.add(`${row.device_id} ${row.key}`);
-  }
-  for (const row of await selectIn([...new Set([...idsOf(wanted.withAddresses), ...several])], (list) =>
-    trx.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", list).where("current", "=", 1)
-      .execute())) currentOf(row.device_id, row.mac).set(row.ip, row);
-  for (const row of await selectIn(idsOf(wanted.withPorts), (list) =>
-    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open")
-      .execute())) {
-    openPortsOf(row.device_id).add(`${row.port} ${row.protocol}`);
-  }
 
   function currentOf(deviceId: string, mac: string): Map<string, AddressRow> {
     const key = `${deviceId} ${mac}`;
@@ -162,8 +125,12 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
     return differing.length > 0;
   }
 
-  return {
-    site, devices, interfaces: dirtyInterfaces, addresses, evidence, ports, changes, keys: newKeys, interfacePresence, find, set,
+  const workingSet: WorkingSet = {
+    site, devices, interfaces: dirtyInterfaces, addresses, evidence, ports, changes, keys: newKeys, interfacePresence, set,
+    find(ref) {
+      const { ip, mac } = identified(ref);
+      return mac === "" ? byIp.get(ip) : byMac.get(mac);
+    },
     create(ref, { hostname, vendor, last_seen }) {
       const device: DeviceDraft = {
         id: createId(), isNew: true, changed: new Set(), locked: NO_LOCKS, interfaces: null,
@@ -248,4 +215,5 @@ export async function loadWorkingSet(trx: Kysely<Schema>, site: Site, wanted: Wa
       changes.push({ id: createId(), device_id: device.id, tenant_id: tenantId, ...change });
     },
   };
+  return { set: workingSet, hold };
 }

@@ -1,0 +1,93 @@
+import type { ProbeEvent } from "@lanthorn/contract";
+import type { Transaction } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import type { NewEvent } from "../events/log.ts";
+import { keysOf, keyText } from "../identity/keys.ts";
+import type { Merges } from "../identity/merges.ts";
+import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-interfaces.ts";
+import { chassisKeys } from "./apply/neighbor.ts";
+import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
+import type { HostRef } from "./devices-draft.ts";
+import { groupBy } from "./group-by.ts";
+import { joinSeen } from "./join-seen.ts";
+import { loadWorkingSets, type Wanted } from "./load-working-sets.ts";
+import type { Delivered, ReadEvent } from "./read-batch.ts";
+import { saveWorkingSets } from "./save-working-sets.ts";
+import type { Site, WorkingSet } from "./working-set.ts";
+
+/** What a batch holds beyond its queue's watermark. */
+export interface FreshBatch {
+  readonly delivery: Delivered;
+  /** Where the queue is with it. */
+  readonly watermark: number;
+  readonly isGap: boolean;
+  /** Whether it holds anything. */
+  readonly isNews: boolean;
+  readonly read: readonly Extract<ReadEvent, { readonly event: ProbeEvent }>[];
+  readonly rejected: readonly Extract<ReadEvent, { readonly rejected: string }>[];
+}
+
+/** A batch whose events have changed what they change, and what is to be logged of it. */
+export interface AppliedBatch extends FreshBatch {
+  readonly entries: readonly NewEvent[];
+}
+
+/**
+ * Applies batches to the devices of their sites, which are held.
+ * @returns In their order.
+ */
+export async function applyBatches(trx: Transaction<Schema>, merges: Merges, batches: readonly FreshBatch[]): Promise<readonly AppliedBatch[]> {
+  const sites = [...groupBy(batches.filter(({ read }) => read.length > 0), ({ delivery }) => delivery.probe.siteId).values()]
+    .map((atSite) => siteOf(atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.map(({ event }) => event))));
+  if (sites.length === 0) return batches.map((batch) => ({ ...batch, entries: [] }));
+  const shown = sites.flatMap((site) => site.shown);
+  if (shown.length > 0) await takeMovedInterfaces(trx, shown);
+  const sets = await loadWorkingSets(trx, sites.map(({ wanted }) => wanted));
+  const bySite = new Map(sets.map((set) => [set.site.siteId, set]));
+  const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(batch, bySite) }));
+  await saveWorkingSets(trx, sets);
+  const joined = await joinSeen(trx, merges, sets);
+  return joined.size === 0 ? applied : applied.map((batch) => ({ ...batch, entries: batch.entries.map((entry) => asJoined(entry, joined)) }));
+}
+
+function entriesOf({ delivery: { probe, batch, receivedAt }, read }: FreshBatch, sets: ReadonlyMap<string, WorkingSet>): readonly NewEvent[] {
+  return read.map(({ seq, event }) => {
+    const { type, deviceId, data } = applyEvent(event, { set: sets.get(probe.siteId) as WorkingSet, receivedAt });
+    return {
+      type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
+      occurredAt: event.occurred_at, receivedAt,
+      isLate: event.occurred_at < batch.lateBefore,
+    };
+  });
+}
+
+/** What is to be read of a site, and the interfaces that are seen there with keys. */
+function siteOf({ tenantId, siteId }: Site, events: readonly ProbeEvent[]): { readonly wanted: Wanted; readonly shown: readonly ShownInterface[] } {
+  const hosts: HostRef[] = [];
+  const withAddresses: HostRef[] = [];
+  const withPorts: HostRef[] = [];
+  for (const event of events) {
+    const touches = touchesOf(event);
+    for (const ref of hostsOf(event)) {
+      hosts.push(ref);
+      if (touches === "addresses") withAddresses.push(ref);
+      if (touches === "ports") withPorts.push(ref);
+    }
+  }
+  const shown = events.flatMap(({ type, data, occurred_at: at }) => {
+    if (type !== "host_found" && type !== "host_changed") return [];
+    const keys = keysOf(data);
+    return keys.length === 0 ? [] : [{ tenantId, siteId, mac: data.mac, keys, at }];
+  });
+  const chassis = events.flatMap((event) => (event.type === "neighbor_discovered" ? chassisKeys(event.data) : []));
+  const keys = new Set([...shown.flatMap((one) => one.keys), ...chassis].map(keyText));
+  return { wanted: { site: { tenantId, siteId }, hosts, withAddresses, withPorts, keys: [...keys] }, shown };
+}
+
+/** A host that turned out to be a device that is known was not found but has changed: a phone with another MAC is nothing new. */
+function asJoined(entry: NewEvent, joined: ReadonlyMap<string, string>): NewEvent {
+  const deviceId = entry.deviceId === null ? undefined : joined.get(entry.deviceId);
+  if (deviceId === undefined) return entry;
+  if (entry.type !== "host_found") return { ...entry, deviceId };
+  return { ...entry, deviceId, type: "host_changed", data: { ...entry.data, changed: ["addresses"] } };
+}

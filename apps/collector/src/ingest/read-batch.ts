@@ -1,0 +1,45 @@
+import { type Batch, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import { toInstant } from "@lanthorn/runtime";
+import type { Site } from "./working-set.ts";
+
+/** A probe with its place. */
+export interface ProbeSite extends Site {
+  readonly probeId: string;
+}
+
+/** A batch whose events have been read, each for itself. */
+export interface ReadBatch {
+  readonly queueId: string;
+  readonly after: number;
+  /** Events that occurred before this are late. */
+  readonly lateBefore: string;
+  readonly events: readonly ReadEvent[];
+}
+
+/** An event as it came. */
+export type RawEvent = Batch["events"][number];
+
+export type ReadEvent =
+  | { readonly seq: number; readonly event: ProbeEvent }
+  /** An event that cannot be read or applied: kept as it came, with the reason. */
+  | { readonly seq: number; readonly rejected: string; readonly raw: RawEvent };
+
+/** A probe that comes back within this has been live all the time, to people; what is older pages nobody. */
+const LATE_AFTER_MS = 10 * 60_000;
+
+/** Reads each event of a batch for itself. */
+export function readEvents(batch: Batch): ReadBatch {
+  const events = batch.events.map((raw): ReadEvent => {
+    const parsed = parseProbeEvent(raw);
+    return parsed.ok ? { seq: raw.seq, event: parsed.event } : { seq: raw.seq, rejected: parsed.message, raw };
+  });
+  // Both times are the probe's own: a clock that is off makes nothing late.
+  return { queueId: batch.queue_id, after: batch.after, lateBefore: toInstant(Date.parse(batch.sent_at) - LATE_AFTER_MS), events };
+}
+
+/** A batch, whose it is and when it came. */
+export interface Delivered {
+  readonly probe: ProbeSite;
+  readonly batch: ReadBatch;
+  readonly receivedAt: string;
+}

@@ -1,0 +1,46 @@
+import type { Kysely } from "kysely";
+import { insertMany } from "../db/insert-many.ts";
+import type { Schema } from "../db/schema.ts";
+import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "./devices-draft.ts";
+import type { WorkingSet } from "./working-set.ts";
+import { updateDevices, upsertMany } from "./write-rows.ts";
+
+/** Writes what batches changed at their sites, table by table, parents first: one statement serves all sites. */
+export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly WorkingSet[]): Promise<void> {
+  await insertMany(trx, "devices", sets.flatMap(({ site: { tenantId, siteId }, devices }) =>
+    [...devices.values()].filter(({ isNew }) => isNew).map(({ id, fields }) => ({
+      id, tenant_id: tenantId, site_id: siteId, ip: fields.ip, ip_key: fields.ip_key, mac: fields.mac, hostname: fields.hostname,
+      vendor: fields.vendor,
+      os_guess: "", device_type: "unknown", is_online: fields.is_online, presence_state: fields.presence_state,
+      first_seen: fields.first_seen, last_seen: fields.last_seen, open_ports: fields.open_ports, tags: "[]", locked_fields: "[]",
+    }))));
+  const known = sets.flatMap(({ devices }) => [...devices.values()].filter(({ isNew }) => !isNew));
+  for (const group of Object.keys(COLUMN_GROUPS) as ColumnGroup[]) {
+    await updateDevices(trx, known.filter(({ changed }) => changed.has(group)).map((device) => columnsOf(device, group)));
+  }
+  await upsertMany(trx, "interfaces", { key: ["site_id", "mac"], update: ["vendor"] }, sets.flatMap((set) => [...set.interfaces.values()]));
+  await upsertMany(
+    trx, "addresses", { key: ["device_id", "mac", "ip"], update: ["last_seen", "current"] }, sets.flatMap((set) => [...set.addresses.values()]),
+  );
+  await upsertMany(
+    trx, "evidence", { key: ["device_id", "field", "source", "value"], update: ["confidence", "seen_at"], newerBy: "seen_at" },
+    sets.flatMap((set) => [...set.evidence.values()]),
+  );
+  await upsertMany(
+    trx, "ports", { key: ["device_id", "port", "protocol"], update: ["state", "service", "version", "banner", "last_scanned"] },
+    sets.flatMap((set) => [...set.ports.values()]),
+  );
+  await insertMany(trx, "device_changes", sets.flatMap(({ changes }) => changes));
+  await upsertMany(trx, "device_keys", { key: ["site_id", "key", "device_id"], update: ["source"] }, sets.flatMap(({ keys }) => keys));
+  for (const { site, interfacePresence } of sets) {
+    for (const [mac, presence_state] of interfacePresence) {
+      await trx.updateTable("interfaces").set({ presence_state }).where("site_id", "=", site.siteId).where("mac", "=", mac).execute();
+    }
+  }
+}
+
+function columnsOf(device: DeviceDraft, group: ColumnGroup): { readonly id: string } & Record<string, string | number> {
+  const row: { id: string } & Record<string, string | number> = { id: device.id };
+  for (const column of COLUMN_GROUPS[group]) row[column] = device.fields[column];
+  return row;
+}
