@@ -40,7 +40,7 @@ const FORGETFUL = ["fsync=off", "full_page_writes=off", "autovacuum=off"];
  * @throws LabError `packages` where there is no PostgreSQL to be had, `postgres` when it does not start.
  */
 export async function startPostgres(options: { readonly isDurable?: boolean } = {}): Promise<PostgresServer> {
-  const programs = await findPrograms();
+  const programs = await findPostgresPrograms();
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-postgres-"));
   if (process.getuid?.() === 0) chownSync(folder, NOBODY, NOBODY);
   const data = join(folder, "data");
@@ -103,13 +103,15 @@ export async function startPostgres(options: { readonly isDurable?: boolean } = 
   };
 }
 
-interface Programs {
-  /** With `initdb`, `postgres` and the rest. */
+/** PostgreSQL's own programs. */
+export interface PostgresPrograms {
+  /** With `initdb`, `postgres`, `pg_dump` and the rest. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function findPrograms(): Promise<Programs> {
+/** The machine's own, else Debian's packages unpacked. @throws LabError `packages` where there are none to be had. */
+export async function findPostgresPrograms(): Promise<PostgresPrograms> {
   const own = programsBelow("/");
   if (own !== null) return { folder: own, env: {} };
   const debian = await unpackFirst([`postgresql-${LEAST_VERSION}`, "postgresql-17"]);

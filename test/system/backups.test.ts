@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Backup } from "@lanthorn/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
+import { findPostgresPrograms, type PostgresServer, startPostgres } from "../lab/postgres.ts";
 import { tryCommand } from "../lab/run-command.ts";
 import { type Collector, COLLECTOR, startCollector } from "./deployment.ts";
 import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
@@ -104,6 +105,44 @@ describe("a backup of a collector", () => {
     await again.stop();
   }, 120_000);
 });
+
+test("a backup of a collector on PostgreSQL is verified with its key, and brings everything back on another server", async () => {
+  const { folder: bin, env: libraries } = await findPostgresPrograms();
+  const dataDir = join(folder, "fourth");
+  const servers = [await startPostgres(), await startPostgres()] as const;
+  try {
+    const on = (server: PostgresServer) => ({ LANTHORN_DATABASE_URL: server.urlOf("lanthorn"), LANTHORN_BACKUPS_POSTGRES_BIN: bin, ...libraries });
+    await servers[0].createDatabase("lanthorn");
+    const { rest } = await start(dataDir, on(servers[0]));
+    await rest.createSite("Store 12");
+    const backup = await ended(rest, await rest.startBackup());
+    expect(backup).toMatchObject({ status: "completed", database: "postgres", error: null });
+    await rest.verifyBackup(backup.id, { secret_key: readFileSync(keyFile, "utf8") });
+    const verification = await waitFor("the end of a verification", 60_000, async () => {
+      const { verification: found } = await rest.readBackup(backup.id);
+      return found?.status === "running" ? null : found;
+    });
+    expect(verification).toMatchObject({ status: "passed", method: "restore" });
+    const file = join(dataDir, "backups", readdirSync(join(dataDir, "backups"))[0] ?? "");
+    const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
+    const restore = (to: string, server: PostgresServer, ...more: readonly string[]) =>
+      tryCommand(process.execPath, [COLLECTOR, "restore", file, "--key", keyFile, ...more], { env: { LANTHORN_DATA_DIR: to, ...on(server) } });
+    const refused = await restore(dataDir, servers[0], "--force");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop the collector first")]);
+    await collector?.stop();
+
+    const other = join(folder, "fifth");
+    const restored = await restore(other, servers[1]);
+    expect([restored.code, restored.stderr, restored.stdout]).toEqual([0, "", expect.stringContaining(`restored: backup ${backup.id}`)]);
+    const again = await start(other, { ...on(servers[1]), LANTHORN_ADMIN_PASSWORD: password });
+    expect((await again.rest.listSites()).data.map(({ name }) => name)).toEqual(["default", "Store 12"]);
+    expect(await openAlerts(again.rest)).toEqual([]);
+    await again.stop();
+  } finally {
+    await collector?.kill();
+    await Promise.all(servers.map((server) => server.close()));
+  }
+}, 180_000);
 
 test("a backup on a full disk has failed, leaves nothing, and the next one on a free disk ends the alert", async () => {
   disk = await createSmallDisk(join(folder, "disk"), 96);

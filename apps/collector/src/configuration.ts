@@ -152,6 +152,8 @@ const File = z.strictObject({
     schedule: z.string().max(100).refine((pattern) => parseSchedule(pattern) !== null, "a cron pattern of five parts, as 30 3 * * *").optional(),
     /** Of scheduled ones. */
     keep: z.int().min(1).max(10_000).default(7),
+    /** PostgreSQL alone: the folder with `pg_dump` and `pg_restore`, where that is not on the path or of an older version. */
+    postgres_bin: z.string().min(1).optional(),
     /** The operator's own tenant, by its id, where that is not the first one. */
     tenant: z.uuid().optional(),
   }).prefault({}),
@@ -204,6 +206,7 @@ const NAMES = {
   LANTHORN_BACKUPS_RECIPIENTS: "backups.recipients",
   LANTHORN_BACKUPS_DIRECTORY: "backups.directory",
   LANTHORN_BACKUPS_SCHEDULE: "backups.schedule",
+  LANTHORN_BACKUPS_POSTGRES_BIN: "backups.postgres_bin",
   LANTHORN_SMTP_HOST: "smtp.host",
   LANTHORN_SMTP_PORT: "smtp.port",
   LANTHORN_SMTP_SECURITY: "smtp.security",

@@ -288,7 +288,7 @@ addMigrateCommand(program, { print });
 const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
 addCertificateCommand(program, { configuration, clock, print, usingSecrets });
 addAdminCommands(program, { configuration, clock, operator: process.env["SUDO_USER"] ?? userInfo().username, print });
-addBackupCommands(program, { configuration, clock, version: VERSION, input: process.stdin, print, exit: (code) => process.exit(code) });
+addBackupCommands(program, { configuration, clock, version: VERSION, input: process.stdin, print, exit: (code) => process.exit(code), environment: process.env });
 try {
   await program.parseAsync();
   process.exit();

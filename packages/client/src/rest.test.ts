@@ -70,3 +70,19 @@ test("a list is read to its end by its cursors", async () => {
   for await (const item of read) all.push(item);
   expect(all).toEqual(["first", "a b"]);
 });
+
+describe("a download", () => {
+  test("comes as bytes, whatever they are", async () => {
+    answer = { status: 200, body: "sealed" };
+    const chunks: Uint8Array[] = [];
+    const reader = (await client().downloadBackup("some id")).getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) chunks.push(read.value);
+    expect(Buffer.concat(chunks).toString()).toBe("sealed");
+    expect(seen[0]?.url).toBe("/api/v1/backups/some%20id/download");
+  });
+
+  test("that is refused throws the collector's code", async () => {
+    answer = { status: 404, body: JSON.stringify({ error: { code: "NOT_FOUND", message: "no backup", details: null } }) };
+    await expect(client().downloadBackup("x")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});

@@ -1,12 +1,14 @@
 import type { List } from "@lanthorn/contract";
-import { backupCalls, ipamCalls } from "./calls/keeping.ts";
+import { backupCalls } from "./calls/backups.ts";
 import { deviceCalls } from "./calls/devices.ts";
+import { ipamCalls } from "./calls/ipam.ts";
+import { configurationCalls, vaultCalls } from "./calls/network-devices.ts";
 import { peopleCalls } from "./calls/people.ts";
 import { probeCalls, watchingCalls } from "./calls/watching.ts";
 import { webhookCalls } from "./calls/webhooks.ts";
 import { createTransport, type Query, type TransportOptions } from "./transport.ts";
 
-/** Every operation of the collector's REST interface that a tool or a person needs, typed by the contract's schemas. */
+/** Every operation of the collector's REST interface, typed by the contract's schemas. */
 export type RestClient = ReturnType<typeof createRestClient>;
 
 /**
@@ -17,7 +19,7 @@ export function createRestClient(options: TransportOptions) {
   const transport = createTransport(options);
   return {
     ...peopleCalls(transport), ...deviceCalls(transport), ...watchingCalls(transport), ...probeCalls(transport), ...webhookCalls(transport),
-    ...backupCalls(transport), ...ipamCalls(transport),
+    ...backupCalls(transport), ...ipamCalls(transport), ...vaultCalls(transport), ...configurationCalls(transport),
   };
 }
 

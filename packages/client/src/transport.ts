@@ -5,7 +5,11 @@ import { ClientError } from "./errors.ts";
 /** As much of `fetch` as is used, so that a caller can bring one with its own trust. */
 export type Fetch = (url: string, init: {
   readonly method: string; readonly headers: Record<string, string>; readonly body?: string; readonly signal: AbortSignal;
-}) => Promise<{ readonly status: number; readonly headers: { get(name: string): string | null }; text(): Promise<string> }>;
+}) => Promise<{
+  readonly status: number; readonly headers: { get(name: string): string | null }; text(): Promise<string>;
+  /** Needed for downloads alone. */
+  readonly body?: ReadableStream<Uint8Array> | null;
+}>;
 
 /** Query values; what is undefined is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -21,6 +25,8 @@ export interface Transport {
   call<T extends z.ZodType>(method: string, path: string, answer: T, options?: CallOptions): Promise<z.infer<T>>;
   /** An answer that is no JSON, whole. */
   text(path: string, query?: Query): Promise<string>;
+  /** An answer of any size, as it comes; to be read to its end, or cancelled. */
+  download(path: string): Promise<ReadableStream<Uint8Array>>;
 }
 
 export interface TransportOptions {
@@ -38,13 +44,15 @@ export interface TransportOptions {
 
 /** Longer than the collector's own limit of 30 s for a request. */
 const CALL_TIMEOUT_MS = 35_000;
+/** A day: gigabytes over a slow line. */
+const DOWNLOAD_TIMEOUT_MS = 86_400_000;
 const API_KEY_PREFIX = "svc_live_";
 
 /** @throws ClientError from every call: the collector's code, `unreachable`, or `not-an-answer` for a body of another shape. */
 export function createTransport(options: TransportOptions): Transport {
   const base = options.url.replace(/\/+$/, "");
 
-  const send = async (method: string, path: string, { query, body }: CallOptions, accept: string) => {
+  const ask = async (method: string, path: string, { query, body }: CallOptions, accept: string, timeoutMs: number) => {
     const token = options.token();
     const key = method === "POST" ? (options.idempotencyKey?.() ?? null) : null;
     const response = await options.fetch(`${base}${path}${queryText(query)}`, {
@@ -56,14 +64,17 @@ export function createTransport(options: TransportOptions): Transport {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     }).catch((cause: unknown) => {
       throw new ClientError("unreachable", `no answer from ${base}`, { cause });
     });
-    const text = await response.text();
     // The health of a collector that is not well is an answer too.
-    if (response.status >= 400 && path !== "/api/health") throw refusal(response.status, parseJson(text), base);
-    return { status: response.status, text };
+    if (response.status >= 400 && path !== "/api/health") throw refusal(response.status, parseJson(await response.text()), base);
+    return response;
+  };
+  const send = async (method: string, path: string, callOptions: CallOptions, accept: string) => {
+    const response = await ask(method, path, callOptions, accept, CALL_TIMEOUT_MS);
+    return { status: response.status, text: await response.text() };
   };
 
   return {
@@ -76,6 +87,11 @@ export function createTransport(options: TransportOptions): Transport {
       });
     },
     text: async (path, query) => (await send("GET", path, { query }, "*/*")).text,
+    async download(path) {
+      const { status, body } = await ask("GET", path, {}, "*/*", DOWNLOAD_TIMEOUT_MS);
+      if (!body) throw new ClientError("not-an-answer", `${base}${path} answered with status ${status} and nothing`, { status });
+      return body;
+    },
   };
 }
 

@@ -5,12 +5,14 @@ import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Command } from "commander";
 import { writeSecretFile } from "../certificates/key-file.ts";
 import type { Configuration } from "../configuration.ts";
+import { parseLocation } from "../db/location.ts";
 import { CollectorError } from "../errors.ts";
 import { type AgeKey, generateIdentity, parseIdentities, parseRecipient } from "./age-keys.ts";
 import { secretsOf } from "./data-files.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
 import { countRows, type Manifest } from "./manifest.ts";
+import type { ProgramsSettings } from "./postgres-programs.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { restoreBackup } from "./restore.ts";
 import { writeBackup } from "./write-backup.ts";
@@ -27,9 +29,12 @@ export function addBackupCommands(program: Command, deps: {
   readonly print: (text: string) => void;
   readonly input: NodeJS.ReadableStream;
   readonly exit: (code: number) => void;
+  /** Of this process, for those that it starts. */
+  readonly environment: NonNullable<ProgramsSettings["environment"]>;
 }): void {
   const { print, clock } = deps;
   const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
+  const programsOf = ({ backups: { postgres_bin: folder } }: Configuration): ProgramsSettings => ({ folder, environment: deps.environment });
   const configFlag = ["--config <file>", "the collector's configuration"] as const;
   const keyFlag = ["--key <file>", "the file with the private key"] as const;
 
@@ -55,15 +60,20 @@ export function addBackupCommands(program: Command, deps: {
       const { sizeBytes, sha256, rows } = await writeBackup({
         id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, database, secrets: secretsOf(configuration),
         recipients: recipients.map(parseRecipient).filter((key): key is AgeKey => key !== null), directory: dirname(file), name: basename(file),
-      }, createDatabaseTools(database));
+      }, createDatabaseTools(database, programsOf(configuration)));
       print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}`);
     });
   backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
     .requiredOption(...keyFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
-    .action(async (file: string, options: { readonly key: string; readonly scratch: string }) => {
+    .option("--database <url>", "for one of PostgreSQL: a server on which a database may be made, instead of the configuration's").option(...configFlag)
+    .action(async (file: string, options: Options & { readonly key: string; readonly scratch: string; readonly database?: string }) => {
+      const identities = readKey(options.key);
+      const configuration = deps.configuration(options.config ?? null);
+      const location = options.database === undefined ? configuration.database_location : parseLocation(options.database);
+      if (!location) throw new CollectorError("backup-failed", "--database: postgres://user@host:5432/name");
       const scratch = mkdtempSync(join(options.scratch, "lanthorn-verify-"));
       try {
-        const { manifest } = await unpackBackup(createReadStream(file), { identities: readKey(options.key) }, scratch, createDatabaseTools({ file }));
+        const { manifest } = await unpackBackup(createReadStream(file), { identities }, scratch, createDatabaseTools(location, programsOf(configuration)));
         print(`whole: ${describe(manifest)}`);
       } finally {
         rmSync(scratch, { recursive: true, force: true });
@@ -72,16 +82,16 @@ export function addBackupCommands(program: Command, deps: {
   program.command("restore <file>").description("puts a backup in the place of what the data directory has; the daemon must not run")
     .requiredOption(...keyFlag).option("--force", "moves what is there aside", false).option(...configFlag)
     .action(async (file: string, { key, force, config }: Options & { readonly key: string; readonly force: boolean }) => {
-      const { data_dir: dataDir, database_location: location } = deps.configuration(config ?? null);
-      if (!("file" in location)) throw new CollectorError("restore-refused", "this version restores SQLite: use pg_restore");
+      const configuration = deps.configuration(config ?? null);
+      const { data_dir: dataDir, database_location: database } = configuration;
       const stamp = toInstant(clock.now()).replaceAll(/[-:]|\.\d+/g, "");
-      const { manifest, aside } = await restoreBackup({ file, identities: readKey(key), dataDir, databaseFile: location.file, force, stamp });
+      const { manifest, aside } = await restoreBackup({ file, identities: readKey(key), dataDir, database, postgres: programsOf(configuration), force, stamp });
       print(`restored: ${describe(manifest)}`);
-      for (const folder of aside) print(`what was there before is in ${folder}`);
+      for (const place of aside) print(`what was there before is in ${place}`);
       print("start the collector: systemctl start lanthorn-collector");
     });
   program.command(JOB_COMMAND, { hidden: true }).action(async () => {
-    const code = await serveBackupJob({ input: deps.input, print, exit: deps.exit });
+    const code = await serveBackupJob(deps);
     deps.exit(code);
   });
 }

@@ -1,6 +1,7 @@
 import type { DatabaseLocation } from "../db/location.ts";
-import { CollectorError } from "../errors.ts";
 import type { DatabaseCopy, Engine } from "./manifest.ts";
+import { checkPostgres, copyPostgres } from "./postgres-copy.ts";
+import { createPostgresPrograms, type ProgramsSettings } from "./postgres-programs.ts";
 import { checkSqlite, copySqlite } from "./sqlite-copy.ts";
 
 /** What is done with the database of a backup, each kind in its way. */
@@ -16,12 +17,10 @@ export interface DatabaseTools {
 }
 
 /** @param location Of the running database. */
-export function createDatabaseTools(location: DatabaseLocation): DatabaseTools {
+export function createDatabaseTools(location: DatabaseLocation, postgres: ProgramsSettings = {}): DatabaseTools {
   if ("file" in location) return { engine: "sqlite", copy: (to) => copySqlite(location.file, to), check: async (copy) => checkSqlite(copy) };
-  const refuse = async (): Promise<never> => {
-    throw new CollectorError("backup-failed", "this version backs up SQLite: use pg_dump, and keep the data directory with it");
-  };
-  return { engine: "postgres", copy: refuse, check: refuse };
+  const programs = createPostgresPrograms(postgres);
+  return { engine: "postgres", copy: (to) => copyPostgres(location, to, programs), check: (copy) => checkPostgres(location, copy, programs) };
 }
 
 export function engineOf(location: DatabaseLocation): Engine {

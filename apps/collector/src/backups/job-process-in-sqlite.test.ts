@@ -30,7 +30,7 @@ test("a process of the collector's own program does a job, and says why it could
   const { sha256 } = await runJob(job(), never);
   const file = join(sample.backupsDir, "backup.age");
   expect(await runJob({ kind: "checksum", file }, never)).toMatchObject({ sha256 });
-  const restore = { kind: "restore", id: createId(), file, directory: sample.backupsDir, database: { file: sample.databaseFile } } as const;
+  const restore = { kind: "restore", id: createId(), file, directory: sample.backupsDir, database: { file: sample.databaseFile }, sha256 } as const;
   expect(await runJob({ ...restore, identities: sample.identity }, never)).toMatchObject({ sha256 });
   expect(readdirSync(sample.backupsDir)).toEqual(["backup.age"]);
   await expect(runJob({ ...restore, identities: "nonsense" }, never)).rejects.toMatchObject({ code: "backup-key-unusable" });

@@ -5,6 +5,7 @@ import { describeError } from "@lanthorn/runtime";
 import { z } from "zod";
 import { CollectorError } from "../errors.ts";
 import { BackupJob, doBackupJob, JobResult, workFolderOfJob } from "./job.ts";
+import type { ProgramsSettings } from "./postgres-programs.ts";
 
 /** Does a job and says what came of it. @throws CollectorError with the reason; `backup-failed` when it was aborted. */
 export type RunBackupJob = (job: BackupJob, signal: AbortSignal) => Promise<JobResult>;
@@ -14,7 +15,7 @@ export const JOB_COMMAND = "backup-job";
 
 const Outcome = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(true), result: JobResult }),
-  z.object({ ok: z.literal(false), code: z.enum(["backup-failed", "backup-unreadable", "backup-key-unusable", "database-newer"]), message: z.string() }),
+  z.object({ ok: z.literal(false), code: z.enum(["backup-failed", "backup-unreadable", "backup-key-unusable", "database-newer", "database-unreachable"]), message: z.string() }),
 ]);
 type Outcome = z.infer<typeof Outcome>;
 
@@ -65,6 +66,7 @@ export function createJobProcesses(command: readonly [string, ...string[]]): Run
 /** The other side: what the process does. @returns Its exit code. */
 export async function serveBackupJob(streams: {
   readonly input: NodeJS.ReadableStream; readonly print: (text: string) => void; readonly exit: (code: number) => void;
+  readonly environment: NonNullable<ProgramsSettings["environment"]>;
 }): Promise<number> {
   let text = "";
   const job = await new Promise<BackupJob>((resolve, reject) => {
@@ -81,7 +83,7 @@ export async function serveBackupJob(streams: {
   });
   const say = (outcome: Outcome) => streams.print(JSON.stringify(outcome));
   try {
-    say({ ok: true, result: await doBackupJob(job) });
+    say({ ok: true, result: await doBackupJob(job, streams.environment) });
     return 0;
   } catch (error) {
     const known = Outcome.safeParse({ ok: false, code: error instanceof CollectorError ? error.code : "backup-failed", message: describeError(error) });

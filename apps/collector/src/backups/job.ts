@@ -5,10 +5,13 @@ import { z } from "zod";
 import { CollectorError } from "../errors.ts";
 import { parseIdentities, parseRecipient } from "./age-keys.ts";
 import { createDatabaseTools } from "./database-tools.ts";
+import type { ProgramsSettings } from "./postgres-programs.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { workFolderOf, writeBackup } from "./write-backup.ts";
 
 const Location = z.union([z.strictObject({ file: z.string() }), z.object({ url: z.string() })]);
+/** The folder with PostgreSQL's own programs. */
+const PostgresBin = z.string().optional();
 
 /**
  * Work on a backup, which a process of its own does: reading and compressing gigabytes would keep the collector from
@@ -18,11 +21,13 @@ export const BackupJob = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("write"),
     id: z.string(), version: z.string(), createdAt: z.string(), dataDir: z.string(), database: Location,
-    secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(),
+    secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(), postgresBin: PostgresBin,
   }),
   z.strictObject({ kind: z.literal("checksum"), file: z.string() }),
   z.strictObject({
-    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), database: Location, identities: z.string(),
+    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), database: Location, identities: z.string(), postgresBin: PostgresBin,
+    /** Of the file, in hexadecimal: what is another one is not looked into. */
+    sha256: z.string(),
   }),
 ]);
 export type BackupJob = z.infer<typeof BackupJob>;
@@ -33,11 +38,15 @@ export const JobResult = z.object({
 });
 export type JobResult = z.infer<typeof JobResult>;
 
-/** @throws CollectorError as `writeBackup` and `unpackBackup`. */
-export async function doBackupJob(job: BackupJob): Promise<JobResult> {
+/**
+ * @param environment Of this process, for those that it starts.
+ * @throws CollectorError as `writeBackup` and `unpackBackup`.
+ */
+export async function doBackupJob(job: BackupJob, environment: ProgramsSettings["environment"] = {}): Promise<JobResult> {
+  const toolsOf = ({ database, postgresBin }: Exclude<BackupJob, { readonly kind: "checksum" }>) => createDatabaseTools(database, { folder: postgresBin, environment });
   switch (job.kind) {
     case "write": {
-      return writeBackup({ ...job, recipients: recipientsOf(job.recipients) }, createDatabaseTools(job.database));
+      return writeBackup({ ...job, recipients: recipientsOf(job.recipients) }, toolsOf(job));
     }
     case "checksum": {
       return hashFile(job.file);
@@ -47,8 +56,10 @@ export async function doBackupJob(job: BackupJob): Promise<JobResult> {
       mkdirSync(folder, { mode: 0o700 });
       try {
         const identities = parseIdentities(job.identities);
-        await unpackBackup(createReadStream(job.file), { identities }, folder, createDatabaseTools(job.database));
-        return await hashFile(job.file);
+        // A dump is statements, which the server carries out: only those of the file that was made here.
+        const found = await hashFile(job.file);
+        if (found.sha256 === job.sha256) await unpackBackup(createReadStream(job.file), { identities }, folder, toolsOf(job));
+        return found;
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }

@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, statfsSync } from "node:fs";
+import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -7,6 +7,7 @@ import { CollectorError } from "../errors.ts";
 import { decryptAge } from "./age.ts";
 import type { DatabaseTools } from "./database-tools.ts";
 import { DATABASE_NAME, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
+import { requireRoom } from "./room.ts";
 import { readTar, type TarFile } from "./tar.ts";
 import { unreadable } from "./unreadable.ts";
 
@@ -50,7 +51,6 @@ export async function unpackBackup(
   return unpacked;
 }
 
-
 async function unpackArchive(packed: AsyncIterable<Uint8Array>, folder: string, engine: string): Promise<UnpackedBackup> {
   let manifest: Manifest | undefined;
   const missing = new Map<string, number>();
@@ -59,7 +59,7 @@ async function unpackArchive(packed: AsyncIterable<Uint8Array>, folder: string, 
     if (manifest === undefined) {
       manifest = await readManifest(file);
       checkOrigin(manifest, engine);
-      checkRoom(manifest, folder);
+      requireRoom(folder, manifest.database.size_bytes);
       missing.set(DATABASE_NAME, manifest.database.size_bytes);
       for (const { name, size_bytes: size } of manifest.files) missing.set(`${FILES_FOLDER}${name}`, size);
       continue;
@@ -93,13 +93,6 @@ function checkOrigin({ version, database }: Manifest, engine: string): void {
     throw new CollectorError("database-newer", `the backup was made by a newer version, ${version}: install that one (it has ${later})`);
   }
   if (database.engine !== engine) throw unreadable(`its database is one of ${database.engine}, not of ${engine}`);
-}
-
-function checkRoom({ database }: Manifest, folder: string): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < database.size_bytes) {
-    throw new CollectorError("backup-failed", `there is no room: ${Math.ceil(database.size_bytes / 1e6)} MB are needed in ${folder}`);
-  }
 }
 
 /** Every table that one of the two has, row for row. */

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => sample.remove());
 
 const restore = (changes: Partial<Parameters<typeof restoreBackup>[0]> = {}) => restoreBackup({
-  file, identities: sample.identities, dataDir: sample.dataDir, databaseFile: sample.databaseFile, force: false, stamp: STAMP, ...changes,
+  file, identities: sample.identities, dataDir: sample.dataDir, database: { file: sample.databaseFile }, force: false, stamp: STAMP, ...changes,
 });
 const tenantsIn = (database: string) => {
   const connection = new Sqlite(database, { readonly: true });
@@ -36,7 +36,7 @@ describe("a restore", () => {
   test("fills an empty data directory, which may not be there yet", async () => {
     const dataDir = join(sample.folder, "new", "data");
     const databaseFile = join(dataDir, "lanthorn.db");
-    const { manifest, aside } = await restore({ dataDir, databaseFile });
+    const { manifest, aside } = await restore({ dataDir, database: { file: databaseFile } });
     expect([manifest.database.tables["tenants"], aside]).toEqual([100, []]);
     expect(tenantsIn(databaseFile)).toBe(100);
     expect(readFileSync(join(dataDir, "sealing-key"), "utf8")).toBe("the key\n");
@@ -47,7 +47,7 @@ describe("a restore", () => {
     const dataDir = join(sample.folder, "other");
     mkdirSync(join(sample.folder, "databases"));
     const databaseFile = join(sample.folder, "databases", "collector.db");
-    await restore({ dataDir, databaseFile });
+    await restore({ dataDir, database: { file: databaseFile } });
     expect(tenantsIn(databaseFile)).toBe(100);
     expect([readdirSync(dataDir).toSorted(), readdirSync(join(sample.folder, "databases"))]).toEqual([["ca.pem", "sealing-key"], ["collector.db"]]);
   });

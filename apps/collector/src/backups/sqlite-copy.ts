@@ -1,8 +1,8 @@
-import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 import { CollectorError } from "../errors.ts";
 import type { DatabaseCopy } from "./manifest.ts";
+import { requireRoom } from "./room.ts";
 import { unreadable } from "./unreadable.ts";
 
 /** Pages copied before others of this process get their turn: some milliseconds. */
@@ -22,7 +22,7 @@ export async function copySqlite(from: string, to: string): Promise<DatabaseCopy
   try {
     source.exec("begin");
     const tables = countTables(source);
-    checkRoom(source, dirname(to));
+    requireRoom(dirname(to), sizeOf(source) + ROOM_BYTES);
     await source.backup(to, { progress: () => PAGES_AT_ONCE });
     return { file: to, engine: "sqlite", migrations: migrationsOf(source), tables };
   } finally {
@@ -51,15 +51,9 @@ export function checkSqlite(file: string): DatabaseCopy {
   }
 }
 
-function checkRoom(source: Sqlite.Database, directory: string): void {
+function sizeOf(source: Sqlite.Database): number {
   const [pages, pageBytes] = ["page_count", "page_size"].map((name) => source.pragma(name, { simple: true }) as number) as [number, number];
-  const { bavail, bsize } = statfsSync(directory);
-  const needed = pages * pageBytes + ROOM_BYTES;
-  if (bavail * bsize >= needed) return;
-  const megabytes = (bytes: number) => Math.ceil(bytes / 1e6);
-  throw new CollectorError(
-    "backup-failed", `there is no room: ${megabytes(needed)} MB are needed in ${directory}, ${megabytes(bavail * bsize)} MB are free`,
-  );
+  return pages * pageBytes;
 }
 
 function countTables(database: Sqlite.Database): Record<string, number> {

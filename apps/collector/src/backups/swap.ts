@@ -17,7 +17,8 @@ type Journal = z.infer<typeof Journal>;
 
 export interface Swap {
   readonly dataDir: string;
-  readonly databaseFile: string;
+  /** Null where the database is no file. */
+  readonly databaseFile: string | null;
   /** What comes, ready on the same file systems as where it goes. */
   readonly restored: readonly { readonly path: string; readonly to: string }[];
   /** Folders that are of no more use afterwards. */
@@ -29,8 +30,8 @@ export interface Swap {
 /** @returns The folders in which lies what was there before; none where nothing was. */
 export function swapIn({ dataDir, databaseFile, restored, staging, asideName }: Swap): readonly string[] {
   // SQLite's own files beside the old database would be taken for the new one's.
-  const beside = ["-wal", "-shm", "-journal"].map((ending) => `${databaseFile}${ending}`);
-  const old = [...filesIn(dataDir).map((name) => join(dataDir, name)), databaseFile, ...beside, ...restored.map(({ to }) => to)];
+  const database = databaseFile === null ? [] : ["", "-wal", "-shm", "-journal"].map((ending) => `${databaseFile}${ending}`);
+  const old = [...filesIn(dataDir).map((name) => join(dataDir, name)), ...database, ...restored.map(({ to }) => to)];
   const aside = [...new Set(old)].filter((path) => existsSync(path))
     .map((path) => ({ from: path, to: join(dirname(path), asideName, basename(path)) }));
   const journal: Journal = { aside, inPlace: restored.map(({ path, to }) => ({ from: path, to })), staging: [...staging] };

@@ -6,15 +6,27 @@ import { openDatabase } from "../../db/open.ts";
 import { generateIdentity, parseIdentities, parseRecipient } from "../age-keys.ts";
 import type { BackupOrder } from "../write-backup.ts";
 
+/** A pair of keys, as texts and ready for use. */
+export interface SampleKeys {
+  readonly recipient: string;
+  readonly identity: string;
+  readonly recipients: BackupOrder["recipients"];
+  readonly identities: ReturnType<typeof parseIdentities>;
+}
+
+export function createKeys(): SampleKeys {
+  const { recipient, identity } = generateIdentity();
+  const key = parseRecipient(recipient);
+  if (!key) throw new Error("the pair of keys is none");
+  return { recipient, identity, recipients: [key], identities: parseIdentities(identity) };
+}
+
 /** A small deployment on the disk, and a pair of keys. */
-export interface Sample {
+export interface Sample extends Omit<SampleKeys, "recipients"> {
   readonly folder: string;
   readonly dataDir: string;
   readonly databaseFile: string;
   readonly backupsDir: string;
-  readonly recipient: string;
-  readonly identity: string;
-  readonly identities: ReturnType<typeof parseIdentities>;
   readonly order: (changes?: Partial<BackupOrder>) => BackupOrder;
   remove(): void;
 }
@@ -35,13 +47,11 @@ export async function createSample(rows = 100): Promise<Sample> {
   // A connection that was never used is not closed with the others.
   await reads.selectFrom("tenants").select("id").limit(1).execute();
   await close();
-  const { recipient, identity } = generateIdentity();
-  const key = parseRecipient(recipient);
-  if (!key) throw new Error("the pair of keys is none");
+  const { recipients, ...keys } = createKeys();
   return {
-    folder, dataDir, databaseFile, backupsDir, recipient, identity, identities: parseIdentities(identity),
+    folder, dataDir, databaseFile, backupsDir, ...keys,
     order: (changes = {}) => ({
-      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients: [key], directory: backupsDir, name: "backup.age",
+      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients, directory: backupsDir, name: "backup.age",
       ...changes,
     }),
     remove: () => rmSync(folder, { recursive: true }),

@@ -18,6 +18,8 @@ export interface BackupSettings {
   readonly directory: string;
   readonly dataDir: string;
   readonly database: DatabaseLocation;
+  /** The folder with PostgreSQL's own programs, where that is not on the path. */
+  readonly postgresBin: string | undefined;
   /** Files of the data directory that the configuration holds instead, by their names. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly version: string;
@@ -108,10 +110,10 @@ export function createBackupMaker(
       store.heard(row.id, now()).catch((error: unknown) => logger.warn({ reason: describeError(error) }, "a backup's progress could not be noted"));
     });
     try {
-      const { recipients, directory, dataDir, database, secrets, version } = settings;
+      const { recipients, directory, dataDir, database, postgresBin, secrets, version } = settings;
       const result = await deps.runJob({
-        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, secrets, recipients: [...recipients], directory,
-        name: row.file_name,
+        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, postgresBin, secrets, recipients: [...recipients],
+        directory, name: row.file_name,
       }, stopper.signal);
       await complete(row, result);
     } catch (error) {
@@ -126,6 +128,7 @@ export function createBackupMaker(
     try {
       const { sha256 } = await deps.runJob(identities === undefined ? { kind: "checksum", file } : {
         kind: "restore", id: row.id, file, identities, directory: settings.directory, database: settings.database,
+        postgresBin: settings.postgresBin, sha256: row.sha256 ?? "",
       }, stopper.signal);
       if (sha256 !== row.sha256) throw new Error("its file was changed: it has another checksum");
       const columns = noted("passed", null);

@@ -15,6 +15,7 @@ export function openBackups(
   const times = backups.schedule === undefined ? null : parseSchedule(backups.schedule);
   return createBackups({ ...deps, runJob: createJobProcesses(program) }, {
     recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, database,
-    secrets: secretsOf(configuration), version, isAlone: !hasRowLocks(deps.db), schedule: times && { pattern: backups.schedule ?? "", times }, keep: backups.keep, tenant: backups.tenant,
+    postgresBin: backups.postgres_bin, secrets: secretsOf(configuration), version, isAlone: !hasRowLocks(deps.db),
+    schedule: times && { pattern: backups.schedule ?? "", times }, keep: backups.keep, tenant: backups.tenant,
   });
 }

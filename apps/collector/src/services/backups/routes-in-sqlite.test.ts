@@ -38,8 +38,8 @@ async function start(changes: { readonly schedule?: string; readonly keep?: numb
     clock, alerts: true, dataDir,
     services(parts) {
       backups = createBackups({ ...parts, runJob: (job, signal) => runJob(job, signal) }, {
-        recipients: changes.recipients ?? [recipient], directory, dataDir, database: { file: join(dataDir, "lanthorn.db") }, secrets: {},
-        version: "1", isAlone: true, schedule: times && { pattern: changes.schedule ?? "", times }, keep: changes.keep ?? 7, tenant: undefined,
+        recipients: changes.recipients ?? [recipient], directory, dataDir, database: { file: join(dataDir, "lanthorn.db") },
+        postgresBin: undefined, secrets: {}, version: "1", isAlone: true, schedule: times && { pattern: changes.schedule ?? "", times }, keep: changes.keep ?? 7, tenant: undefined,
       });
       return [backups.routes];
     },
@@ -235,7 +235,7 @@ describe("a collector that stopped in the middle of a backup", () => {
     const again = createBackups({
       db, reads, log: eventLog, published: () => {}, audit: async () => {}, clock, runJob, logger: silentLog,
     }, {
-      recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, secrets: {}, version: "1", isAlone: true,
+      recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, postgresBin: undefined, secrets: {}, version: "1", isAlone: true,
       schedule: null, keep: 1, tenant: undefined,
     });
     await again.run();

@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { createReadStream, createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { CollectorError } from "../errors.ts";
+import { forLibpq } from "./libpq.ts";
+import { unreadable } from "./unreadable.ts";
+
+/**
+ * PostgreSQL's `pg_dump` and `pg_restore`. What they read and write goes through this process: when it dies, so do they.
+ * @see https://www.postgresql.org/docs/15/app-pgdump.html, app-pgrestore.html
+ */
+export interface PostgresPrograms {
+  /**
+   * Writes a database as a snapshot has it, in pg_dump's custom format, uncompressed.
+   * @param from.serverVersion Its major version.
+   * @throws CollectorError `backup-failed` where pg_dump is missing, older than the server, or fails.
+   */
+  dump(from: { readonly url: string; readonly snapshot: string; readonly serverVersion: number }, to: string): Promise<void>;
+  /**
+   * Fills an empty database.
+   * @throws CollectorError `backup-unreadable` with what pg_restore says; `backup-failed` where it is missing.
+   */
+  restore(from: string, to: { readonly url: string }): Promise<void>;
+}
+
+type Name = "pg_dump" | "pg_restore";
+
+const LONGEST_COMPLAINT = 65_536;
+/** Only a migration holds a table for long. */
+const LOCK_WAIT_MS = 60_000;
+
+export interface ProgramsSettings {
+  /** The folder with the programs; without it they are looked for as a shell does. */
+  readonly folder?: string | undefined;
+  /** What they are to know of this process's own, as the path and `PGPASSFILE`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export function createPostgresPrograms({ folder, environment = {} }: ProgramsSettings): PostgresPrograms {
+  // The collector's own are secrets, and none of theirs.
+  const inherited = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("LANTHORN_")));
+  const start = (name: Name, args: readonly string[], url?: string) => {
+    const { password } = url === undefined ? {} : forLibpq(url);
+    return spawn(folder === undefined ? name : join(folder, name), args, {
+      stdio: ["pipe", "pipe", "pipe"], env: { ...inherited, ...(password !== undefined && { PGPASSWORD: password }), LC_ALL: "C" },
+    });
+  };
+  const install = (atLeast: number) => `install postgresql-client-${atLeast} or later, or say in backups.postgres_bin where it lies`;
+  const ended = (name: Name, child: ReturnType<typeof start>) => {
+    let complaint = "";
+    child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-LONGEST_COMPLAINT)));
+    return new Promise<{ readonly code: number | null; readonly complaint: string }>((resolve, reject) => {
+      child.on("error", (cause: NodeJS.ErrnoException) => {
+        const what = cause.code === "ENOENT" ? "is not on this machine" : "cannot be started";
+        reject(new CollectorError("backup-failed", `${name} ${what}: ${install(LEAST_VERSION)}`, { cause }));
+      });
+      child.on("close", (code) => resolve({ code, complaint: complaint.trim() }));
+    });
+  };
+  const majorOf = async (name: Name): Promise<number> => {
+    const child = start(name, ["--version"]);
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString().slice(0, 200)));
+    const { code, complaint } = await ended(name, child);
+    const major = /\(PostgreSQL\) (\d+)/.exec(said)?.[1];
+    if (code !== 0 || major === undefined) throw new CollectorError("backup-failed", `${name} does not say its version: ${complaint || said}`);
+    return Number(major);
+  };
+
+  return {
+    async dump({ url, snapshot, serverVersion }, to) {
+      const version = await majorOf("pg_dump");
+      if (version < serverVersion) {
+        throw new CollectorError("backup-failed", `pg_dump is of version ${version}, older than the server's ${serverVersion}: ${install(serverVersion)}`);
+      }
+      const child = start("pg_dump", [
+        // The archive is compressed as a whole. Extensions are the server's: only its administrator may make them.
+        "--format=custom", "--compress=0", "--no-owner", "--no-privileges", "--extension=plpgsql", "--no-password",
+        `--lock-wait-timeout=${LOCK_WAIT_MS}`, `--snapshot=${snapshot}`, `--dbname=${forLibpq(url).url}`,
+      ], url);
+      child.stdin.end();
+      const [how] = await Promise.all([ended("pg_dump", child), pipeline(child.stdout, createWriteStream(to, { flags: "wx", mode: 0o600 }))]);
+      if (how.code !== 0) throw new CollectorError("backup-failed", `pg_dump ended with code ${how.code}: ${how.complaint}`);
+    },
+    async restore(from, { url }) {
+      const child = start("pg_restore", [
+        "--exit-on-error", "--no-owner", "--no-privileges", "--no-password", `--dbname=${forLibpq(url).url}`,
+      ], url);
+      child.stdout.resume();
+      // What ends before it has read all says why by how it ends.
+      const fed = pipeline(createReadStream(from), child.stdin).catch((error: unknown) => {
+        if (!isClosedPipe(error)) throw error;
+      });
+      const [how] = await Promise.all([ended("pg_restore", child), fed]);
+      if (how.code !== 0) throw unreadable(`pg_restore ended with code ${how.code}: ${how.complaint}`);
+    },
+  };
+}
+
+/** Of the server as of its programs. */
+const LEAST_VERSION = 15;
+
+function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["EPIPE", "ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED"].includes(String(error.code));
+}
