@@ -15,20 +15,23 @@ interface Named {
 /**
  * Names every service of the larger lab, and has nmap -sV do the same with the same ports. `named` is the right product, `versioned` the
  * version of the daemon's package; `wrong` is another product or another version than the truth. Ours is timed inside a process that runs,
- * as in the daemon; nmap as whole processes, eight hosts at a time.
+ * as in the daemon (`seconds`), and as that process from its start to its end (`process_seconds`); nmap as whole processes, eight hosts at a time.
+ * @param args `--without-nmap`: ours alone.
  */
-export async function run(): Promise<void> {
+export async function run(args: readonly string[] = []): Promise<void> {
+  const withNmap = !args.includes("--without-nmap");
   const lab = await createLab({ id: "services", large: true });
   try {
     const truths = await readTruth(lab.packages.root);
     const ours = await runOurs(lab, truths);
-    const nmap = await runNmap(lab, truths);
+    const nmap = withNmap ? await runNmap(lab, truths) : null;
     for (const [index, truth] of truths.entries()) {
-      const [own, other] = [ours.found[index] ?? null, nmap.found[index] ?? null];
-      console.log(`${truth.host.padEnd(12)} ${`${truth.port}/${truth.protocol}`.padEnd(10)} ${String(truth.product).padEnd(26)} ${truth.version.padEnd(12)} ours: ${show(own, truth)}   nmap: ${show(other, truth)}`);
+      const [own, other] = [ours.found[index] ?? null, nmap?.found[index] ?? null];
+      console.log(`${truth.host.padEnd(12)} ${`${truth.port}/${truth.protocol}`.padEnd(10)} ${String(truth.product).padEnd(26)} ${truth.version.padEnd(12)} ours: ${show(own, truth)}${nmap ? `   nmap: ${show(other, truth)}` : ""}`);
     }
     console.log(JSON.stringify({
-      bench: "services", truth: truths.length, ...count(truths, ours.found), nmap: count(truths, nmap.found), seconds: round(ours.seconds), nmap_seconds: round(nmap.seconds),
+      bench: "services", truth: truths.length, ...count(truths, ours.found), ...(nmap ? { nmap: count(truths, nmap.found) } : {}),
+      seconds: round(ours.seconds), process_seconds: round(ours.processSeconds), ...(nmap ? { nmap_seconds: round(nmap.seconds) } : {}),
     }));
   } finally {
     await lab.close();
@@ -68,12 +71,19 @@ function isWrong(named: Named, truth: ServiceTruth): boolean {
   return isOfDaemon && !isVersioned(named, truth);
 }
 
-async function runOurs(lab: Lab, truths: readonly ServiceTruth[]): Promise<{ readonly seconds: number; readonly found: readonly (Named | null)[] }> {
+interface Ours {
+  readonly seconds: number;
+  readonly processSeconds: number;
+  readonly found: readonly (Named | null)[];
+}
+
+async function runOurs(lab: Lab, truths: readonly ServiceTruth[]): Promise<Ours> {
   const script = fileURLToPath(new URL("identify-targets.ts", import.meta.url));
   const targets = truths.map(({ ip, port, protocol }) => ({ ip, port, protocol }));
+  const startedAt = performance.now();
   const { stdout, stderr } = await lab.exec("probe", process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", script, JSON.stringify(targets)], { timeoutMs: 120_000 });
   if (stdout === "") throw new Error(`the services were not named: ${stderr}`);
-  return JSON.parse(stdout) as { readonly seconds: number; readonly found: readonly (Named | null)[] };
+  return { ...(JSON.parse(stdout) as Omit<Ours, "processSeconds">), processSeconds: (performance.now() - startedAt) / 1000 };
 }
 
 async function runNmap(lab: Lab, truths: readonly ServiceTruth[]): Promise<{ readonly seconds: number; readonly found: readonly (Named | null)[] }> {

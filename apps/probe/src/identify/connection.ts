@@ -1,6 +1,7 @@
 import { connect as connectTcp } from "node:net";
 import type { Duplex } from "node:stream";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { connect as connectTls, type SecureVersion, type TLSSocket } from "node:tls";
+import { readCertificate, type TlsCertificate } from "./certificate.ts";
 
 /** A conversation with a stranger over one TCP connection: bounded in bytes and time, and never failing but by silence. */
 export interface Connection {
@@ -22,30 +23,26 @@ export interface TlsOptions {
   readonly timeoutMs: number;
   /** Protocols to offer by ALPN, the best first. */
   readonly alpn: readonly string[];
+  /** The newest version to offer; the newest of all unless given. */
+  readonly maxVersion?: SecureVersion;
 }
 
 /** What a TLS handshake told. */
 export interface TlsSession {
   /** As `TLSv1.3`. */
   readonly version: string;
+  /** Every version that it was seen to agree to, the newest first; what was not asked for is not among them. */
+  readonly versions: readonly string[];
   readonly alpn: string;
   readonly cipher: string;
   readonly certificate: TlsCertificate | null;
 }
 
-export interface TlsCertificate {
-  /** SHA-256 of the certificate's DER, 64 lower-case digits. */
-  readonly sha256: string;
-  /** As `CN=nas,O=Synology Inc.`. */
-  readonly subject: string;
-  readonly issuer: string;
-  readonly commonName: string;
-  readonly names: readonly string[];
-  readonly validTo: string;
-}
-
 /** More than any greeting, page or certificate chain that says who somebody is. What sends more is cut off. */
 const MAX_BYTES = 256 * 1024;
+/** So often what has come is looked at as it comes; afterwards only now and then. */
+const MOST_LOOKS = 32;
+const PATIENCE_MS = 25;
 
 /** @returns A connection, or null where none comes about in time. */
 export function openConnection(
@@ -110,7 +107,9 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
     },
     async read(isEnough, timeoutMs) {
       const deadline = performance.now() + timeoutMs;
-      for (;;) {
+      for (let looks = 0; ; looks += 1) {
+        // Who sends byte by byte is not looked at anew for each.
+        if (looks > MOST_LOOKS && !closed) await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
         const bytes = received.length === 1 ? (received[0] as Uint8Array) : Buffer.concat(received);
         const left = deadline - performance.now();
         if (closed || left <= 0 || (bytes.length > 0 && isEnough(bytes))) {
@@ -134,7 +133,7 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
       return new Promise((resolve) => {
         // Old devices speak old versions and weak ciphers, with certificates that nobody signed: it is asked who they are, not whether to trust them.
         const secure = connectTls({
-          socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
+          socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", maxVersion: options.maxVersion ?? "TLSv1.3", ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
         });
         const finish = (session: TlsSession | null) => {
           clearTimeout(timer);
@@ -160,31 +159,6 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
 
 function describeSession(socket: TLSSocket): TlsSession {
   const alpn = socket.alpnProtocol;
-  return {
-    version: socket.getProtocol() ?? "", alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name, certificate: readCertificate(socket),
-  };
-}
-
-function readCertificate(socket: TLSSocket): TlsCertificate | null {
-  // Without a certificate, as in anonymous ciphers, Node gives an empty object.
-  const certificate = socket.getPeerCertificate() as Partial<ReturnType<TLSSocket["getPeerCertificate"]>>;
-  if (certificate.fingerprint256 === undefined) return null;
-  const names = (certificate.subjectaltname ?? "").split(", ").flatMap((entry) => /^(?:DNS|IP Address):(.+)$/.exec(entry)?.[1] ?? []);
-  return {
-    sha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
-    subject: writeName(certificate.subject),
-    issuer: writeName(certificate.issuer),
-    commonName: firstText(certificate.subject?.CN),
-    names: names.slice(0, 32),
-    validTo: certificate.valid_to ?? "",
-  };
-}
-
-function writeName(name: object | undefined): string {
-  return Object.entries(name ?? {}).map(([key, value]) => `${key}=${firstText(value)}`).join(",");
-}
-
-function firstText(value: unknown): string {
-  const first: unknown = Array.isArray(value) ? value[0] : value;
-  return typeof first === "string" ? first : "";
+  const version = socket.getProtocol() ?? "";
+  return { version, versions: [version], alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name, certificate: readCertificate(socket) };
 }

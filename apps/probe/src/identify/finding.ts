@@ -1,5 +1,23 @@
-import { type Claim, combineClaims, type Verdict, type ClaimField } from "@lanthorn/fingerprints";
+import { type AnswerKind, type Claim, combineClaims, type Verdict, type ClaimField } from "@lanthorn/fingerprints";
 import type { TlsSession } from "./connection.ts";
+
+/**
+ * What kind of text a service said. Those of `AnswerKind` have rules of our own, too; the others are for databases of fingerprints:
+ * `http-cookie` is a field's name and value; `favicon-…` are hashes of the picture that browsers show: in hexadecimal, but for `favicon-mmh3`,
+ * MurmurHash3 of its Base64 in lines as a signed number; `tls-subject` and `tls-issuer` are names as in RFC 4514;
+ * `ntp-variables` is what ntpd calls them, with commas; `smb-native-os` and `smb-native-lm` are SMB 1's; `mdns-services` has one to a line.
+ */
+export type TextKind = AnswerKind | "http-cookie" | "favicon-mmh3" | "favicon-md5" | "favicon-sha256" | "tls-subject" | "tls-issuer" | "ntp-variables"
+  | "smb-native-os" | "smb-native-lm" | "sip-server" | "rtsp-server" | "upnp-server" | "nntp" | "ldap-root" | "mdns-services";
+
+/** At most 1024 characters, word for word. */
+export interface FindingText {
+  readonly kind: TextKind;
+  readonly text: string;
+}
+
+const MOST_TEXTS = 32;
+const LONGEST_TEXT = 1024;
 
 /** What a port was found to be. */
 export interface ServiceFinding {
@@ -11,6 +29,10 @@ export interface ServiceFinding {
   readonly banner: string;
   /** What is believed of the service and its device, with sources and confidence. */
   readonly verdicts: Readonly<Partial<Record<ClaimField, Verdict>>>;
+  /** What `verdicts` come from, as it was said. */
+  readonly claims: readonly Claim[];
+  /** What it said word for word, at most 32 of them. */
+  readonly texts: readonly FindingText[];
   /** Strong identity keys: `ssh_host_key`, `tls_certificate`, `snmp_engine_id`. */
   readonly keys: readonly { readonly field: string; readonly value: string; readonly source: string }[];
   readonly tls: TlsSession | null;
@@ -18,20 +40,30 @@ export interface ServiceFinding {
 
 export function toFinding(found: {
   readonly service: string;
-  readonly claims: readonly Claim[];
-  readonly keys: readonly { readonly field: string; readonly value: string }[];
-  readonly banner: string;
-  readonly tls: TlsSession | null;
+  readonly claims?: readonly Claim[];
+  readonly texts?: readonly FindingText[];
+  readonly keys?: readonly { readonly field: string; readonly value: string }[];
+  readonly banner?: string;
+  readonly tls?: TlsSession | null;
 }): ServiceFinding {
-  const verdicts = combineClaims(found.claims);
+  const { claims = [], tls = null } = found;
+  const verdicts = combineClaims(claims);
   const source = found.service;
-  const certificate = found.tls?.certificate ? [{ field: "tls_certificate", value: found.tls.certificate.sha256, source: "tls" }] : [];
+  const certificate = tls?.certificate ? [{ field: "tls_certificate", value: tls.certificate.sha256, source: "tls" }] : [];
   return {
     service: found.service.slice(0, 64),
     version: [verdicts.product?.value, verdicts.version?.value].filter((text) => text !== undefined).join(" ").slice(0, 255),
-    banner: found.banner.slice(0, 4096),
+    banner: (found.banner ?? "").slice(0, 4096),
     verdicts,
-    keys: [...found.keys.map((key) => ({ ...key, source })), ...certificate],
-    tls: found.tls,
+    claims,
+    texts: [...(found.texts ?? []), ...certificateTexts(tls)].filter(({ text }) => text !== "").slice(0, MOST_TEXTS)
+      .map(({ kind, text }) => ({ kind, text: text.slice(0, LONGEST_TEXT) })),
+    keys: [...(found.keys ?? []).map((key) => ({ ...key, source })), ...certificate],
+    tls,
   };
+}
+
+function certificateTexts(tls: TlsSession | null): readonly FindingText[] {
+  const certificate = tls?.certificate;
+  return certificate ? [{ kind: "tls-subject", text: certificate.subjectText }, { kind: "tls-issuer", text: certificate.issuerText }] : [];
 }

@@ -1,46 +1,16 @@
-import { webcrypto } from "node:crypto";
 import { createSocket } from "node:dgram";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import "reflect-metadata";
-import { X509CertificateGenerator } from "@peculiar/x509";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { openConnection } from "./connection.ts";
 import { identifyService } from "./identify.ts";
 import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
+import { createCredentials, createStrangers, type Credentials, identifyAt } from "./testing/strangers.ts";
 
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
-});
+const { serve, later, closeAll } = createStrangers();
+afterEach(closeAll);
 
 const never = new AbortController().signal;
 const random = () => 0.5;
-
-/** A server of one connection's manners, and how many connections it had. */
-async function serve(onConnection: (socket: Socket) => void, make: (onConnection: (socket: Socket) => void) => Server = createServer) {
-  const sockets = new Set<Socket>();
-  let connections = 0;
-  const server = make((socket) => {
-    connections += 1;
-    sockets.add(socket);
-    socket.on("error", () => undefined);
-    onConnection(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
-  return { port, connections: () => connections };
-}
-
-/** As if the service were at `port`, while it is elsewhere. */
-function identifyAt(port: number, actual: number, signal = never) {
-  return identifyService({ ip: "127.0.0.1", port, protocol: "tcp" }, { random, connect: (target, options) => openConnection({ ...target, port: actual }, options) }, signal);
-}
 
 describe("a service over TCP", () => {
   test("that greets is named from its greeting, on one connection, wherever it is", async () => {
@@ -71,7 +41,7 @@ describe("a service over TCP", () => {
       else socket.write("HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n<title>FRITZ!Box 7590</title>.");
     }));
     expect(await identifyAt(80, port)).toMatchObject({ verdicts: { vendor: { value: "AVM" }, device_type: { value: "router" } } });
-    expect(asked).toEqual(["/", "/login"]);
+    expect(asked).toEqual(["/", "/login", "/favicon.ico"]);
     const elsewhere = await serve((socket) => socket.on("data", () => socket.write("HTTP/1.1 302 Found\r\nLocation: http://example.com/\r\nContent-Length: 0\r\n\r\n")));
     expect(await identifyAt(80, elsewhere.port)).toMatchObject({ service: "http" });
   });
@@ -121,13 +91,9 @@ describe("a service over TCP", () => {
 });
 
 describe("a service inside TLS", () => {
-  let credentials: { readonly key: string; readonly cert: string };
+  let credentials: Credentials;
   beforeAll(async () => {
-    const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
-    const notAfter = new Date(Date.now() + 86_400_000);
-    const certificate = await X509CertificateGenerator.createSelfSigned({ serialNumber: "01", name: "CN=nas.lab.test,O=Lab", notAfter, keys, signingAlgorithm: { name: "ECDSA", hash: "SHA-256" } });
-    const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
-    credentials = { key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, cert: certificate.toString("pem") };
+    credentials = await createCredentials();
   });
 
   test("is named as without it, with the certificate's fingerprint as a key", async () => {
@@ -162,7 +128,7 @@ describe("a service over UDP", () => {
       if (bytes.toString().startsWith("M-SEARCH")) server.send("HTTP/1.1 200 OK\r\nST: upnp:rootdevice\r\nSERVER: Debian DLNADOC/1.50 UPnP/1.0 MiniDLNA/1.3.0\r\n\r\n", from.port, from.address);
     });
     await new Promise<void>((resolve) => server.bind(0, "127.0.0.1", resolve));
-    closers.push(() => server.close());
+    later(() => server.close());
     const { askDatagram } = await import("./datagrams.ts");
     const ask: typeof askDatagram = (target, question, options) => askDatagram({ ...target, port: server.address().port }, question, options);
     expect(await identifyService({ ip: "127.0.0.1", port: 1900, protocol: "udp" }, { random, ask }, never)).toMatchObject({ service: "upnp", version: "MiniDLNA 1.3.0" });
@@ -197,14 +163,14 @@ describe("every protocol", () => {
       for (let round = 0; round < 300; round += 1) {
         const bytes = next(2) === 0 ? Uint8Array.from({ length: next(200) }, () => next(256)) : Uint8Array.from(hello, (byte) => (next(8) === 0 ? next(256) : byte));
         expect(["yes", "no", "more"]).toContain(protocol.recognise(bytes));
-        const result = await protocol.learn(bytes, fakeConnection(next), target);
+        const result = await protocol.learn(bytes, fakeConnection(next), target, () => Promise.resolve(null));
         for (const claim of result?.claims ?? []) expect(typeof claim.value).toBe("string");
       }
     }
     for (const protocol of UDP_PROTOCOLS) {
       for (let round = 0; round < 500; round += 1) {
         const bytes = Uint8Array.from({ length: next(200) }, () => next(256));
-        await protocol.learn(bytes, () => Promise.resolve(next(2) === 0 ? null : bytes));
+        await protocol.learn(bytes, { ip: "192.0.2.1", ask: () => Promise.resolve(next(2) === 0 ? null : bytes), connect: () => Promise.resolve(null) });
       }
     }
   });

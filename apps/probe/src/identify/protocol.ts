@@ -1,5 +1,6 @@
 import type { AnswerKind, Claim } from "@lanthorn/fingerprints";
 import type { Connection, TlsSession } from "./connection.ts";
+import type { FindingText } from "./finding.ts";
 
 /** Who is asked, and what may be told him. */
 export interface Target {
@@ -15,6 +16,8 @@ export interface Learned {
   readonly service: string;
   /** Texts that rules and databases know how to read, by their kind. */
   readonly answers: readonly { readonly kind: AnswerKind; readonly text: string }[];
+  /** Other texts, which databases of fingerprints may know. */
+  readonly texts: readonly FindingText[];
   /** What is said without a rule. */
   readonly claims: readonly Claim[];
   /** Strong identity keys and the like, by the names of the contract's evidence fields. */
@@ -28,6 +31,8 @@ export interface Learned {
 /** What bytes from a stranger are: this protocol's beginning, certainly not, or too few to tell. */
 export type Recognition = "yes" | "no" | "more";
 
+export type Reconnect = () => Promise<Connection | null>;
+
 /** How a protocol over TCP is recognised by its first bytes, and asked for more on the same connection. */
 export interface TcpProtocol {
   readonly name: string;
@@ -35,13 +40,28 @@ export interface TcpProtocol {
   readonly ports: readonly number[];
   /** The client speaks first, with this. Absent: the server does. It must do no harm to whatever else listens. */
   readonly hello?: (target: Target) => Uint8Array | string;
+  /** What it is called where TLS asks for the protocol. @see IANA, "TLS Application-Layer Protocol Negotiation (ALPN) Protocol IDs" */
+  readonly alpn?: readonly string[];
   readonly recognise: (bytes: Uint8Array) => Recognition;
-  /** @param first What was recognised. The connection is closed by the caller. @returns Null where it turns out to be something else. */
-  readonly learn: (first: Uint8Array, connection: Connection, target: Target) => Promise<Learned | null>;
+  /**
+   * @param first What was recognised. The connection is closed by the caller.
+   * @param again Opens one connection more of the same kind, which the caller closes, too; null where none comes about or too many were opened.
+   * @returns Null where it turns out to be something else.
+   */
+  readonly learn: (first: Uint8Array, connection: Connection, target: Target, again: Reconnect) => Promise<Learned | null>;
   /** It is asked at its own ports only: its hello would be logged as an attack elsewhere, or says nothing. */
   readonly ownPortsOnly?: boolean;
   /** Its beginning is so short that it proves something at its own ports only. */
   readonly isWeak?: boolean;
+}
+
+/** Who answered a datagram, and how more is asked of him. */
+export interface UdpAsking {
+  readonly ip: string;
+  /** At the same port. @returns Null in time without an answer. */
+  readonly ask: (question: Uint8Array) => Promise<Uint8Array | null>;
+  /** For descriptions that lie at another port of the same host; the caller closes it. */
+  readonly connect: (port: number) => Promise<Connection | null>;
 }
 
 /** How a protocol over UDP is asked, and what its answer says. */
@@ -50,7 +70,7 @@ export interface UdpProtocol {
   readonly ports: readonly number[];
   /** Asked one after the other until one is answered. */
   readonly questions: readonly ((random: () => number) => Uint8Array)[];
-  readonly learn: (answer: Uint8Array, ask: (question: Uint8Array) => Promise<Uint8Array | null>) => Promise<Learned | null> | Learned | null;
+  readonly learn: (answer: Uint8Array, asking: UdpAsking) => Promise<Learned | null> | Learned | null;
   readonly answersFromAnyPort?: boolean;
 }
 
@@ -58,7 +78,7 @@ export const SHORT_ANSWER_MS = 1500;
 
 /** @param learned Only what is not empty. */
 export function learned(service: string, rest: Partial<Omit<Learned, "service">> = {}): Learned {
-  return { service, answers: [], claims: [], keys: [], banner: "", tls: null, ...rest };
+  return { service, answers: [], texts: [], claims: [], keys: [], banner: "", tls: null, ...rest };
 }
 
 /** @param said Values by field; empty ones are left out. */

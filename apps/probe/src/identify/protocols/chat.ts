@@ -1,10 +1,11 @@
 // Talk: IRC (RFC 2812), XMPP (RFC 6120), NNTP (RFC 3977), RTSP (RFC 7826), SIP over TCP (RFC 3261).
-import { beginsWith, claims, endsLine, endsReply, learned, printable, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import { beginsWith, claims, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
 import { encodeSipOptions, learnSip } from "./sip.ts";
 
 export const irc: TcpProtocol = {
   name: "irc",
   ports: [194, 6660, 6665, 6666, 6667, 6668, 6669, 6697, 7000],
+  alpn: ["irc"],
   hello: () => "NICK lanthorn\r\nUSER lanthorn 0 * :lanthorn\r\n",
   ownPortsOnly: true,
   recognise(bytes) {
@@ -29,7 +30,8 @@ export const irc: TcpProtocol = {
 
 export const xmpp: TcpProtocol = {
   name: "xmpp-client",
-  ports: [5222, 5269],
+  ports: [5222, 5223, 5269],
+  alpn: ["xmpp-client"],
   hello: (target) => `<?xml version='1.0'?><stream:stream to='${target.ip}' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>`,
   ownPortsOnly: true,
   recognise: (bytes) => beginsWith(bytes, "<?xml version='1.0'?><stream:stream", "<stream:stream", '<?xml version="1.0"?><stream:stream'),
@@ -39,6 +41,7 @@ export const xmpp: TcpProtocol = {
 export const nntp: TcpProtocol = {
   name: "nntp",
   ports: [119, 563],
+  alpn: ["nntp"],
   recognise(bytes) {
     const text = toText(bytes, 512);
     if (!/^(?:2|20|20[01].*)?$/s.test(text)) return "no";
@@ -47,7 +50,7 @@ export const nntp: TcpProtocol = {
   learn(first) {
     const text = toText(first);
     const inn = /InterNetNews(?: NNRP)? server INN (\d[\w.]*)/.exec(text)?.[1];
-    return Promise.resolve(learned("nntp", { claims: claims("nntp", 0.9, inn === undefined ? {} : { product: "InterNetNews (INN)", vendor: "ISC", version: inn }), banner: printable(text) }));
+    return Promise.resolve(learned("nntp", { texts: [{ kind: "nntp", text: replyText(text) }], claims: claims("nntp", 0.9, inn === undefined ? {} : { product: "InterNetNews (INN)", vendor: "ISC", version: inn }), banner: printable(text) }));
   },
 };
 
@@ -61,7 +64,7 @@ export const rtsp: TcpProtocol = {
     const text = toText(first);
     const server = /^Server: *(.+?)\r?$/im.exec(text)?.[1] ?? "";
     return Promise.resolve(learned("rtsp", {
-      answers: server === "" ? [] : [{ kind: "http-server", text: server }], claims: claims("rtsp", 0.5, { device_type: "camera" }), banner: printable(text),
+      answers: server === "" ? [] : [{ kind: "http-server", text: server }], texts: [{ kind: "rtsp-server", text: server }], claims: claims("rtsp", 0.5, { device_type: "camera" }), banner: printable(text),
     }));
   },
 };
@@ -69,6 +72,7 @@ export const rtsp: TcpProtocol = {
 export const sip: TcpProtocol = {
   name: "sip",
   ports: [5060, 5061],
+  alpn: ["sip/2"],
   hello: (target) => encodeSipOptions(target, "TCP"),
   ownPortsOnly: true,
   recognise: (bytes) => (beginsWith(bytes, "SIP/2.0 ") === "yes" && !toText(bytes).includes("\r\n\r\n") ? "more" : beginsWith(bytes, "SIP/2.0 ")),

@@ -112,6 +112,8 @@ export const finger: TcpProtocol = {
   async learn(first, connection) {
     const text = toText(first) + toText(await connection.read(() => false, 200));
     if (!/login|name|tty|logged|user|finger|site:/i.test(text)) return null;
-    return learned("finger", { banner: printable(text) });
+    // BSD's finger begins its "no one" in lower case.
+    const isLinux = /^(?:Login {2,}Name {2,}Tty {2,}Idle|No one logged on\.)/m.test(text);
+    return learned("finger", { claims: claims("finger", 0.6, isLinux ? { product: "Linux fingerd", os: "Linux" } : {}), banner: printable(text) });
   },
 };

@@ -5,6 +5,7 @@ import { startTls } from "./mail.ts";
 export const ftp: TcpProtocol = {
   name: "ftp",
   ports: [21, 990, 2121],
+  alpn: ["ftp"],
   recognise(bytes) {
     const text = toText(bytes, 512);
     if (!/^(?:[24]|[24]2|[24]2[01]|[24]2[01][ -].*)?$/s.test(text)) return "no";

@@ -8,6 +8,9 @@ export interface HttpAnswer {
   readonly statusLine: string;
   /** By lower-case name; of several fields of a name, the first. */
   readonly headers: Readonly<Record<string, string>>;
+  /** At most 128 KiB. */
+  readonly bytes: Uint8Array;
+  /** `bytes` as text. */
   readonly body: string;
   /** The server takes another request on this connection. */
   readonly staysOpen: boolean;
@@ -15,11 +18,22 @@ export interface HttpAnswer {
 
 const MAX_BODY = 128 * 1024;
 const MAX_HEAD = 16 * 1024;
+const MAX_HEADERS = 100;
+
+/** A host as URLs write it, with its port where it is not the usual one. */
+export function writeHost(target: Target): string {
+  const host = target.ip.includes(":") ? `[${target.ip}]` : target.ip;
+  return target.port === (target.isSecure ? 443 : 80) ? host : `${host}:${target.port}`;
+}
 
 export function encodeRequest(target: Target, path: string): string {
-  const host = target.ip.includes(":") ? `[${target.ip}]` : target.ip;
-  const isDefault = target.port === (target.isSecure ? 443 : 80);
-  return `GET ${path} HTTP/1.1\r\nHost: ${host}${isDefault ? "" : `:${target.port}`}\r\nUser-Agent: Mozilla/5.0 (compatible; Lanthorn)\r\nAccept: */*\r\n\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: ${writeHost(target)}\r\nUser-Agent: Mozilla/5.0 (compatible; Lanthorn)\r\nAccept: */*\r\n\r\n`;
+}
+
+/** A POST of what only asks, as IPP does. */
+export function encodePost(target: Target, path: string, type: string, body: Uint8Array): Buffer {
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${writeHost(target)}\r\nUser-Agent: Lanthorn\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), body]);
 }
 
 /** @param first What of the answer is here already. @returns Null for what is no HTTP answer. */
@@ -30,16 +44,16 @@ export async function readAnswerTo(first: Uint8Array, connection: Connection, ti
   return decodeAnswer(Buffer.concat([first, rest]), connection.isClosed());
 }
 
-/** Asks for another path on the same connection. */
-export async function request(connection: Connection, target: Target, path: string, timeoutMs: number): Promise<HttpAnswer | null> {
-  connection.send(encodeRequest(target, path));
-  const first = await connection.read((bytes) => toText(bytes).includes("\n"), timeoutMs);
+/** Asks on a connection that is open. @returns Null without an answer. */
+export async function request(connection: Connection, bytes: Uint8Array | string, timeoutMs: number): Promise<HttpAnswer | null> {
+  connection.send(bytes);
+  const first = await connection.read((more) => more.includes(0x0a), timeoutMs);
   return first.length === 0 ? null : readAnswerTo(first, connection, timeoutMs);
 }
 
 /** @returns 0 when the answer is whole, 1 when more must come, null for what is no HTTP answer. */
 function lengthMissing(bytes: Uint8Array): 0 | 1 | null {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const text = toLatin1(bytes);
   if (!/^HTTP\/\d\.\d \d{3}/.test(text)) return null;
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd === -1) return text.length > MAX_HEAD ? 0 : 1;
@@ -53,22 +67,31 @@ function lengthMissing(bytes: Uint8Array): 0 | 1 | null {
 }
 
 export function decodeAnswer(bytes: Uint8Array, isClosed: boolean): HttpAnswer | null {
-  const text = toText(bytes, MAX_HEAD + MAX_BODY);
+  const text = toLatin1(bytes.subarray(0, MAX_HEAD + MAX_BODY));
   const separator = text.indexOf("\r\n\r\n");
   const head = separator === -1 ? text : text.slice(0, separator);
-  const [statusLine = "", ...lines] = head.split("\r\n");
+  const [statusLine = "", ...lines] = head.split("\r\n", MAX_HEADERS);
   const status = Number(/^HTTP\/\d\.\d (\d{3})/.exec(statusLine)?.[1] ?? 0);
   if (status === 0) return null;
   const headers: Record<string, string> = {};
-  for (const line of lines.slice(0, 100)) {
+  for (const line of lines) {
     const colon = line.indexOf(":");
-    if (colon > 0) headers[line.slice(0, colon).trim().toLowerCase()] ??= line.slice(colon + 1).trim();
+    if (colon > 0) headers[line.slice(0, colon).trim().toLowerCase()] ??= decodeUtf8(line.slice(colon + 1).trim());
   }
   const raw = separator === -1 ? "" : text.slice(separator + 4);
   const isChunked = /chunked/i.test(headers["transfer-encoding"] ?? "");
-  const hasLength = headers["content-length"] !== undefined || isChunked;
+  const hasLength = headers["content-length"] !== undefined || isChunked || status === 204 || status === 304;
   const staysOpen = !isClosed && hasLength && !/close/i.test(headers["connection"] ?? "") && statusLine.startsWith("HTTP/1.1");
-  return { status, statusLine, headers, body: isChunked ? joinChunks(raw) : raw, staysOpen };
+  const body = Buffer.from(isChunked ? joinChunks(raw) : raw, "latin1");
+  return { status, statusLine, headers, bytes: body, body: toText(body, MAX_BODY), staysOpen };
+}
+
+function toLatin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+function decodeUtf8(latin1: string): string {
+  return /[\x80-\xff]/.test(latin1) ? toText(Buffer.from(latin1, "latin1")) : latin1;
 }
 
 function joinChunks(text: string): string {

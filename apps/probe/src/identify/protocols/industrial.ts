@@ -109,7 +109,7 @@ export const bacnet: UdpProtocol = {
   name: "bacnet",
   ports: [47_808],
   questions: [() => encodeBacnetRead(BACNET_PROPERTIES.vendorName)],
-  async learn(answer, ask) {
+  async learn(answer, { ask }) {
     const vendor = decodeBacnetText(answer);
     if (vendor === null) return null;
     const text = async (property: number) => decodeBacnetText((await ask(encodeBacnetRead(property))) ?? new Uint8Array()) ?? "";

@@ -35,6 +35,7 @@ export const ldap: TcpProtocol = {
     const protocols = (found.get("supportedldapversion") ?? []).map(Number).filter((version) => version > 0);
     const range = protocols.length === 0 ? "" : `${Math.min(...protocols)} - ${Math.max(...protocols)}`;
     return learned(target.isSecure ? "ldaps" : "ldap", {
+      texts: [{ kind: "ldap-root", text: [...found].map(([name, values]) => `${name}: ${values.join(" ")}`).join("\n") }],
       claims: claims("ldap", 0.9, { ...product, hostname: found.get("dnshostname")?.[0] }),
       banner: printable([range === "" ? "" : `LDAP ${range}`, ...contexts].filter((line) => line !== "").join("\n")),
       tls,

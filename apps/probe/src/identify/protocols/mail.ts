@@ -1,6 +1,7 @@
 // SMTP (RFC 5321), POP3 (RFC 1939), IMAP (RFC 3501): greeting, capabilities, and STARTTLS (RFC 3207, RFC 2595).
+import type { Claim } from "@lanthorn/fingerprints";
 import type { Connection, TlsSession } from "../connection.ts";
-import { beginsWith, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import { beginsWith, claims, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
 
 const TLS_MS = 4000;
 
@@ -34,6 +35,7 @@ export const smtp: TcpProtocol = {
 export const pop3: TcpProtocol = {
   name: "pop3",
   ports: [110, 995],
+  alpn: ["pop3"],
   recognise: (bytes) => (beginsWith(bytes, "+OK") === "yes" ? (endsLine(bytes) ? "yes" : "more") : beginsWith(bytes, "+OK")),
   learn: (first, connection, target) => {
     const isWhole = (bytes: Uint8Array) => /\r\n\.\r\n$|^-ERR.*\n/.test(toText(bytes));
@@ -44,6 +46,7 @@ export const pop3: TcpProtocol = {
 export const imap: TcpProtocol = {
   name: "imap",
   ports: [143, 993],
+  alpn: ["imap"],
   recognise(bytes) {
     const begun = beginsWith(bytes, "* OK", "* PREAUTH", "* BYE");
     return begun === "yes" && !endsLine(bytes) ? "more" : begun;
@@ -52,6 +55,7 @@ export const imap: TcpProtocol = {
     const isWhole = (bytes: Uint8Array) => /^a1 /m.test(toText(bytes));
     return learnMail(first, connection, target.isSecure, {
       name: "imap", ask: "a1 CAPABILITY\r\n", isWhole, offer: /\bSTARTTLS\b/i, startTls: "a2 STARTTLS\r\n", isYes: /^a2 OK/im, leave: "a3 LOGOUT\r\n",
+      introduce: 'a4 ID ("name" "Lanthorn")\r\n', mayIntroduce: /\bID\b/,
     });
   },
 };
@@ -64,11 +68,24 @@ async function learnMail(first: Uint8Array, connection: Connection, isSecure: bo
   readonly startTls: string;
   readonly isYes: RegExp;
   readonly leave: string;
+  /** How names are exchanged, and what tells that the server will. */
+  readonly introduce?: string;
+  readonly mayIntroduce?: RegExp;
 }) {
   const greeting = toText(first);
   connection.send(words.ask);
   const offers = toText(await connection.read(words.isWhole, SHORT_ANSWER_MS));
+  const named = words.introduce !== undefined && words.mayIntroduce?.test(greeting + offers) === true ? await introduce(connection, words.introduce) : [];
   const tls = !isSecure && words.offer.test(greeting + offers) ? await startTls(connection, words.startTls, words.isYes) : null;
   if (!tls) connection.send(words.leave);
-  return learned(isSecure ? `${words.name}s` : words.name, { answers: [{ kind: words.name, text: greeting.trim() }], banner: printable(greeting + offers), tls });
+  return learned(isSecure ? `${words.name}s` : words.name, { answers: [{ kind: words.name, text: greeting.trim() }], claims: named, banner: printable(greeting + offers), tls });
+}
+
+/** Names and versions are exchanged without a login. @see RFC 2971 section 3.1 */
+async function introduce(connection: Connection, question: string): Promise<readonly Claim[]> {
+  connection.send(question);
+  const answer = toText(await connection.read((bytes) => /^a4 /m.test(toText(bytes)), SHORT_ANSWER_MS));
+  const field = (name: string) => new RegExp(`"${name}" "([^"]{1,60})"`, "i").exec(answer)?.[1] ?? "";
+  const version = /^v?(\d[\w.]*)/.exec(field("version"))?.[1];
+  return version === undefined ? [] : claims("imap-id", 0.9, { version, vendor: field("vendor"), os: field("os") });
 }

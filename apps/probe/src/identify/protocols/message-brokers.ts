@@ -12,6 +12,7 @@ const RETURN_CODES: readonly string[] = ["accepted", "unacceptable protocol vers
 export const mqtt: TcpProtocol = {
   name: "mqtt",
   ports: [1883, 8883],
+  alpn: ["mqtt"],
   hello: () => CONNECT,
   ownPortsOnly: true,
   recognise(bytes) {

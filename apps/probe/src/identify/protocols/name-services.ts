@@ -21,6 +21,7 @@ export const dnsUdp: UdpProtocol = { name: "domain", ports: [53], questions: [(r
 export const dns: TcpProtocol = {
   name: "domain",
   ports: [53, 853],
+  alpn: ["dot"],
   hello() {
     const question = encodeVersionQuestion(0x4c4e);
     return Buffer.concat([Buffer.from([0, question.length]), question]);
@@ -43,7 +44,8 @@ export const mdns: UdpProtocol = {
     const decoded = decodeDns(answer);
     if (!decoded.ok || !decoded.value.isResponse) return null;
     const services = decoded.value.answers.flatMap(({ data }) => (data.kind === "name" ? [data.name.replace(/\.local$/, "")] : []));
-    return learned("mdns", { banner: printable([...new Set(services)].join("\n")) });
+    const list = [...new Set(services)].join("\n");
+    return learned("mdns", { texts: [{ kind: "mdns-services", text: list }], banner: printable(list) });
   },
 };
 

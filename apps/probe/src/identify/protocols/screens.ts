@@ -1,4 +1,5 @@
 // Screens from afar: RFB (RFC 6143), RDP's negotiation (MS-RDPBCGR 2.2.1), X11's set-up.
+import { formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
 import { beginsWith, claims, endsLine, learned, printable, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
 
@@ -72,6 +73,18 @@ export const x11: TcpProtocol = {
     const vendorLength = (first[24] ?? 0) | ((first[25] ?? 0) << 8);
     const vendor = isOpen ? toText(first.subarray(40, 40 + Math.min(vendorLength, 100))) : "";
     const reason = isOpen ? "access granted" : toText(first.subarray(8, 8 + (first[1] ?? 0)));
-    return Promise.resolve(learned("X11", { claims: claims("x11", 0.8, { product: vendor }), banner: printable(`${vendor} ${reason}`) }));
+    const release = isOpen && first.length >= 12 ? Buffer.from(first).readUInt32LE(8) : 0;
+    const version = /X\.Org/.test(vendor) ? xorgVersion(release) : "";
+    return Promise.resolve(learned("X11", {
+      claims: claims("x11", 0.8, { product: vendor, vendor: version === "" ? "" : "X.Org", version, cpe: version && formatCpe(["a", "x.org", "x_server", version]) }),
+      banner: printable(`${vendor} ${version} ${reason}`),
+    }));
   },
 };
+
+/** Decimal digits in pairs, but for the last three: 12101007 is 1.21.1.7, which is called 21.1.7 since then. */
+function xorgVersion(release: number): string {
+  const [major, minor, patch, snap] = [Math.floor(release / 10_000_000), Math.floor(release / 100_000) % 100, Math.floor(release / 1000) % 100, release % 1000];
+  if (major !== 1) return "";
+  return minor > 20 ? `${minor}.${patch}.${snap}` : `${major}.${minor}.${patch}`;
+}

@@ -27,6 +27,7 @@ export function learnSip(answer: Uint8Array, service: string): Learned | null {
   const isPhone = /yealink|polycom|grandstream|snom|cisco-?(?:sip)?gateway|cisco-cp|fanvil|mitel|gigaset|linksys\/spa|aastra/i.test(agent);
   return learned(service, {
     answers: agent === "" ? [] : [{ kind: "http-server", text: agent.replace(/^Asterisk PBX /, "Asterisk/") }],
+    texts: [{ kind: "sip-server", text: agent }],
     claims: claims("sip", 0.8, { device_type: isPhone ? "phone" : "" }),
     banner: printable(text.split("\r\n\r\n")[0] ?? ""),
   });

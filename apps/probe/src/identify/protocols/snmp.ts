@@ -1,8 +1,16 @@
 // SNMP: version 3's engine discovery (RFC 3414 section 4), which needs no secret, and system.* with the community that everybody knows.
+import { formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, type Learned, printable, toText, type UdpProtocol } from "../protocol.ts";
 import { decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv } from "./asn1.ts";
 
 const SYSTEM = { description: "1.3.6.1.2.1.1.1.0", object: "1.3.6.1.2.1.1.2.0", name: "1.3.6.1.2.1.1.5.0" } as const;
+
+/** RFC 3411 section 5: the first bit, and the enterprise of who made the engine. */
+const NET_SNMP_ENGINE = "80001f88";
+/** Objects of the same enterprise, 8072: `netSnmpAgentOIDs`. */
+const NET_SNMP_OBJECT = "1.3.6.1.4.1.8072.3.2.";
+/** UCD-SNMP-MIB's versionTag: net-snmp's own version. */
+const NET_SNMP_VERSION = "1.3.6.1.4.1.2021.100.2.0";
 
 /** @param version 0 for SNMPv1, 1 for SNMPv2c. */
 export function encodeSnmpGet(version: 0 | 1, community: string, names: readonly string[], requestId: number): Buffer {
@@ -47,23 +55,25 @@ export const snmp: UdpProtocol = {
   name: "snmp",
   ports: [161, 1161],
   questions: [() => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f), () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50)],
-  async learn(answer, ask) {
+  async learn(answer, { ask }) {
     const engine = decodeSnmpEngine(answer);
     const system = engine === null ? answer : await ask(encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c51));
-    const values = system && decodeSnmpResponse(system);
-    if (engine === null && !values) return null;
-    return describe(engine, values ?? new Map());
+    const values = (system && decodeSnmpResponse(system)) ?? new Map<string, string>();
+    if (engine === null && values.size === 0) return null;
+    const isNetSnmp = engine?.startsWith(NET_SNMP_ENGINE) === true || values.get(SYSTEM.object)?.startsWith(NET_SNMP_OBJECT) === true;
+    const tag = isNetSnmp && values.size > 0 ? await ask(encodeSnmpGet(1, "public", [NET_SNMP_VERSION], 0x4c52)) : null;
+    const version = (tag && decodeSnmpResponse(tag)?.get(NET_SNMP_VERSION)) ?? "";
+    return describe(engine, values, isNetSnmp ? { version: /^\d+(?:\.\d+)+/.exec(version)?.[0] ?? "" } : null);
   },
 };
 
-function describe(engine: string | null, values: ReadonlyMap<string, string>): Learned {
+/** @param netSnmp Null for other agents. */
+function describe(engine: string | null, values: ReadonlyMap<string, string>, netSnmp: { readonly version: string } | null): Learned {
   const description = values.get(SYSTEM.description) ?? "";
   const object = values.get(SYSTEM.object) ?? "";
-  // RFC 3411 section 5: the first bit, and the enterprise of who made the engine; net-snmp's is 8072.
-  const isNetSnmp = engine?.startsWith("80001f88") === true;
   return learned("snmp", {
     answers: [...(description === "" ? [] : [{ kind: "snmp-description" as const, text: description }]), ...(object === "" ? [] : [{ kind: "snmp-object" as const, text: object }])],
-    claims: [...claims("snmp-engine", 0.9, isNetSnmp ? { product: "net-snmp", vendor: "net-snmp" } : {}), ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
+    claims: [...claims("snmp-engine", 0.9, netSnmp ? { product: "net-snmp", vendor: "net-snmp", version: netSnmp.version, cpe: formatCpe(["a", "net-snmp", "net-snmp", netSnmp.version]) } : {}), ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
     keys: engine === null ? [] : [{ field: "snmp_engine_id", value: engine }],
     banner: printable([description, object, engine === null ? "" : `engine ${engine}`].filter((line) => line !== "").join("\n")),
   });

@@ -9,7 +9,7 @@ export const ntp: UdpProtocol = {
   name: "ntp",
   ports: [123],
   questions: [() => Uint8Array.of(CLIENT_V4, ...Array.from({ length: 46 }, () => 0), 1)],
-  async learn(answer, ask) {
+  async learn(answer, { ask }) {
     const [flags = 0, stratum = 0] = answer;
     if (answer.length < 48 || (flags & 7) !== 4) return null;
     const variables = readVariables((await ask(READ_VARIABLES)) ?? new Uint8Array());
@@ -22,6 +22,7 @@ export const ntp: UdpProtocol = {
         product: isSec ? "NTPsec" : "NTP", vendor: isSec ? "NTPsec" : "NTP Project", version: number ?? `v${(flags >> 3) & 7}`,
         os: system?.split("/")[0], os_version: system?.split("/")[1],
       }),
+      texts: [{ kind: "ntp-variables", text: variables.replaceAll(/,\s+/g, ",").trim() }],
       banner: printable(`stratum ${stratum}\n${variables}`),
     });
   },

@@ -1,0 +1,38 @@
+import type { openConnection } from "./connection.ts";
+import type { AskDatagram } from "./datagrams.ts";
+import { describe } from "./describe.ts";
+import type { ServiceFinding } from "./finding.ts";
+import type { Learned, UdpAsking, UdpProtocol } from "./protocol.ts";
+import { UDP_PROTOCOLS } from "./protocols.ts";
+
+const ANSWER_MS = 1500;
+const CONNECT_MS = 2000;
+
+/** @returns Null where nobody answers in a protocol that is usual at the port. */
+export async function identifyUdp(
+  target: { readonly ip: string; readonly port: number },
+  deps: { readonly ask: AskDatagram; readonly connect: typeof openConnection; readonly random: () => number; readonly signal: AbortSignal },
+): Promise<ServiceFinding | null> {
+  const { signal } = deps;
+  for (const protocol of UDP_PROTOCOLS.filter((one) => one.ports.includes(target.port))) {
+    const asking: UdpAsking = {
+      ip: target.ip,
+      ask: (question) => deps.ask(target, question, { timeoutMs: ANSWER_MS, signal, fromAnyPort: protocol.answersFromAnyPort ?? false }),
+      connect: (port) => deps.connect({ ip: target.ip, port }, { timeoutMs: CONNECT_MS, signal }),
+    };
+    const result = await askUdp(protocol, asking, deps.random);
+    if (result) return describe(result, null);
+  }
+  return null;
+}
+
+async function askUdp(protocol: UdpProtocol, asking: UdpAsking, random: () => number): Promise<Learned | null> {
+  for (const question of protocol.questions) {
+    const bytes = question(random);
+    // A datagram may be lost: once more is worth it, thrice is not.
+    const answer = (await asking.ask(bytes)) ?? (await asking.ask(bytes));
+    const result = answer && (await protocol.learn(answer, asking));
+    if (result) return result;
+  }
+  return null;
+}
