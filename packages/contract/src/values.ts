@@ -37,7 +37,7 @@ export const PortState = z.enum(["open", "closed", "filtered", "open|filtered"])
 
 /**
  * One observation behind a field's value: what was seen, how, and how much it is to be trusted (0–1).
- * Sources are protocol names: `arp`, `dhcp`, `mdns`, `reverse-dns`, `oui`, …
+ * Sources are protocol names, with a part of it behind a colon where it says several things: `arp`, `dhcp`, `mdns:_ipp._tcp`, `oui`, …
  */
 export const Evidence = z.object({
   field: z.string().min(1).max(64),

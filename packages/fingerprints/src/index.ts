@@ -7,3 +7,4 @@ export { readRecogFolder } from "./recog/read-folder.ts";
 export { type AnswerKind, readAnswer } from "./rules/answers.ts";
 export { type Claim, type ClaimField, combineClaims, type Verdict } from "./rules/claim.ts";
 export { createVendorLookup, type VendorLookup } from "./vendor.ts";
+export { type DeviceEvidence, type DeviceVerdicts, decideDevice, VERDICT_FIELDS, type VerdictField } from "./verdict/device.ts";

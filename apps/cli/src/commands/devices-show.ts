@@ -15,14 +15,18 @@ export async function showDevice({ rest }: Connection, name: string): Promise<An
 
 /** A device for people: what it is, then its interfaces, ports, neighbours and latest changes, as far as there are any. */
 export function describeDevice(device: DeviceProfile): string {
+  const { verdicts } = device;
   const facts = [
     ["state", device.presence_state], ["address", device.ip], ["MAC", device.mac], ["hostname", device.hostname], ["vendor", device.vendor],
-    ["type", device.device_type], ["system", device.os_guess], ["tags", device.tags.join(", ")], ["locked", device.locked_fields.join(", ")],
+    ["model", verdicts.model?.value ?? ""], ["type", device.device_type], ["system", device.os_guess], ["tags", device.tags.join(", ")], ["locked", device.locked_fields.join(", ")],
     ["first seen", device.first_seen], ["last seen", device.last_seen], ["id", device.id],
   ].filter(([, value]) => value !== "");
   const sections = [
     facts.map(([name = "", value = ""]) => `${name.padEnd(11)}${printable(value)}`).join("\n"),
     section("interfaces", ["MAC", "ADDRESSES"], device.interfaces.map(({ mac, addresses }) => [mac || "-", addresses.filter(({ current }) => current).map(({ ip }) => ip).join(", ")])),
+    section("verdicts", ["FIELD", "VALUE", "SURE", "BY"], Object.entries(verdicts).flatMap(([field, verdict]) => (verdict ? [[
+      field, verdict.value, `${Math.round(verdict.confidence * 100)} %`, verdict.sources.join(", "),
+    ]] : []))),
     section("ports", ["PORT", "STATE", "SERVICE", "VERSION"], device.ports.map(({ port, protocol, state, service, version }) => [
       `${port}/${protocol}`, state, service || "-", version || "-",
     ])),

@@ -37,10 +37,12 @@ test("a device is shown with what there is of it, and nothing that moves the cur
     id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown", is_online: true,
     presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [], ports: [{ ...port, last_scanned: AT }], services: [],
     cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence: {}, locked_fields: [], merges: [],
+    verdicts: { os: { value: "Linux", confidence: 0.84, sources: ["ssh", "tcp"] }, model: { value: "DS920+", confidence: 0.9, sources: ["ssdp"] } },
   };
   expect(describeDevice(device).split("\n")).toEqual([
-    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "type       unknown", "system     Linux",
+    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+", "type       unknown", "system     Linux",
     `first seen ${AT}`, `last seen  ${AT}`, `id         ${ID}`, "",
+    "verdicts", "FIELD  VALUE   SURE  BY", "os     Linux   84 %  ssh, tcp", "model  DS920+  90 %  ssdp", "",
     "ports", "PORT    STATE  SERVICE  VERSION", "22/tcp  open   ssh      OpenSSH 9.2", "",
     "changes", "AT                        FIELD     FROM  TO   BY", `${AT}  hostname  -     nas  mdns`,
   ]);

@@ -76,6 +76,8 @@ export interface Schema {
     open_ports: string; tags: string; locked_fields: string;
     /** How many interfaces it has, where that is more than one. */
     mac_count: Generated<number>;
+    /** What its evidence comes to, as JSON: see `readVerdicts`. */
+    verdicts: Generated<string>;
   };
   /** How many devices there are of each kind; triggers keep it. */
   device_counts: { tenant_id: string; site_id: string; is_online: number; devices: number };

@@ -15,7 +15,7 @@ export function cutRecord(
   const kept = { ...device, ...rest.state, ...(macs.has(device.mac) ? rest.shown : {}) };
   const taken = {
     ...device, ...part.state, ...part.shown, id: newId, vendor: part.interfaces[0]?.vendor ?? "", hostname: "", os_guess: "",
-    device_type: "unknown", first_seen: firstSeen, open_ports: "[]", tags: "[]", locked_fields: "[]",
+    device_type: "unknown", first_seen: firstSeen, open_ports: "[]", tags: "[]", locked_fields: "[]", verdicts: "{}",
   };
   return {
     kept: { ...record, interfaces: rest.interfaces, addresses: rest.addresses, device: kept },

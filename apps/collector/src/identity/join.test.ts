@@ -13,7 +13,7 @@ function make(id: string,
     device: {
       id, ...own, ip: "", ip_key: "", mac: macs[0] ?? "", hostname: "", vendor: "", os_guess: "", device_type: "unknown", is_online: 1,
       presence_state: "online",
-      first_seen: at(1), last_seen: at(1), open_ports: "[]", tags: "[]", locked_fields: "[]", mac_count: Math.max(1, macs.length),
+      first_seen: at(1), last_seen: at(1), open_ports: "[]", tags: "[]", locked_fields: "[]", verdicts: "{}", mac_count: Math.max(1, macs.length),
       ...options.device,
     },
     interfaces: macs.map((one, index) => ({ ...own, mac: one, vendor: "", first_seen: at(1 + index), presence_state: "online" })),

@@ -89,7 +89,7 @@ describe("what was learned between a merge and its undoing", () => {
     device: {
       id, ...own, ip, ip_key: ip, mac, hostname: id, vendor: "", os_guess: "", device_type: "unknown", is_online: 1,
       presence_state: "online",
-      first_seen: at(0), last_seen: at(0), open_ports: "[22]", tags: "[]", locked_fields: "[]", mac_count: 1,
+      first_seen: at(0), last_seen: at(0), open_ports: "[22]", tags: "[]", locked_fields: "[]", mac_count: 1, verdicts: "{}",
     },
     interfaces: [{ ...own, mac, vendor: "", first_seen: at(0), presence_state: "unknown" }],
     addresses: [{ ...own, mac, ip, ip_key: ip, first_seen: at(0), last_seen: at(0), current: 1 }],

@@ -1,4 +1,6 @@
+import type { DeviceVerdicts } from "@lanthorn/fingerprints";
 import { type DeviceRecord, PART_TABLES, type PartRow, type PartTable, partKey } from "./record.ts";
+import { shownOf, verdictsOf } from "./verdicts.ts";
 
 /**
  * One device of two that are the same. It keeps the identity, the words and the locks of `kept`; from `merged` comes what it
@@ -17,8 +19,9 @@ export function mergeRecords(kept: DeviceRecord, merged: DeviceRecord): DeviceRe
     evidence: union("evidence", [kept, merged], (a, b) => (b.seen_at > a.seen_at ? b : a)),
     device_keys: union("device_keys", [kept, merged], (a, b) => (b.first_seen < a.first_seen ? b : a)),
   };
+  const verdicts = verdictsOf(parts.evidence);
   const counts = { open_ports: openPorts(parts.ports), mac_count: parts.interfaces.length };
-  return { device: { ...mergeDevices(kept.device, merged.device), ...counts }, ...parts };
+  return { device: { ...mergeDevices(kept.device, merged.device, verdicts), ...counts }, ...parts };
 }
 
 type Device = DeviceRecord["device"];
@@ -26,7 +29,8 @@ type Device = DeviceRecord["device"];
 /** Fields of text that a person may set, with what they are while they are unknown. */
 const TEXTS = { hostname: "", vendor: "", os_guess: "", device_type: "unknown" } as const;
 
-function mergeDevices(kept: Device, merged: Device): Device {
+/** @param verdicts What the evidence of both comes to. */
+function mergeDevices(kept: Device, merged: Device, verdicts: DeviceVerdicts): Device {
   const keptLocks = lockedOf(kept);
   const mergedLocks = lockedOf(merged);
   /** Whose word counts: a person's before discovery's, then the kept one's. */
@@ -34,14 +38,18 @@ function mergeDevices(kept: Device, merged: Device): Device {
     if (keptLocks.has(field)) return kept;
     return mergedLocks.has(field) || !isKnown(kept) ? merged : kept;
   };
-  const texts = Object.fromEntries((Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((field) =>
-    [field, speaks(field, (device) => device[field] !== TEXTS[field])[field]])) as Pick<Device, keyof typeof TEXTS>;
+  const texts: Record<keyof typeof TEXTS, string> = Object.fromEntries((Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((field) =>
+    [field, speaks(field, (device) => device[field] !== TEXTS[field])[field]])) as Record<keyof typeof TEXTS, string>;
+  const judged = shownOf(verdicts);
+  for (const [field, verdict] of [["os_guess", verdicts.os], ["device_type", verdicts.device_type]] as const) {
+    if (verdict && !keptLocks.has(field) && !mergedLocks.has(field)) texts[field] = judged[field];
+  }
   // An address and its MAC are of one interface, and shown is one that answers.
   const isPlaced = (locks: ReadonlySet<string>) => locks.has("ip") || locks.has("mac");
   const primary = !isPlaced(keptLocks) && (isPlaced(mergedLocks) || isBetter(merged, kept)) ? merged : kept;
   const isMacLearned = primary.mac === "" && !lockedOf(primary).has("mac") && kept.ip === merged.ip;
   return {
-    ...kept, ...texts, ip: primary.ip, ip_key: primary.ip_key, mac: isMacLearned ? kept.mac || merged.mac : primary.mac,
+    ...kept, ...texts, verdicts: JSON.stringify(verdicts), ip: primary.ip, ip_key: primary.ip_key, mac: isMacLearned ? kept.mac || merged.mac : primary.mac,
     is_online: Math.max(kept.is_online, merged.is_online), presence_state: presenceOf([kept.presence_state, merged.presence_state]),
     first_seen: earlier(kept.first_seen, merged.first_seen), last_seen: later(kept.last_seen, merged.last_seen),
     tags: JSON.stringify([...new Set([...(JSON.parse(kept.tags) as string[]), ...(JSON.parse(merged.tags) as string[])])]),

@@ -10,6 +10,7 @@ import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { groupBy } from "./group-by.ts";
 import { joinSeen } from "./join-seen.ts";
+import { judgeDevices } from "./judge-devices.ts";
 import { loadWorkingSets, type Wanted } from "./load-working-sets.ts";
 import type { Delivered, ReadEvent } from "./read-batch.ts";
 import { saveWorkingSets } from "./save-working-sets.ts";
@@ -45,6 +46,7 @@ export async function applyBatches(trx: Transaction<Schema>, merges: Merges, bat
   const sets = await loadWorkingSets(trx, sites.map(({ wanted }) => wanted));
   const bySite = new Map(sets.map((set) => [set.site.siteId, set]));
   const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(batch, bySite) }));
+  await judgeDevices(trx, sets);
   await saveWorkingSets(trx, sets);
   const joined = await joinSeen(trx, merges, sets);
   return joined.size === 0 ? applied : applied.map((batch) => ({ ...batch, entries: batch.entries.map((entry) => asJoined(entry, joined)) }));

@@ -7,7 +7,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export type DeviceFields = Writable<Pick<
   Schema["devices"],
   "ip" | "ip_key" | "mac" | "hostname" | "vendor" | "is_online" | "presence_state" | "first_seen" | "last_seen" | "open_ports"
->>;
+  | "os_guess" | "device_type"
+> & { readonly verdicts: string }>;
 
 /** Columns that are written together, because they change together and share indexes. */
 export const COLUMN_GROUPS = {
@@ -15,6 +16,7 @@ export const COLUMN_GROUPS = {
   state: ["is_online", "presence_state"],
   seen: ["last_seen"],
   ports: ["open_ports"],
+  judged: ["os_guess", "device_type", "verdicts"],
 } as const satisfies Record<string, readonly (keyof DeviceFields)[]>;
 export type ColumnGroup = keyof typeof COLUMN_GROUPS;
 

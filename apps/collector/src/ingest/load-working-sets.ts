@@ -18,7 +18,7 @@ export interface Wanted {
 const DEVICE_COLUMNS = [
   "devices.id", "devices.ip", "devices.ip_key", "devices.mac", "devices.hostname", "devices.vendor", "devices.is_online",
   "devices.presence_state", "devices.first_seen", "devices.last_seen", "devices.open_ports", "devices.locked_fields",
-  "devices.mac_count",
+  "devices.mac_count", "devices.os_guess", "devices.device_type", "devices.verdicts",
 ] as const;
 
 /** In the order in which new rows have them: rows of one statement must not differ in it. */

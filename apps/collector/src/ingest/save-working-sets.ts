@@ -11,7 +11,8 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
     [...devices.values()].filter(({ isNew }) => isNew).map(({ id, fields }) => ({
       id, tenant_id: tenantId, site_id: siteId, ip: fields.ip, ip_key: fields.ip_key, mac: fields.mac, hostname: fields.hostname,
       vendor: fields.vendor,
-      os_guess: "", device_type: "unknown", is_online: fields.is_online, presence_state: fields.presence_state,
+      os_guess: fields.os_guess, device_type: fields.device_type, verdicts: fields.verdicts,
+      is_online: fields.is_online, presence_state: fields.presence_state,
       first_seen: fields.first_seen, last_seen: fields.last_seen, open_ports: fields.open_ports, tags: "[]", locked_fields: "[]",
     }))));
   const known = sets.flatMap(({ devices }) => [...devices.values()].filter(({ isNew }) => !isNew));

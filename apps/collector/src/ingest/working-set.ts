@@ -136,7 +136,7 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
         id: createId(), isNew: true, changed: new Set(), locked: NO_LOCKS, interfaces: null,
         fields: {
           ip: ref.ip, ip_key: addressKey(ref.ip), mac: ref.mac, hostname, vendor, is_online: 1, presence_state: "online",
-          first_seen: last_seen, last_seen, open_ports: "[]",
+          first_seen: last_seen, last_seen, open_ports: "[]", os_guess: "", device_type: "unknown", verdicts: "{}",
         },
       };
       devices.set(device.id, device);

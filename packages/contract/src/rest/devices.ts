@@ -51,6 +51,9 @@ const DeviceMerge = z.object({
   reasons: z.array(z.object({ key: z.string(), source: z.string() })),
 });
 
+/** What everything that is known of a field comes to. `sources` agree, the strongest first; `confidence` is 0.5 to 1. */
+const DeviceVerdict = z.object({ value: z.string(), confidence: z.number().min(0).max(1), sources: z.array(z.string()) });
+
 /** The full profile: newest change first, at most 100. */
 export const DeviceProfile = Device.extend({
   interfaces: z.array(DeviceInterface),
@@ -60,6 +63,10 @@ export const DeviceProfile = Device.extend({
   neighbors: z.array(DeviceNeighbor),
   history: z.array(DeviceChange),
   evidence: z.record(z.string(), z.array(Evidence.omit({ field: true }))),
+  /** By field, as far as the evidence says enough: what is believed of the device. A field that a person set is shown as that says all the same. */
+  verdicts: z.object({
+    os: DeviceVerdict, os_version: DeviceVerdict, device_type: DeviceVerdict, vendor: DeviceVerdict, model: DeviceVerdict, hostname: DeviceVerdict,
+  }).partial(),
   locked_fields: z.array(z.string()),
   merges: z.array(DeviceMerge),
 });

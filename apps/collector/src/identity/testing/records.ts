@@ -24,7 +24,7 @@ const port = record({
 }).map((row) => ({ tenant_id: SITE.tenant_id, ...row }));
 
 const evidence = record({
-  field: constantFrom("hostname", "vendor", "ip"), value: word, source: constantFrom("dhcp", "mdns"),
+  field: constantFrom("hostname", "vendor", "ip", "os"), value: word, source: constantFrom("dhcp", "mdns"),
   confidence: constantFrom(0.2, 0.5, 0.9), seen_at: instant,
 }).map((row) => ({ tenant_id: SITE.tenant_id, ...row }));
 
@@ -39,7 +39,7 @@ const device = (id: string, macs: readonly string[]) => record({
   last_seen: instant,
   open_ports: constantFrom("[]", "[22]", "[22,443]"), tags: subarray(["core", "lab", "guest"]).map((tags) => JSON.stringify(tags)),
   locked_fields: subarray(["device_type", "hostname", "ip", "mac", "os_guess", "tags", "vendor"]).map((fields) => JSON.stringify(fields)),
-  mac_count: constantFrom(1, Math.max(1, macs.length)),
+  mac_count: constantFrom(1, Math.max(1, macs.length)), verdicts: constantFrom("{}", '{"os":{"value":"alpha","confidence":0.9,"sources":["ssh"]}}'),
 }).map((row) => ({ id, ...SITE, ...row, ip_key: addressKey(row.ip) }));
 
 /** @param macs From which MACs its interfaces are: two devices of a site have none in common. */

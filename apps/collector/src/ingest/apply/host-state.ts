@@ -1,6 +1,7 @@
 import type { EventType, HostState } from "@lanthorn/contract";
 import { addressKey } from "../../db/address-key.ts";
 import { keysOf } from "../../identity/keys.ts";
+import { readVerdicts, vendorOf } from "../../identity/verdicts.ts";
 import { type DeviceDraft, identified } from "../devices-draft.ts";
 import { type Apply, type ApplyContext, type LogEntry, notAfter } from "./apply.ts";
 import { seen } from "./presence.ts";
@@ -94,7 +95,8 @@ function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyCo
     change("ip", { ip: state.ip, ip_key: addressKey(state.ip), ...(isMacToo ? { mac: state.mac } : {}) });
   }
   if (device.fields.hostname !== state.hostname) change("hostname", { hostname: state.hostname });
-  if (device.fields.vendor !== state.vendor) change("vendor", { vendor: state.vendor });
+  // Who made the interface need not have made the device.
+  if (device.fields.vendor !== state.vendor && vendorOf(readVerdicts(device.fields.verdicts)) === null) change("vendor", { vendor: state.vendor });
   set.setVendor(device, state.mac, state.vendor, at);
   if (set.setAddresses(device, state.mac, state.addresses, at)) changed.push("addresses");
   set.addEvidence(device, state.evidence);

@@ -1,5 +1,6 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { readVerdicts, shownOf, vendorOf } from "../../identity/verdicts.ts";
 import type { EditableField } from "./records.ts";
 import type { DeviceRow } from "./pages.ts";
 
@@ -10,9 +11,13 @@ export async function discoveredValue(trx: Trx, device: DeviceRow, field: Editab
   if (field === "tags") return "[]";
   if (field === "ip") return discoveredIp(trx, device);
   if (field === "mac") return discoveredMac(trx, device);
+  const verdicts = readVerdicts(device.verdicts);
+  if (field === "device_type" || field === "os_guess") return shownOf(verdicts)[field];
+  const maker = field === "vendor" ? vendorOf(verdicts) : null;
+  if (maker !== null) return maker;
   const best = await trx.selectFrom("evidence").select("value").where("device_id", "=", device.id).where("field", "=", field)
     .orderBy("confidence", "desc").orderBy("seen_at", "desc").executeTakeFirst();
-  return best?.value ?? (field === "device_type" ? "unknown" : "");
+  return best?.value ?? "";
 }
 
 /** The lowest address that the interface has and was seen with; where it was seen with none, the one it has. */

@@ -58,7 +58,7 @@ export function createDeviceEditor(deps: {
       await trx.insertInto("devices").values(row).execute();
       await keepIdentifiers(trx, row, at);
       await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null,
-        after: toRecord({ ...row, mac_count: 1 }) });
+        after: toRecord({ ...row, mac_count: 1, verdicts: "{}" }) });
       return row.id;
     }),
 

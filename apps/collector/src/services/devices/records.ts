@@ -1,6 +1,7 @@
 import type { Device, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/contract";
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { readVerdicts } from "../../identity/verdicts.ts";
 import type { DeviceRow } from "./pages.ts";
 import type { DeviceParts } from "./store.ts";
 
@@ -64,6 +65,7 @@ export function toProfile(row: DeviceRow, parts: DeviceParts, neighbors: DeviceP
     neighbors,
     history: parts.changes.map(toChange),
     evidence,
+    verdicts: readVerdicts(row.verdicts) as DeviceProfile["verdicts"],
     locked_fields: JSON.parse(row.locked_fields) as string[],
     merges: parts.merges.map(({ id, merged_id, at, by_type, by_id, by_name, reasons }) => ({
       id, merged_id, at, by: { type: by_type, id: by_id, name: by_name },
