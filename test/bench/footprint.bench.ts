@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createLab } from "../lab/lab.ts";
+import { waitFor } from "../lab/wait-for.ts";
 import { enrollProbe, type ProbeBox, startCollector, startProbe } from "../system/deployment.ts";
-import { waitFor } from "../system/wait-for.ts";
 import { processorSeconds } from "./processor-time.ts";
 
 const IDLE_SECONDS = 60;

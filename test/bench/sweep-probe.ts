@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readAll } from "@lanthorn/client";
 import { enrollProbe, startCollector, startProbe } from "../system/deployment.ts";
-import { waitFor } from "../system/wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 export interface SweepRequest {
   readonly folder: string;

@@ -3,7 +3,8 @@ import { HOSTS } from "./host-plan.ts";
 import { createLab, type Lab } from "./lab.ts";
 import { planOfJoining } from "./names.ts";
 import type { LabStatus } from "./status.ts";
-import { askByArp, canMakeLabs, createLabId, remainsOf, until } from "./testing.ts";
+import { askByArp, canMakeLabs, createLabId, remainsOf } from "./testing.ts";
+import { waitFor } from "./wait-for.ts";
 
 describe.skipIf(!canMakeLabs())("a lab that is up", () => {
   const id = createLabId();
@@ -113,7 +114,7 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     const running = lab.exec("probe", "sleep", ["1000"]);
     await lab.close();
     expect((await running).code).not.toBe(0);
-    await until("nothing of the lab is left", () => remainsOf(id).length === 0, 2000).catch(() => undefined);
+    await waitFor("a machine without the lab", 2000, () => remainsOf(id).length === 0 || null).catch(() => undefined);
     expect(remainsOf(id)).toEqual([]);
     await expect(lab.status()).rejects.toMatchObject({ code: "not-up" });
     await lab.close();

@@ -5,7 +5,8 @@ import { createLab } from "./lab.ts";
 import { REPOSITORY } from "./lab-state.ts";
 import { namesOf } from "./names.ts";
 import { runCommand } from "./run-command.ts";
-import { canMakeLabs, createLabId, remainsOf, until } from "./testing.ts";
+import { canMakeLabs, createLabId, remainsOf } from "./testing.ts";
+import { waitFor } from "./wait-for.ts";
 
 const hosts = ["gateway", "web"];
 
@@ -16,7 +17,7 @@ function command(id: string, ...args: readonly string[]): ChildProcess {
 
 async function namespacesAppear(id: string): Promise<void> {
   const namespace = namesOf(id).namespace("web");
-  await until(`${namespace} is there`, () => existsSync(`/run/netns/${namespace}`), 120_000);
+  await waitFor(namespace, 120_000, () => existsSync(`/run/netns/${namespace}`) || null, { everyMs: 20 });
 }
 
 function ended(child: ChildProcess): Promise<number | null> {
@@ -77,7 +78,7 @@ describe.skipIf(!canMakeLabs())("the command", { timeout: 180_000 }, () => {
     const child = command(id, "up");
     await namespacesAppear(id);
     child.kill("SIGKILL");
-    await until("the guard has taken the lab down", () => remainsOf(id).length === 0);
+    await waitFor("a LAN that the guard has taken down", 20_000, () => remainsOf(id).length === 0 || null);
   });
 
   test("prints its status as JSON and nothing else, and takes the lab down", async () => {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Lab } from "./lab.ts";
 import { readState } from "./lab-state.ts";
 import { namesOf } from "./names.ts";
@@ -48,15 +47,6 @@ function listFolder(folder: string): readonly string[] {
     return readdirSync(folder);
   } catch {
     return [];
-  }
-}
-
-/** Waits for a fact. @throws After `timeoutMs`, naming it. */
-export async function until(fact: string, holds: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${fact}`);
-    await wait(50);
   }
 }
 

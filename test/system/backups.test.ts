@@ -8,7 +8,7 @@ import { findPostgresPrograms, type PostgresServer, startPostgres } from "../lab
 import { tryCommand } from "../lab/run-command.ts";
 import { type Collector, COLLECTOR, startCollector } from "./deployment.ts";
 import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 let folder: string;
 let debian: DebianRoot;

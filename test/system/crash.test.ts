@@ -11,7 +11,7 @@ import type { Daemon } from "./daemon.ts";
 import { type Collector, COLLECTOR, enrollProbe, type ProbeBox, runProbeCommand, startCollector, startProbe } from "./deployment.ts";
 import { findFreePort } from "../lab/free-port.ts";
 import { findMosquitto, type Mosquitto, startMosquitto } from "./mosquitto.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 const HOSTS = 20_000;
 const KILLS_OF_EACH = 5;

@@ -9,7 +9,7 @@ import type { Daemon } from "./daemon.ts";
 import { type Collector, type ProbeBox, runProbeCommand, startCollector, startProbe } from "./deployment.ts";
 import { createOperator } from "./operator.ts";
 import { findOtherTime } from "./other-time.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 const otherTime = await findOtherTime();
 

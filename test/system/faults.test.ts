@@ -9,7 +9,7 @@ import { canMakeLabs, createLabId } from "../lab/testing.ts";
 import type { Daemon } from "./daemon.ts";
 import { type Collector, COLLECTOR, enrollProbe, PROBE, type ProbeBox, runProbeCommand, startCollector, startProbe } from "./deployment.ts";
 import { createSmallDisk, type SmallDisk } from "./small-disk.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 describe.each([
   ["lanthorn-probe", PROBE, 'interfaces = ["eth0"]\n[sweep]\npackets_per_second = "fast"\n', ["interfaces", "sweep.packets_per_second"]],

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
 import { REPOSITORY } from "../lab/lab-state.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 /** A broker as a process of its own. */
 export interface Mosquitto {

@@ -9,7 +9,7 @@ import { STREAMED_TYPES } from "../../apps/collector/src/events/log.ts";
 import { type Grown, startGrown } from "./grown.ts";
 import { findMosquitto } from "./mosquitto.ts";
 import { createSimulatedProbe, type SimulatedProbe, simulatedEvent } from "./simulated-probe.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 const REPLICAS = 3;
 const PROBES = 9;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../lab/lab-state.ts";
 import { runCommand, tryCommand } from "../lab/run-command.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
-import { waitFor } from "./wait-for.ts";
+import { waitFor } from "../lab/wait-for.ts";
 
 const UNITS = ["lanthorn-probe", "lanthorn-collector"] as const;
 const MOST_EXPOSED = 3;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DebianRoot } from "../../../../test/lab/debian-packages.ts";
 import { runCommand, tryCommand } from "../../../../test/lab/run-command.ts";
-import { until } from "../../../../test/lab/testing.ts";
+import { waitFor } from "../../../../test/lab/wait-for.ts";
 import { reverseName } from "../dns-reverse.ts";
 
 /** What the network's traffic needs. */
@@ -96,7 +96,7 @@ async function askForRouter(client: string): Promise<void> {
   await runCommand("ip", ["-n", client, "link", "set", "lan0", "down"]);
   await attach(client, CLIENT, CLIENT_IPV6);
   const showDefaultRoute = () => runCommand("ip", ["-n", client, "-6", "route", "show", "default"]);
-  await until("the router has advertised itself", async () => (await showDefaultRoute()) !== "");
+  await waitFor("the router's advertisement", 20_000, async () => (await showDefaultRoute()) !== "" || null);
 }
 
 function dnsmasqOptions(folder: string): readonly string[] {

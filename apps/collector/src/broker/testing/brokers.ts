@@ -6,7 +6,7 @@ import type { IClientOptions, MqttClient } from "mqtt";
 import type { DebianRoot } from "../../../../../test/lab/debian-packages.ts";
 import { findFreePort } from "../../../../../test/lab/free-port.ts";
 import { findMosquitto, type Mosquitto, startMosquitto } from "../../../../../test/system/mosquitto.ts";
-import { waitFor } from "../../../../../test/system/wait-for.ts";
+import { waitFor } from "../../../../../test/lab/wait-for.ts";
 import { type Authority, type KeyAndCertificate, openAuthority } from "../../certificates/authority.ts";
 import { publishCaCertificate, writeBrokerCertificate } from "../../certificates/authority-files.ts";
 import type { Broker, ProbeMessage } from "../broker.ts";
