@@ -105,4 +105,7 @@ fi
 case $units in
   *collector*) echo "User admin's first password is in $root/etc/lanthorn/credentials/admin-password." ;;
 esac
+case $units in
+  *probe*) [ -n "$root" ] || command -v nmap >/dev/null || echo "Scans of the profile deep need nmap, which is not here: apt-get install nmap" ;;
+esac
 echo "installed:$units"

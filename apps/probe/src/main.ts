@@ -81,8 +81,8 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   const settings = configuration();
   const { keepHeapSmall } = await import("./daemon/small-heap.ts");
   keepHeapSmall(systemClock);
-  const [{ runDaemon }, { readIdentity }, { createVendorLookup }] = await Promise.all([
-    import("./daemon/daemon.ts"), import("./identity/identity.ts"), import("@lanthorn/fingerprints"),
+  const [{ runDaemon }, { readIdentity }, { createVendorLookup }, { createProgramFinder }] = await Promise.all([
+    import("./daemon/daemon.ts"), import("./identity/identity.ts"), import("@lanthorn/fingerprints"), import("./nmap/find-program.ts"),
   ]);
   const identity = readIdentity(settings.data_dir);
   if (!identity) {
@@ -94,7 +94,7 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   const log = createLog({ name: "lanthorn-probe", level: settings.log_level });
   await runDaemon({
     configuration: settings, identity, replay, version: VERSION, log, clock: systemClock, random: Math.random,
-    vendorOf: createVendorLookup().vendorOf, renewCertificate,
+    vendorOf: createVendorLookup().vendorOf, findProgram: createProgramFinder(process.env), renewCertificate,
   }, {
     environment: process.env,
     stop: stopSignal(),

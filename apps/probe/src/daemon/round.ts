@@ -16,6 +16,8 @@ import { limitsOf } from "../health/metrics.ts";
 import { certificateLifetime, type Identity, readIdentity } from "../identity/identity.ts";
 import { createRenewalSchedule } from "../identity/renewal-schedule.ts";
 import { createNeighborListener } from "../listen/neighbor-listener.ts";
+import { openDeepLook } from "../nmap/open.ts";
+import type { FindProgram } from "../nmap/find-program.ts";
 import { subnetsOf } from "../observe/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
@@ -36,6 +38,8 @@ export interface DaemonDeps {
   readonly replay: { readonly path: string; readonly exitWhenDrained: boolean } | null;
   readonly version: string;
   readonly vendorOf: VendorLookup["vendorOf"];
+  /** Programs of the machine's own: nmap. */
+  readonly findProgram: FindProgram;
   /** Gets a new certificate and keeps it with the identity. */
   readonly renewCertificate: () => Promise<void>;
   readonly clock: Clock;
@@ -134,6 +138,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     openScanLink: deps.replay ? null : (excluded) => openScanLink({ interface: configuration.interface ?? "", excluded, random }),
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => (await import("../identify/identify.ts")).identifyService(openPort, { random }, signal),
+    deepLook: deps.replay ? null : openDeepLook({ find: deps.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
   const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";

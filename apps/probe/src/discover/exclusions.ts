@@ -6,10 +6,13 @@ import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address
 export interface Exclusions extends AddressSet {
   /** The address is the whole of `bytes` unless offset and length are given. */
   holds(bytes: Uint8Array, offset?: number, length?: number): boolean;
+  /** All of them, for who is to leave them out too. */
+  readonly prefixes: readonly AddressPrefix[];
 }
 
 export function createExclusions(prefixes: readonly AddressPrefix[]): Exclusions {
   return {
+    prefixes,
     // Indexed: it is asked for each frame of a scan.
     holds(bytes, offset = 0, length = bytes.length) {
       for (let index = 0; index < prefixes.length; index += 1) {
@@ -26,6 +29,7 @@ export function bothExclusions(one: Exclusions, other: Exclusions): Exclusions {
   return {
     holds: (bytes, offset, length) => one.holds(bytes, offset, length) || other.holds(bytes, offset, length),
     hasIpv6: one.hasIpv6 || other.hasIpv6,
+    prefixes: [...one.prefixes, ...other.prefixes],
   };
 }
 

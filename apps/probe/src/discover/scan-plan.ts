@@ -18,17 +18,19 @@ export interface ScanPlan {
   readonly udpPorts: readonly number[];
   /** Whether open ports are asked what they are. */
   readonly hasBanners: boolean;
+  /** Whether nmap looks at what was found open. */
+  readonly isDeep: boolean;
   /** Addresses that the command excludes, beside those of the configuration. */
   readonly exclusions: Exclusions;
 }
 
-/** What this probe does of the profiles. */
-const PROFILES: ReadonlySet<string> = new Set<ScanProfileName>(["discovery", "gentle", "quick", "standard", "full"]);
+/** The profiles that this probe does. */
+const PROFILES: ReadonlySet<string> = new Set<ScanProfileName>(["discovery", "gentle", "quick", "standard", "full", "deep"]);
 
 /** @returns The plan, or in words why this scan is not made. */
 export function planScan(
   { target, profile, excluded }: CommandData<"scan_start">,
-  { link, policy }: { readonly link: Link | null; readonly policy: Policy },
+  { link, policy, deepProblem }: { readonly link: Link | null; readonly policy: Policy; readonly deepProblem: () => string | null },
 ): ScanPlan | { readonly refused: string } {
   if (!isProfile(profile)) return { refused: `this probe does not do the profile ${profile}, but ${[...PROFILES].join(", ")}` };
   if (!policy.mayAsk) return { refused: "this probe's own configuration has sweeping switched off" };
@@ -43,11 +45,13 @@ export function planScan(
   const { ranges, refused } = planSweep(link, [prefix]);
   const hostsTotal = ranges.reduce((sum, { count }) => sum + count, 0);
   if (hostsTotal === 0) return { refused: refused[0] ?? `${target} holds no address of another host` };
+  const problem = profile === "deep" ? deepProblem() : null;
+  if (problem !== null) return { refused: problem };
   const { packets_per_second: bound, banners } = SCAN_PROFILES[profile];
   const { tcp: tcpPorts, udp: udpPorts } = portsOf(profile);
   return {
     ranges, hostsTotal, exclusions: createExclusions(parsed.prefixes), packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
-    isGentle: bound !== null || policy.isGentle, tcpPorts, udpPorts, hasBanners: banners,
+    isGentle: bound !== null || policy.isGentle, tcpPorts, udpPorts, hasBanners: banners, isDeep: profile === "deep",
   };
 }
 

@@ -3,11 +3,13 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
 import { type Link, ownAddressFor } from "../observe/link.ts";
 import { scanByConnecting } from "../scan/connect-scan.ts";
+import type { ServiceFinding } from "../identify/finding.ts";
 import type { OpenPort } from "../identify/identify.ts";
 import { createIdentification, type IdentifyService, type PortFinding } from "../scan/identification.ts";
 import type { HostTarget } from "../scan/question-frames.ts";
 import type { ScanLink } from "../scan/scan-link.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
+import { createDeepening, type DeepLook } from "./deepening.ts";
 import type { Exclusions } from "./exclusions.ts";
 import type { QuestionSender } from "./question-sender.ts";
 import type { ScanPlan } from "./scan-plan.ts";
@@ -32,7 +34,9 @@ export interface ScanReport {
   host(ip: number, mac: string): void;
   /** An open port, and again when it is known what it is. */
   port(openPort: OpenPort, finding: PortFinding | null): void;
-  /** Something that would look like many hosts or ports, and is none. */
+  /** What is believed of a host beside its ports. */
+  facts(ip: string, verdicts: ServiceFinding["verdicts"]): void;
+  /** Something that would look like many hosts or ports and is none, or a part of the scan that was not done. */
   phantom(code: string, message: string): void;
 }
 
@@ -42,6 +46,8 @@ export interface ScanWorkDeps {
   readonly openScanLink: ((excluded: () => Exclusions) => ScanLink) | null;
   /** Null where open ports are not asked what they are. */
   readonly identify: IdentifyService | null;
+  /** Null where there is no profile `deep`, as with a capture file. */
+  readonly deepLook: DeepLook | null;
   /** The paced way out, for searches that are to be gentle. */
   readonly sender: QuestionSender;
   readonly exclusions: () => Exclusions;
@@ -58,13 +64,29 @@ export interface ScanWorkDeps {
 }
 
 const PASSES = 3;
+/** What our own part of a `deep` scan is of the whole. */
+const OWN_SHARE_OF_DEEP = 0.2;
 
 /** Begins a scan: by frames of its own and at full speed where it can and may, else by the paced sweeper and connections. */
 export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport): ScanWork {
   const stop = new AbortController();
   const { signal } = stop;
   const up = new Map<number, string>();
-  const identification = createIdentification({ identify: plan.hasBanners ? deps.identify : null, signal, onFinding: report.port });
+  const deepening = !plan.isDeep || !deps.deepLook ? null : createDeepening({
+    look: deps.deepLook, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
+    onFindings: ({ ip, verdicts }) => report.facts(ip, verdicts),
+    onFault(reason) {
+      deps.log.warn({ reason }, "a part of a deep scan was not done");
+      report.phantom("deep-scan-incomplete", `nmap did not look at some of the hosts: ${reason}`);
+    },
+  });
+  const identification = createIdentification({
+    identify: plan.hasBanners ? deps.identify : null, signal,
+    onFinding(openPort, finding) {
+      deepening?.noteFinding(openPort, finding);
+      report.port(openPort, finding);
+    },
+  });
   let pass = 0;
   let asked = 0;
   const raw = openRaw();
@@ -77,6 +99,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   }
   function noteOpen(openPort: OpenPort): void {
     report.port(openPort, null);
+    deepening?.noteOpen(openPort);
     // Excluded since it answered: connections do not pass the sender's wall.
     if (!deps.exclusions().holds(parseIp(openPort.ip) ?? new Uint8Array(4))) identification.add(openPort);
   }
@@ -150,17 +173,28 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
         if (swept.outcome === "aborted") return { outcome: "aborted", reasons: swept.reasons, packetsSent };
         await scanFoundPorts();
       } else await raw?.run();
+      if (deepening) {
+        // It takes minutes anyway: who answers late is looked at too.
+        if (raw && !sweep) await raw.runLate();
+        await identification.idle();
+        await deepening.run();
+      }
       await identification.idle();
       return { outcome: "completed", reasons: [], packetsSent: packetsSent + (raw?.sent ?? 0) };
     } catch (error) {
       return { outcome: "aborted", reasons: [describeError(error)], packetsSent: packetsSent + (raw?.sent ?? 0) };
     }
   }
+  function ownProgress(): number {
+    if (!sweep) return raw?.progress ?? 0;
+    const searched = (pass - 1 + asked / Math.max(1, plan.hostsTotal - up.size)) / PASSES;
+    return Math.max(0, Math.min(0.99, plan.tcpPorts.length === 0 ? searched : searched / 2 + (raw?.progress ?? 0) / 2));
+  }
   const done = run();
   async function takeLate(): Promise<void> {
     try {
       const { outcome } = await done;
-      if (outcome === "completed" && raw && !sweep) await raw.runLate();
+      if (outcome === "completed" && raw && !sweep && !deepening) await raw.runLate();
       await identification.idle();
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ reason: describeError(error) }, "late answers of a scan were not waited for");
@@ -178,9 +212,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       sweep?.noteAnswer(address);
     },
     get progress() {
-      if (!sweep) return raw?.progress ?? 0;
-      const searched = (pass - 1 + asked / Math.max(1, plan.hostsTotal - up.size)) / PASSES;
-      return Math.max(0, Math.min(0.99, plan.tcpPorts.length === 0 ? searched : searched / 2 + (raw?.progress ?? 0) / 2));
+      return deepening ? ownProgress() * OWN_SHARE_OF_DEEP + deepening.progress * (1 - OWN_SHARE_OF_DEEP) : ownProgress();
     },
     abort(reason) {
       stop.abort(new Error(reason));

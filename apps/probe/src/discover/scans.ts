@@ -64,11 +64,11 @@ export function createScans(deps: {
   readonly outbox: EventSink;
   readonly policy: Policy;
   readonly sender: Pick<PacedSender, "send">;
-  /** Something looks like many hosts or ports and is none. */
+  /** Something looks like many hosts or ports and is none, or a part of a scan was not done. */
   readonly onPhantom: (code: string, message: string) => void;
   /** What a service says of its host. */
   readonly onFinding: ReturnType<typeof createFactsTaker>;
-} & Pick<ScanWorkDeps, "link" | "openScanLink" | "identify" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
+} & Pick<ScanWorkDeps, "link" | "openScanLink" | "identify" | "deepLook" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
   const running = new Map<string, Running>();
@@ -142,7 +142,7 @@ export function createScans(deps: {
   const begin = (begun: BegunScan, plan: ScanPlan) => {
     const exclusions = () => bothExclusions(policy.exclusions, plan.exclusions);
     const paced = createQuestionSender({
-      sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ holds: exclusions().holds, hasIpv6: true }),
+      sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ ...exclusions(), hasIpv6: true }),
       packetsPerSecond: () => Math.min(policy.packetsPerSecond, plan.packetsPerSecond),
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
@@ -163,6 +163,7 @@ export function createScans(deps: {
           data: { ip, mac: deps.macAt(ip), port, protocol, state: "open", service, version, banner, scan_id: begun.scan_id },
         });
       },
+      facts: (ip, verdicts) => deps.onFinding(ip, { verdicts, keys: [] }),
       phantom: deps.onPhantom,
     });
     const stopTelling = clock.every(TELL_EVERY_MS, () => tell(scan));
@@ -191,7 +192,7 @@ export function createScans(deps: {
       const { scan_id, target, profile } = command;
       if (running.has(scan_id)) return { refused: "this scan is under way already" };
       if (running.size >= MOST_AT_ONCE) return { refused: `${MOST_AT_ONCE} scans are under way already` };
-      const plan = planScan(command, { link: deps.link(), policy });
+      const plan = planScan(command, { link: deps.link(), policy, deepProblem: () => (deps.deepLook ? deps.deepLook.problem() : "this probe has no way to run nmap") });
       if ("refused" in plan) return plan;
       begin({ scan_id, target, profile }, plan);
       return { hostsTotal: plan.hostsTotal };

@@ -87,7 +87,7 @@ export interface FakeLan {
 }
 
 export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number } & Partial<
-  Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf" | "openScanLink" | "identify">
+  Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "deepLook">
 >;
 
 export const SETTINGS: HostDiscoveryDeps["settings"] = {
@@ -160,6 +160,7 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       reverseNames: options.reverseNames ?? null,
       openScanLink: options.openScanLink ?? null,
       identify: options.identify ?? null,
+      deepLook: options.deepLook ?? null,
     });
   const own = (options.addresses ?? ["192.168.1.2/24"]).map((text) => ({
     ip: text.split("/")[0] as string,

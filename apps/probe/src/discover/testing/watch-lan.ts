@@ -25,6 +25,7 @@ const discovery = createHostDiscovery({
   reverseNames: null,
   openScanLink: null,
   identify: null,
+  deepLook: null,
 });
 openCapture({
   interface: "lan0",

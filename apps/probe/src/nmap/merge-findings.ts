@@ -1,0 +1,12 @@
+import type { PortFinding } from "../scan/identification.ts";
+
+/**
+ * What is known of a port after nmap looked at it too: our own answer where there is one, as it was asked for more than nmap asks for; its
+ * scripts' words below ours.
+ */
+export function mergeFindings(own: PortFinding | null, other: PortFinding): PortFinding {
+  if (!own) return other;
+  const saysMore = own.version === "" || (/\d/.test(other.version) && !/\d/.test(own.version));
+  const banner = other.banner === "" ? own.banner : [own.banner, other.banner].filter((text) => text !== "").join("\n").slice(0, 4096);
+  return { service: own.service || other.service, version: saysMore && other.version !== "" ? other.version : own.version, banner };
+}
