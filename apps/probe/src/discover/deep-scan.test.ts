@@ -8,7 +8,7 @@ import type { CommandData, ProbeEvent } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { type DebianRoot, unpackDebianPackages } from "../../../../test/lab/debian-packages.ts";
-import { until } from "../../../../test/lab/testing.ts";
+import { waitFor } from "../../../../test/lab/wait-for.ts";
 import { type AnsweringNetwork, createAnsweringNetwork } from "../scan/testing/answering-network.ts";
 import { whyNoNamespaces } from "./testing/real-lan.ts";
 
@@ -111,10 +111,10 @@ describe.skipIf(reason !== null)("a scan of the profile deep", () => {
     // Nothing that it says leads anywhere: nmap would ask for a minute.
     await place.network.listen([2121]);
     const scan = startScan(place);
-    await until("nmap runs", () => nmapsOf(place).length > 0, 60_000);
+    await waitFor("nmap runs", 60_000, () => nmapsOf(place).length > 0 || null);
     const cancelledAt = performance.now();
     scan.child.stdin?.write("cancel\n");
-    await until("the scan has ended", () => scan.events.at(-1)?.type === "scan_cancelled", 5000);
+    await waitFor("the scan has ended", 5000, () => scan.events.at(-1)?.type === "scan_cancelled" || null, { everyMs: 20 });
     expect([performance.now() - cancelledAt < 1000, nmapsOf(place)]).toEqual([true, []]);
   }, 90_000);
 
@@ -123,9 +123,9 @@ describe.skipIf(reason !== null)("a scan of the profile deep", () => {
     place.network.live("10.66.0.1/32");
     await place.network.listen([2121]);
     const scan = startScan(place);
-    await until("nmap runs", () => nmapsOf(place).length > 0, 60_000);
+    await waitFor("nmap runs", 60_000, () => nmapsOf(place).length > 0 || null);
     scan.child.kill("SIGKILL");
     await scan.ended;
-    await until("nmap is gone", () => nmapsOf(place).length === 0, 2000);
+    await waitFor("nmap is gone", 2000, () => nmapsOf(place).length === 0 || null);
   }, 90_000);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseIp } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { until } from "../../../../test/lab/testing.ts";
+import { waitFor } from "../../../../test/lab/wait-for.ts";
 import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
 import { nmapArguments } from "./arguments.ts";
 import { createProgramFinder } from "./find-program.ts";
@@ -104,7 +104,7 @@ describe("nmap", () => {
     expect(await look({ signal: stop.signal })).toMatchObject({ error: "cancelled" });
     expect(performance.now() - startedAt).toBeLessThan(1300);
     const sleeper = readFileSync(join(folder, "sleeper"), "utf8").trim();
-    await until("what it started is gone", () => commandLine(sleeper) === "", 1000);
+    await waitFor("what it started is gone", 1000, () => commandLine(sleeper) === "" || null);
   });
 
   test("is missing where no folder of PATH has it", () => {
