@@ -144,14 +144,15 @@ const File = z.strictObject({
     keep_deliveries: z.int().min(100).max(10_000_000).default(100_000),
   }).prefault({}),
   backups: z.strictObject({
-    /** Public keys that backups are made for; who has one of the private keys can open them. Without any there are no backups. */
+    /** Public keys that backups are made for; who has one of the private keys can open them. These, `schedule` and `keep` may also be set
+     * through the API, each unless it is here. */
     recipients: Recipients.default([]),
     /** Without one they lie in the data directory. */
     directory: z.string().min(1).optional(),
     /** Minute, hour, day of month, month, day of week, in the machine's own time zone. */
     schedule: z.string().max(100).refine((pattern) => parseSchedule(pattern) !== null, "a cron pattern of five parts, as 30 3 * * *").optional(),
-    /** Of scheduled ones. */
-    keep: z.int().min(1).max(10_000).default(7),
+    /** Of scheduled ones; 7. */
+    keep: z.int().min(1).max(10_000).optional(),
     /** PostgreSQL alone: the folder with `pg_dump` and `pg_restore`, where that is not on the path or of an older version. */
     postgres_bin: z.string().min(1).optional(),
     /** The operator's own tenant, by its id, where that is not the first one. */

@@ -20,6 +20,15 @@ export function parseRecipient(text: string): AgeKey | null {
   return publicBytes?.length === 32 ? { key: publicKey(publicBytes), publicBytes } : null;
 }
 
+/** @throws CollectorError `backup-key-unusable` naming what is no public key. */
+export function parseRecipients(texts: readonly string[]): readonly AgeKey[] {
+  return texts.map((text) => {
+    const key = parseRecipient(text);
+    if (!key) throw new CollectorError("backup-key-unusable", `${text} is no public key: age1…`);
+    return key;
+  });
+}
+
 /** A private key, `AGE-SECRET-KEY-1…`. @returns Null for what is none. */
 function parseIdentity(text: string): AgeKey | null {
   const bytes = decodeBech32(IDENTITY_PREFIX, text.trim());

@@ -7,7 +7,7 @@ import { writeSecretFile } from "../certificates/key-file.ts";
 import type { Configuration } from "../configuration.ts";
 import { parseLocation } from "../db/location.ts";
 import { CollectorError } from "../errors.ts";
-import { type AgeKey, generateIdentity, parseIdentities, parseRecipient } from "./age-keys.ts";
+import { type AgeKey, generateIdentity, parseIdentities, parseRecipients } from "./age-keys.ts";
 import { secretsOf } from "./data-files.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
@@ -48,18 +48,20 @@ export function addBackupCommands(program: Command, deps: {
     });
   backups.command("create").description("makes a backup, while the daemon runs or not; the daemon's own list does not show it")
     .requiredOption("--out <file>", "where it is written; nothing may be there").option(...configFlag)
-    .action(async ({ out, config }: Options & { readonly out: string }) => {
+    .option("--recipient <keys...>", "public keys that it is made for, instead of the configuration's")
+    .action(async ({ out, config, recipient: named }: Options & { readonly out: string; readonly recipient?: readonly string[] }) => {
       const configuration = deps.configuration(config ?? null);
-      const { backups: { recipients }, data_dir: dataDir, database_location: database } = configuration;
+      const { data_dir: dataDir, database_location: database } = configuration;
+      const recipients = parseRecipients(named ?? configuration.backups.recipients);
       const file = resolve(out);
       if (existsSync(file)) throw new CollectorError("backup-failed", `${out} is there already`);
-      if (recipients.length === 0) throw new CollectorError("backup-failed", "backups.recipients is not set: make a pair of keys with `backups key`");
+      if (recipients.length === 0) throw new CollectorError("backup-failed", "backups.recipients is not set, nor --recipient: make a pair of keys with `backups key`");
       if ("file" in database && !existsSync(database.file)) {
         throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
       }
       const { sizeBytes, sha256, rows } = await writeBackup({
         id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, database, secrets: secretsOf(configuration),
-        recipients: recipients.map(parseRecipient).filter((key): key is AgeKey => key !== null), directory: dirname(file), name: basename(file),
+        recipients, directory: dirname(file), name: basename(file),
       }, createDatabaseTools(database, programsOf(configuration)));
       print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}`);
     });

@@ -2,8 +2,7 @@ import { createReadStream, mkdirSync, rmSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
-import { CollectorError } from "../errors.ts";
-import { parseIdentities, parseRecipient } from "./age-keys.ts";
+import { parseIdentities, parseRecipients } from "./age-keys.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";
 import { unpackBackup } from "./read-backup.ts";
@@ -46,7 +45,7 @@ export async function doBackupJob(job: BackupJob, environment: ProgramsSettings[
   const toolsOf = ({ database, postgresBin }: Exclude<BackupJob, { readonly kind: "checksum" }>) => createDatabaseTools(database, { folder: postgresBin, environment });
   switch (job.kind) {
     case "write": {
-      return writeBackup({ ...job, recipients: recipientsOf(job.recipients) }, toolsOf(job));
+      return writeBackup({ ...job, recipients: parseRecipients(job.recipients) }, toolsOf(job));
     }
     case "checksum": {
       return hashFile(job.file);
@@ -85,12 +84,4 @@ async function hashFile(file: string): Promise<JobResult> {
     }
   });
   return { sha256: hash.digest("hex"), sizeBytes };
-}
-
-function recipientsOf(texts: readonly string[]) {
-  return texts.map((text) => {
-    const key = parseRecipient(text);
-    if (!key) throw new CollectorError("backup-key-unusable", `${text} is no public key: age1…`);
-    return key;
-  });
 }

@@ -237,6 +237,10 @@ export interface Schema {
     /** The contract's `verification`; `verified_at` is when it began while it runs. */
     verify_status: string | null; verify_method: string | null; verify_error: string | null; verified_at: string | null;
   };
+  /** What people have set: one row at most. `recipients` is a JSON list; null where nothing was set, or nothing is scheduled. */
+  backup_settings: {
+    id: string; schedule: string | null; keep: number | null; recipients: string | null; scheduled_at: string | null; updated_at: string; updated_by: string;
+  };
   scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string };
   scan_ports: {
     scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;

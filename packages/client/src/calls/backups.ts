@@ -1,4 +1,4 @@
-import { Backup, BackupSchedule, type BackupVerify, listEnvelope } from "@lanthorn/contract";
+import { Backup, BackupSettings, type BackupSettingsUpdate, type BackupVerify, listEnvelope } from "@lanthorn/contract";
 import { z } from "zod";
 import type { Query, Transport } from "../transport.ts";
 
@@ -14,5 +14,6 @@ export const backupCalls = ({ call, download }: Transport) => ({
   /** Begins to look at a file: see `verification` of the backup for what comes of it. */
   verifyBackup: (id: string, wish: BackupVerify = {}) => call("POST", path(id, "/verify"), Backup, { body: wish }),
   deleteBackup: async (id: string): Promise<void> => void (await call("DELETE", path(id), z.unknown())),
-  readBackupSchedule: () => call("GET", "/api/v1/backups/schedule", BackupSchedule),
+  readBackupSettings: () => call("GET", "/api/v1/backups/settings", BackupSettings),
+  updateBackupSettings: (changes: BackupSettingsUpdate) => call("PUT", "/api/v1/backups/settings", BackupSettings, { body: changes }),
 });

@@ -11,6 +11,8 @@ const BackupVerification = z.object({
   method: z.enum(["checksum", "restore"]),
   at: Instant,
   error: z.string().nullable(),
+  /** What this method leaves out, in words; null where nothing is. */
+  not_checked: z.string().nullable(),
 });
 
 /** A copy of the whole deployment, of all its tenants, that only the operator's private key opens. */
@@ -52,13 +54,30 @@ export const BackupVerify = z.strictObject({
 });
 export type BackupVerify = z.infer<typeof BackupVerify>;
 
-/** When backups are made by themselves, as the configuration says. */
-export const BackupSchedule = z.object({
-  /** A cron pattern; null where none are. */
+const SETTINGS = ["schedule", "keep", "recipients"] as const;
+const Keep = z.int().min(1).max(10_000);
+
+/** When backups are made by themselves, and for whom. */
+export const BackupSettings = z.object({
+  /** A cron pattern in the collector's own time zone; null where none are. */
   schedule: z.string().nullable(),
   next_at: Instant.nullable(),
   /** Of scheduled backups this many are kept. */
-  keep: z.int().min(1),
+  keep: Keep,
+  /** Public keys; without any there are no backups. */
   recipients: z.array(z.string()),
+  /** What the collector's configuration says, and is not to be changed here. */
+  fixed: z.array(z.enum(SETTINGS)),
+  updated_at: Instant.nullable(),
+  updated_by: z.string().nullable(),
 });
-export type BackupSchedule = z.infer<typeof BackupSchedule>;
+export type BackupSettings = z.infer<typeof BackupSettings>;
+
+/** Fields left out stay. */
+export const BackupSettingsUpdate = z.strictObject({
+  /** Minute, hour, day of month, month, day of week; null for none. */
+  schedule: z.string().max(100).nullable().optional().meta({ examples: ["30 3 * * *"] }),
+  keep: Keep.optional(),
+  recipients: z.array(z.string().max(100)).max(16).optional().meta({ examples: [["age1zww8srm0ptlg7l5w5tzr4ggeyg36g5e0n4esl59la9mucrhxwvxsa4dh6y"]] }),
+});
+export type BackupSettingsUpdate = z.infer<typeof BackupSettingsUpdate>;

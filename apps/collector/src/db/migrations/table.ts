@@ -12,6 +12,7 @@ import * as identity from "./0018-identity.ts";
 import * as retention from "./0018-retention.ts";
 import * as topology from "./0020-topology.ts";
 import * as replicas from "./0019-replicas.ts";
+import * as backupSettings from "./0021-backup-settings.ts";
 import * as verdicts from "./0024-verdicts.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
@@ -29,5 +30,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0018-retention": retention,
   "0020-topology": topology,
   "0019-replicas": replicas,
+  "0021-backup-settings": backupSettings,
   "0024-verdicts": verdicts,
 };

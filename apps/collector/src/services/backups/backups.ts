@@ -8,7 +8,8 @@ import { type BackupSettings, createBackupMaker } from "./maker.ts";
 import { backupsRoutes } from "./routes.ts";
 import { createBackupsService } from "./service.ts";
 import { createBackupsStore } from "./store.ts";
-import { createUpkeep, type ScheduleSettings } from "./upkeep.ts";
+import { createSettings, type FixedSettings } from "./settings.ts";
+import { createUpkeep } from "./upkeep.ts";
 
 /** The routes, and the work behind them. */
 export interface Backups {
@@ -30,13 +31,16 @@ export interface BackupsDependencies {
   readonly runJob: RunBackupJob;
 }
 
-export function createBackups(deps: BackupsDependencies, settings: BackupSettings & ScheduleSettings): Backups {
+/** With the operator's tenant, where it is not the first one. */
+export type BackupOptions = BackupSettings & FixedSettings & { readonly tenant: string | undefined };
+
+export function createBackups(deps: BackupsDependencies, options: BackupOptions): Backups {
   const store = createBackupsStore(deps);
-  const maker = createBackupMaker({ ...deps, store }, settings);
-  const upkeep = createUpkeep({ ...deps, store, maker }, settings);
-  const { recipients } = settings;
+  const maker = createBackupMaker({ ...deps, store }, options);
+  const settings = createSettings(deps, options);
+  const upkeep = createUpkeep({ ...deps, store, maker, settings }, options.tenant);
   return {
-    routes: backupsRoutes(createBackupsService({ ...deps, store, maker, upkeep, recipients })),
+    routes: backupsRoutes(createBackupsService({ ...deps, store, maker, upkeep, settings })),
     run: () => upkeep.run(),
     async close() {
       await upkeep.close();

@@ -13,8 +13,6 @@ import type { BackupRow, BackupsStore } from "./store.ts";
 
 /** What every backup of this collector has in common. */
 export interface BackupSettings {
-  /** Public keys; without one there are no backups. */
-  readonly recipients: readonly string[];
   readonly directory: string;
   readonly dataDir: string;
   readonly database: DatabaseLocation;
@@ -29,7 +27,7 @@ export interface BackupSettings {
 
 export interface BackupMaker {
   /** The row of a backup that begins now. */
-  draft(by: { readonly tenantId: string; readonly trigger: Backup["trigger"]; readonly requestedBy: string }): BackupRow;
+  draft(by: { readonly tenantId: string; readonly trigger: Backup["trigger"]; readonly requestedBy: string; readonly recipients: readonly string[] }): BackupRow;
   /** Makes what was added, and writes down what became of it. It never rejects. */
   make(row: BackupRow): Promise<void>;
   /** Looks at a completed one's file once more, and writes down what it finds. It never rejects. */
@@ -110,10 +108,10 @@ export function createBackupMaker(
       store.heard(row.id, now()).catch((error: unknown) => logger.warn({ reason: describeError(error) }, "a backup's progress could not be noted"));
     });
     try {
-      const { recipients, directory, dataDir, database, postgresBin, secrets, version } = settings;
+      const { directory, dataDir, database, postgresBin, secrets, version } = settings;
       const result = await deps.runJob({
-        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, postgresBin, secrets, recipients: [...recipients],
-        directory, name: row.file_name,
+        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, postgresBin, secrets,
+        recipients: JSON.parse(row.recipients) as string[], directory, name: row.file_name,
       }, stopper.signal);
       await complete(row, result);
     } catch (error) {
@@ -141,11 +139,11 @@ export function createBackupMaker(
   };
 
   const maker: BackupMaker = {
-    draft({ tenantId, trigger, requestedBy }) {
+    draft({ tenantId, trigger, requestedBy, recipients }) {
       const [id, at] = [createId(), now()];
       return {
         id, tenant_id: tenantId, status: "running", running_key: RUNNING_KEY, trigger, requested_by: requestedBy, created_at: at,
-        heard_at: at, finished_at: null, engine: engineOf(settings.database), version: settings.version, recipients: JSON.stringify(settings.recipients),
+        heard_at: at, finished_at: null, engine: engineOf(settings.database), version: settings.version, recipients: JSON.stringify(recipients),
         file_name: `lanthorn-${at.replaceAll(/[-:]|\.\d+/g, "")}-${id}.tar.gz.age`, size_bytes: null, sha256: null, table_count: null,
         row_count: null, error: null, verify_status: null, verify_method: null, verify_error: null, verified_at: null,
       };

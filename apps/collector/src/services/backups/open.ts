@@ -4,7 +4,6 @@ import { createJobProcesses } from "../../backups/job-process.ts";
 import type { Configuration } from "../../configuration.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
 import { type Backups, type BackupsDependencies, createBackups } from "./backups.ts";
-import { parseSchedule } from "./schedule.ts";
 
 /** @param program How this collector's own program is run, for the processes that do the work. */
 export function openBackups(
@@ -12,10 +11,9 @@ export function openBackups(
   { program, version }: { readonly program: readonly [string, ...string[]]; readonly version: string },
 ): Backups {
   const { backups, data_dir: dataDir, database_location: database } = configuration;
-  const times = backups.schedule === undefined ? null : parseSchedule(backups.schedule);
   return createBackups({ ...deps, runJob: createJobProcesses(program) }, {
     recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, database,
     postgresBin: backups.postgres_bin, secrets: secretsOf(configuration), version, isAlone: !hasRowLocks(deps.db),
-    schedule: times && { pattern: backups.schedule ?? "", times }, keep: backups.keep, tenant: backups.tenant,
+    schedule: backups.schedule, keep: backups.keep, tenant: backups.tenant,
   });
 }

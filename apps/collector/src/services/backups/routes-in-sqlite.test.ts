@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Alert, AuditRecord, Backup, BackupSchedule, listEnvelope } from "@lanthorn/contract";
+import { Alert, AuditRecord, Backup, BackupSettings, listEnvelope } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { generateIdentity } from "../../backups/age-keys.ts";
@@ -10,7 +10,6 @@ import { doBackupJob } from "../../backups/job.ts";
 import type { RunBackupJob } from "../../backups/job-process.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { type Backups, createBackups } from "./backups.ts";
-import { parseSchedule } from "./schedule.ts";
 
 const { recipient, identity } = generateIdentity();
 const DAY_MS = 86_400_000;
@@ -33,13 +32,12 @@ async function start(changes: { readonly schedule?: string; readonly keep?: numb
   runJob = (job) => doBackupJob(job);
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-backups-"));
   directory = join(dataDir, "backups");
-  const times = changes.schedule === undefined ? null : parseSchedule(changes.schedule);
   gateway = await startTestGateway({
     clock, alerts: true, dataDir,
     services(parts) {
       backups = createBackups({ ...parts, runJob: (job, signal) => runJob(job, signal) }, {
         recipients: changes.recipients ?? [recipient], directory, dataDir, database: { file: join(dataDir, "lanthorn.db") },
-        postgresBin: undefined, secrets: {}, version: "1", isAlone: true, schedule: times && { pattern: changes.schedule ?? "", times }, keep: changes.keep ?? 7, tenant: undefined,
+        postgresBin: undefined, secrets: {}, version: "1", isAlone: true, schedule: changes.schedule, keep: changes.keep, tenant: undefined,
       });
       return [backups.routes];
     },
@@ -150,7 +148,8 @@ describe("another tenant", () => {
     const other = (method: string, path: string, body?: unknown) => call(method, path, body, token);
     const forbidden = await other("POST", "");
     expect([forbidden.status, forbidden.error.details]).toEqual([403, { required: "operator tenant" }]);
-    expect((await other("GET", "/schedule")).status).toBe(403);
+    expect((await other("GET", "/settings")).status).toBe(403);
+    expect((await other("PUT", "/settings", { keep: 1 })).status).toBe(403);
     expect((await other("GET", "")).body).toMatchObject({ data: [], meta: { total: 0 } });
     expect((await other("GET", `/${made.id}`)).status).toBe(404);
     expect((await other("GET", `/${made.id}/download`)).status).toBe(404);
@@ -166,9 +165,9 @@ describe("a verification", () => {
     const { id } = await make();
     const begun = await call("POST", `/${id}/verify`, {});
     expect([begun.status, Backup.parse(begun.body).verification]).toMatchObject([202, { status: "running", method: "checksum" }]);
-    expect((await ended(id)).verification).toMatchObject({ status: "passed", method: "checksum", error: null });
+    expect((await ended(id)).verification).toMatchObject({ status: "passed", method: "checksum", error: null, not_checked: expect.stringContaining("not decrypted") as string });
     expect((await call("POST", `/${id}/verify`, { secret_key: identity })).status).toBe(202);
-    expect((await ended(id)).verification).toMatchObject({ status: "passed", method: "restore" });
+    expect((await ended(id)).verification).toMatchObject({ status: "passed", method: "restore", not_checked: null });
     const log = JSON.stringify((await gateway.get("/api/v1/audit", admin.token)).body);
     expect(log).toContain("backup.verify");
     expect(log).not.toContain(identity);
@@ -194,7 +193,7 @@ describe("a verification", () => {
 describe("scheduled backups", () => {
   test("are made when they are due, and the oldest go", async () => {
     await start({ schedule: "30 3 * * *", keep: 2 });
-    const schedule = BackupSchedule.parse((await call("GET", "/schedule")).body);
+    const schedule = BackupSettings.parse((await call("GET", "/settings")).body);
     expect(schedule).toMatchObject({ schedule: "30 3 * * *", keep: 2, recipients: [recipient] });
     expect(Date.parse(schedule.next_at ?? "") - clock.now()).toBeLessThanOrEqual(DAY_MS);
     const manual = await make();
@@ -222,6 +221,45 @@ describe("scheduled backups", () => {
   });
 });
 
+describe("settings of backups", () => {
+  test("are set through the API, told of in the audit log, and followed", async () => {
+    await start({ recipients: [] });
+    expect(BackupSettings.parse((await call("GET", "/settings")).body)).toEqual({
+      schedule: null, next_at: null, keep: 7, recipients: [], fixed: [], updated_at: null, updated_by: null,
+    });
+    expect((await call("POST", "")).status).toBe(503);
+    expect((await call("PUT", "/settings", { recipients: [recipient, "age1x"] })).error.details).toEqual([{ path: "recipients.1", message: "a public key, age1…" }]);
+    clock.jump(10 * DAY_MS);
+    await signIn();
+    const set = await call("PUT", "/settings", { schedule: "0 * * * *", keep: 2, recipients: [recipient] });
+    const settings = BackupSettings.parse(set.body);
+    expect([set.status, settings]).toMatchObject([200, { schedule: "0 * * * *", keep: 2, recipients: [recipient], updated_by: admin.username }]);
+    // What was due before it was set is not made up for.
+    await backups.run();
+    expect(await listAll()).toEqual([]);
+    expect(Date.parse(settings.next_at ?? "") - clock.now()).toBeLessThanOrEqual(DAY_MS / 24);
+    clock.jump(DAY_MS / 24);
+    await backups.run();
+    await vi.waitFor(async () => expect((await listAll()).map(({ trigger, status }) => [trigger, status])).toEqual([["scheduled", "completed"]]), { timeout: 10_000, interval: 10 });
+    expect(BackupSettings.parse((await call("PUT", "/settings", { schedule: null })).body)).toMatchObject({ schedule: null, next_at: null, keep: 2 });
+    const audited = listEnvelope(AuditRecord).parse((await gateway.get("/api/v1/audit?target=backup_settings", admin.token)).body).data;
+    expect(audited.map(({ action, before }) => [action, before])).toMatchObject([
+      ["backup.configure", { schedule: "0 * * * *", recipients: [recipient] }], ["backup.configure", { schedule: null, recipients: [] }],
+    ]);
+  });
+
+  test("that the configuration says are not changed here, nor to what is none", async () => {
+    await start({ keep: 3 });
+    expect(BackupSettings.parse((await call("GET", "/settings")).body)).toMatchObject({ keep: 3, fixed: ["recipients", "keep"] });
+    const refused = await call("PUT", "/settings", { recipients: [generateIdentity().recipient], schedule: "0 3 * * *" });
+    expect([refused.status, refused.error.details]).toEqual([409, { fixed: ["recipients"] }]);
+    for (const [changes, path] of [[{ schedule: "now and then" }, "schedule"], [{ keep: 0 }, "keep"], [{ more: 1 }, ""]] as const) {
+      const answer = await call("PUT", "/settings", changes);
+      expect([answer.status, (answer.error.details as readonly { readonly path: string }[])[0]?.path]).toEqual([400, path]);
+    }
+  });
+});
+
 describe("a collector that stopped in the middle of a backup", () => {
   test("finds it failed when it starts again, and clears what was left", async () => {
     await start();
@@ -236,7 +274,7 @@ describe("a collector that stopped in the middle of a backup", () => {
       db, reads, log: eventLog, published: () => {}, audit: async () => {}, clock, runJob, logger: silentLog,
     }, {
       recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, postgresBin: undefined, secrets: {}, version: "1", isAlone: true,
-      schedule: null, keep: 1, tenant: undefined,
+      schedule: undefined, keep: 1, tenant: undefined,
     });
     await again.run();
     await again.close();

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { z } from "@hono/zod-openapi";
-import { Backup, BackupSchedule, BackupsQuery, BackupVerify, Id, listEnvelope } from "@lanthorn/contract";
+import { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json } from "../../gateway/route.ts";
@@ -28,11 +28,25 @@ const list = declareRoute("backups:read", {
   responses: { 200: { description: "Backups; none to other tenants than the operator's", content: json(listEnvelope(Backup)) } },
 });
 
-const schedule = declareRoute("backups:read", {
+const SETTINGS = "/backups/settings";
+
+const readSettings = declareRoute("backups:read", {
   method: "get",
-  path: "/backups/schedule",
-  summary: "Read when backups are made by themselves",
-  responses: { 200: { description: "As the configuration says", content: json(BackupSchedule) } },
+  path: SETTINGS,
+  operationId: "readBackupSettings",
+  summary: "Read when backups are made by themselves, and for which keys",
+  responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
+});
+
+const updateSettings = declareRoute("backups:write", {
+  method: "put",
+  path: SETTINGS,
+  operationId: "updateBackupSettings",
+  summary: "Set when backups are made by themselves, and for which keys",
+  description: "Fields left out stay. What the collector's own configuration says is named in `fixed`, and can be changed there only: 409. Who has one of the "
+    + "private keys can open the backups that are made from now on.",
+  request: { body: { required: true, content: { "application/json": { schema: BackupSettingsUpdate, example: { schedule: "30 3 * * *", keep: 14 } } } } },
+  responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
 });
 
 const read = declareRoute("backups:read", {
@@ -59,7 +73,8 @@ const verify = declareRoute("backups:write", {
   method: "post",
   path: "/backups/{backup_id}/verify",
   summary: "Verify a backup",
-  description: "Without a key: its bytes are still those that were restored and counted when it was made. With the private key: it is restored in a "
+  description: "Without a key: its bytes are still those that were restored and counted when it was made; it is not opened, and nothing is restored or "
+    + "counted, as `verification.not_checked` says. With the private key: it is restored in a "
     + "scratch place and counted once more. Read the backup to see what came of it; what fails raises an alert.",
   request: { params, body: { required: true, content: json(BackupVerify) } },
   responses: { 202: { description: "The backup, with its verification running", content: json(Backup) } },
@@ -82,7 +97,8 @@ export function backupsRoutes(service: BackupsService) {
   });
   router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   // Before the route of one backup, which would take the word for an id.
-  router.openapi(schedule, async (c) => c.json(await service.schedule(identityOf(c).tenantId), 200));
+  router.openapi(readSettings, async (c) => c.json(await service.settings(identityOf(c).tenantId), 200));
+  router.openapi(updateSettings, async (c) => c.json(await service.changeSettings(actorOf(c), c.req.valid("json")), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").backup_id), 200));
   router.openapi(download, async (c) => {
     const { path, name, sizeBytes, sha256 } = await service.open(identityOf(c).tenantId, c.req.valid("param").backup_id);

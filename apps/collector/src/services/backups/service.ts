@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import type { Backup, BackupSchedule, BackupsQuery, BackupVerify, List } from "@lanthorn/contract";
+import type { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, List } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { parseIdentities } from "../../backups/age-keys.ts";
 import { CollectorError } from "../../errors.ts";
@@ -10,6 +10,7 @@ import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import type { BackupMaker } from "./maker.ts";
 import { toBackup } from "./records.ts";
+import type { Settings } from "./settings.ts";
 import type { BackupRow, BackupsStore } from "./store.ts";
 import type { Upkeep } from "./upkeep.ts";
 
@@ -31,14 +32,16 @@ export interface BackupsService {
   /** With its file. @throws ApiError NOT_FOUND; CONFLICT while it is made. */
   remove(actor: Actor, id: string): Promise<void>;
   /** @throws ApiError FORBIDDEN to other tenants. */
-  schedule(tenantId: string): Promise<BackupSchedule>;
+  settings(tenantId: string): Promise<BackupSettings>;
+  /** @throws ApiError FORBIDDEN to other tenants; as `Settings.change`. */
+  changeSettings(actor: Actor, changes: BackupSettingsUpdate): Promise<BackupSettings>;
 }
 
 export function createBackupsService(deps: {
-  readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "schedule">; readonly audit: Audit;
-  readonly clock: Pick<Clock, "now">; readonly recipients: readonly string[];
+  readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "settings">; readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">; readonly settings: Settings;
 }): BackupsService {
-  const { store, maker, upkeep, audit, recipients } = deps;
+  const { store, maker, upkeep, audit, settings } = deps;
   const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
   const requireOperator = async (tenantId: string) => {
     if (tenantId !== (await upkeep.operatorTenant())) throw forbidden("backups are the operator's: they hold every tenant's data", "operator tenant");
@@ -60,11 +63,12 @@ export function createBackupsService(deps: {
   return {
     async start(actor) {
       await requireOperator(actor.tenantId);
+      const { recipients } = await settings.current();
       if (recipients.length === 0) {
-        const reason = "backups.recipients is not set: lanthorn-collector backups key makes a pair of keys";
+        const reason = "no public key is set, in backups.recipients nor by PUT /api/v1/backups/settings: lanthorn-collector backups key makes a pair of keys";
         throw new ApiError("SERVICE_UNAVAILABLE", reason, { details: { reason }, isOrdinary: true });
       }
-      const row = maker.draft({ tenantId: actor.tenantId, trigger: "manual", requestedBy: actor.name });
+      const row = maker.draft({ tenantId: actor.tenantId, trigger: "manual", requestedBy: actor.name, recipients });
       const isAdded = await store.add(row, { also: (trx) => audit(trx, write(actor, "backup.start", row, { before: null, after: show(row) })) });
       if (!isAdded) {
         const [running] = await store.running();
@@ -116,9 +120,15 @@ export function createBackupsService(deps: {
       rmSync(maker.fileOf(row), { force: true });
     },
 
-    async schedule(tenantId) {
+    async settings(tenantId) {
       await requireOperator(tenantId);
-      return upkeep.schedule();
+      return upkeep.settings();
+    },
+
+    async changeSettings(actor, changes) {
+      await requireOperator(actor.tenantId);
+      await settings.change(actor, changes);
+      return upkeep.settings();
     },
   };
 }
