@@ -15,6 +15,7 @@ import { createDevicesStore } from "../../apps/collector/src/services/devices/st
 import { type Daemon, startDaemon } from "../system/daemon.ts";
 import { COLLECTOR } from "../system/deployment.ts";
 import { seedDevices } from "./api-devices.ts";
+import { seededRandom } from "./seeded-random.ts";
 
 const PASSWORD = "a password of the bench";
 const LISTS = 2000;
@@ -212,15 +213,4 @@ function rssMegabytes(pid: number): number {
 function ms(taken: readonly number[], share: number): number {
   const sorted = taken.toSorted((a, b) => a - b);
   return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN) * 100) / 100;
-}
-
-/** Integers in [0, limit), the same at every run: xorshift32. */
-function seededRandom(first: number): (limit: number) => number {
-  let state = first;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % limit;
-  };
 }

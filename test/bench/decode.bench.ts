@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { decodeFrame } from "@lanthorn/packets";
 import { makeMixedFrames } from "./decode-frames.ts";
+import { seededRandom } from "./seeded-random.ts";
 
 /** Enough to leave the first cache level, few enough to stay out of main memory: a capture's batches are like that. */
 const FRAMES = 4096;
@@ -129,17 +130,6 @@ function decodeWithPcap(): DecodeAll {
       sum += decode({ buf, header, link_type: "LINKTYPE_ETHERNET" }).link_type.length;
     }
     return sum;
-  };
-}
-
-/** Integers in [0, limit), the same at every run: xorshift32. */
-function seededRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % limit;
   };
 }
 

@@ -1,4 +1,4 @@
-import { seededRandom } from "./ingest-events.ts";
+import { seededRandom } from "./seeded-random.ts";
 
 /** One interface of a machine as it is on the network in some hour. */
 export interface Presence {

@@ -5,7 +5,7 @@ import { createRecomparison } from "../../apps/collector/src/identity/recomparis
 import { createIngestBench } from "../../apps/collector/src/ingest/testing/bench.ts";
 import { createSimulatedProbe } from "./identity-probe.ts";
 import { createWorld, type Presence, SHARED_MAC } from "./identity-world.ts";
-import { seededRandom } from "./ingest-events.ts";
+import { seededRandom } from "./seeded-random.ts";
 
 const DAYS = 30;
 const SEED = 20_261_120;

@@ -1,4 +1,5 @@
 import type { ProbeEvent } from "@lanthorn/contract";
+import type { Random } from "./seeded-random.ts";
 
 /** Hosts of the one site: more than most, so that a batch does not meet the same few over and over. */
 const HOSTS = 4000;
@@ -20,8 +21,6 @@ interface Host {
   readonly vendor: string;
   online: boolean;
 }
-
-type Random = (below: number) => number;
 
 /**
  * What a probe of a large site sends in some days, drawn from a seed: all hosts are found first, then they come, go, change
@@ -112,14 +111,5 @@ function makeHost(index: number, random: Random): Host {
   return {
     mac: `3c:22:fb:${hex(index >> 16)}:${hex(index >> 8)}:${hex(index)}`, ip: `10.20.${index >> 8}.${index & 0xff}`,
     hostname: `host-${index}`, vendor: VENDORS[random(VENDORS.length)] as string, online: true,
-  };
-}
-
-/** A small generator whose draws repeat: the same events in every run. */
-export function seededRandom(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
   };
 }

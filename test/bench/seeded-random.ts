@@ -1,0 +1,11 @@
+/** Draws an integer in [0, below). */
+export type Random = (below: number) => number;
+
+/** A small generator whose draws repeat: a linear congruence, the same in every run. @see Numerical Recipes §7.1, "an even quicker generator" */
+export function seededRandom(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
