@@ -38,6 +38,7 @@ const LAYOUTS: readonly Layout[] = [
   { prefix: 24, live: "dense", ranges: [[FIRST + 1, 254]], late: [] },
   { prefix: 20, live: "sparse", ranges: every(256, 15), late: [] },
   { prefix: 20, live: "dense", ranges: [[FIRST + 1, 4094]], late: [] },
+  { prefix: 16, live: "sparse", ranges: every(1024, 61), late: [] },
   { prefix: 16, live: "dense", ranges: [[FIRST + 1, 65_534]], late: [] },
   { prefix: 24, live: "late", ranges: every(54, 3), late: Array.from({ length: 10 }, (_, index) => [FIRST + 200 + index, 1000 + Math.round((index * 1500) / 9)]) },
 ];
@@ -45,16 +46,22 @@ const LAYOUTS: readonly Layout[] = [
 /**
  * A probe that runs, enrolled at a collector, searches hosts that each have a MAC of their own, beside arp-scan, nmap and masscan in the
  * same run. Ours is timed from the request to the collector to `scan_complete` as the probe says it, peers as whole processes; `found` are
- * the scan's results five seconds later, so that late answers count. `--no-peers` for ours alone.
+ * the scan's results five seconds later, so that late answers count. Rows as arguments, `24-sparse`; `--no-peers` for ours alone, and
+ * `--peer=arp-scan -B 100M` for one of the others.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const packages = await unpackDebianPackages(["nmap", "masscan", "arp-scan"]);
+  const wanted = args.filter((arg) => !arg.startsWith("--"));
+  const peer = args.find((arg) => arg.startsWith("--peer="))?.slice("--peer=".length);
+  const isPeerMeant = (name: string) => !args.includes("--no-peers") && (peer === undefined || peer === name);
   const rows: Row[] = [];
-  for (const layout of LAYOUTS) rows.push(await measure(layout, packages, !args.includes("--no-peers")));
+  for (const layout of LAYOUTS) {
+    if (wanted.length === 0 || wanted.includes(`${layout.prefix}-${layout.live}`)) rows.push(await measure(layout, packages, isPeerMeant));
+  }
   console.log(JSON.stringify({ bench: "sweep", rows }));
 }
 
-async function measure(layout: Layout, packages: DebianRoot, withPeers: boolean): Promise<Row> {
+async function measure(layout: Layout, packages: DebianRoot, isPeerMeant: (name: string) => boolean): Promise<Row> {
   const network = createAnsweringNetwork();
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-sweep-"));
   try {
@@ -70,7 +77,7 @@ async function measure(layout: Layout, packages: DebianRoot, withPeers: boolean)
       prefix: layout.prefix, live: layout.live, truth: truth.size, found: [...truth].filter((ip) => found.has(ip)).length, seconds: own.seconds, peers: {},
     };
     console.log(`/${layout.prefix} ${layout.live}: ours ${JSON.stringify(row)}, ${own.early} of them by the end`);
-    return { ...row, peers: withPeers ? await runPeers(network.scanner, { packages, truth, target: request.target }) : {} };
+    return { ...row, peers: await runPeers(network.scanner, { packages, truth, target: request.target, isPeerMeant }) };
   } finally {
     network.close();
     rmSync(folder, { recursive: true, force: true });
@@ -79,7 +86,9 @@ async function measure(layout: Layout, packages: DebianRoot, withPeers: boolean)
 
 async function runPeers(
   namespace: string,
-  { packages, truth, target }: { readonly packages: DebianRoot; readonly truth: ReadonlySet<string>; readonly target: string },
+  { packages, truth, target, isPeerMeant }: {
+    readonly packages: DebianRoot; readonly truth: ReadonlySet<string>; readonly target: string; readonly isPeerMeant: (name: string) => boolean;
+  },
 ): Promise<Row["peers"]> {
   const arpScan = ["--interface", "lan0", "--quiet", "--plain", target];
   const nmap = ["-n", "-sn", "-oG", "-", target];
@@ -97,6 +106,7 @@ async function runPeers(
   ] as const;
   const results: [string, PeerResult][] = [];
   for (const [name, program, args, read] of peers) {
+    if (!isPeerMeant(name)) continue;
     const result = await runPeer({ namespace, program: packages.command(program), args, read, truth });
     console.log(`  ${name}: ${JSON.stringify(result)}`);
     results.push([name, result]);

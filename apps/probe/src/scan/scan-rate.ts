@@ -16,6 +16,8 @@ const WINDOW_MS = 25;
 const FEWEST_IN_WINDOW = 64;
 /** Answers are missing when their share falls by so much below what it was. */
 const LOSS_SHARE = 0.85;
+/** And by more than chance: so many times the square root of how many were to be expected. */
+const LOSS_DEVIATIONS = 3;
 const FASTER = 1.6;
 const SLOWER = 0.6;
 /** Without any answer nothing tells of losses: no faster than this. */
@@ -55,7 +57,9 @@ export function createScanRate(options: { readonly first: number; readonly most:
       // The smaller of both: answers are to the window before where they take long, and to this one where they do not.
       const asked = Math.min(sent, sentBefore);
       const ratio = asked >= FEWEST_IN_WINDOW ? Math.min(1, answered / asked) : share;
-      const isLossy = dropped() > 0 || (share > 0.05 && ratio < share * LOSS_SHARE);
+      const expected = share * asked;
+      const isFewer = ratio < share * LOSS_SHARE && expected - answered > LOSS_DEVIATIONS * Math.sqrt(expected);
+      const isLossy = dropped() > 0 || (share > 0.05 && isFewer);
       share = Math.max(ratio, share * 0.98);
       if (isLossy) slow();
       else {
