@@ -3,6 +3,7 @@ export * from "./events/table.ts";
 export * from "./events/stream.ts";
 export { type HostState } from "./events/hosts.ts";
 export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type NeighborProtocol } from "./events/neighbors.ts";
+export { type ScanRemarkCode } from "./events/scans.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
 export * from "./uplink/topics.ts";
 export * from "./uplink/messages.ts";

@@ -35,6 +35,10 @@ export const PortProtocol = z.enum(["tcp", "udp"]);
 /** nmap's words. */
 export const PortState = z.enum(["open", "closed", "filtered", "open|filtered"]);
 
+/** How many of a host's ports that were asked are in each state. */
+export const PortCounts = z.object({ open: z.int().min(0), closed: z.int().min(0), filtered: z.int().min(0), "open|filtered": z.int().min(0) });
+export type PortCounts = z.infer<typeof PortCounts>;
+
 /**
  * One observation behind a field's value: what was seen, how, and how much it is to be trusted (0–1).
  * Sources are protocol names, with a part of it behind a colon where it says several things: `arp`, `dhcp`, `mdns:_ipp._tcp`, `oui`, …

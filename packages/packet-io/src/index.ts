@@ -5,6 +5,7 @@ export { type Injector, type InjectorOptions, openInjector } from "./injector.ts
 export { type InterfaceAddress, type InterfaceFacts, type Neighbor, readInterface, readNeighborTable } from "./interface-facts.ts";
 export { type InterfaceWatchOptions, watchInterface } from "./interface-watch.ts";
 export { createPacedSender, type PacedSender, type PacedSendOptions } from "./paced-sender.ts";
+export { readRoute, type Route } from "./route.ts";
 export { openReplay, type ReplayOptions } from "./replay.ts";
 export type { AddressSet } from "./address-set.ts";
 export { openPacketRing, type PacketRing } from "./packet-ring.ts";

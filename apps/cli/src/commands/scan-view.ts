@@ -33,14 +33,31 @@ export function describeProgress(scan: Scan, hosts: readonly ScanHost[]): string
   const cells = Math.round(scan.progress * BAR_CELLS);
   const percent = `${Math.round(scan.progress * 100)} %`.padStart(5);
   const bar = `[${"#".repeat(cells)}${".".repeat(BAR_CELLS - cells)}] ${percent}  ${scan.target}  ${scan.hosts_up} hosts, ${scan.ports_open} open ports`;
-  if (hosts.length === 0) return bar;
-  const latest = hosts.toSorted((a, b) => b.seen_at.localeCompare(a.seen_at));
-  return `${bar}\n${formatTable(HOST_HEADING, latest.map(hostRow))}`;
+  const head = [bar, ...describeRemarks(scan)].join("\n");
+  if (hosts.length === 0) return head;
+  const { heading, rows } = hostsTable(hosts.toSorted((a, b) => b.seen_at.localeCompare(a.seen_at)));
+  return `${head}\n${formatTable(heading, rows)}`;
 }
 
-export const HOST_HEADING = ["IP", "MAC", "HOSTNAME", "OPEN PORTS"] as const;
+/** A line for each device that answers for what is not there. */
+export function describeRemarks({ remarks }: Pick<Scan, "remarks">): readonly string[] {
+  return remarks.map(({ message }) => `! ${message}`);
+}
 
-export function hostRow(host: ScanHost): readonly string[] {
+/** Hosts with their open ports and, where some were asked, how many others there are. */
+export function hostsTable(hosts: readonly ScanHost[]): { readonly heading: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+  if (hosts.every(({ port_counts }) => port_counts === null)) return { heading: HEADING, rows: hosts.map(hostRow) };
+  return { heading: [...HEADING, "OTHER PORTS"], rows: hosts.map((host) => [...hostRow(host), otherPorts(host)]) };
+}
+
+const HEADING = ["IP", "MAC", "HOSTNAME", "OPEN PORTS"] as const;
+
+function otherPorts({ port_counts: counts }: ScanHost): string {
+  const states = (["closed", "filtered", "open|filtered"] as const).map((state) => [(counts?.tcp[state] ?? 0) + (counts?.udp[state] ?? 0), state] as const);
+  return states.filter(([count]) => count > 0).map(([count, state]) => `${count} ${state}`).join(", ") || "-";
+}
+
+function hostRow(host: ScanHost): readonly string[] {
   const open = host.ports.filter(({ state }) => state === "open");
   return [
     host.ip, host.mac || "-", host.hostname || "-",

@@ -5,7 +5,7 @@ import type { Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
 import { findSiteId } from "../site-id.ts";
-import { HOST_HEADING, hostRow, type ScanView } from "./scan-view.ts";
+import { describeRemarks, hostsTable, type ScanView } from "./scan-view.ts";
 
 export interface ScanOptions {
   readonly profile: string;
@@ -39,11 +39,8 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   for await (const host of readAll((query) => rest.listScanResults(ended.id, query))) hosts.push(host);
   return {
     json: { ...ended, hosts },
-    table: {
-      heading: HOST_HEADING,
-      rows: hosts.map(hostRow),
-    },
-    notes: [`The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, ${ended.ports_open} open ports, ${describeDuration(ended)}.`],
+    table: hostsTable(hosts),
+    notes: [...describeRemarks(ended), `The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, ${ended.ports_open} open ports, ${describeDuration(ended)}.`],
   };
 }
 

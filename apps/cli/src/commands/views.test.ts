@@ -7,10 +7,11 @@ const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-11-20T08:15:30.250Z";
 const scan: Scan = {
   id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "running", progress: 0.5, requested_by: "admin",
-  created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 2, ports_open: 2, error: null,
+  created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 2, ports_open: 2, error: null, remarks: [],
 };
 const port = { port: 22, protocol: "tcp", state: "open", service: "ssh", version: "OpenSSH 9.2", banner: "" } as const;
-const host = (ip: string, seen_at: string, ports: ScanHost["ports"]): ScanHost => ({ ip, mac: "", device_id: null, hostname: "", seen_at, ports });
+const host = (ip: string, seen_at: string, ports: ScanHost["ports"]): ScanHost =>
+  ({ ip, mac: "", device_id: null, hostname: "", seen_at, port_counts: null, ports });
 
 test("a scan under way is a bar, and a table of who answered, the latest first", () => {
   const hosts = [host("10.0.0.1", AT, [port, { ...port, port: 23, state: "closed" }]), host("10.0.0.2", "2026-11-20T08:15:31.000Z", [{ ...port, port: 53, protocol: "udp", service: "" }])];
@@ -19,6 +20,17 @@ test("a scan under way is a bar, and a table of who answered, the latest first",
     "IP        MAC  HOSTNAME  OPEN PORTS",
     "10.0.0.2  -    -         53/udp",
     "10.0.0.1  -    -         22 ssh",
+  ]);
+});
+
+test("what answers for hosts that are not there is said under the bar, and of other ports how many there are", () => {
+  const counts = { tcp: { open: 1, closed: 97, filtered: 2, "open|filtered": 0 }, udp: { open: 0, closed: 0, filtered: 0, "open|filtered": 20 } };
+  const remarks = [{ code: "tarpit", message: "10.0.0.9 answers on every port", ip: "10.0.0.9", mac: "", addresses: 1 }] as const;
+  const lines = describeProgress({ ...scan, remarks: [...remarks] }, [{ ...host("10.0.0.1", AT, [port]), port_counts: counts }]).split("\n");
+  expect(lines.slice(1)).toEqual([
+    "! 10.0.0.9 answers on every port",
+    "IP        MAC  HOSTNAME  OPEN PORTS  OTHER PORTS",
+    "10.0.0.1  -    -         22 ssh      97 closed, 2 filtered, 20 open|filtered",
   ]);
 });
 

@@ -204,6 +204,8 @@ export interface Schema {
     heard_at: string;
     /** When its probe was seen in another run. */
     orphaned_at: string | null;
+    /** A list in JSON. */
+    remarks: Generated<string>;
   };
   ipam_prefixes: {
     id: string; tenant_id: string; site_id: string | null;
@@ -241,7 +243,7 @@ export interface Schema {
   backup_settings: {
     id: string; schedule: string | null; keep: number | null; recipients: string | null; scheduled_at: string | null; updated_at: string; updated_by: string;
   };
-  scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string };
+  scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string; port_counts: string | null };
   scan_ports: {
     scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;
     service: string; version: string; banner: string;

@@ -113,6 +113,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   lifecycle.onClose("outbox", () => outbox.close());
 
+  const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
   const lan = openLan();
   const nameServers = createNameServers({
     servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [],
@@ -135,13 +136,14 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     },
     sender: lan.sender,
     vendorOf: deps.vendorOf,
-    openScanLink: deps.replay ? null : (excluded) => openScanLink({ interface: configuration.interface ?? "", excluded, random }),
+    interfaceName,
+    openScanLink: deps.replay ? null : (excluded, book) => openScanLink({ interface: interfaceName, excluded, random, ...(book ? { book } : {}) }),
+    routeTo: async (address) => (deps.replay ? null : packetIo.readRoute(interfaceName, address)),
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => (await import("../identify/identify.ts")).identifyService(openPort, { random }, signal),
     deepLook: deps.replay ? null : openDeepLook({ find: deps.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
-  const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
   const neighbors = createNeighborListener({
     db: database.db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "",
   });

@@ -4,9 +4,9 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
-import { createHostTable, onlineIpv4 } from "../hosts/host-table.ts";
+import { createHostTable, onlineIpv4, onlineIpv6 } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
-import { createFactsTaker } from "../hosts/service-facts.ts";
+import { createFactsTaker, createRoleTaker } from "../hosts/service-facts.ts";
 import { createSightings } from "../hosts/sightings.ts";
 import { createTelling, type EventSink } from "../hosts/telling.ts";
 import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
@@ -23,7 +23,7 @@ import type { ScanWorkDeps } from "./scan-work.ts";
 import { createSweepSchedule } from "./sweep-schedule.ts";
 import type { SweepSummary } from "./sweeper.ts";
 
-export interface HostDiscoveryDeps extends Pick<ScanWorkDeps, "openScanLink" | "identify" | "deepLook"> {
+export interface HostDiscoveryDeps extends Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "deepLook"> {
   /** The database that holds the outbox: a change of state and its event are one transaction. */
   readonly db: Database;
   /** Called inside a transaction of `db`. A throw rolls the change back; it is tried again a second later. */
@@ -130,7 +130,8 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
   const scans = createScans({
-    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), onPhantom: tellError, onFinding: createFactsTaker({ table, telling, clock }),
+    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
+    onFinding: createFactsTaker({ table, telling, clock }), onRemark: createRoleTaker({ table, telling, clock }), onFault: tellError,
     macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
   });
   const sightings = createSightings({

@@ -1,14 +1,16 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract";
-import { parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
+import { parsePrefix, prefixCovers, prefixHolds } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
+import { MOST_HOST_BITS, type Neighbours6 } from "../scan/find-neighbours-ipv6.ts";
 import { portsOf } from "../scan/port-lists.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import type { Policy } from "./policy.ts";
-import { planSweep, type SweepRange } from "./sweep-plan.ts";
+import { planTargets, type ScanTargets } from "./scan-targets.ts";
 
 /** What a scan is to do. */
-export interface ScanPlan {
-  readonly ranges: readonly SweepRange[];
+export interface ScanPlan extends Pick<ScanTargets, "ranges" | "routed"> {
+  /** IPv6 of the own link, with the addresses there that somebody was seen at. */
+  readonly neighbours6: readonly Neighbours6[];
   readonly hostsTotal: number;
   /** A bound of the profile's own; infinite where it has none. */
   readonly packetsPerSecond: number;
@@ -30,31 +32,48 @@ const PROFILES: ReadonlySet<string> = new Set<ScanProfileName>(["discovery", "ge
 /** @returns The plan, or in words why this scan is not made. */
 export function planScan(
   { target, profile, excluded }: CommandData<"scan_start">,
-  { link, policy, deepProblem }: { readonly link: Link | null; readonly policy: Policy; readonly deepProblem: () => string | null },
+  { link, policy, online6, hasOwnFrames, deepProblem }: {
+    readonly link: Link | null;
+    readonly policy: Policy;
+    /** IPv6 addresses where hosts are known to be. */
+    readonly online6: () => readonly Uint8Array[];
+    /** Whether frames other than discovery's can be sent, as hosts behind routers and IPv6 need them. */
+    readonly hasOwnFrames: boolean;
+    readonly deepProblem: () => string | null;
+  },
 ): ScanPlan | { readonly refused: string } {
   if (!isProfile(profile)) return { refused: `this probe does not do the profile ${profile}, but ${[...PROFILES].join(", ")}` };
   if (!policy.mayAsk) return { refused: "this probe's own configuration has sweeping switched off" };
   const prefix = parsePrefix(target);
-  if (prefix?.bytes.length !== 4) return { refused: `${target} is no IPv4 network` };
+  if (!prefix) return { refused: `${target} is no network` };
   if (!link?.up) return { refused: "the interface is down" };
   if (policy.networks.length > 0 && !policy.networks.some((network) => prefixCovers(network, prefix))) {
     return { refused: `${target} is outside the networks of this probe's own configuration` };
   }
   const parsed = parsePrefixes(excluded);
   if ("wrong" in parsed) return { refused: `excluded: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix` };
-  const { ranges, refused } = planSweep(link, [prefix]);
-  const hostsTotal = ranges.reduce((sum, { count }) => sum + count, 0);
-  if (hostsTotal === 0) return { refused: refused[0] ?? `${target} holds no address of another host` };
+  const targets = planTargets(link, prefix);
+  if ("refused" in targets) return targets;
+  const { ranges, routed } = targets;
+  if (!hasOwnFrames && routed.length + targets.neighbours6.length > 0) return { refused: `${target} is not inside an IPv4 subnet of this interface` };
+  const neighbours6 = targets.neighbours6.map((one) => ({ ...one, observed: online6().filter((bytes) => prefixHolds(one.prefix, bytes, 0, 16)) }));
+  const hostsTotal = [...ranges, ...routed].reduce((sum, { count }) => sum + count, 0) + neighbours6.reduce((sum, one) => sum + countOf(one), 0);
   const problem = profile === "deep" ? deepProblem() : null;
   if (problem !== null) return { refused: problem };
   const { packets_per_second: bound, banners } = SCAN_PROFILES[profile];
   const { tcp: tcpPorts, udp: udpPorts } = portsOf(profile);
   return {
-    ranges, hostsTotal, exclusions: createExclusions(parsed.prefixes), packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
+    ranges, routed, neighbours6, hostsTotal, exclusions: createExclusions(parsed.prefixes), packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
     isGentle: bound !== null || policy.isGentle, tcpPorts, udpPorts, hasBanners: banners, isDeep: profile === "deep",
   };
 }
 
 function isProfile(profile: string): profile is ScanProfileName {
   return PROFILES.has(profile);
+}
+
+/** Of a large prefix only those are asked that were seen. */
+function countOf({ prefix, observed }: Neighbours6): number {
+  const hostBits = 128 - prefix.length;
+  return hostBits <= MOST_HOST_BITS ? 2 ** hostBits : observed.length;
 }

@@ -1,13 +1,17 @@
+import type { PortCounts, ScanRemarkCode } from "@lanthorn/contract";
 import { formatIp, formatMac, parseIp, parseMac } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
 import { type Link, ownAddressFor } from "../observe/link.ts";
-import { scanByConnecting } from "../scan/connect-scan.ts";
+import type { AddressBook } from "../scan/address-book.ts";
+import { findByConnecting, scanByConnecting, withZone } from "../scan/connect-scan.ts";
 import type { ServiceFinding } from "../identify/finding.ts";
 import type { OpenPort } from "../identify/identify.ts";
 import { createIdentification, type IdentifyService, type PortFinding } from "../scan/identification.ts";
-import type { HostTarget } from "../scan/question-frames.ts";
+import { hostAddress, type HostTarget } from "../scan/question.ts";
 import type { ScanLink } from "../scan/scan-link.ts";
+import type { RoutedRange } from "../scan/find-routed.ts";
+import type { Way } from "../scan/scan-parts.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
 import { createDeepening, type DeepLook } from "./deepening.ts";
 import type { Exclusions } from "./exclusions.ts";
@@ -28,22 +32,40 @@ export interface ScanWork {
   readonly lateDone: Promise<void>;
 }
 
+/** Something that looks like many hosts or ports, and is none. */
+export interface Remark {
+  readonly code: ScanRemarkCode;
+  readonly message: string;
+  /** Empty where it is not about one. */
+  readonly ip: string;
+  readonly mac: string;
+  /** How many it answers for. */
+  readonly addresses: number;
+}
+
 /** Whom a scan tells what it finds. */
 export interface ScanReport {
-  /** @param mac Empty where it was not seen. */
-  host(ip: number, mac: string): void;
+  /** @param host.mac Empty where it was not seen. @param host.isRouted It is behind a router. */
+  host(host: { readonly ip: string; readonly mac: string; readonly isRouted: boolean }): void;
   /** An open port, and again when it is known what it is. */
   port(openPort: OpenPort, finding: PortFinding | null): void;
   /** What is believed of a host beside its ports. */
   facts(ip: string, verdicts: ServiceFinding["verdicts"]): void;
-  /** Something that would look like many hosts or ports and is none, or a part of the scan that was not done. */
-  phantom(code: string, message: string): void;
+  /** A part of the scan was not done. */
+  fault(code: string, message: string): void;
+  /** How many of a host's ports are in which state. */
+  counts(ip: string, counts: { readonly tcp: PortCounts; readonly udp: PortCounts }): void;
+  remark(remark: Remark): void;
 }
 
 export interface ScanWorkDeps {
   readonly link: () => Link | null;
+  /** The interface's name: link-local addresses are reached by it. */
+  readonly interfaceName: string;
   /** Null where no frames of one's own can be sent, as where a capture file stands in for the interface. */
-  readonly openScanLink: ((excluded: () => Exclusions) => ScanLink) | null;
+  readonly openScanLink: ((excluded: () => Exclusions, book?: AddressBook) => ScanLink) | null;
+  /** The kernel's way to an address beyond the link; null where it knows none. @throws What reading it does. */
+  readonly routeTo: (address: string) => Promise<{ readonly gateway: string | null; readonly source: string } | null>;
   /** Null where open ports are not asked what they are. */
   readonly identify: IdentifyService | null;
   /** Null where there is no profile `deep`, as with a capture file. */
@@ -52,6 +74,8 @@ export interface ScanWorkDeps {
   readonly sender: QuestionSender;
   readonly exclusions: () => Exclusions;
   readonly framesPerSecond: number;
+  /** Never more while hosts are looked for. */
+  readonly searchFramesPerSecond: number;
   /** Addresses where hosts are known to be. */
   readonly online: () => ReadonlySet<number>;
   /** Empty where none was seen. */
@@ -71,18 +95,20 @@ const OWN_SHARE_OF_DEEP = 0.2;
 export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport): ScanWork {
   const stop = new AbortController();
   const { signal } = stop;
-  const up = new Map<number, string>();
+  const up = new Set<string>();
+  const phantoms = new Set<string>();
   const deepening = !plan.isDeep || !deps.deepLook ? null : createDeepening({
     look: deps.deepLook, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
     onFindings: ({ ip, verdicts }) => report.facts(ip, verdicts),
     onFault(reason) {
       deps.log.warn({ reason }, "a part of a deep scan was not done");
-      report.phantom("deep-scan-incomplete", `nmap did not look at some of the hosts: ${reason}`);
+      report.fault("deep-scan-incomplete", `nmap did not look at some of the hosts: ${reason}`);
     },
   });
   const identification = createIdentification({
     identify: plan.hasBanners ? deps.identify : null, signal,
-    onFinding(openPort, finding) {
+    onFinding(asked, finding) {
+      const openPort = { ...asked, ip: asked.ip.replace(/%.*/, "") };
       deepening?.noteFinding(openPort, finding);
       report.port(openPort, finding);
     },
@@ -90,48 +116,71 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   let pass = 0;
   let asked = 0;
   const raw = openRaw();
-  const sweep = raw && !plan.isGentle ? null : startPacedSweep();
+  const sweep = plan.ranges.length === 0 || (raw && !plan.isGentle) ? null : startPacedSweep();
 
-  function noteHost(ip: number, mac: string): void {
+  function noteHost(ip: string, mac: string, isRouted = false): void {
     if (up.has(ip)) return;
-    up.set(ip, mac);
-    report.host(ip, mac);
+    up.add(ip);
+    report.host({ ip, mac, isRouted });
   }
   function noteOpen(openPort: OpenPort): void {
     report.port(openPort, null);
     deepening?.noteOpen(openPort);
     // Excluded since it answered: connections do not pass the sender's wall.
-    if (!deps.exclusions().holds(parseIp(openPort.ip) ?? new Uint8Array(4))) identification.add(openPort);
+    if (deps.exclusions().holds(parseIp(openPort.ip) ?? new Uint8Array(4))) return;
+    identification.add({ ...openPort, ip: withZone(openPort.ip, deps.interfaceName) });
   }
   function openRaw(): ScanRun | null {
     const link = deps.link();
-    if (!deps.openScanLink || !link || (plan.isGentle && plan.tcpPorts.length === 0)) return null;
+    const isSweepOnly = plan.isGentle && plan.tcpPorts.length === 0 && plan.routed.length + plan.neighbours6.length === 0;
+    if (!deps.openScanLink || !link || isSweepOnly) return null;
     const { openScanLink } = deps;
     try {
       return openScanRun({
         ...deps, signal, mac: link.mac, tcpPorts: plan.tcpPorts, udpPorts: plan.udpPorts, expected: deps.online(),
-        openLink: () => openScanLink(deps.exclusions),
+        own: link.own.map(({ bytes }) => bytes), searchesRanges: !plan.isGentle, neighbours6: plan.neighbours6,
+        routed: plan.routed.map((range) => ({ ...range, findWay: () => findWay(range) })),
+        openLink: (book) => openScanLink(deps.exclusions, book),
         ranges: plan.ranges.flatMap(({ first, count }) => {
           const own = ownAddressFor(link, ipv4Bytes(first));
           return own ? [{ first, count, ownIp: ipv4Number(own) }] : [];
         }),
-        onHost({ ip, mac }) {
+        onHost(host, isRouted) {
           deps.onSent(1);
-          noteHost(ip, formatMac(mac));
+          noteHost(hostAddress(host), isRouted ? "" : formatMac(host.mac), isRouted);
         },
-        onPort: ({ ip }, protocol, port) => noteOpen({ ip: formatIp(ipv4Bytes(ip)), protocol, port }),
-        onProxy(mac, addresses) {
-          report.phantom("proxy-arp", `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; they are not told as hosts`);
+        onPort: (host, protocol, port) => noteOpen({ ip: hostAddress(host), protocol, port }),
+        onCounts(host, counts) {
+          if (!phantoms.has(hostAddress(host))) report.counts(hostAddress(host), counts);
         },
-        onPhantom({ ip }) {
-          const address = formatIp(ipv4Bytes(ip));
-          report.phantom("answers-everything", `${address} answers on every port: a firewall or a tarpit; its ports are not told`);
+        onSignature() {},
+        onProxy({ mac, addresses }) {
+          const message = `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; those at which nobody is are not told as hosts`;
+          report.remark({ code: "proxy-arp", message, ip: "", mac: formatMac(mac), addresses });
+        },
+        onFirewall(addresses) {
+          const message = `something answers TCP for ${addresses} addresses that answer nothing else: a firewall; they are not told as hosts`;
+          report.remark({ code: "answers-for-network", message, ip: "", mac: "", addresses });
+        },
+        onPhantom(host, isTarpit) {
+          const ip = hostAddress(host);
+          phantoms.add(ip);
+          const what = isTarpit ? "and takes no data: a tarpit" : "a firewall or a tarpit";
+          const message = `${ip} answers on every port${isTarpit ? " " : ": "}${what}; its ports are not told`;
+          report.remark({ code: isTarpit ? "tarpit" : "answers-everything", message, ip, mac: deps.macAt(ip), addresses: 1 });
         },
       });
     } catch (error) {
       deps.log.warn({ reason: describeError(error) }, "scanning without frames of its own");
       return null;
     }
+  }
+  async function findWay({ first }: RoutedRange): Promise<Way> {
+    const address = formatIp(first);
+    const route = await deps.routeTo(address);
+    const [gateway, source] = [parseIp(route?.gateway ?? ""), parseIp(route?.source ?? "")];
+    if (!gateway || source?.length !== first.length) throw new Error(`there is no way to ${address} through this interface`);
+    return { gateway, source, gatewayMac: parseMac(deps.macAt(formatIp(gateway))) };
   }
   function startPacedSweep(): Sweep {
     const counting: QuestionSender = {
@@ -149,17 +198,17 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
     };
     return startSweep({ ...deps, sender: counting, ranges: plan.ranges, passes: PASSES, isSkipped: () => false, asksAllNodes: false });
   }
-  async function scanFoundPorts(): Promise<void> {
-    if (plan.tcpPorts.length === 0) return;
-    const addresses = [...up.keys()];
-    const targets = addresses.flatMap((ip): HostTarget[] => {
-      const mac = parseMac(deps.macAt(formatIp(ipv4Bytes(ip))));
-      return mac ? [{ ip, mac }] : [];
-    });
-    if (raw) return raw.scanHosts(targets);
-    await scanByConnecting({
-      hosts: addresses.map((ip) => formatIp(ipv4Bytes(ip))), ports: plan.tcpPorts, excluded: deps.exclusions, signal,
-      onPort: (ip, port) => noteOpen({ ip, protocol: "tcp", port }),
+  /** Without frames of one's own: whom connections find, and what is open there. */
+  async function runByConnecting(): Promise<void> {
+    const connecting = { zone: deps.interfaceName, excluded: deps.exclusions, signal };
+    const beyond = [...plan.routed.flatMap(addressesOf), ...plan.neighbours6.flatMap(({ observed }) => observed.map((bytes) => formatIp(bytes)))];
+    if (beyond.length > 0) await findByConnecting({ ...connecting, hosts: beyond, onHost: (ip) => noteHost(ip, deps.macAt(ip), plan.routed.length > 0) });
+    await scanByConnecting({ ...connecting, hosts: [...up], ports: plan.tcpPorts, onPort: (ip, port) => noteOpen({ ip, protocol: "tcp", port }) });
+  }
+  function knownTargets(): readonly HostTarget[] {
+    return [...up].flatMap((address): HostTarget[] => {
+      const [bytes, mac] = [parseIp(address), parseMac(deps.macAt(address))];
+      return bytes?.length === 4 && mac ? [{ ip: ipv4Number(bytes), mac }] : [];
     });
   }
   async function run(): ScanWork["done"] {
@@ -171,11 +220,11 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
         const swept = await sweep.done;
         packetsSent += swept.packetsSent;
         if (swept.outcome === "aborted") return { outcome: "aborted", reasons: swept.reasons, packetsSent };
-        await scanFoundPorts();
-      } else await raw?.run();
+      }
+      await (raw ? raw.run(sweep ? knownTargets() : []) : runByConnecting());
       if (deepening) {
         // It takes minutes anyway: who answers late is looked at too.
-        if (raw && !sweep) await raw.runLate();
+        await raw?.runLate();
         await identification.idle();
         await deepening.run();
       }
@@ -194,7 +243,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   async function takeLate(): Promise<void> {
     try {
       const { outcome } = await done;
-      if (outcome === "completed" && raw && !sweep && !deepening) await raw.runLate();
+      if (outcome === "completed" && !deepening) await raw?.runLate();
       await identification.idle();
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ reason: describeError(error) }, "late answers of a scan were not waited for");
@@ -206,9 +255,8 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
     done,
     lateDone: takeLate(),
     noteAnswer(address) {
-      const ip = ipv4Number(address);
       // A raw search hears for itself, and takes nobody for up whom it could not reach.
-      if (sweep) noteHost(ip, "");
+      if (sweep) noteHost(formatIp(address), "");
       sweep?.noteAnswer(address);
     },
     get progress() {
@@ -219,4 +267,13 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       sweep?.abort(reason);
     },
   };
+}
+
+function addressesOf({ first, count }: RoutedRange): readonly string[] {
+  const number = ipv4Number(first, first.length - 4);
+  return Array.from({ length: count }, (_, index) => {
+    const address = first.slice();
+    new DataView(address.buffer).setUint32(first.length - 4, number + index);
+    return formatIp(address);
+  });
 }

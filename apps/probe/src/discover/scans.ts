@@ -1,17 +1,17 @@
 import type { CommandData, EventData, ProbeEvent } from "@lanthorn/contract";
 import type { PacedSender } from "@lanthorn/packet-io";
-import { formatIp } from "@lanthorn/packets";
 import { toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { createFactsTaker } from "../hosts/service-facts.ts";
 import type { EventSink } from "../hosts/telling.ts";
-import { ipv4Bytes, ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
+import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import type { Policy } from "./policy.ts";
 import { bothExclusions } from "./exclusions.ts";
+import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
-import { startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
+import { type Remark, startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
 import { type BegunScan, createScansStore } from "./scans-store.ts";
 
 /** Scans that people ask for, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
@@ -42,6 +42,7 @@ interface Running {
   /** Hosts and ports that are not told yet. */
   untoldHosts: EventData<"scan_results">["hosts"];
   untoldPorts: ProbeEvent[];
+  readonly routed: RoutedHosts;
   /** How it is to end when its sweep is aborted. */
   ending: { readonly type: "scan_cancelled" } | { readonly type: "scan_failed"; readonly reason: string } | null;
   progress: number;
@@ -64,11 +65,14 @@ export function createScans(deps: {
   readonly outbox: EventSink;
   readonly policy: Policy;
   readonly sender: Pick<PacedSender, "send">;
-  /** Something looks like many hosts or ports and is none, or a part of a scan was not done. */
-  readonly onPhantom: (code: string, message: string) => void;
+  /** One device looks like many hosts or ports. */
+  readonly onRemark: (remark: Remark) => void;
   /** What a service says of its host. */
   readonly onFinding: ReturnType<typeof createFactsTaker>;
-} & Pick<ScanWorkDeps, "link" | "openScanLink" | "identify" | "deepLook" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
+  /** A part of a scan was not done. */
+  readonly onFault: (code: string, message: string) => void;
+  readonly online6: () => readonly Uint8Array[];
+} & Pick<ScanWorkDeps, "link" | "interfaceName" | "openScanLink" | "routeTo" | "identify" | "deepLook" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
   const running = new Map<string, Running>();
@@ -94,14 +98,14 @@ export function createScans(deps: {
   const takeResults = (scan: Running): ProbeEvent[] => {
     const { untoldPorts: ports } = scan;
     // A host that just spoke is in the table by now.
-    const hosts = scan.untoldHosts.map(({ ip, mac }) => ({ ip, mac: mac || deps.macAt(ip) }));
+    const hosts = scan.untoldHosts.map((host) => ({ ...host, mac: host.mac || deps.macAt(host.ip) }));
     scan.untoldHosts = [];
     scan.untoldPorts = [];
     const results = Array.from({ length: Math.ceil(hosts.length / HOSTS_IN_EVENT) }, (_, index): ProbeEvent => ({
       type: "scan_results", occurred_at: now(),
       data: { scan_id: scan.begun.scan_id, hosts: hosts.slice(index * HOSTS_IN_EVENT, (index + 1) * HOSTS_IN_EVENT) },
     }));
-    return [...results, ...ports];
+    return [...scan.routed.take(), ...results, ...ports];
   };
   const tell = (scan: Running) => {
     const at = clock.monotonic();
@@ -147,24 +151,37 @@ export function createScans(deps: {
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
     const found = {
-      hostsUp: 0, open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
+      hostsUp: 0, routed: createRoutedHosts({ clock }), open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
-    const work = startScanWork({ ...deps, sender: paced, exclusions, framesPerSecond: policy.scanPacketsPerSecond }, plan, {
-      host(ip, mac) {
+    const learn: typeof deps.onFinding = (ip, finding) => {
+      deps.onFinding(ip, finding);
+      scan.routed.learn(ip, finding);
+    };
+    const searchFramesPerSecond = Math.min(plan.packetsPerSecond, plan.isGentle ? policy.packetsPerSecond : Number.POSITIVE_INFINITY);
+    const work = startScanWork({ ...deps, sender: paced, exclusions, framesPerSecond: policy.scanPacketsPerSecond, searchFramesPerSecond }, plan, {
+      host({ ip, mac, isRouted }) {
         scan.hostsUp += 1;
-        scan.untoldHosts.push({ ip: formatIp(ipv4Bytes(ip)), mac });
+        scan.untoldHosts.push({ ip, mac });
+        if (isRouted) scan.routed.add(ip);
       },
       port({ ip, protocol, port }, finding) {
         scan.open.add(`${ip} ${protocol} ${port}`);
-        if (finding?.verdicts && finding.keys) deps.onFinding(ip, { verdicts: finding.verdicts, keys: finding.keys });
+        if (finding?.verdicts && finding.keys) learn(ip, { verdicts: finding.verdicts, keys: finding.keys });
         const { service, version, banner } = finding ?? UNKNOWN;
         scan.untoldPorts.push({
           type: "port_found", occurred_at: now(),
           data: { ip, mac: deps.macAt(ip), port, protocol, state: "open", service, version, banner, scan_id: begun.scan_id },
         });
       },
-      facts: (ip, verdicts) => deps.onFinding(ip, { verdicts, keys: [] }),
-      phantom: deps.onPhantom,
+      facts: (ip, verdicts) => learn(ip, { verdicts, keys: [] }),
+      fault: deps.onFault,
+      counts(ip, counts) {
+        scan.untoldHosts.push({ ip, mac: "", port_counts: counts });
+      },
+      remark(remark) {
+        deps.onRemark(remark);
+        scan.untoldPorts.push({ type: "scan_remark", occurred_at: now(), data: { ...remark, scan_id: begun.scan_id } });
+      },
     });
     const stopTelling = clock.every(TELL_EVERY_MS, () => tell(scan));
     const ending = async () => {
@@ -192,7 +209,10 @@ export function createScans(deps: {
       const { scan_id, target, profile } = command;
       if (running.has(scan_id)) return { refused: "this scan is under way already" };
       if (running.size >= MOST_AT_ONCE) return { refused: `${MOST_AT_ONCE} scans are under way already` };
-      const plan = planScan(command, { link: deps.link(), policy, deepProblem: () => (deps.deepLook ? deps.deepLook.problem() : "this probe has no way to run nmap") });
+      const plan = planScan(command, {
+        link: deps.link(), policy, online6: deps.online6, hasOwnFrames: deps.openScanLink !== null,
+        deepProblem: () => (deps.deepLook ? deps.deepLook.problem() : "this probe has no way to run nmap"),
+      });
       if ("refused" in plan) return plan;
       begin({ scan_id, target, profile }, plan);
       return { hostsTotal: plan.hostsTotal };
@@ -221,7 +241,7 @@ export function createScans(deps: {
       }
     },
     linkChanged(link) {
-      const isOn = ({ plan }: Running) => plan.ranges.every(({ network }) => link?.own.some(({ subnet }) => prefixCovers(subnet, network)));
+      const isOn = ({ plan }: Running) => link !== null && plan.ranges.every(({ network }) => link.own.some(({ subnet }) => prefixCovers(subnet, network)));
       for (const scan of running.values()) if (!isOn(scan)) void fail(scan, "the interface went down or changed its addresses");
     },
     async abort(reason) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatIpv4 } from "@lanthorn/packets";
 import { type AddressPrefix, ipv4Bytes, parsePrefix } from "../observe/address-prefix.ts";
 import { createLink, type Link } from "../observe/link.ts";
-import { createPermutation, planSweep, type SweepPlan } from "./sweep-plan.ts";
+import { planSweep, type SweepPlan } from "./sweep-plan.ts";
 
 function linkWith(...addresses: readonly string[]): Link {
   const own = addresses.map((text) => ({ ip: text.split("/")[0] as string, prefixLength: Number(text.split("/")[1]) }));
@@ -54,20 +54,5 @@ describe("a sweep plan", () => {
 
   test("leaves link-local addresses to listening", () => {
     expect(plan(linkWith("169.254.7.7/16")).ranges).toEqual([]);
-  });
-});
-
-describe("a permutation", () => {
-  test("visits every number once, whatever is drawn, and the same way again", () => {
-    for (const count of [1, 2, 3, 254, 1022, 65_534]) {
-      for (const draw of [0, 0.3, 0.77, 0.999_999]) {
-        const permute = createPermutation(count, () => draw);
-        const visited = [...permute()];
-        expect(new Set(visited).size).toBe(count);
-        expect(visited.length).toBe(count);
-        expect(Math.max(...visited.slice(0, 1000), 0)).toBeLessThan(count);
-        expect([...permute()].slice(0, 50)).toEqual(visited.slice(0, 50));
-      }
-    }
   });
 });

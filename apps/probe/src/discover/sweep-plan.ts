@@ -64,23 +64,3 @@ function outermost(prefixes: readonly AddressPrefix[]): AddressPrefix[] {
     prefixes.every((outer, other) => other === index || !prefixCovers(outer, inner) || (outer.length === inner.length && index < other)),
   );
 }
-
-/**
- * The numbers from 0 to `count` - 1, each once, in an order drawn by `random`: a linear congruential generator over the next power of
- * two, leaving out what is too large. It holds one number, and gives the same order each time it is called.
- * @param count At most 2^24.
- * @see Hull and Dobell 1962, theorem 1: c odd and a - 1 a multiple of 4 visit all residues of 2^k.
- */
-export function createPermutation(count: number, random: () => number): () => Generator<number> {
-  const modulus = 2 ** Math.ceil(Math.log2(Math.max(count, 4)));
-  const multiplier = 4 * Math.floor(random() * (modulus / 4)) + 1;
-  const increment = 2 * Math.floor(random() * (modulus / 2)) + 1;
-  const first = Math.floor(random() * modulus);
-  return function* permute() {
-    let value = first;
-    do {
-      if (value < count) yield value;
-      value = (value * multiplier + increment) % modulus;
-    } while (value !== first);
-  };
-}

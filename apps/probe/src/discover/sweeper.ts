@@ -3,7 +3,8 @@ import { formatPrefix, ipv4Bytes, ipv4Number } from "../observe/address-prefix.t
 import { type Link, ownAddressFor } from "../observe/link.ts";
 import { askAllNodes, askFor } from "./questions.ts";
 import type { QuestionSender } from "./question-sender.ts";
-import { createPermutation, type SweepRange } from "./sweep-plan.ts";
+import { createPermutation } from "../scan/permutation.ts";
+import type { SweepRange } from "./sweep-plan.ts";
 
 /** What one sweep did. */
 export interface SweepSummary {
@@ -60,8 +61,9 @@ export function startSweep(options: {
   let isEnding = false;
 
   function* questions(pass: number): Generator<Uint8Array> {
-    for (const { first, answered, visit } of targets) {
-      for (const index of visit()) {
+    for (const { first, count, answered, visit } of targets) {
+      for (let place = 0; place < count; place += 1) {
+        const index = visit(place);
         const link = options.link();
         if (!link) return;
         const target = ipv4Bytes(first + index);

@@ -94,3 +94,9 @@ export function onlineIpv4(table: HostTable): ReadonlySet<number> {
   const bindings = [...table.all()].flatMap((host) => (host.presence === "online" ? host.bindings : []));
   return new Set(bindings.filter(({ bytes }) => bytes.length === 4).map(({ bytes }) => ipv4Number(bytes)));
 }
+
+/** The IPv6 addresses of hosts that are online. */
+export function onlineIpv6(table: HostTable): readonly Uint8Array[] {
+  const bindings = [...table.all()].flatMap((host) => (host.presence === "online" ? host.bindings : []));
+  return bindings.filter(({ bytes }) => bytes.length === 16).map(({ bytes }) => bytes);
+}

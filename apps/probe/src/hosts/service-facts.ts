@@ -1,9 +1,13 @@
+import { parseMac } from "@lanthorn/packets";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { ServiceFinding } from "../identify/finding.ts";
 import { factsText, KEY_CONFIDENCE, mergeFacts, type ServiceFact } from "./facts.ts";
+import { macKey } from "./host.ts";
 import type { HostTable } from "./host-table.ts";
 import type { Telling } from "./telling.ts";
 
+/** It was tried: nobody else would have answered so. */
+const ROLE_CONFIDENCE = 0.9;
 /** Fields that are about the device and not about one of its services, which have ports of their own. */
 const DEVICE_FIELDS = ["device_type", "os", "os_version", "model"] as const;
 /** Facts of a finding: device fields as believed, and strong identity keys. */
@@ -22,6 +26,19 @@ export function createFactsTaker(deps: { readonly table: HostTable; readonly tel
     if (found.length === 0) return;
     for (const host of deps.table.atAddress(ip).filter(({ presence }) => presence === "online")) {
       host.facts = mergeFacts(host.facts, found);
+      if (factsText(host.facts) !== host.told?.evidence) deps.telling.tellChange(host);
+    }
+  };
+}
+
+/** @returns What to call with what a scan found a device to be for others: it becomes evidence of whoever has the MAC, or the address. */
+export function createRoleTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }) {
+  return (who: { readonly mac: string; readonly ip: string; readonly code: string }): void => {
+    const mac = parseMac(who.mac);
+    const byMac = mac ? deps.table.byMac(macKey(mac)) : undefined;
+    const fact = { field: "role", value: who.code, source: "scan", confidence: ROLE_CONFIDENCE, seen_at: toInstant(deps.clock.now()) };
+    for (const host of byMac ? [byMac] : deps.table.atAddress(who.ip).filter(({ presence }) => presence === "online")) {
+      host.facts = mergeFacts(host.facts, [fact]);
       if (factsText(host.facts) !== host.told?.evidence) deps.telling.tellChange(host);
     }
   };

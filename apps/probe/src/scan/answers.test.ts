@@ -1,5 +1,6 @@
 import { encodeEthernet, encodeIpv4, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, TCP_FLAG } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
+import { createAddressBook } from "./address-book.ts";
 import { readUdpAnswer } from "./scan-udp.ts";
 import { readTcpAnswer, synCookie } from "./tcp-answers.ts";
 
@@ -7,7 +8,8 @@ const ip = (text: string) => parseIp(text) as Uint8Array;
 const [HOST, US] = ["10.66.0.9", "10.66.255.1"];
 const HOST_NUMBER = 0x0a420009;
 const OWN_PORT = 61_234;
-const link = { key: { k0: 1, k1: 2 }, port: OWN_PORT };
+const book = createAddressBook();
+const link = { key: { k0: 1, k1: 2 }, port: OWN_PORT, book };
 
 function packet(from: string, to: string, protocol: number, payload: Uint8Array): Uint8Array {
   const ends = { source: ip(from), destination: ip(to) };
@@ -34,7 +36,7 @@ const readTcp = (frame: Uint8Array) => {
 };
 const readUdp = (frame: Uint8Array) => {
   const read: unknown[] = [];
-  readUdpAnswer({ bytes: frame, offset: 0, length: frame.length }, OWN_PORT, (...answer) => void read.push(answer));
+  readUdpAnswer({ bytes: frame, offset: 0, length: frame.length }, link, (...answer) => void read.push(answer));
   return read;
 };
 const cookie = synCookie(link.key, HOST_NUMBER, 443, OWN_PORT);
@@ -62,8 +64,8 @@ describe("an answer to a datagram", () => {
   const answer = packet(HOST, US, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }));
 
   test("shows an open port, an ICMP error one that is not", () => {
-    expect(readUdp(answer)).toEqual([[HOST_NUMBER, 161, true]]);
-    expect(readUdp(unreachable(3, question))).toEqual([[HOST_NUMBER, 161, false]]);
+    expect(readUdp(answer)).toEqual([[HOST_NUMBER, 161, "open"]]);
+    expect(readUdp(unreachable(3, question))).toEqual([[HOST_NUMBER, 161, "closed"]]);
     expect([readUdp(question), readUdp(unreachable(3, ourSyn))]).toEqual([[], []]);
   });
 

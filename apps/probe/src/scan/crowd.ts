@@ -1,27 +1,56 @@
 import { macKey } from "../hosts/host.ts";
-import type { HostTarget } from "./question-frames.ts";
+import type { HostTarget } from "./question.ts";
+
+/** A MAC that answers for addresses at which nobody is: a router with proxy ARP. */
+export interface ArpProxy {
+  readonly mac: Uint8Array;
+  /** How many it answers for. */
+  readonly addresses: number;
+}
 
 /** Tells hosts from a router that answers ARP for networks behind it, or for every address that is asked for. */
 export interface Crowd {
   /** A host that answered. It is passed on at once, or held back while its MAC may be such a router's. */
   add(host: HostTarget): void;
-  /** All have answered: passes on who was held back, and says which MACs are routers'. */
-  settle(): void;
+  /** All have answered: asks those that are held back for a sign of their own, passes on who gives one, and says which MACs are routers'. */
+  settle(): Promise<void>;
 }
 
-/** Addresses of a MAC that are believed without waiting: a web server has some, a hypervisor's bridge too. */
-const BELIEVED = 16;
-/** No host has more; a router with proxy ARP answers for the whole subnet. */
+/** Addresses of a MAC that are believed without asking: a host with some containers or virtual servers has as many. */
+const BELIEVED = 4;
+/** No host has more, whatever answers at them; a router that makes up a network has. */
 const MOST_ADDRESSES = 512;
+/** So many are asked whether they are there. */
+const MOST_HELD = 4096;
+/** Of a server's many addresses some give no sign, behind its own packet filter; more of them are nobody's. */
+const SILENT = { fewest: 8, share: 0.1 } as const;
 
-/** @param deps.take Told each host that is one. */
+/**
+ * @param deps.take Told each host that is one.
+ * @param deps.areThere Which of some hosts give a sign of their own, beyond ARP.
+ */
 export function createCrowd(deps: {
   readonly take: (host: HostTarget) => void;
-  readonly onProxy: (mac: Uint8Array, addresses: number) => void;
+  readonly areThere: (hosts: readonly HostTarget[]) => Promise<ReadonlySet<number>>;
+  readonly onProxy: (proxy: ArpProxy) => void;
 }): Crowd {
   const addresses = new Map<number, number>();
   const held = new Map<number, HostTarget[]>();
-  const told = new Set<number>();
+  /** How many addresses each was told with. */
+  const told = new Map<number, number>();
+
+  const judge = async (key: number, hosts: readonly HostTarget[], mac: Uint8Array) => {
+    const count = addresses.get(key) ?? 0;
+    const there = await deps.areThere(hosts);
+    const silent = hosts.length - there.size;
+    const isServer = count <= MOST_ADDRESSES && silent < Math.max(SILENT.fewest, hosts.length * SILENT.share);
+    // Who makes up addresses by the hundred makes up their answers, too.
+    const isMadeUp = count > MOST_ADDRESSES && silent < hosts.length / 2;
+    for (const host of hosts) if (isServer || (!isMadeUp && there.has(host.ip))) deps.take(host);
+    if (isServer || count <= (told.get(key) ?? 0)) return;
+    told.set(key, count);
+    deps.onProxy({ mac, addresses: count });
+  };
   return {
     add(host) {
       const key = macKey(host.mac);
@@ -30,19 +59,15 @@ export function createCrowd(deps: {
       if (count <= BELIEVED) return deps.take(host);
       const others = held.get(key);
       if (!others) held.set(key, [host]);
-      else if (others.length < MOST_ADDRESSES) others.push(host);
+      else if (others.length < MOST_HELD) others.push(host);
     },
-    settle() {
-      for (const [key, hosts] of held) {
-        const count = addresses.get(key) ?? 0;
-        const [first] = hosts;
-        if (count <= MOST_ADDRESSES) for (const host of hosts) deps.take(host);
-        else if (first && !told.has(key)) {
-          told.add(key);
-          deps.onProxy(first.mac, count);
-        }
-      }
+    async settle() {
+      const waiting = [...held];
       held.clear();
+      for (const [key, hosts] of waiting) {
+        const [first] = hosts;
+        if (first) await judge(key, hosts, first.mac);
+      }
     },
   };
 }

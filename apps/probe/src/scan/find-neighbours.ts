@@ -1,7 +1,8 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "../observe/address-prefix.ts";
 import { createPermutation } from "./permutation.ts";
-import { createArpWriter, type HostTarget } from "./question-frames.ts";
+import type { HostTarget } from "./question.ts";
+import { createArpWriter } from "./question-frames.ts";
 import { createScanPump, type ScanPump } from "./scan-pump.ts";
 import type { ScanLink } from "./scan-link.ts";
 import { createScanRate } from "./scan-rate.ts";
@@ -14,13 +15,12 @@ export interface NeighbourRange {
   readonly ownIp: number;
 }
 
-/** Who is there on the own link. */
-export interface NeighbourSearch {
+/** Who is there. */
+export interface HostSearch {
   /** Asks for every address until who is there has answered. @throws PacketIoError of sending, and the signal's reason. */
   find(): Promise<void>;
   /** Afterwards: asks the silent once more, and takes answers that come late. @throws As `find`. */
   findLate(): Promise<void>;
-  readonly sent: number;
   /** How far it is, from 0 to 1. */
   readonly progress: number;
 }
@@ -55,7 +55,7 @@ export function createNeighbourSearch(deps: {
   readonly signal: AbortSignal;
   readonly expected: ReadonlySet<number>;
   readonly onFound: (host: HostTarget) => void;
-}): NeighbourSearch {
+}): HostSearch {
   const { clock, ranges } = deps;
   const total = ranges.reduce((sum, { count }) => sum + count, 0);
   const answered = new Uint8Array(total);
@@ -141,9 +141,6 @@ export function createNeighbourSearch(deps: {
       await pump.listen(LATE_REPEAT_MS, () => false);
       await askSilent();
       await pump.listen(LATE_MS - LATE_REPEAT_MS, () => found >= total);
-    },
-    get sent() {
-      return pump.sent;
     },
     get progress() {
       return Math.min(0.99, asked / (total * 2));

@@ -29,3 +29,15 @@ test("spreads neighbours apart, and gives another order for other randomness", (
   expect(near).toBeLessThan(400);
   expect(same).toBeLessThan(10);
 });
+
+test("visits every number once, whatever is drawn, and the same way again", () => {
+  for (const count of [1, 2, 3, 254, 1022, 65_534]) {
+    for (const draw of [0, 0.3, 0.77, 0.999_999]) {
+      const at = createPermutation(count, () => draw);
+      const visited = Array.from({ length: count }, (_, place) => at(place));
+      expect(new Set(visited).size).toBe(count);
+      expect(Math.max(...visited.slice(0, 1000), 0)).toBeLessThan(count);
+      expect(Array.from({ length: Math.min(count, 50) }, (_, place) => at(place))).toEqual(visited.slice(0, 50));
+    }
+  }
+});

@@ -1,29 +1,10 @@
 /** Frames that a scan asks with, written straight into the sender's memory: everything that stays the same is put together once. */
-
-/** Where a host is reached: its IPv4 address, and the MAC that frames for it go to (a router's where it is not on the link). */
-export interface HostTarget {
-  readonly ip: number;
-  /** Six bytes. */
-  readonly mac: Uint8Array;
-}
-
-/** Who asks. */
-export interface Asker {
-  /** Six bytes. */
-  readonly mac: Uint8Array;
-  readonly ip: number;
-  readonly port: number;
-}
+import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
+import { type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer } from "./question.ts";
+import { createEchoWriter6, createTcpWriter6, createUdpWriter6 } from "./question-frames-ipv6.ts";
 
 const ETHERNET_OCTETS = 14;
 const IPV4_OCTETS = 20;
-export const TCP_SYN = 0x02;
-export const TCP_RST = 0x04;
-/** A common size, so that the SYN looks like anybody's. */
-const WINDOW = 64_240;
-/** Maximum segment size, 1460. @see RFC 9293 section 3.2 */
-const MSS_OPTION = [2, 4, 0x05, 0xb4] as const;
-const TIME_TO_LIVE = 64;
 
 /** @see RFC 826 */
 export function createArpWriter({ mac, ip }: Pick<Asker, "mac" | "ip">): (bytes: Uint8Array, at: number, target: number) => number {
@@ -40,15 +21,9 @@ export function createArpWriter({ mac, ip }: Pick<Asker, "mac" | "ip">): (bytes:
   };
 }
 
-export interface TcpQuestion {
-  readonly port: number;
-  readonly flags: number;
-  readonly sequence: number;
-  readonly acknowledgment: number;
-}
-
 /** @see RFC 791 section 3.1, RFC 9293 section 3.1 */
-export function createTcpWriter(asker: Asker): (bytes: Uint8Array, at: number, target: HostTarget, question: TcpQuestion) => number {
+export function createTcpWriter(asker: Asker): Writer<TcpQuestion> {
+  if (asker.address6) return createTcpWriter6({ ...asker, address6: asker.address6 });
   const headerOctets = 20 + MSS_OPTION.length;
   const { template, ipSum, pseudoSum } = ipv4Template(asker, 6, headerOctets);
   const whole = new Uint8Array(ETHERNET_OCTETS + IPV4_OCTETS + headerOctets);
@@ -66,15 +41,14 @@ export function createTcpWriter(asker: Asker): (bytes: Uint8Array, at: number, t
     putWords(bytes, at + 42, acknowledgment);
     bytes[at + 47] = flags;
     const sum = fixedSum + flags + (ip >>> 16) + (ip & 0xffff) + port + (sequence >>> 16) + (sequence & 0xffff);
-    putWord(bytes, at + 50, fold(sum + (acknowledgment >>> 16) + (acknowledgment & 0xffff)));
+    putWord(bytes, at + 50, checksumOf(sum + (acknowledgment >>> 16) + (acknowledgment & 0xffff)));
     return whole.length;
   };
 }
 
 /** A UDP datagram. @param payload At most 400 octets. @see RFC 768 */
-export function createUdpWriter(
-  asker: Asker,
-): (bytes: Uint8Array, at: number, target: HostTarget, question: { readonly port: number; readonly payload: Uint8Array }) => number {
+export function createUdpWriter(asker: Asker): Writer<UdpDatagram> {
+  if (asker.address6) return createUdpWriter6({ ...asker, address6: asker.address6 });
   return (bytes, at, { ip, mac }, { port, payload }) => {
     const length = 8 + payload.length;
     const { template, ipSum, pseudoSum } = ipv4Template(asker, 17, length);
@@ -85,30 +59,41 @@ export function createUdpWriter(
     putWord(bytes, at + 38, length);
     putWord(bytes, at + 40, 0);
     bytes.set(payload, at + 42);
-    const sum = pseudoSum + (ip >>> 16) + (ip & 0xffff) + asker.port + port + length + wordsOf(payload);
+    const sum = pseudoSum + (ip >>> 16) + (ip & 0xffff) + asker.port + port + length + sumOfWords(payload);
     // Zero would mean "no checksum".
-    putWord(bytes, at + 40, fold(sum) || 0xffff);
+    putWord(bytes, at + 40, checksumOf(sum) || 0xffff);
     return ETHERNET_OCTETS + IPV4_OCTETS + length;
   };
 }
 
-/** An ICMP echo request. @see RFC 792 */
-export function createEchoWriter(asker: Asker): (bytes: Uint8Array, at: number, target: HostTarget, sequence: number) => number {
-  const { template, ipSum } = ipv4Template(asker, 1, 8 + ECHO_DATA.length);
+/** An echo request, whose answer brings the sequence number back. @see RFC 792, RFC 4443 section 4.1 */
+export function createEchoWriter(asker: Asker): Writer<number> {
+  if (asker.address6) return createEchoWriter6({ ...asker, address6: asker.address6 });
+  return createIcmpWriter(asker, ECHO_REQUEST, ECHO_DATA);
+}
+
+/** An ICMP timestamp request: some firewalls drop echo requests only. @see RFC 792 */
+export function createTimestampWriter(asker: Asker): Writer<number> {
+  return createIcmpWriter(asker, TIMESTAMP_REQUEST, new Uint8Array(12));
+}
+
+const ECHO_REQUEST = 8;
+const TIMESTAMP_REQUEST = 13;
+
+function createIcmpWriter(asker: Asker, type: number, data: Uint8Array): Writer<number> {
+  const { template, ipSum } = ipv4Template(asker, 1, 8 + data.length);
+  const fixedSum = (type << 8) + asker.port + sumOfWords(data);
   return (bytes, at, { ip, mac }, sequence) => {
     bytes.set(template, at);
     putTarget(bytes, at, { ip, mac, ipSum });
-    bytes.set([8, 0, 0, 0], at + 34);
+    bytes.set([type, 0, 0, 0], at + 34);
     putWord(bytes, at + 38, asker.port);
     putWord(bytes, at + 40, sequence);
-    bytes.set(ECHO_DATA, at + 42);
-    putWord(bytes, at + 36, fold(0x0800 + asker.port + sequence + wordsOf(ECHO_DATA)));
+    bytes.set(data, at + 42);
+    putWord(bytes, at + 36, checksumOf(fixedSum + sequence));
     return template.length;
   };
 }
-
-/** Some firewalls drop an echo request without data. */
-const ECHO_DATA = Uint8Array.from({ length: 32 }, (_, index) => 0x61 + (index % 23));
 
 function ipv4Template({ mac, ip }: Asker, protocol: number, payloadOctets: number): {
   readonly template: Uint8Array; readonly ipSum: number; readonly pseudoSum: number;
@@ -129,29 +114,6 @@ function ipv4Template({ mac, ip }: Asker, protocol: number, payloadOctets: numbe
 
 function putTarget(bytes: Uint8Array, at: number, { ip, mac, ipSum }: HostTarget & { readonly ipSum: number }): void {
   bytes.set(mac, at);
-  putWord(bytes, at + 24, fold(ipSum + (ip >>> 16) + (ip & 0xffff)));
+  putWord(bytes, at + 24, checksumOf(ipSum + (ip >>> 16) + (ip & 0xffff)));
   putWords(bytes, at + 30, ip);
-}
-
-function wordsOf(bytes: Uint8Array): number {
-  let sum = 0;
-  for (let at = 0; at < bytes.length; at += 2) sum += ((bytes[at] as number) << 8) | (bytes[at + 1] ?? 0);
-  return sum;
-}
-
-/** @see RFC 1071 */
-function fold(sum: number): number {
-  let folded = sum;
-  while (folded > 0xffff) folded = (folded & 0xffff) + (folded >>> 16);
-  return ~folded & 0xffff;
-}
-
-function putWord(bytes: Uint8Array, at: number, value: number): void {
-  bytes[at] = value >>> 8;
-  bytes[at + 1] = value;
-}
-
-function putWords(bytes: Uint8Array, at: number, value: number): void {
-  putWord(bytes, at, value >>> 16);
-  putWord(bytes, at + 2, value & 0xffff);
 }

@@ -1,4 +1,5 @@
 import { type AddressSet, openPacketRing, openRawSender, type PacketRing, type RawSender, takeQuietPort } from "@lanthorn/packet-io";
+import { type AddressBook, createAddressBook } from "./address-book.ts";
 import type { HashKey } from "./half-siphash.ts";
 import { createHashKey } from "./half-siphash.ts";
 
@@ -9,6 +10,8 @@ export interface ScanLink {
   /** Our end of every TCP and UDP question. The kernel is silent on it. */
   readonly port: number;
   readonly key: HashKey;
+  /** Of the IPv6 addresses that are asked. */
+  readonly book: AddressBook;
   close(): void;
 }
 
@@ -20,6 +23,8 @@ export function openScanLink(options: {
   readonly interface: string;
   readonly excluded: () => AddressSet;
   readonly random: () => number;
+  /** Another link's, where both ask the same hosts. */
+  readonly book?: AddressBook;
 }): ScanLink {
   const opened: { close(): void }[] = [];
   const close = () => {
@@ -33,7 +38,7 @@ export function openScanLink(options: {
     const { port } = keep(takeQuietPort(options.random));
     const ring = keep(openPacketRing({ interface: options.interface, port }));
     const sender = keep(openRawSender(options));
-    return { sender, ring, port, key: createHashKey(options.random), close };
+    return { sender, ring, port, key: createHashKey(options.random), book: options.book ?? createAddressBook(), close };
   } catch (error) {
     close();
     throw error;

@@ -1,16 +1,24 @@
 import type { Clock } from "@lanthorn/runtime";
+import type { PortCounts } from "@lanthorn/contract";
+import { type ChunkState, createChunkState } from "./chunk-state.ts";
 import { type Chunk, chunksOf } from "./chunks.ts";
 import { createPermutation } from "./permutation.ts";
-import { type Asker, createTcpWriter, type HostTarget, TCP_RST, TCP_SYN } from "./question-frames.ts";
+import { noCounts } from "./port-counts.ts";
+import { type Asker, type HostTarget, TCP_RST, TCP_SYN } from "./question.ts";
+import { createTcpWriter } from "./question-frames.ts";
 import type { ScanLink } from "./scan-link.ts";
 import { createScanPump, type ScanPump } from "./scan-pump.ts";
 import { createScanRate, type ScanRate } from "./scan-rate.ts";
-import { readTcpAnswer, synCookie, type TcpState } from "./tcp-answers.ts";
+import { type FrameView, readTcpAnswer, readTcpSignature, synCookie, type TcpSignature, type TcpState } from "./tcp-answers.ts";
 
 /** A SYN scan of many hosts' ports. */
 export interface PortScan {
-  /** Asks these ports of these hosts. @throws PacketIoError of sending, and the signal's reason. */
-  scan(hosts: readonly HostTarget[], ports: readonly number[]): Promise<void>;
+  /**
+   * Asks these ports of these hosts.
+   * @returns How many ports of each host are in which state, in the hosts' order.
+   * @throws PacketIoError of sending, and the signal's reason.
+   */
+  scan(hosts: readonly HostTarget[], ports: readonly number[]): Promise<readonly PortCounts[]>;
   readonly sent: number;
   /** Questions that need no more asking, of those of the scan that runs: 0 to 1. */
   readonly progress: number;
@@ -19,7 +27,7 @@ export interface PortScan {
 /** Each unanswered question is asked twice; as long as repetitions find something, again. */
 const FEWEST_ROUNDS = 2;
 const MOST_ROUNDS = 6;
-/** After the last question: a LAN answers within milliseconds, a routed host within a few hundred. */
+/** After the last question and the last answer, on a LAN. */
 const QUIET_MS = 120;
 const LONGEST_WAIT_MS = 1500;
 /** Of an answered round, so much found by repetition means that frames get lost. */
@@ -30,30 +38,37 @@ const HOST_RATE_MOST = 20_000;
 const HOST_RATE_LOSSY = 250;
 /** Ports that nobody has open, from 40,000 to 63,999: who has them all open has nothing open, or a firewall answers for it. */
 const DECOYS = 4;
-const DECOYS_OPEN = 3;
 const DECOY_FIRST = 40_000;
 const DECOY_RANGE = 6000;
 
 /**
  * @param deps.framesPerSecond Never more.
  * @param deps.onPort Each open port once, as soon as it answers; other states are not told.
- * @param deps.onPhantom A host that answers on every port; no port of it is told.
+ * @param deps.onPhantom A host that answers on every port; no port of it is told. By a window of nothing a tarpit is known.
+ * @param deps.onSignature What the first SYN-ACK of each host shows.
  */
 export function createPortScan(deps: {
   readonly link: ScanLink;
   readonly asker: Asker;
   readonly framesPerSecond: number;
+  /** How long answers may take: 120 ms unless given. */
+  readonly quietMs?: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
   readonly onPort: (host: HostTarget, port: number) => void;
-  readonly onPhantom: (host: HostTarget) => void;
+  readonly onPhantom: (host: HostTarget, isTarpit: boolean) => void;
+  readonly onSignature: (host: HostTarget, signature: TcpSignature) => void;
 }): PortScan {
   const { link, clock, random } = deps;
   const write = createTcpWriter(deps.asker);
   const decoys = Array.from({ length: DECOYS }, (_, index) => DECOY_FIRST + index * DECOY_RANGE + Math.floor(random() * DECOY_RANGE));
   const portIndex = new Int32Array(65_536);
   const hostIndex = new Map<number, number>();
+  const counts = new Map<number, PortCounts>();
+  /** Hosts that have shown their signature, and those whose window is nothing. */
+  const signed = new Set<number>();
+  const windowless = new Set<number>();
   let current: ChunkState | null = null;
   let questions = 0;
   let settled = 0;
@@ -65,24 +80,36 @@ export function createPortScan(deps: {
     // A half-open connection would keep a place in the host's backlog for a minute.
     pump.urgent((bytes, at) => write(bytes, at, host, { port, flags: TCP_RST, sequence, acknowledgment: 0 }));
   };
-  const take = (ip: number, port: number, state: TcpState) => {
+  const noteSignature = (host: HostTarget, frame: FrameView) => {
+    signed.add(host.ip);
+    const signature = readTcpSignature(frame);
+    if (signature.windowSize === 0) windowless.add(host.ip);
+    deps.onSignature(host, signature);
+  };
+  const take = (frame: FrameView, ip: number, port: number, state: TcpState) => {
     const index = hostIndex.get(ip);
     const host = index === undefined ? undefined : current?.hosts[index];
     if (index === undefined || !host || !current) return;
     heardAt = clock.monotonic();
     if (state === "open") reset(host, port);
+    if (state === "open" && !signed.has(ip)) noteSignature(host, frame);
     if (state === "open" && decoys.includes(port)) current.noteDecoy(index, decoys.indexOf(port));
     const place = portIndex[port] as number;
     if (current.ports[place] !== port || !current.settle(index * current.ports.length + place)) return;
     settled += 1;
     rate.answered();
+    (counts.get(ip) as PortCounts)[state] += 1;
     if (state !== "open") return;
     current.noteOpen(index);
     if (current.isSuspect(index)) current.hold(index, port);
     else deps.onPort(host, port);
   };
   const pump: ScanPump = createScanPump({
-    link, clock, signal: deps.signal, onFrame: (bytes, offset, length) => readTcpAnswer({ bytes, offset, length }, link, take),
+    link, clock, signal: deps.signal,
+    onFrame(bytes, offset, length) {
+      const frame = { bytes, offset, length };
+      readTcpAnswer(frame, link, (ip, port, state) => take(frame, ip, port, state));
+    },
   });
 
   const ask = (bytes: Uint8Array, at: number, host: HostTarget, port: number) =>
@@ -115,7 +142,7 @@ export function createPortScan(deps: {
   };
   const hear = async (isEnough: () => boolean) => {
     const askedAt = clock.monotonic();
-    await pump.listen(LONGEST_WAIT_MS, () => isEnough() || clock.monotonic() - Math.max(askedAt, heardAt) >= QUIET_MS);
+    await pump.listen(LONGEST_WAIT_MS, () => isEnough() || clock.monotonic() - Math.max(askedAt, heardAt) >= (deps.quietMs ?? QUIET_MS));
   };
   /** Who has some decoys open is asked for all again before a port of it is told: the others' answers may have been lost. */
   const judgeSuspects = async (state: ChunkState) => {
@@ -126,7 +153,7 @@ export function createPortScan(deps: {
       await hear(() => false);
     }
     for (const [index, host] of state.hosts.entries()) {
-      if (state.isPhantom(index)) deps.onPhantom(host);
+      if (state.isPhantom(index)) deps.onPhantom(host, windowless.has(host.ip));
       else for (const port of state.heldOf(index)) deps.onPort(host, port);
     }
   };
@@ -140,8 +167,9 @@ export function createPortScan(deps: {
     });
     let perHost = HOST_RATE_FIRST;
     for (let round = 1; round <= MOST_ROUNDS; round += 1) {
-      const first = Math.min(deps.framesPerSecond, chunk.hosts.length * perHost);
-      rate = createScanRate({ first: Math.min(first, 50_000), most: Math.min(deps.framesPerSecond, chunk.hosts.length * HOST_RATE_MOST), least: 500 });
+      // By those that are still asked: the last silent one must not get what all got.
+      const first = Math.min(deps.framesPerSecond, state.hostsLeft * perHost);
+      rate = createScanRate({ first: Math.min(first, 50_000), most: Math.min(deps.framesPerSecond, state.hostsLeft * HOST_RATE_MOST), least: 500 });
       if (round === 1) await askDecoys(state.hosts);
       state.startRound();
       await askRound(state, round < 3 ? () => true : (host) => state.isLossy(host) || state.foundLate);
@@ -157,8 +185,14 @@ export function createPortScan(deps: {
     async scan(hosts, ports) {
       questions = hosts.length * ports.length;
       settled = 0;
+      for (const { ip } of hosts) counts.set(ip, noCounts());
       for (const chunk of chunksOf(hosts, ports)) await scanChunk(chunk);
       current = null;
+      // What stays silent is filtered, in nmap's words.
+      return hosts.map(({ ip }) => {
+        const seen = counts.get(ip) ?? noCounts();
+        return { ...seen, filtered: ports.length - seen.open - seen.closed };
+      });
     },
     get sent() {
       return pump.sent;
@@ -167,85 +201,4 @@ export function createPortScan(deps: {
       return questions === 0 ? 0 : Math.min(0.99, settled / questions);
     },
   };
-}
-
-/** What is known of the questions of one chunk: a bit each, and a few numbers for each host. */
-interface ChunkState extends Chunk<HostTarget> {
-  /** @returns False where it was settled before. */
-  settle(question: number): boolean;
-  isSettled(question: number): boolean;
-  readonly unsettled: number;
-  startRound(): void;
-  readonly settledInRound: number;
-  /** An open port answered a repetition only: frames get lost. */
-  readonly foundLate: boolean;
-  noteOpen(host: number): void;
-  isLossy(host: number): boolean;
-  noteDecoy(host: number, decoy: number): void;
-  /** Has one open: its ports are held until it is known for what it is. */
-  isSuspect(host: number): boolean;
-  hold(host: number, port: number): void;
-  heldOf(host: number): readonly number[];
-  isPhantom(host: number): boolean;
-}
-
-function createChunkState(chunk: Chunk<HostTarget>): ChunkState {
-  const count = chunk.hosts.length * chunk.ports.length;
-  const bits = new Uint8Array(Math.ceil(count / 8));
-  const decoysOpen = new Uint8Array(chunk.hosts.length);
-  const held = new Map<number, number[]>();
-  const lossy = new Uint8Array(chunk.hosts.length);
-  let unsettled = count;
-  let settledInRound = 0;
-  let round = 0;
-  let foundLate = false;
-  return {
-    ...chunk,
-    settle(question) {
-      const bit = 1 << (question & 7);
-      if (((bits[question >>> 3] as number) & bit) !== 0) return false;
-      bits[question >>> 3] = (bits[question >>> 3] as number) | bit;
-      unsettled -= 1;
-      settledInRound += 1;
-      return true;
-    },
-    isSettled: (question) => ((bits[question >>> 3] as number) & (1 << (question & 7))) !== 0,
-    get unsettled() {
-      return unsettled;
-    },
-    startRound() {
-      round += 1;
-      settledInRound = 0;
-      foundLate = false;
-    },
-    get settledInRound() {
-      return settledInRound;
-    },
-    get foundLate() {
-      return foundLate;
-    },
-    noteOpen(host) {
-      if (round < 2) return;
-      foundLate = true;
-      lossy[host] = 1;
-    },
-    isLossy: (host) => lossy[host] === 1,
-    noteDecoy(host, decoy) {
-      decoysOpen[host] = (decoysOpen[host] as number) | (1 << decoy);
-    },
-    isSuspect: (host) => decoysOpen[host] !== 0,
-    hold(host, port) {
-      const ports = held.get(host);
-      if (ports) ports.push(port);
-      else held.set(host, [port]);
-    },
-    heldOf: (host) => held.get(host) ?? [],
-    isPhantom: (host) => bitsSet(decoysOpen[host] as number) >= DECOYS_OPEN,
-  };
-}
-
-function bitsSet(mask: number): number {
-  let count = 0;
-  for (let rest = mask; rest > 0; rest &= rest - 1) count += 1;
-  return count;
 }

@@ -14,6 +14,7 @@ const reason = whyNoNamespaces();
 if (reason) console.warn(`probe scan: ${reason}`);
 
 interface Found {
+  readonly counts: Readonly<Record<string, { readonly tcp: unknown; readonly udp: unknown }>>;
   readonly early: number;
   readonly hosts: readonly string[];
   readonly ports: readonly string[];
@@ -33,9 +34,12 @@ function makeNetwork(...prefixes: readonly string[]): AnsweringNetwork {
   return network;
 }
 
-async function scan(network: AnsweringNetwork, request: { readonly first: string; readonly count: number; readonly ports?: readonly number[]; readonly udpPorts?: readonly number[]; readonly late?: boolean }): Promise<Found> {
-  const { first, count, ports = [], udpPorts = [], late = false } = request;
-  const child = { interface: "lan0", ranges: [[number(first), count, number(SCANNER_IP)]], ports, udpPorts, framesPerSecond: 50_000, late };
+type Beyond = { readonly routed?: object; readonly ipv6?: object };
+
+async function scan(network: AnsweringNetwork, request: Beyond & { readonly first: string; readonly count: number; readonly ports?: readonly number[]; readonly udpPorts?: readonly number[]; readonly late?: boolean }): Promise<Found> {
+  const { first, count, ports = [], udpPorts = [], late = false, ...beyond } = request;
+  const child = {
+    ...beyond, interface: "lan0", ranges: [[number(first), count, number(SCANNER_IP)]], ports, udpPorts, framesPerSecond: 50_000, late };
   const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD, JSON.stringify(child)];
   const { stdout } = await promisify(execFile)("ip", ["netns", "exec", network.scanner, ...node], { timeout: 60_000 });
   return JSON.parse(stdout) as Found;
@@ -83,7 +87,7 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
   test("takes a MAC that answers for thousands of addresses for a router, and not for thousands of hosts", async () => {
     const network = makeNetwork("10.66.0.0/20");
     const { hosts, phantoms } = await scan(network, { first: "10.66.0.1", count: 4094 });
-    expect([hosts.length, phantoms]).toEqual([16, [`${network.answererMac} 4094`]]);
+    expect([hosts.length, phantoms]).toEqual([4, [`${network.answererMac} 4094`]]);
   });
 
   test("ends when who is awake has answered, and takes who answers late after that", async () => {
@@ -103,5 +107,70 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i tcp dport != { 22, 443 } drop"], nft.env);
     const { ports } = await scan(network, { first: "10.66.0.0", count: 16, ports: range(1, 1000) });
     expect(ports.toSorted()).toEqual(range(0, 15).flatMap((last) => [22, 443].map((port) => `10.66.0.${last} tcp ${port}`)).toSorted());
+  });
+
+  test("counts what is closed and filtered, in nmap's words", async () => {
+    const network = makeNetwork("10.66.0.0/29");
+    await network.listen([22]);
+    await network.serveUdp("10.66.0.3", [53]);
+    const nft = (await unpackDebianPackages(["nftables"])).command("nft");
+    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.66.0.3 tcp dport 24-25 drop; add rule ip f i ip daddr 10.66.0.3 udp dport 161 drop"], nft.env);
+    const { counts } = await scan(network, { first: "10.66.0.3", count: 1, ports: range(20, 29), udpPorts: [53, 69, 161] });
+    expect(counts).toEqual({ "10.66.0.3": {
+      tcp: { open: 1, closed: 7, filtered: 2, "open|filtered": 0 }, udp: { open: 1, closed: 1, filtered: 0, "open|filtered": 1 },
+    } });
+  });
+
+  test("takes what answers ARP and nothing else for a router with proxy ARP, and tells the hosts that are really there", async () => {
+    const network = makeNetwork("10.66.0.1/32", "10.66.0.100/30");
+    // It answers ARP for the whole /24, and has a way to nobody but its own.
+    network.run("sysctl", ["-qw", "net.ipv4.conf.lan0.proxy_arp=1", "net.ipv4.neigh.lan0.proxy_delay=0", "net.ipv4.ip_forward=1"]);
+    network.run("ip", ["link", "add", "behind0", "type", "veth", "peer", "name", "behind1"]);
+    network.run("ip", ["link", "set", "behind1", "up"]);
+    network.run("ip", ["link", "set", "behind0", "up"]);
+    network.run("ip", ["route", "add", "10.66.0.0/24", "dev", "behind0"]);
+    const { hosts, phantoms } = await scan(network, { first: "10.66.0.1", count: 254 });
+    expect(phantoms).toEqual([`${network.answererMac} 254`]);
+    for (const last of [100, 101, 102, 103]) expect(hosts.map((host) => host.split(" ")[0])).toContain(`10.66.0.${last}`);
+    expect(hosts.length).toBeLessThanOrEqual(9);
+  });
+
+  test("finds hosts behind a router by their own answers, and not by what the router says of the others", async () => {
+    const network = makeNetwork("10.66.0.1/32", "10.99.0.16/29", "10.99.1.7/32");
+    network.route("10.99.0.0/16", "10.66.0.1");
+    await network.listen([22]);
+    const nft = (await unpackDebianPackages(["nftables"])).command("nft");
+    // One answers no echo, another nothing but a SYN.
+    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.99.0.17 icmp type echo-request drop; add rule ip f i ip daddr 10.99.0.18 tcp dport != 22 drop; add rule ip f i ip daddr 10.99.0.18 meta l4proto != tcp drop"], nft.env);
+    const { hosts, ports, phantoms } = await scan(network, {
+      first: "10.66.0.1", count: 1, ports: [22, 23], routed: { gateway: "10.66.0.1", ranges: [["10.99.0.0", 512]] },
+    });
+    const truth = [...range(16, 23).map((last) => `10.99.0.${last}`), "10.99.1.7"];
+    expect([hosts.toSorted(), phantoms]).toEqual([truth.map((ip) => `${ip} ${network.answererMac}`).toSorted(), []]);
+    expect(ports.toSorted()).toEqual(truth.map((ip) => `${ip} tcp 22`).toSorted());
+  });
+
+  test("says that a firewall answers for a network behind a router, and tells none of its addresses", async () => {
+    const network = makeNetwork("10.66.0.1/32", "10.99.0.0/24");
+    network.route("10.99.0.0/16", "10.66.0.1");
+    const nft = (await unpackDebianPackages(["nftables"])).command("nft");
+    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.99.0.0/24 ip daddr != 10.99.0.9 meta l4proto != tcp drop"], nft.env);
+    const { hosts, phantoms } = await scan(network, { first: "10.66.0.1", count: 1, routed: { gateway: "10.66.0.1", ranges: [["10.99.0.0", 256]] } });
+    expect([hosts, phantoms]).toEqual([[`10.99.0.9 ${network.answererMac}`], ["firewall 255"]]);
+  });
+
+  test("finds hosts and their ports by IPv6: those of a small prefix, those that were seen, and those that answer all nodes", async () => {
+    const network = makeNetwork();
+    network.addIpv6("fd66::10", "fd66::11", "fd66::aaaa:1");
+    await network.listen([22, 8443]);
+    const small = await scan(network, { first: "10.66.0.1", count: 0, ports: [22, 23], ipv6: { prefix: "fd66::/120", sources: ["fd66::1"], observed: [] } });
+    expect(small.hosts.toSorted()).toEqual(["fd66::10", "fd66::11"].map((ip) => `${ip} ${network.answererMac}`));
+    expect(small.ports.toSorted()).toEqual(["fd66::10 tcp 22", "fd66::11 tcp 22"]);
+    expect(small.counts["fd66::10"]).toEqual({ tcp: { open: 1, closed: 1, filtered: 0, "open|filtered": 0 }, udp: { open: 0, closed: 0, filtered: 0, "open|filtered": 0 } });
+    const large = await scan(network, { first: "10.66.0.1", count: 0, ports: [8443], ipv6: { prefix: "fd66::/64", sources: ["fd66::1"], observed: ["fd66::11", "fd66::12"] } });
+    expect(large.hosts).toContain(`fd66::11 ${network.answererMac}`);
+    // To all nodes the kernel answers from one of its addresses in the prefix.
+    expect(large.hosts.length).toBeGreaterThanOrEqual(2);
+    expect(large.ports).toHaveLength(large.hosts.length);
   });
 });

@@ -1,43 +1,52 @@
-import type { Clock } from "@lanthorn/runtime";
-import { createCrowd } from "./crowd.ts";
-import { createNeighbourSearch, type NeighbourRange } from "./find-neighbours.ts";
-import type { HostTarget } from "./question-frames.ts";
+import type { PortCounts } from "@lanthorn/contract";
+import { type ArpProxy, createCrowd } from "./crowd.ts";
+import type { NeighbourRange } from "./find-neighbours.ts";
+import type { Neighbours6 } from "./find-neighbours-ipv6.ts";
+import { noCounts } from "./port-counts.ts";
+import type { HostTarget } from "./question.ts";
 import type { ScanLink } from "./scan-link.ts";
-import { createPortScan } from "./scan-ports.ts";
+import { neighbourPart, neighbourPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
+import { createPortScan, type PortScan } from "./scan-ports.ts";
 import { scanUdp } from "./scan-udp.ts";
+import { findSignsOfLife } from "./signs-of-life.ts";
+import type { TcpSignature } from "./tcp-answers.ts";
+import type { AddressBook } from "./address-book.ts";
 
 /** What is to be found out, and whom it is told. */
-export interface ScanRunDeps {
-  readonly openLink: () => ScanLink;
-  /** Our own MAC, six bytes. */
-  readonly mac: Uint8Array;
+export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
+  /** @param book Another link's numbers of IPv6 addresses. */
+  readonly openLink: (book?: AddressBook) => ScanLink;
+  /** Our own addresses, both families. */
+  readonly own: readonly Uint8Array[];
   readonly ranges: readonly NeighbourRange[];
+  /** Whether hosts of the ranges are looked for here, and not by somebody slower. */
+  readonly searchesRanges: boolean;
+  /** Never more while hosts are looked for. */
+  readonly searchFramesPerSecond: number;
+  readonly neighbours6: readonly Neighbours6[];
+  readonly routed: readonly RoutedTarget[];
   readonly tcpPorts: readonly number[];
   readonly udpPorts: readonly number[];
-  /** Never more. */
-  readonly framesPerSecond: number;
-  /** Addresses where somebody was lately: they are waited for. */
-  readonly expected: ReadonlySet<number>;
-  readonly clock: Clock;
-  /** In [0, 1). */
-  readonly random: () => number;
-  readonly signal: AbortSignal;
-  /** Each host once. */
-  readonly onHost: (host: HostTarget) => void;
+  /** Each host once. @param isRouted It is behind a router, whose MAC it is told with. */
+  readonly onHost: (host: HostTarget, isRouted: boolean) => void;
   /** Each open port once. */
   readonly onPort: (host: HostTarget, protocol: "tcp" | "udp", port: number) => void;
-  /** A host that answers on every port; no port of it is told. */
-  readonly onPhantom: (host: HostTarget) => void;
-  /** A MAC that answers for more addresses than a host has; but for the first few, they are not told. */
-  readonly onProxy: (mac: Uint8Array, addresses: number) => void;
+  /** Once for each host whose ports were asked, behind its open ports. */
+  readonly onCounts: (host: HostTarget, counts: { readonly tcp: PortCounts; readonly udp: PortCounts }) => void;
+  /** What the first SYN-ACK of a host shows. */
+  readonly onSignature: (host: HostTarget, signature: TcpSignature) => void;
+  /** A host that answers on every port; no port of it is told. A tarpit lets nobody send it anything. */
+  readonly onPhantom: (host: HostTarget, isTarpit: boolean) => void;
+  /** A MAC that answers for addresses at which nobody is; but for the first few, they are not told. */
+  readonly onProxy: (proxy: ArpProxy) => void;
+  /** Something answers TCP for so many routed addresses that it cannot be hosts; they are not told. */
+  readonly onFirewall: (addresses: number) => void;
 }
 
 /** One scan, through frames of its own. */
 export interface ScanRun {
-  /** Finds who is there, then what is open. @throws PacketIoError, and the signal's reason. */
-  run(): Promise<void>;
-  /** Instead, where the hosts are known: only what is open. @throws As `run`. */
-  scanHosts(hosts: readonly HostTarget[]): Promise<void>;
+  /** Finds who is there, then what is open. @param known Hosts that are known to be there. @throws PacketIoError, and the signal's reason. */
+  run(known: readonly HostTarget[]): Promise<void>;
   /** Afterwards: takes late answers, and looks at the ports of who gave them. @throws As `run`. */
   runLate(): Promise<void>;
   readonly sent: number;
@@ -53,27 +62,43 @@ const SEARCH_SHARE = 0.1;
 export function openScanRun(deps: ScanRunDeps): ScanRun {
   const link = deps.openLink();
   let hosts: HostTarget[] = [];
-  const take = (host: HostTarget) => {
+  const takeAs = (isRouted: boolean) => (host: HostTarget) => {
     hosts.push(host);
-    deps.onHost(host);
+    deps.onHost(host, isRouted);
   };
-  const crowd = createCrowd({ take, onProxy: deps.onProxy });
-  const search = createNeighbourSearch({ ...deps, link, onFound: (host) => crowd.add(host) });
-  const scans = deps.ranges.map((range) => ({
-    range,
-    ports: createPortScan({
-      ...deps, link, asker: { mac: deps.mac, ip: range.ownIp, port: link.port }, onPort: (host, port) => deps.onPort(host, "tcp", port),
-    }),
-  }));
+  const partOf = (host: HostTarget) => parts.find((part) => part.holds(host));
+  const crowd = createCrowd({
+    take: takeAs(false), onProxy: deps.onProxy,
+    async areThere(some) {
+      const asker = some[0] && partOf(some[0])?.asker();
+      return asker ? findSignsOfLife(some, { ...deps, link, asker }) : new Set();
+    },
+  });
+  const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);
+  const near = { ...deps, framesPerSecond, link, onFound: (host: HostTarget) => crowd.add(host) };
+  const far = { ...deps, framesPerSecond, link, onFound: takeAs(true) };
+  const ranges = deps.ranges.map((range) => neighbourPart(near, range));
+  const others = [...deps.neighbours6.map((one) => neighbourPart6(near, one)), ...deps.routed.map((target) => routedPart(far, target))];
+  const parts: readonly ScanPart[] = [...ranges, ...others];
+  const searched = deps.searchesRanges ? parts : others;
+  const scans = new Map<ScanPart, PortScan>();
+  const scanOf = (part: ScanPart): PortScan => {
+    const scan = scans.get(part) ?? createPortScan({
+      ...deps, link, asker: part.asker(), onPort: (host, port) => deps.onPort(host, "tcp", port),
+      ...(part.quietMs === undefined ? {} : { quietMs: part.quietMs }),
+    });
+    scans.set(part, scan);
+    return scan;
+  };
   /** By a link of its own, so that it takes its time beside TCP and not after it. */
-  const lookAtUdp = async (range: NeighbourRange, some: readonly HostTarget[]) => {
-    if (deps.udpPorts.length === 0) return;
+  const lookAtUdp = async (part: ScanPart, some: readonly HostTarget[]): Promise<readonly PortCounts[]> => {
+    if (deps.udpPorts.length === 0) return [];
     // The protocols' questions are part of naming services, which a quiet daemon has not loaded.
     const { udpQuestions } = await import("./udp-questions.ts");
-    const udpLink = deps.openLink();
+    const udpLink = deps.openLink(link.book);
     try {
-      await scanUdp({
-        ...deps, link: udpLink, asker: { mac: deps.mac, ip: range.ownIp, port: udpLink.port }, hosts: some,
+      return await scanUdp({
+        ...deps, link: udpLink, asker: { ...part.asker(), port: udpLink.port }, hosts: some,
         questions: udpQuestions(deps.udpPorts, deps.random), onPort: (host, port) => deps.onPort(host, "udp", port),
       });
     } finally {
@@ -84,33 +109,33 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     const some = hosts;
     hosts = [];
     if (deps.tcpPorts.length === 0) return;
-    for (const { range, ports } of scans) {
-      const here = some.filter(({ ip }) => ip >= range.first && ip < range.first + range.count);
-      if (here.length > 0) await Promise.all([ports.scan(here, deps.tcpPorts), lookAtUdp(range, here)]);
+    for (const part of parts) {
+      const here = some.filter((host) => partOf(host) === part);
+      if (here.length === 0) continue;
+      const [tcp, udp] = await Promise.all([scanOf(part).scan(here, deps.tcpPorts), lookAtUdp(part, here)]);
+      here.forEach((host, index) => deps.onCounts(host, { tcp: tcp[index] ?? noCounts(), udp: udp[index] ?? noCounts() }));
     }
   };
   return {
-    async run() {
-      await search.find();
-      crowd.settle();
-      await lookAtPorts();
-    },
-    async scanHosts(known) {
-      hosts = [...known];
+    async run(known) {
+      hosts.push(...known);
+      for (const { search } of searched) await search.find();
+      await crowd.settle();
       await lookAtPorts();
     },
     async runLate() {
-      await search.findLate();
-      crowd.settle();
+      for (const { search } of searched) await search.findLate();
+      await crowd.settle();
       await lookAtPorts();
     },
     get sent() {
       return link.sender.counters().sent;
     },
     get progress() {
-      if (deps.tcpPorts.length === 0) return search.progress;
-      const done = scans.reduce((sum, { ports }) => sum + ports.progress, 0) / scans.length;
-      return search.progress * SEARCH_SHARE + done * (1 - SEARCH_SHARE);
+      const share = (some: readonly ScanPart[], of: (part: ScanPart) => number) => some.reduce((sum, part) => sum + of(part), 0) / Math.max(1, some.length);
+      const found = share(searched, ({ search }) => search.progress);
+      if (deps.tcpPorts.length === 0) return found;
+      return found * SEARCH_SHARE + share(parts, (part) => scans.get(part)?.progress ?? 0) * (1 - SEARCH_SHARE);
     },
     close: () => link.close(),
   };

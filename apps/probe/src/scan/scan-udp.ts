@@ -1,9 +1,14 @@
+import type { PortCounts } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "../observe/address-prefix.ts";
-import { type Asker, createUdpWriter, type HostTarget } from "./question-frames.ts";
+import { wordAt } from "./frame-words.ts";
+import { noCounts } from "./port-counts.ts";
+import type { Asker, HostTarget } from "./question.ts";
+import { createUdpWriter } from "./question-frames.ts";
 import type { ScanLink } from "./scan-link.ts";
 import { createScanPump } from "./scan-pump.ts";
 import { createScanRate } from "./scan-rate.ts";
+import { type AnswerKey, type FrameView, IPV4, payloadAt, readError, readError6, sourceNumber, UDP } from "./tcp-answers.ts";
 
 /** A port and what its protocol is asked by. */
 export interface UdpQuestion {
@@ -21,14 +26,19 @@ const ROUND_MS = 450;
 const HOST_RATE = 50;
 const FIRST_DRAWN_PORT = 1024;
 
-const IPV4 = 0x0800;
-const UDP = 17;
-const ICMP = 1;
+/** @see RFC 792, RFC 4443 section 3.1 */
+const PORT_UNREACHABLE = 3;
+const PORT_UNREACHABLE6 = 4;
+
+/** What came back of a datagram, in nmap's words; nothing is `open|filtered`. */
+type UdpState = "open" | "closed" | "filtered";
+const STATES: readonly UdpState[] = ["open", "closed", "filtered"];
 
 /**
- * Asks UDP ports by questions of their protocols. Only who answers is open; who refuses by ICMP is closed and not asked again; silence
- * is `open|filtered`, and not told.
+ * Asks UDP ports by questions of their protocols. Only who answers is open; who refuses by ICMP is closed or filtered and not asked
+ * again; silence is `open|filtered`.
  * @param options.onPort Each open port once, as it answers.
+ * @returns How many ports of each host are in which state, in the hosts' order.
  * @throws PacketIoError of sending, and the signal's reason.
  */
 export async function scanUdp(options: {
@@ -40,23 +50,23 @@ export async function scanUdp(options: {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onPort: (host: HostTarget, port: number) => void;
-}): Promise<void> {
+}): Promise<readonly PortCounts[]> {
   const { hosts, questions, clock, link } = options;
   const settled = new Uint8Array(hosts.length * questions.length);
   const hostIndex = new Map(hosts.map(({ ip }, index) => [ip, index]));
   const questionIndex = new Map(questions.map(({ port }, index) => [port, index]));
   const drawn = questions.findIndex(({ answersFromAnyPort }) => answersFromAnyPort);
   const write = createUdpWriter(options.asker);
-  const settle = (ip: number, question: number, isOpen: boolean) => {
+  const settle = (ip: number, question: number, state: UdpState) => {
     const host = hostIndex.get(ip);
-    if (host === undefined || question < 0 || settled[host * questions.length + question] === 1) return;
-    settled[host * questions.length + question] = 1;
-    if (isOpen) options.onPort(hosts[host] as HostTarget, (questions[question] as UdpQuestion).port);
+    if (host === undefined || question < 0 || settled[host * questions.length + question] !== 0) return;
+    settled[host * questions.length + question] = 1 + STATES.indexOf(state);
+    if (state === "open") options.onPort(hosts[host] as HostTarget, (questions[question] as UdpQuestion).port);
   };
   const onFrame = (bytes: Uint8Array, offset: number, length: number) => {
-    readUdpAnswer({ bytes, offset, length }, link.port, (ip, port, isOpen) => {
-      const question = questionIndex.get(port) ?? (isOpen && port >= FIRST_DRAWN_PORT ? drawn : -1);
-      settle(ip, question, isOpen);
+    readUdpAnswer({ bytes, offset, length }, link, (ip, port, state) => {
+      const question = questionIndex.get(port) ?? (state === "open" && port >= FIRST_DRAWN_PORT ? drawn : -1);
+      settle(ip, question, state);
     });
   };
   const pump = createScanPump({ link, clock, signal: options.signal, onFrame });
@@ -69,7 +79,7 @@ export async function scanUdp(options: {
       const host = hosts[place % hosts.length];
       const question = questions[Math.floor(place / hosts.length)];
       if (!host || !question) return -1;
-      const isSettled = settled[(place % hosts.length) * questions.length + Math.floor(place / hosts.length)] === 1;
+      const isSettled = settled[(place % hosts.length) * questions.length + Math.floor(place / hosts.length)] !== 0;
       const next = isSettled ? undefined : question.payloads[payload];
       payload += 1;
       if (payload >= question.payloads.length || !next) {
@@ -78,32 +88,28 @@ export async function scanUdp(options: {
       }
       return next ? write(bytes, at, host, { port: question.port, payload: next }) : 0;
     }, rate);
-    await pump.listen(ROUND_MS, () => settled.every((one) => one === 1));
+    await pump.listen(ROUND_MS, () => settled.every((one) => one !== 0));
   }
+  return hosts.map((_, host) => {
+    const counts = noCounts();
+    for (const one of settled.subarray(host * questions.length, (host + 1) * questions.length)) counts[STATES[one - 1] ?? "open|filtered"] += 1;
+    return counts;
+  });
 }
 
-/** Reads a datagram to our port, or an ICMP error about one of ours. @param take Told the host, its port, and whether it answered. */
-export function readUdpAnswer(
-  { bytes, offset, length }: { readonly bytes: Uint8Array; readonly offset: number; readonly length: number },
-  ownPort: number,
-  take: (ip: number, port: number, isOpen: boolean) => void,
-): void {
-  if (length < 42 || word(bytes, offset + 12) !== IPV4) return;
-  const header = offset + 14;
-  const at = header + ((bytes[header] as number) & 15) * 4;
-  if (at + 8 > offset + length) return;
-  if (bytes[header + 9] === UDP) {
-    if (word(bytes, at + 2) === ownPort) take(ipv4Number(bytes, header + 12), word(bytes, at), true);
+/** Reads a datagram to our port, or an ICMP error about one of ours. @param take Told the host's number, its port and state. */
+export function readUdpAnswer(frame: FrameView, link: Pick<AnswerKey, "port" | "book">, take: (ip: number, port: number, state: UdpState) => void): void {
+  const { bytes, offset } = frame;
+  const at = payloadAt(frame);
+  if (at < 0) return;
+  const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
+  const protocol = bytes[offset + (isIpv4 ? 23 : 20)] as number;
+  if (protocol === UDP) {
+    if (wordAt(bytes, at + 2) === link.port) take(sourceNumber(frame, link.book), wordAt(bytes, at), "open");
     return;
   }
-  const inner = at + 8;
-  // Destination Unreachable; our own header is behind it. @see RFC 792
-  if (bytes[header + 9] !== ICMP || bytes[at] !== 3 || inner + 20 > offset + length || bytes[inner + 9] !== UDP) return;
-  const innerAt = inner + ((bytes[inner] as number) & 15) * 4;
-  if (innerAt + 4 > offset + length || word(bytes, innerAt) !== ownPort) return;
-  take(ipv4Number(bytes, inner + 16), word(bytes, innerAt + 2), false);
-}
-
-function word(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+  const about = isIpv4 ? readError(frame, at, protocol) : readError6(frame, at, protocol);
+  if (!about || about.protocol !== UDP || wordAt(bytes, about.at) !== link.port) return;
+  const isClosed = about.code === (isIpv4 ? PORT_UNREACHABLE : PORT_UNREACHABLE6);
+  take(isIpv4 ? ipv4Number(bytes, about.addressAt) : link.book.find(bytes, about.addressAt), wordAt(bytes, about.at + 2), isClosed ? "closed" : "filtered");
 }

@@ -1,17 +1,48 @@
 import { ipv4Number } from "../observe/address-prefix.ts";
+import type { AddressBook } from "./address-book.ts";
+import { wordAt } from "./frame-words.ts";
 import { type HashKey, halfSipHash } from "./half-siphash.ts";
 
 /** What came back of a TCP question, in nmap's words. */
 export type TcpState = "open" | "closed" | "filtered";
 
-const IPV4 = 0x0800;
-const TCP = 6;
-const ICMP = 1;
+/** A frame where the kernel wrote it; not kept. */
+export interface FrameView {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What answers are told from everything else by. */
+export interface AnswerKey {
+  readonly key: HashKey;
+  readonly port: number;
+  readonly book: Pick<AddressBook, "find">;
+}
+
+/** What a SYN-ACK shows of who sent it: the material of fingerprints, and by a window of nothing a tarpit. */
+export interface TcpSignature {
+  readonly timeToLive: number;
+  readonly windowSize: number;
+  /** As they were sent; at most 40 octets, a copy. */
+  readonly options: Uint8Array;
+}
+
+export const IPV4 = 0x0800;
+export const IPV6 = 0x86dd;
+export const TCP = 6;
+export const UDP = 17;
+export const ICMP = 1;
+export const ICMPV6 = 58;
+/** Destination Unreachable. @see RFC 792, RFC 4443 section 3.1 */
+export const UNREACHABLE = 3;
+export const UNREACHABLE6 = 1;
 const SYN_ACK = 0x12;
 const RST = 0x04;
-const UNREACHABLE = 3;
 /** Net, host, protocol, port, and the three that say "prohibited". @see RFC 1812 section 5.2.7.1 */
 const FILTERED_CODES: ReadonlySet<number> = new Set([0, 1, 2, 3, 9, 10, 13]);
+/** No route, prohibited, beyond scope, unreachable, port, policy, rejected. @see RFC 4443 section 3.1 */
+const FILTERED_CODES6: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6]);
 
 /** The sequence number of the SYN to a port of a host: only who saw it, or holds the key, can answer it. */
 export function synCookie(key: HashKey, ip: number, port: number, ownPort: number): number {
@@ -20,38 +51,76 @@ export function synCookie(key: HashKey, ip: number, port: number, ownPort: numbe
 
 /**
  * Reads an answer to a SYN of ours. What does not prove by its cookie that it answers one is nothing.
- * @param bytes Holds a frame from `offset` on; not kept.
- * @param take Told host, port, state and, for an open port, the sequence number to reset it by.
+ * @param take Told the host's number, port and state.
  */
-export function readTcpAnswer(
-  { bytes, offset, length }: { readonly bytes: Uint8Array; readonly offset: number; readonly length: number },
-  { key, port: ownPort }: { readonly key: HashKey; readonly port: number },
-  take: (ip: number, port: number, state: TcpState) => void,
-): void {
-  if (length < 54 || word(bytes, offset + 12) !== IPV4) return;
-  const header = offset + 14;
-  const headerLength = ((bytes[header] as number) & 15) * 4;
-  const at = header + headerLength;
-  if (bytes[header + 9] === TCP && at + 20 <= offset + length) {
-    const ip = ipv4Number(bytes, header + 12);
-    const port = word(bytes, at);
+export function readTcpAnswer(frame: FrameView, link: AnswerKey, take: (ip: number, port: number, state: TcpState) => void): void {
+  const { bytes, offset, length } = frame;
+  const { key, port: ownPort } = link;
+  const at = payloadAt(frame);
+  if (at < 0) return;
+  const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
+  const protocol = bytes[offset + (isIpv4 ? 23 : 20)] as number;
+  if (protocol === TCP && at + 20 <= offset + length) {
+    if (wordAt(bytes, at + 2) !== ownPort) return;
+    const ip = sourceNumber(frame, link.book);
+    const port = wordAt(bytes, at);
     const acknowledged = (ipv4Number(bytes, at + 8) - 1) >>> 0;
-    if (word(bytes, at + 2) !== ownPort || acknowledged !== synCookie(key, ip, port, ownPort)) return;
+    if (ip < 0 || acknowledged !== synCookie(key, ip, port, ownPort)) return;
     const flags = bytes[at + 13] as number;
     if ((flags & SYN_ACK) === SYN_ACK) take(ip, port, "open");
     else if ((flags & RST) !== 0) take(ip, port, "closed");
     return;
   }
-  // An ICMP error holds our header and the first eight octets behind it: ports and sequence number. @see RFC 792
-  if (bytes[header + 9] !== ICMP || bytes[at] !== UNREACHABLE || !FILTERED_CODES.has(bytes[at + 1] as number)) return;
-  const inner = at + 8;
-  const innerAt = inner + ((bytes[inner] as number) & 15) * 4;
-  if (innerAt + 8 > offset + length || bytes[inner + 9] !== TCP || word(bytes, innerAt) !== ownPort) return;
-  const ip = ipv4Number(bytes, inner + 16);
-  const port = word(bytes, innerAt + 2);
-  if (ipv4Number(bytes, innerAt + 4) === synCookie(key, ip, port, ownPort)) take(ip, port, "filtered");
+  const about = isIpv4 ? readError(frame, at, protocol) : readError6(frame, at, protocol);
+  if (!about || about.protocol !== TCP || wordAt(bytes, about.at) !== ownPort) return;
+  if (!(isIpv4 ? FILTERED_CODES : FILTERED_CODES6).has(about.code)) return;
+  const ip = isIpv4 ? ipv4Number(bytes, about.addressAt) : link.book.find(bytes, about.addressAt);
+  const port = wordAt(bytes, about.at + 2);
+  if (ip >= 0 && ipv4Number(bytes, about.at + 4) === synCookie(key, ip, port, ownPort)) take(ip, port, "filtered");
 }
 
-function word(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+/** Reads the signature of a SYN-ACK that `readTcpAnswer` took for one. */
+export function readTcpSignature(frame: FrameView): TcpSignature {
+  const { bytes, offset, length } = frame;
+  const at = Math.max(payloadAt(frame), 0);
+  const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
+  const end = Math.min(at + ((bytes[at + 12] as number) >> 4) * 4, offset + length);
+  return { timeToLive: bytes[offset + (isIpv4 ? 22 : 21)] as number, windowSize: wordAt(bytes, at + 14), options: bytes.slice(at + 20, end) };
+}
+
+/** Where what an IP header carries begins, at least eight octets of it; -1 for frames of other protocols. */
+export function payloadAt({ bytes, offset, length }: FrameView): number {
+  if (length < 42) return -1;
+  const etherType = wordAt(bytes, offset + 12);
+  const at = etherType === IPV4 ? offset + 14 + ((bytes[offset + 14] as number) & 15) * 4 : offset + 54;
+  return (etherType === IPV4 || etherType === IPV6) && at + 8 <= offset + length ? at : -1;
+}
+
+/** The number of the address that a frame comes from, -1 for an IPv6 address that was not asked. */
+export function sourceNumber({ bytes, offset }: FrameView, book: Pick<AddressBook, "find">): number {
+  return wordAt(bytes, offset + 12) === IPV4 ? ipv4Number(bytes, offset + 26) : book.find(bytes, offset + 22);
+}
+
+/** What an ICMP error says of a packet of ours: where the address that it went to lies, and the first eight octets behind its header. */
+export interface IcmpError {
+  readonly code: number;
+  readonly protocol: number;
+  readonly addressAt: number;
+  readonly at: number;
+}
+
+/** @see RFC 792 */
+export function readError({ bytes, offset, length }: FrameView, at: number, protocol: number): IcmpError | null {
+  const inner = at + 8;
+  if (protocol !== ICMP || bytes[at] !== UNREACHABLE || inner + 20 > offset + length) return null;
+  const innerAt = inner + ((bytes[inner] as number) & 15) * 4;
+  if (innerAt + 8 > offset + length) return null;
+  return { code: bytes[at + 1] as number, protocol: bytes[inner + 9] as number, addressAt: inner + 16, at: innerAt };
+}
+
+/** @see RFC 4443 section 3.1 */
+export function readError6({ bytes, offset, length }: FrameView, at: number, protocol: number): IcmpError | null {
+  const inner = at + 8;
+  if (protocol !== ICMPV6 || bytes[at] !== UNREACHABLE6 || inner + 48 > offset + length) return null;
+  return { code: bytes[at + 1] as number, protocol: bytes[inner + 6] as number, addressAt: inner + 24, at: inner + 40 };
 }

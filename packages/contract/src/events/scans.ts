@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Id, IpAddress, MacAddress } from "../values.ts";
+import { Id, IpAddress, MacAddress, PortCounts } from "../values.ts";
+import { ErrorEvent } from "./operations.ts";
 
 const Scan = z.object({ scan_id: Id, target: z.string().max(255), profile: z.string().max(32) });
 
@@ -10,10 +11,30 @@ export const ScanStarted = Scan.extend({ hosts_total: counts.hosts_total });
 /** How far a scan is, from 0 to 1; at least once a minute while it runs. */
 export const ScanProgress = Scan.extend({ progress: z.number().min(0).max(1), ...counts });
 
-/** Hosts that answered a scan, each once. Open ports are `port_found` events with the scan's id. */
+/**
+ * Hosts that answered a scan, each once, and again with `port_counts` when their ports have been asked. Open ports are `port_found` events
+ * with the scan's id.
+ */
 export const ScanResults = z.object({
   scan_id: Id,
-  hosts: z.array(z.object({ ip: IpAddress, mac: z.union([MacAddress, z.literal("")]) })).min(1).max(256),
+  hosts: z.array(z.object({
+    ip: IpAddress, mac: z.union([MacAddress, z.literal("")]), port_counts: z.object({ tcp: PortCounts, udp: PortCounts }).optional(),
+  })).min(1).max(256),
+});
+
+/** What looks like many hosts or ports, and is none. */
+export const SCAN_REMARKS = ["proxy-arp", "answers-for-network", "answers-everything", "tarpit"] as const;
+export type ScanRemarkCode = (typeof SCAN_REMARKS)[number];
+
+/** A scan met one device that answers for what is not there: it is told as such, and not as hosts or ports. */
+export const ScanRemark = ErrorEvent.extend({
+  code: z.enum(SCAN_REMARKS),
+  scan_id: Id,
+  /** Empty where it is not one device's. */
+  ip: z.union([IpAddress, z.literal("")]),
+  mac: z.union([MacAddress, z.literal("")]),
+  /** How many it answers for. */
+  addresses: z.int().min(0),
 });
 
 const ended = { ...counts, duration_seconds: z.number().min(0) };

@@ -7,7 +7,7 @@ import {
   AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, LicenseState, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
-import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanResults, ScanStarted } from "./scans.ts";
+import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanRemark, ScanResults, ScanStarted } from "./scans.ts";
 import { AnomalyDetected, BaselineDiffAlert, DnsThreat, HoneypotHit, IdsAlert, RogueDetected } from "./security.ts";
 
 /** The fourteen events of the WebSocket stream. */
@@ -58,6 +58,7 @@ export const EVENTS = {
   scan_started: { data: ScanStarted, from: "probe", priority: "change", stream: null, webhook: "scan.started" },
   scan_progress: { data: ScanProgress, from: "probe", priority: "sighting", stream: null, webhook: null },
   scan_results: { data: ScanResults, from: "probe", priority: "change", stream: null, webhook: null },
+  scan_remark: { data: ScanRemark, from: "probe", priority: "change", stream: "error", webhook: null },
   scan_complete: { data: ScanComplete, from: "probe", priority: "change", stream: "scan_complete", webhook: "scan.completed" },
   scan_failed: { data: ScanFailed, from: "probe", priority: "change", stream: null, webhook: "scan.failed" },
   scan_cancelled: { data: ScanCancelled, from: "probe", priority: "change", stream: null, webhook: null },

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Id, Instant, IpNetwork, PortProtocol, PortState } from "../values.ts";
+import { SCAN_REMARKS } from "../events/scans.ts";
+import { Id, Instant, IpNetwork, PortCounts, PortProtocol, PortState } from "../values.ts";
 import { listQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 
 /** What a profile does. `packets_per_second` is a bound of its own; null for the probe's own rate. */
@@ -57,11 +58,16 @@ export const Scan = z.object({
   ports_open: z.int().min(0),
   /** Why it failed. */
   error: z.string().nullable(),
+  /** Devices that answer for hosts or ports that are not there: a router with proxy ARP, a firewall, a tarpit. At most 100. */
+  remarks: z.array(z.object({ code: z.enum(SCAN_REMARKS), message: z.string(), ip: z.string(), mac: z.string(), addresses: z.int() })),
 });
 export type Scan = z.infer<typeof Scan>;
 
 export const ScanStart = z.strictObject({
-  /** At most a /16, IPv6 at most a /112; an address alone is a network of one. */
+  /**
+   * At most a /16, IPv6 at most a /112; an address alone is a network of one. Of an IPv6 network of a probe's own link, up to a /64 or
+   * `fe80::/10`, those are asked that have shown themselves.
+   */
   target: IpNetwork,
   profile: z.enum(SCAN_PROFILE_NAMES),
   /** May be left out where the tenant has one site. */
@@ -85,6 +91,8 @@ export const ScanHost = z.object({
   device_id: Id.nullable(),
   hostname: z.string(),
   seen_at: Instant,
+  /** How many of its ports were asked, and their states; null where none were. */
+  port_counts: z.object({ tcp: PortCounts, udp: PortCounts }).nullable(),
   ports: z.array(z.object({
     port: z.int(), protocol: PortProtocol, state: PortState, service: z.string(), version: z.string(), banner: z.string(),
   })),

@@ -14,6 +14,7 @@ import * as topology from "./0020-topology.ts";
 import * as replicas from "./0019-replicas.ts";
 import * as backupSettings from "./0021-backup-settings.ts";
 import * as verdicts from "./0024-verdicts.ts";
+import * as scanRemarks from "./0025-scan-remarks.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -32,4 +33,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0019-replicas": replicas,
   "0021-backup-settings": backupSettings,
   "0024-verdicts": verdicts,
+  "0025-scan-remarks": scanRemarks,
 };

@@ -34,6 +34,7 @@ const APPLY: { readonly [T in ProbeEventType]: Apply<T> } = {
   scan_started: logOnly(ofNobody),
   scan_progress: logOnly(ofNobody),
   scan_results: logOnly(ofNobody),
+  scan_remark: logOnly(({ data }) => data),
   scan_complete: logOnly(ofNobody),
   scan_failed: logOnly(ofNobody),
   scan_cancelled: logOnly(ofNobody),

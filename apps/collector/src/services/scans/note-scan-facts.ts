@@ -1,12 +1,15 @@
-import type { EventData, EventType } from "@lanthorn/contract";
+import type { EventData, EventType, Scan } from "@lanthorn/contract";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import { addressKey } from "../../db/address-key.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { StoredEvent } from "../../events/log.ts";
 
+/** A network full of tarpits needs no line for each. */
+const MOST_REMARKS = 100;
+
 export type ScanRow = Selectable<Schema["scans"]>;
 
-type Facts = "scan_started" | "scan_progress" | "scan_results" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
+type Facts = "scan_started" | "scan_progress" | "scan_results" | "scan_remark" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
 type Draft = { -readonly [K in keyof ScanRow]: ScanRow[K] };
 
 interface Fact<T extends Facts> {
@@ -37,10 +40,19 @@ const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
     scan.progress = Math.max(scan.progress, data.progress);
   },
   scan_results({ scan, data, at, found }) {
-    for (const { ip, mac } of data.hosts) {
+    for (const { ip, mac, port_counts: counts } of data.hosts) {
       const key = addressKey(ip);
-      found.hosts.set(`${scan.id} ${key}`, { scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at });
+      const before = found.hosts.get(`${scan.id} ${key}`)?.port_counts;
+      found.hosts.set(`${scan.id} ${key}`, {
+        scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at, port_counts: counts ? JSON.stringify(counts) : before ?? null,
+      });
     }
+  },
+  scan_remark({ scan, data }) {
+    const { code, message, ip, mac, addresses } = data;
+    const known = JSON.parse(scan.remarks) as Scan["remarks"];
+    const others = known.filter((remark) => remark.code !== code || remark.ip !== ip || remark.mac !== mac);
+    scan.remarks = JSON.stringify([...others, { code, message, ip, mac, addresses }].slice(0, MOST_REMARKS));
   },
   scan_complete({ scan, data, at }) {
     count(scan, data);
@@ -130,7 +142,9 @@ const ROWS_AT_ONCE = 500;
 async function save(trx: Transaction<Schema>, { hosts, ports }: Found): Promise<void> {
   for (const values of chunks([...hosts.values()])) {
     await trx.insertInto("scan_hosts").values(values)
-      .onConflict((conflict) => conflict.columns(["scan_id", "ip_key"]).doUpdateSet((eb) => ({ mac: eb.ref("excluded.mac") }))).execute();
+      .onConflict((conflict) => conflict.columns(["scan_id", "ip_key"]).doUpdateSet((eb) => ({
+        mac: eb.ref("excluded.mac"), port_counts: eb.fn.coalesce("excluded.port_counts", "scan_hosts.port_counts"),
+      }))).execute();
   }
   for (const values of chunks([...ports.values()])) {
     await trx.insertInto("scan_ports").values(values)

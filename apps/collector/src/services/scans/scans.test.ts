@@ -26,7 +26,7 @@ describe("a scan", () => {
       id: expect.any(String), tenant_id: bench.tenant.tenantId, site_id: bench.tenant.siteId, probe_id: probe.probeId, target,
       profile: "gentle",
       status: "queued", progress: 0, requested_by: bench.tenant.username, created_at: bench.now(), started_at: null, finished_at: null,
-      hosts_total: 0, hosts_up: 0, ports_open: 0, error: null,
+      hosts_total: 0, hosts_up: 0, ports_open: 0, error: null, remarks: [],
     });
     const scan = Scan.parse(answer.body);
     expect(bench.commands).toEqual([{
@@ -120,15 +120,29 @@ describe("a scan", () => {
     const ports = [22, 443].map((port) => ({ port, protocol: "tcp", state: "open", service: "s", version: "", banner: `${port}` }));
     const { data, meta } = await bench.results(scan.id);
     expect(data).toEqual([
-      { ip: "192.0.2.9", mac: macs[1], device_id: device.id, hostname: "nine", seen_at: bench.now(), ports },
-      { ip: "192.0.2.10", mac: macs[0], device_id: null, hostname: "", seen_at: bench.now(), ports: [] },
-      { ip: "192.0.2.100", mac: "", device_id: null, hostname: "", seen_at: bench.now(), ports: [] },
+      { ip: "192.0.2.9", mac: macs[1], device_id: device.id, hostname: "nine", seen_at: bench.now(), port_counts: null, ports },
+      { ip: "192.0.2.10", mac: macs[0], device_id: null, hostname: "", seen_at: bench.now(), port_counts: null, ports: [] },
+      { ip: "192.0.2.100", mac: "", device_id: null, hostname: "", seen_at: bench.now(), port_counts: null, ports: [] },
     ]);
     expect(meta.total).toBe(3);
     const first = await bench.results(scan.id, "?per_page=2");
     const rest = await bench.results(scan.id, `?per_page=2&cursor=${first.meta.next_cursor}`);
     expect([...first.data, ...rest.data].map(({ ip }) => ip)).toEqual(["192.0.2.9", "192.0.2.10", "192.0.2.100"]);
     expect((await bench.server.get(`/api/v1/scans/${scan.id}/results?cursor=x`, bench.tenant.token)).status).toBe(400);
+  });
+
+  test("keeps how many ports of a host are in which state, and what answers for hosts that are not there", async () => {
+    const scan = await bench.started(order);
+    const none = { open: 0, closed: 0, filtered: 0, "open|filtered": 0 };
+    const port_counts = { tcp: { ...none, open: 2, closed: 98 }, udp: none };
+    const remark = { code: "proxy-arp", message: "answers for 100 addresses", ip: "", mac: "02:00:00:00:00:01", addresses: 100 } as const;
+    const host = { ip: "192.0.2.9", mac: "" };
+    await bench.tell(probe, { type: "scan_results", data: { scan_id: scan.id, hosts: [host, { ...host, port_counts }] } });
+    // A second word of the same device takes the first one's place, and a host told again without counts keeps them.
+    for (const addresses of [100, 254]) await bench.tell(probe, { type: "scan_remark", data: { ...remark, addresses, scan_id: scan.id } });
+    await bench.tell(probe, { type: "scan_results", data: { scan_id: scan.id, hosts: [host] } });
+    expect((await bench.results(scan.id)).data).toMatchObject([{ ip: "192.0.2.9", port_counts }]);
+    expect((await bench.read(scan.id)).remarks).toEqual([{ ...remark, addresses: 254 }]);
   });
 
   test("is not what another probe says of it", async () => {
@@ -146,8 +160,8 @@ describe("a target", () => {
 
   test.each([
     ["192.0.2.0/24", 202], ["192.0.2.128/25", 202], ["192.0.2.7", 202], ["10.1.0.0/16", 202], ["::ffff:192.0.2.8/127", 202],
-    ["fe80::/112", 202],
-    ["10.2.0.0/15", 400], ["0.0.0.0/0", 400], ["fe80::/64", 400], ["192.0.2.0/33", 400], ["192.0.2.0", 202], ["store", 400], ["", 400],
+    ["fe80::/112", 202], ["fe80::/64", 202], ["fe80::/10", 403], ["fd00::/8", 400], ["fd00:1::/64", 403],
+    ["10.2.0.0/15", 400], ["0.0.0.0/0", 400], ["192.0.2.0/33", 400], ["192.0.2.0", 202], ["store", 400], ["", 400],
     ["192.0.2.0/24;", 400],
     ["192.0.3.0/24", 403], ["192.0.2.0/23", 403], ["127.0.0.1", 403], ["169.254.169.254", 403],
   ])("%s is answered %i", async (text, status) => {

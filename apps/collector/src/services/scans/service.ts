@@ -41,6 +41,8 @@ export interface ScansService {
 
 /** A /16 of IPv4, a /112 of IPv6: 65,536 addresses. */
 const MOST_HOST_BITS = 16;
+/** Of every link. @see RFC 4291 section 2.5.6 */
+const LINK_LOCAL = "fe80::/10";
 const Exclusions = z.object({ excluded: z.array(z.string()).default([]) });
 
 export function createScansService(deps: {
@@ -89,9 +91,13 @@ export function createScansService(deps: {
     async start(actor, { target, profile, site_id: siteId }) {
       const range = parseNetwork(target);
       if (!range) throw badTarget("not a network");
-      if (range.hostBits > MOST_HOST_BITS) throw badTarget("larger than a /16 (IPv6: a /112); scan it in parts");
+      // Of a link's own IPv6 network only those are asked that have shown themselves, so it may be large.
+      const isIpv6Link = range.network.includes(":") && range.hostBits <= 118;
+      if (range.hostBits > MOST_HOST_BITS && !isIpv6Link) throw badTarget("larger than a /16; scan it in parts");
       const site = await findSite(actor.tenantId, siteId);
       const probe = await findProbe(site, range);
+      const isOnLink = probe.networks.some((network) => holds(network, range)) || holds(LINK_LOCAL, range);
+      if (range.hostBits > MOST_HOST_BITS && !isOnLink) throw badTarget("behind a router, and larger than a /112; scan it in parts");
       const broker = deps.brokerHealth();
       if (broker.status !== "ok") throw unavailable(`the broker is away: ${broker.detail}`);
       const scan: ScanRow = {
@@ -99,7 +105,7 @@ export function createScansService(deps: {
         target: range.network, target_first: range.first, target_last: range.last, profile, status: "queued", progress: 0,
         requested_by: actor.name, created_at: now(), started_at: null, finished_at: null, hosts_total: 0, hosts_up: 0,
         ports_open: 0, error: null, presumed: 0, command_id: createId(), cancel_command_id: null, run_id: probe.run_id,
-        answer_by: toInstant(clock.now() + ANSWER_WITHIN_MS), heard_at: now(), orphaned_at: null,
+        answer_by: toInstant(clock.now() + ANSWER_WITHIN_MS), heard_at: now(), orphaned_at: null, remarks: "[]",
       };
       const record = toScan(scan);
       const other = await store.add(scan, (trx) => audit(trx, {

@@ -29,6 +29,8 @@ const done = new Promise<void>((resolve) => {
     settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, intervalSeconds: 86_400 } },
     sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
     vendorOf: createVendorLookup().vendorOf, reverseNames: null,
+    interfaceName: "lan0",
+    routeTo: async () => null,
     openScanLink: (excluded) => openScanLink({ interface: "lan0", excluded, random: Math.random }),
     identify: (openPort, signal) => identifyService(openPort, { random: Math.random }, signal),
     deepLook: openDeepLook({ find: createProgramFinder(process.env), interfaceName: "lan0", clock: systemClock }),

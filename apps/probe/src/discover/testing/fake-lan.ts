@@ -158,7 +158,9 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       sender: createPacedSender({ injector, clock }),
       vendorOf: options.vendorOf ?? (() => ""),
       reverseNames: options.reverseNames ?? null,
+      interfaceName: "lan0",
       openScanLink: options.openScanLink ?? null,
+      routeTo: async () => null,
       identify: options.identify ?? null,
       deepLook: options.deepLook ?? null,
     });

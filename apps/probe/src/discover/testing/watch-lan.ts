@@ -23,7 +23,9 @@ const discovery = createHostDiscovery({
   sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
   vendorOf: (mac) => vendors.vendorOf(mac),
   reverseNames: null,
+  interfaceName: "lan0",
   openScanLink: null,
+  routeTo: async () => null,
   identify: null,
   deepLook: null,
 });

@@ -14,6 +14,10 @@ export interface AnsweringNetwork {
   live(prefix: string): void;
   /** Runs a command in the answerer's namespace. */
   run(program: string, args: readonly string[], environment?: Readonly<Record<string, string>>): void;
+  /** Puts both ends into fd66::/64: the scanner at ::1, the answerer at these. */
+  addIpv6(...addresses: readonly string[]): void;
+  /** Sends what goes to a network from the scanner to an address of the answerer, which is a router then. */
+  route(prefix: string, gateway: string): void;
   /** Listens on these TCP ports of every live address. */
   listen(ports: readonly number[]): Promise<void>;
   /** Answers whatever comes to these UDP ports of a live address. */
@@ -30,7 +34,7 @@ const LISTENERS = `const { createServer } = require("node:net");
 let left = process.argv.length - 1;
 for (const port of process.argv.slice(1)) {
   const server = createServer((socket) => { socket.on("error", () => {}); socket.resume(); });
-  server.listen({ port: Number(port), host: "0.0.0.0", backlog: 4096 }, () => { left -= 1; if (left === 0) process.stdout.write("ready\\n"); });
+  server.listen({ port: Number(port), host: "::", backlog: 4096 }, () => { left -= 1; if (left === 0) process.stdout.write("ready\\n"); });
 }`;
 
 const UDP_SERVERS = `const { createSocket } = require("node:dgram");
@@ -81,6 +85,14 @@ export function createAnsweringNetwork(): AnsweringNetwork {
     scanner, answerer, run, close,
     answererMac: (JSON.parse(ip("-n", answerer, "-j", "link", "show", "lan0").toString()) as { readonly address: string }[])[0]?.address ?? "",
     live: (prefix) => void ip("-n", answerer, "route", "add", "local", prefix, "dev", "lo"),
+    addIpv6(...addresses) {
+      ip("-n", scanner, "addr", "add", "fd66::1/64", "dev", "lan0", "nodad");
+      for (const address of addresses) ip("-n", answerer, "addr", "add", `${address}/64`, "dev", "lan0", "nodad");
+    },
+    route(prefix, gateway) {
+      run("sysctl", ["-qw", "net.ipv4.ip_forward=1"]);
+      ip("-n", scanner, "route", "add", prefix, "via", gateway);
+    },
     listen: (ports) => start(["-e", LISTENERS, ...ports.map(String)]),
     serveUdp: (address, ports) => start(["-e", UDP_SERVERS, address, ...ports.map(String)]),
     answerArp: (live, late) => start(["--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", ARP_ANSWERER, JSON.stringify({ live, late })]),

@@ -2,10 +2,11 @@
  * Runs one scan on an interface of its own namespace, and prints what it found as JSON. For tests and benches only.
  * Arguments, as JSON: `{ interface, ranges: [[first, count, own]], ports, udpPorts, framesPerSecond, late }`, addresses as numbers.
  */
-import { formatIp, formatMac } from "@lanthorn/packets";
+import { formatMac, parseIp } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { readFileSync } from "node:fs";
-import { ipv4Bytes } from "../../observe/address-prefix.ts";
+import { type AddressPrefix, ipv4Bytes, parsePrefix } from "../../observe/address-prefix.ts";
+import { hostAddress } from "../question.ts";
 import { openScanLink } from "../scan-link.ts";
 import { openScanRun } from "../scan-run.ts";
 
@@ -16,6 +17,10 @@ interface Request {
   readonly udpPorts?: readonly number[];
   readonly framesPerSecond: number;
   readonly late: boolean;
+  /** A router's address and networks behind it, as texts with their number of addresses. */
+  readonly routed?: { readonly gateway: string; readonly ranges: readonly (readonly [string, number])[] };
+  /** A prefix of the own link, our own addresses and those that somebody was seen at. */
+  readonly ipv6?: { readonly prefix: string; readonly sources: readonly string[]; readonly observed: readonly string[] };
 }
 
 const request = JSON.parse(process.argv[2] ?? "") as Request;
@@ -23,12 +28,20 @@ const mac = Uint8Array.from(readFileSync(`/sys/class/net/${request.interface}/ad
 const hosts: string[] = [];
 const ports: string[] = [];
 const phantoms: string[] = [];
-const name = (ip: number) => formatIp(ipv4Bytes(ip));
+const counts: Record<string, unknown> = {};
+const bytes = (text: string) => parseIp(text) as Uint8Array;
+const own = [...request.ranges.map(([, , ownIp]) => ipv4Bytes(ownIp)), ...(request.ipv6?.sources ?? []).map(bytes)];
 const startedAt = performance.now();
 const cpuBefore = process.cpuUsage();
 const scan = openScanRun({
   mac,
-  openLink: () => openScanLink({ interface: request.interface, excluded: () => ({ holds: () => false, hasIpv6: false }), random: Math.random }),
+  openLink: (book) => openScanLink({ interface: request.interface, excluded: () => ({ holds: () => false, hasIpv6: false }), random: Math.random, ...(book ? { book } : {}) }),
+  own, searchesRanges: request.routed === undefined, searchFramesPerSecond: request.framesPerSecond,
+  neighbours6: request.ipv6 ? [{ prefix: parsePrefix(request.ipv6.prefix) as AddressPrefix, sources: request.ipv6.sources.map(bytes), observed: request.ipv6.observed.map(bytes) }] : [],
+  routed: (request.routed?.ranges ?? []).map(([first, count]) => ({
+    first: bytes(first), count,
+    findWay: async () => ({ source: own.find(({ length }) => length === bytes(first).length) as Uint8Array, gateway: bytes(request.routed?.gateway ?? ""), gatewayMac: null }),
+  })),
   ranges: request.ranges.map(([first, count, ownIp]) => ({ first, count, ownIp })),
   tcpPorts: request.ports,
   udpPorts: request.udpPorts ?? [],
@@ -37,17 +50,22 @@ const scan = openScanRun({
   clock: systemClock,
   random: Math.random,
   signal: new AbortController().signal,
-  onHost: (host) => void hosts.push(`${name(host.ip)} ${formatMac(host.mac)}`),
-  onPort: ({ ip }, protocol, port) => void ports.push(`${name(ip)} ${protocol} ${port}`),
-  onProxy: (proxy, addresses) => void phantoms.push(`${formatMac(proxy)} ${addresses}`),
-  onPhantom: ({ ip }) => void phantoms.push(name(ip)),
+  onHost: (host) => void hosts.push(`${hostAddress(host)} ${formatMac(host.mac)}`),
+  onPort: (host, protocol, port) => void ports.push(`${hostAddress(host)} ${protocol} ${port}`),
+  onCounts(host, seen) {
+    counts[hostAddress(host)] = seen;
+  },
+  onSignature() {},
+  onProxy: ({ mac: proxy, addresses }) => void phantoms.push(`${formatMac(proxy)} ${addresses}`),
+  onFirewall: (addresses) => void phantoms.push(`firewall ${addresses}`),
+  onPhantom: (host, isTarpit) => void phantoms.push(`${hostAddress(host)}${isTarpit ? " tarpit" : ""}`),
 });
-await scan.run();
+await scan.run([]);
 const seconds = (performance.now() - startedAt) / 1000;
 const { user, system } = process.cpuUsage(cpuBefore);
 const rss = process.memoryUsage.rss();
 const early = hosts.length;
 if (request.late) await scan.runLate();
-const report = { early, hosts, ports, phantoms, seconds, cpu_seconds: (user + system) / 1e6, rss_mb: rss / 1e6, sent: scan.sent };
+const report = { early, hosts, ports, counts, phantoms, seconds, cpu_seconds: (user + system) / 1e6, rss_mb: rss / 1e6, sent: scan.sent };
 scan.close();
 process.stdout.write(`${JSON.stringify(report)}\n`, () => process.exit(0));

@@ -1,0 +1,50 @@
+import type { ProbeEvent } from "@lanthorn/contract";
+import { type Clock, toInstant } from "@lanthorn/runtime";
+import type { ServiceFinding } from "../identify/finding.ts";
+import { mergeFacts, type ServiceFact } from "../hosts/facts.ts";
+import { factsOf } from "../hosts/service-facts.ts";
+
+/**
+ * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are no part of the table of hosts:
+ * they are told as the scan sees them, known by their addresses.
+ */
+export interface RoutedHosts {
+  add(ip: string): void;
+  /** A service has said something of its host; nothing where that is none of these. */
+  learn(ip: string, finding: Pick<ServiceFinding, "verdicts" | "keys">): void;
+  /** What is to be told since the last time. */
+  take(): readonly ProbeEvent[];
+}
+
+/** An answer that only the host itself can have given. */
+const CONFIDENCE = 0.9;
+
+export function createRoutedHosts({ clock }: { readonly clock: Pick<Clock, "now"> }): RoutedHosts {
+  const facts = new Map<string, readonly ServiceFact[]>();
+  const untold = new Set<string>();
+  return {
+    add(ip) {
+      facts.set(ip, []);
+      untold.add(ip);
+    },
+    learn(ip, finding) {
+      const known = facts.get(ip);
+      const found = factsOf(finding, toInstant(clock.now()));
+      if (!known || found.length === 0) return;
+      facts.set(ip, mergeFacts(known, found));
+      untold.add(ip);
+    },
+    take() {
+      const at = toInstant(clock.now());
+      const events = [...untold].map((ip): ProbeEvent => ({
+        type: "host_found", occurred_at: at,
+        data: {
+          ip, mac: "", hostname: "", vendor: "", addresses: [ip],
+          evidence: [...(facts.get(ip) ?? []), { field: "ip", value: ip, source: "scan", confidence: CONFIDENCE, seen_at: at }],
+        },
+      }));
+      untold.clear();
+      return events;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { Clock } from "@lanthorn/runtime";
+import { ipv4Number } from "../observe/address-prefix.ts";
+import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "./find-neighbours.ts";
+import { createNeighbourSearch6, type Neighbours6 } from "./find-neighbours-ipv6.ts";
+import type { RoutedRange } from "./find-routed.ts";
+import type { Asker, HostTarget } from "./question.ts";
+import type { ScanLink } from "./scan-link.ts";
+
+/** How packets leave for a network that is not on the own link. */
+export interface Way {
+  /** Our own address that they come from, of the network's family. */
+  readonly source: Uint8Array;
+  /** Of either family. */
+  readonly gateway: Uint8Array;
+  /** Null where it has not been seen yet: it is asked for. */
+  readonly gatewayMac: Uint8Array | null;
+}
+
+/** Addresses behind a router. */
+export interface RoutedTarget extends RoutedRange {
+  /** @throws Where there is no way there. */
+  readonly findWay: () => Promise<Way>;
+}
+
+/** A part of a scan's target: how its hosts are found, and from where their ports are asked. */
+export interface ScanPart {
+  readonly search: HostSearch;
+  holds(host: HostTarget): boolean;
+  /** Known once the search has ended. */
+  asker(): Asker;
+  /** How long a port's answer may take, where that is longer than on the own link. */
+  readonly quietMs?: number;
+}
+
+export interface ScanPartDeps {
+  readonly link: ScanLink;
+  readonly mac: Uint8Array;
+  /** Never more. */
+  readonly framesPerSecond: number;
+  /** Addresses where somebody was lately: they are waited for. */
+  readonly expected: ReadonlySet<number>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  readonly onFound: (host: HostTarget) => void;
+}
+
+/** A line to another place may take so long, on top of what a host needs. */
+const ROUTED_QUIET_MS = 800;
+
+/** IPv4 addresses of own subnets, by ARP. */
+export function neighbourPart(deps: ScanPartDeps, range: NeighbourRange): ScanPart {
+  return {
+    search: createNeighbourSearch({ ...deps, ranges: [range] }),
+    holds: ({ ip }) => ip >= range.first && ip < range.first + range.count,
+    asker: () => ({ mac: deps.mac, ip: range.ownIp, port: deps.link.port }),
+  };
+}
+
+/** IPv6 addresses of the own link. */
+export function neighbourPart6(deps: ScanPartDeps, neighbours: Neighbours6): ScanPart {
+  const [address6] = neighbours.sources;
+  return {
+    search: createNeighbourSearch6({ ...deps, ...neighbours }),
+    holds: (host) => host.address6 !== undefined,
+    asker: () => ({ mac: deps.mac, ip: 0, port: deps.link.port, ...(address6 ? { address6 } : {}) }),
+  };
+}
+
+/** Addresses of either family behind a router. @param options.own Our own addresses, to ask for the router from. */
+export function routedPart(
+  deps: ScanPartDeps & { readonly own: readonly Uint8Array[]; readonly onFirewall: (addresses: number) => void },
+  target: RoutedTarget,
+): ScanPart {
+  let search: HostSearch | null = null;
+  let asker: Asker = { mac: deps.mac, ip: 0, port: deps.link.port };
+  const size = target.first.length;
+  const first = ipv4Number(target.first, size - 4);
+  return {
+    search: {
+      async find() {
+        const way = await target.findWay();
+        asker = size === 4 ? { ...asker, ip: ipv4Number(way.source) } : { ...asker, address6: way.source };
+        const gatewayMac = way.gatewayMac ?? (await findGateway(deps, way));
+        // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
+        const { createRoutedSearch } = await import("./find-routed.ts");
+        search = createRoutedSearch({ ...deps, asker, gatewayMac, range: target });
+        await search.find();
+      },
+      findLate: async () => search?.findLate(),
+      get progress() {
+        return search?.progress ?? 0;
+      },
+    },
+    holds: ({ ip, address6 }) => (size === 4 ? ip >= first && ip < first + target.count : address6 !== undefined),
+    asker: () => asker,
+    quietMs: ROUTED_QUIET_MS,
+  };
+}
+
+/** Asks for the router's MAC, as for any neighbour's. @throws Where it does not answer. */
+async function findGateway(deps: ScanPartDeps & { readonly own: readonly Uint8Array[] }, { gateway }: Way): Promise<Uint8Array> {
+  const found: HostTarget[] = [];
+  const onFound = (host: HostTarget) => void found.push(host);
+  const own = deps.own.filter(({ length }) => length === gateway.length);
+  if (gateway.length === 4) {
+    const ip = ipv4Number(gateway);
+    const ownIp = own[0] ? ipv4Number(own[0]) : 0;
+    await createNeighbourSearch({ ...deps, onFound, ranges: [{ first: ip, count: 1, ownIp }], expected: new Set([ip]) }).find();
+  } else if (own.length > 0) {
+    await createNeighbourSearch6({ ...deps, onFound, prefix: { bytes: gateway, length: 128 }, sources: own, observed: [] }).find();
+  }
+  if (found[0]) return found[0].mac;
+  throw new Error("the router on the way there does not answer");
+}
