@@ -1,8 +1,6 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
 import { ClientError, type ClientErrorCode } from "@lanthorn/client";
 import { SCAN_PROFILE_NAMES } from "@lanthorn/contract";
 import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
@@ -10,8 +8,6 @@ import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
 import { acknowledgeAlerts, listAlerts, resolveAlerts } from "./commands/alerts.ts";
-import { createBackup, listBackups } from "./commands/backups.ts";
-import { listConflicts, listPrefixes, takeAddress, takePrefix } from "./commands/ipam.ts";
 import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
 import { revokeKey } from "./commands/keys-revoke.ts";
@@ -31,6 +27,12 @@ import { showTopology, type TopologyOptions } from "./commands/topology.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
+import { addBackupCommands } from "./groups/backups.ts";
+import { addConfigCommands } from "./groups/configs.ts";
+import { addIpamCommands } from "./groups/ipam.ts";
+import { addLicenseCommands } from "./groups/license.ts";
+import { addVaultCommands } from "./groups/vault.ts";
+import { createInput } from "./input.ts";
 import { createSessionStore } from "./session.ts";
 
 const store = createSessionStore(process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"));
@@ -39,6 +41,8 @@ const note = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** Drawn beside the answer, and only for who sees it. */
 const scanView = process.stderr.isTTY ? createScanView({ write: (text) => void process.stderr.write(text), rows: () => process.stderr.rows }) : null;
+
+const input = createInput(process.stdin, (text) => void process.stderr.write(text));
 
 /** What to do about a refusal. */
 const HELP: Readonly<Partial<Record<ClientErrorCode, string>>> = {
@@ -59,7 +63,7 @@ program
   .option("--username <name>", "who you are", "admin")
   .option("--password-file <file>", "read the password from a file instead of asking")
   .option("--ca <file>", "trust this CA certificate (PEM): the collector's own, for https")
-  .action((options: LoginOptions) => login(options, { store, clock: systemClock, askPassword, print }));
+  .action((options: LoginOptions) => login(options, { store, clock: systemClock, askPassword: (prompt) => input.askSecret(prompt), print }));
 
 const sites = program.command("sites").description("the places that are watched");
 answering(sites.command("list").description("list the sites"), (connection) => listSites(connection));
@@ -131,34 +135,12 @@ answering(
 );
 answering(keys.command("revoke <id>").description("end an API key"), (connection, id: string) => revokeKey(connection, id));
 
-const backups = program.command("backups").description("copies of the whole deployment");
-answering(backups.command("list").description("list the backups, newest first"), (connection) => listBackups(connection));
-answering(
-  backups.command("create").description("start a backup").option("--wait", "stay until it has ended", false),
-  (connection, options: { wait: boolean }) => createBackup(connection, options, { clock: systemClock }),
-);
-
-const ipam = program.command("ipam").description("prefixes and addresses, as planned and as seen");
-answering(
-  ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site").option("--within <network>", "that lie in a network")
-    .option("--search <text>", "by prefix, name or description"),
-  (connection, options: { site?: string; within?: string; search?: string }) =>
-    listPrefixes(connection, { site_id: options.site, within: options.within, search: options.search }),
-);
-answering(
-  ipam.command("conflicts").description("list where plan and sight differ").option("--site <id>", "of one site").option("--kind <kind>", "wrong_mac, duplicate_address …"),
-  (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
-);
-answering(
-  ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "whose it is")
-    .option("--reserve", "keep it for later", false),
-  (connection, prefix: string, options: { hostname?: string; reserve: boolean }) => takeAddress(connection, prefix, options),
-);
-answering(
-  ipam.command("next-prefix <prefix>").description("take the next free part of a prefix").requiredOption("--length <bits>", "how long its prefix is", Number)
-    .option("--name <name>", "what it is for"),
-  (connection, prefix: string, options: { length: number; name?: string }) => takePrefix(connection, prefix, options),
-);
+const groupDeps = { answering, input, clock: systemClock };
+addBackupCommands(program, groupDeps);
+addVaultCommands(program, groupDeps);
+addConfigCommands(program, groupDeps);
+addIpamCommands(program, groupDeps);
+addLicenseCommands(program, groupDeps);
 
 answering(
   program.command("users").description("who may log in").command("list").description("list the users"), (connection) => listUsers(connection),
@@ -186,6 +168,8 @@ try {
 } catch (error) {
   note(`lanthorn: ${explain(error)}`);
   process.exitCode = 1;
+} finally {
+  input.close();
 }
 
 /** Gives a command `--json`, the login, and a way to print its answer. */
@@ -194,21 +178,6 @@ function answering<A extends readonly unknown[]>(command: Command, run: (connect
     const answer = await run(await openConnection({ store, clock: systemClock }), ...(args.slice(0, -1) as unknown as A));
     print(formatAnswer(answer, command.opts<{ json: boolean }>().json));
   });
-}
-
-/** Reads a line without showing it; from a pipe it is simply the first line. */
-async function askPassword(prompt: string): Promise<string> {
-  const hidden = process.stdin.isTTY;
-  if (hidden) process.stderr.write(prompt);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: hidden });
-  const line = await new Promise<string>((resolve) => {
-    terminal.once("line", resolve);
-    terminal.once("close", () => resolve(""));
-  });
-  terminal.close();
-  if (hidden) process.stderr.write("\n");
-  return line;
 }
 
 function explain(error: unknown): string {

@@ -1,16 +1,21 @@
-import { readAll } from "@lanthorn/client";
-import type { Backup } from "@lanthorn/contract";
+import { createWriteStream, rmSync } from "node:fs";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { RestClient } from "@lanthorn/client";
+import type { Backup, BackupSettings, BackupSettingsUpdate } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
+import { type Input, readText } from "../input.ts";
 
 /** Thirty requests a minute, half of what the least allowed may make. */
 const LOOK_EVERY_MS = 2000;
 
 export async function listBackups({ rest }: Connection): Promise<Answer> {
-  const backups: Backup[] = [];
-  for await (const backup of readAll(rest.listBackups)) backups.push(backup);
+  const backups = await collect(rest.listBackups);
   return answer(backups, backups);
 }
 
@@ -21,14 +26,87 @@ export async function listBackups({ rest }: Connection): Promise<Answer> {
 export async function createBackup(
   { rest }: Connection, { wait }: { readonly wait: boolean }, { clock }: { readonly clock: Pick<Clock, "after"> },
 ): Promise<Answer> {
-  let backup = await rest.startBackup();
-  if (!wait) return answer(backup, [backup]);
-  while (backup.status === "running") {
+  const started = await rest.startBackup();
+  if (!wait) return answer(started, [started]);
+  const backup = await settled(rest, started, clock, ({ status }) => status !== "running");
+  if (backup.status === "failed") throw new CliError("ended", `the backup failed: ${backup.error ?? "for no known reason"}`);
+  return answer(backup, [backup]);
+}
+
+export async function showBackup({ rest }: Connection, id: string): Promise<Answer> {
+  const backup = await rest.readBackup(id);
+  return { ...answer(backup, [backup]), notes: backup.verification === null ? [] : [describeVerification(backup)] };
+}
+
+/**
+ * Looks at a backup's file once more, and stays until it is known what comes of it.
+ * @param options.keyFile With the private key, for a look into it; `-` for standard input. Without it the checksum alone is compared.
+ * @throws CliError `ended` when it did not stand it.
+ */
+export async function verifyBackup(
+  { rest }: Connection, id: string, { keyFile }: { readonly keyFile?: string }, { clock, input }: { readonly clock: Pick<Clock, "after">; readonly input: Pick<Input, "readAll"> },
+): Promise<Answer> {
+  const key = keyFile === undefined ? undefined : await readText(keyFile, input);
+  const begun = await rest.verifyBackup(id, key === undefined ? {} : { secret_key: key });
+  const backup = await settled(rest, begun, clock, ({ verification }) => verification?.status !== "running");
+  if (backup.verification?.status !== "passed") throw new CliError("ended", describeVerification(backup));
+  return { json: backup, text: describeVerification(backup) };
+}
+
+/** @param out The file that is written, which may not be there; without it, one of the backup's own name. */
+export async function downloadBackup({ rest }: Connection, id: string, out: string | undefined): Promise<Answer> {
+  const backup = await rest.readBackup(id);
+  const file = out ?? basename(`lanthorn-backup-${backup.created_at.replaceAll(/[-:]|\.\d+/g, "")}-${backup.id}.tar.gz.age`);
+  const from = await rest.downloadBackup(id);
+  const to = createWriteStream(file, { flags: "wx", mode: 0o600 });
+  let isMine = false;
+  to.on("open", () => (isMine = true));
+  try {
+    await pipeline(Readable.fromWeb(from as Parameters<typeof Readable.fromWeb>[0]), to);
+  } catch (cause) {
+    if (isMine) rmSync(file, { force: true });
+    throw new CliError("file", `cannot write ${file}`, { cause });
+  }
+  return { json: { id, file }, text: `${file}, whose sha256 is ${backup.sha256 ?? "not known"}` };
+}
+
+export async function deleteBackup({ rest }: Connection, id: string): Promise<Answer> {
+  await rest.deleteBackup(id);
+  return { json: { id, state: "deleted" }, text: `deleted ${id}` };
+}
+
+export async function showBackupSettings({ rest }: Connection): Promise<Answer> {
+  return answerSettings(await rest.readBackupSettings());
+}
+
+/** What is not given stays. */
+export async function setBackupSettings({ rest }: Connection, changes: BackupSettingsUpdate): Promise<Answer> {
+  if (Object.keys(changes).length === 0) throw new CliError("bad-option", "say what is to be set: --schedule, --no-schedule, --keep, --recipient");
+  return answerSettings(await rest.updateBackupSettings(changes));
+}
+
+async function settled(rest: Pick<RestClient, "readBackup">, from: Backup, clock: Pick<Clock, "after">, isOver: (backup: Backup) => boolean): Promise<Backup> {
+  let backup = from;
+  while (!isOver(backup)) {
     await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
     backup = await rest.readBackup(backup.id);
   }
-  if (backup.status === "failed") throw new CliError("ended", `the backup failed: ${backup.error ?? "for no known reason"}`);
-  return answer(backup, [backup]);
+  return backup;
+}
+
+function describeVerification({ verification }: Backup): string {
+  if (verification === null) return "it was not verified since it was made";
+  const { status, method, at, error, not_checked: left } = verification;
+  return [`verification (${method}) ${status} at ${at}${error === null ? "" : `: ${error}`}`, ...(left === null ? [] : [left])].join("\n");
+}
+
+function answerSettings(settings: BackupSettings): Answer {
+  const { schedule, next_at: next, keep, recipients, fixed } = settings;
+  return {
+    json: settings,
+    table: { heading: ["SCHEDULE", "NEXT", "KEEP", "PUBLIC KEYS"], rows: [[schedule ?? "-", next ?? "-", String(keep), recipients.join(" ") || "none: no backups are made"]] },
+    notes: fixed.length === 0 ? [] : [`The collector's configuration says: ${fixed.join(", ")}.`],
+  };
 }
 
 function answer(json: unknown, backups: readonly Backup[]): Answer {

@@ -1,19 +1,18 @@
-import { type Query, readAll, type RestClient } from "@lanthorn/client";
-import type { IpamConflict, IpamPrefix } from "@lanthorn/contract";
+import type { Query, RestClient } from "@lanthorn/client";
+import type { IpamPrefix } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
 
 /** Filters as the API has them; every page is read. */
 export async function listPrefixes({ rest }: Connection, filters: Query): Promise<Answer> {
-  const prefixes: IpamPrefix[] = [];
-  for await (const prefix of readAll(rest.listIpamPrefixes, filters)) prefixes.push(prefix);
-  return answer(prefixes, prefixes);
+  const prefixes = await collect(rest.listIpamPrefixes, filters);
+  return answerPrefixes(prefixes, prefixes);
 }
 
 export async function listConflicts({ rest }: Connection, filters: Query): Promise<Answer> {
-  const conflicts: IpamConflict[] = [];
-  for await (const conflict of readAll(rest.listIpamConflicts, filters)) conflicts.push(conflict);
+  const conflicts = await collect(rest.listIpamConflicts, filters);
   return {
     json: conflicts,
     table: {
@@ -38,20 +37,19 @@ export async function takeAddress({ rest }: Connection, prefix: string, options:
 export async function takePrefix({ rest }: Connection, prefix: string, options: { readonly length: number; readonly name?: string }): Promise<Answer> {
   const { length, name } = options;
   const taken = await rest.allocateIpamPrefix(await findPrefixId(rest, prefix), { length, ...(name !== undefined && { name }) });
-  return answer(taken, [taken]);
+  return answerPrefixes(taken, [taken]);
 }
 
 /** @throws CliError `not-found`, or where several sites have the prefix. */
-async function findPrefixId(rest: RestClient, prefixOrId: string): Promise<string> {
+export async function findPrefixId(rest: Pick<RestClient, "listIpamPrefixes">, prefixOrId: string): Promise<string> {
   if (!prefixOrId.includes("/")) return prefixOrId;
-  const found: IpamPrefix[] = [];
-  for await (const prefix of readAll(rest.listIpamPrefixes, { within: prefixOrId })) if (prefix.prefix === prefixOrId) found.push(prefix);
+  const found = (await collect(rest.listIpamPrefixes, { within: prefixOrId })).filter(({ prefix }) => prefix === prefixOrId);
   const [only] = found;
   if (only && found.length === 1) return only.id;
   throw new CliError("not-found", only ? `${prefixOrId} is there several times: name it by its id` : `there is no prefix ${prefixOrId}`);
 }
 
-function answer(json: unknown, prefixes: readonly IpamPrefix[]): Answer {
+export function answerPrefixes(json: unknown, prefixes: readonly IpamPrefix[]): Answer {
   return {
     json,
     table: {

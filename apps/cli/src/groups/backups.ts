@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import {
+  createBackup, deleteBackup, downloadBackup, listBackups, setBackupSettings, showBackup, showBackupSettings, verifyBackup,
+} from "../commands/backups.ts";
+import type { GroupDependencies } from "./group.ts";
+
+interface SettingsOptions {
+  /** False for `--no-schedule`. */
+  readonly schedule?: string | false;
+  readonly keep?: number;
+  readonly recipient?: readonly string[];
+}
+
+/** `backups …`. */
+export function addBackupCommands(program: Command, { answering, input, clock }: GroupDependencies): void {
+  const backups = program.command("backups").description("copies of the whole deployment");
+  answering(backups.command("list").description("list the backups, newest first"), (connection) => listBackups(connection));
+  answering(backups.command("show <id>").description("show one, and how it was verified last"), (connection, id: string) => showBackup(connection, id));
+  answering(
+    backups.command("create").description("start a backup").option("--wait", "stay until it has ended", false),
+    (connection, options: { wait: boolean }) => createBackup(connection, options, { clock }),
+  );
+  answering(
+    backups.command("download <id>").description("write a backup's file, which only the private key opens").option("--out <file>", "where; a name of its own without"),
+    (connection, id: string, options: { out?: string }) => downloadBackup(connection, id, options.out),
+  );
+  answering(
+    backups.command("verify <id>").description("look at a backup's file once more: its checksum, or with the private key what is in it")
+      .option("--key-file <file>", "with the private key; - for standard input"),
+    (connection, id: string, options: { keyFile?: string }) => verifyBackup(connection, id, options, { clock, input }),
+  );
+  answering(backups.command("delete <id>").description("forget one, with its file"), (connection, id: string) => deleteBackup(connection, id));
+  answering(backups.command("settings").description("show when backups are made by themselves, and for which keys"), (connection) => showBackupSettings(connection));
+  answering(
+    backups.command("set").description("set it, unless the collector's configuration does; what is not named stays")
+      .option("--schedule <pattern>", "minute hour day month weekday, as '30 3 * * *'").option("--no-schedule", "make none by themselves")
+      .option("--keep <count>", "of scheduled ones so many", Number).option("--recipient <keys...>", "public keys, age1…, in the place of those before"),
+    (connection, { schedule, keep, recipient }: SettingsOptions) => setBackupSettings(connection, {
+      ...(schedule !== undefined && { schedule: schedule === false ? null : schedule }), ...(keep !== undefined && { keep }),
+      ...(recipient !== undefined && { recipients: [...recipient] }),
+    }),
+  );
+}

@@ -1,0 +1,84 @@
+import { ADDRESS_STATUSES, PREFIX_STATUSES } from "@lanthorn/contract";
+import { Argument, type Command, Option } from "commander";
+import { listConflicts, listPrefixes, takeAddress, takePrefix } from "../commands/ipam.ts";
+import {
+  type AddressOptions, createAddress, createPrefix, deleteAddress, deletePrefix, exportRecords, importRecords, listAddresses, type PrefixOptions, showPrefix,
+  updateAddress, updatePrefix,
+} from "../commands/ipam-records.ts";
+import type { GroupDependencies } from "./group.ts";
+
+const prefixOptions = (command: Command) => command.option("--vlan <id>", "its VLAN", Number).option("--name <name>", "what it is called")
+  .option("--description <text>", "what it is for").addOption(new Option("--status <status>", "what becomes of it").choices(PREFIX_STATUSES));
+const addressOptions = (command: Command) => command.option("--mac <mac>", "whose it is to be: any other that has it is a conflict")
+  .option("--hostname <name>", "what that is called").option("--description <text>", "what it is for")
+  .addOption(new Option("--status <status>", "what becomes of it").choices(ADDRESS_STATUSES));
+const SITE = ["--site <site>", "of one site, by its name or id; of all without"] as const;
+const whatArgument = () => new Argument("<what>", "which list").choices(["prefixes", "addresses"]);
+
+/** `ipam …`: prefixes and addresses, as planned and as seen. */
+export function addIpamCommands(program: Command, deps: GroupDependencies): void {
+  const ipam = program.command("ipam").description("prefixes and addresses, as planned and as seen");
+  addPrefixCommands(ipam, deps);
+  addAddressCommands(ipam, deps);
+  const { answering, input } = deps;
+  answering(
+    ipam.command("conflicts").description("list where plan and sight differ").option("--site <id>", "of one site").option("--kind <kind>", "wrong_mac, duplicate_address …"),
+    (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
+  );
+  answering(
+    ipam.command("export").description("print a list as CSV").addArgument(whatArgument()),
+    (connection, what: "prefixes" | "addresses") => exportRecords(connection, what),
+  );
+  answering(
+    ipam.command("import").description("take a list as CSV, as export prints it: all of it or nothing").addArgument(whatArgument())
+      .argument("<file>", "- for standard input").option("--dry-run", "only say what would be done", false),
+    (connection, what: "prefixes" | "addresses", file: string, options: { dryRun: boolean }) => importRecords(connection, what, file, options, input),
+  );
+}
+
+function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): void {
+  answering(
+    ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site").option("--within <network>", "that lie in a network")
+      .option("--search <text>", "by prefix, name or description"),
+    (connection, options: { site?: string; within?: string; search?: string }) =>
+      listPrefixes(connection, { site_id: options.site, within: options.within, search: options.search }),
+  );
+  answering(ipam.command("show-prefix <prefix>").description("show one, and how much of it is taken"), (connection, prefix: string) => showPrefix(connection, prefix));
+  answering(
+    prefixOptions(ipam.command("create-prefix <prefix>").description("write a prefix down: 10.0.0.0/24")).option(...SITE),
+    (connection, prefix: string, options: PrefixOptions) => createPrefix(connection, prefix, options),
+  );
+  answering(
+    prefixOptions(ipam.command("update-prefix <prefix>").description("change one, named by itself or its id; what is not named stays")),
+    (connection, prefix: string, options: PrefixOptions) => updatePrefix(connection, prefix, options),
+  );
+  answering(ipam.command("delete-prefix <prefix>").description("forget one; what is written down in it stays"), (connection, prefix: string) => deletePrefix(connection, prefix));
+  answering(
+    ipam.command("next-prefix <prefix>").description("take the next free part of a prefix").requiredOption("--length <bits>", "how long its prefix is", Number)
+      .option("--name <name>", "what it is for"),
+    (connection, prefix: string, options: { length: number; name?: string }) => takePrefix(connection, prefix, options),
+  );
+}
+
+function addAddressCommands(ipam: Command, { answering }: GroupDependencies): void {
+  answering(
+    ipam.command("addresses").description("list the addresses that are written down").option("--site <id>", "of one site")
+      .option("--within <network>", "that lie in a network").option("--status <status>", "several with commas").option("--search <text>", "by address, hostname or description"),
+    (connection, options: { site?: string; within?: string; status?: string; search?: string }) =>
+      listAddresses(connection, { site_id: options.site, within: options.within, status: options.status, search: options.search }),
+  );
+  answering(
+    addressOptions(ipam.command("create-address <ip>").description("write an address down")).option(...SITE),
+    (connection, ip: string, options: AddressOptions) => createAddress(connection, ip, options),
+  );
+  answering(
+    addressOptions(ipam.command("update-address <address>").description("change one, named by itself or its id; what is not named stays")),
+    (connection, address: string, options: AddressOptions) => updateAddress(connection, address, options),
+  );
+  answering(ipam.command("delete-address <address>").description("forget one"), (connection, address: string) => deleteAddress(connection, address));
+  answering(
+    ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "whose it is")
+      .option("--reserve", "keep it for later", false),
+    (connection, prefix: string, options: { hostname?: string; reserve: boolean }) => takeAddress(connection, prefix, options),
+  );
+}
