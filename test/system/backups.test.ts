@@ -35,7 +35,9 @@ async function age(name: string, args: readonly string[]): Promise<void> {
   const { code, stderr } = await tryCommand(path, args, { env });
   expect([name, code, code === 0 ? "" : stderr]).toEqual([name, 0, ""]);
 }
-const run = (dataDir: string, ...args: readonly string[]) => tryCommand(process.execPath, [COLLECTOR, ...args], { env: { LANTHORN_DATA_DIR: dataDir } });
+const run = (dataDir: string, ...args: readonly string[]) => tryCommand(
+  process.execPath, [COLLECTOR, ...args], { env: { LANTHORN_DATA_DIR: dataDir } },
+);
 const start = async (dataDir: string, env: Readonly<Record<string, string>> = {}, through?: readonly string[]) => {
   collector = await startCollector({
     dataDir, host: "127.0.0.1", env: { LANTHORN_BACKUPS_RECIPIENTS: recipient, ...env }, ...(through && { through }),
@@ -66,7 +68,9 @@ describe("a backup of a collector", () => {
     await age("age", ["-d", "-i", keyFile, "-o", join(open, "archive.tar.gz"), file]);
     expect(await tryCommand("tar", ["-xzf", join(open, "archive.tar.gz"), "-C", open])).toMatchObject({ code: 0 });
     expect(readdirSync(join(open, "files"))).toEqual(expect.arrayContaining(["ca.pem", "sealing-key", "token-secret"]));
-    expect(JSON.parse(readFileSync(join(open, "manifest.json"), "utf8"))).toMatchObject({ backup_id: backup.id, database: { engine: "sqlite", tables: { sites: 2 } } });
+    expect(JSON.parse(readFileSync(join(open, "manifest.json"), "utf8"))).toMatchObject({
+      backup_id: backup.id, database: { engine: "sqlite", tables: { sites: 2 } },
+    });
 
     const sealed = join(folder, "sealed.age");
     await age("age", ["-r", recipient, "-o", sealed, join(open, "archive.tar.gz")]);
@@ -96,7 +100,10 @@ describe("a backup of a collector", () => {
     const { rest } = await start(other);
     const { id } = await rest.startBackup();
     await collector?.kill();
-    await waitFor("the end of what the collector had begun", 20_000, () => (readdirSync(other).includes("backups") && readdirSync(backupsOf(other)).length > 0 ? null : true));
+    await waitFor(
+      "the end of what the collector had begun", 20_000,
+      () => (readdirSync(other).includes("backups") && readdirSync(backupsOf(other)).length > 0 ? null : true),
+    );
     const again = await start(other);
     expect(await again.rest.readBackup(id)).toMatchObject({ status: "failed", available: false });
     expect(await openAlerts(again.rest)).toEqual(["backup_failed"]);
@@ -111,7 +118,9 @@ test("a backup of a collector on PostgreSQL is verified with its key, and brings
   const dataDir = join(folder, "fourth");
   const servers = [await startPostgres(), await startPostgres()] as const;
   try {
-    const on = (server: PostgresServer) => ({ LANTHORN_DATABASE_URL: server.urlOf("lanthorn"), LANTHORN_BACKUPS_POSTGRES_BIN: bin, ...libraries });
+    const on = (server: PostgresServer) => ({
+      LANTHORN_DATABASE_URL: server.urlOf("lanthorn"), LANTHORN_BACKUPS_POSTGRES_BIN: bin, ...libraries,
+    });
     await servers[0].createDatabase("lanthorn");
     const { rest } = await start(dataDir, on(servers[0]));
     await rest.createSite("Store 12");
@@ -126,7 +135,9 @@ test("a backup of a collector on PostgreSQL is verified with its key, and brings
     const file = join(dataDir, "backups", readdirSync(join(dataDir, "backups"))[0] ?? "");
     const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
     const restore = (to: string, server: PostgresServer, ...more: readonly string[]) =>
-      tryCommand(process.execPath, [COLLECTOR, "restore", file, "--key", keyFile, ...more], { env: { LANTHORN_DATA_DIR: to, ...on(server) } });
+      tryCommand(
+        process.execPath, [COLLECTOR, "restore", file, "--key", keyFile, ...more], { env: { LANTHORN_DATA_DIR: to, ...on(server) } },
+      );
     const refused = await restore(dataDir, servers[0], "--force");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop the collector first")]);
     await collector?.stop();

@@ -19,7 +19,9 @@ afterAll(async () => {
 });
 
 const session = () => ({ LANTHORN_SESSION: join(folder, "session.json") });
-const piped = (input: string, ...args: readonly string[]): Promise<CommandResult> => tryCommand(process.execPath, [CLI, ...args], { env: session(), input });
+const piped = (input: string, ...args: readonly string[]): Promise<CommandResult> => tryCommand(
+  process.execPath, [CLI, ...args], { env: session(), input },
+);
 const ok = async (...args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await tryCommand(process.execPath, [CLI, ...args], { env: session() });
   expect([args, code, stderr]).toEqual([args, 0, ""]);
@@ -34,19 +36,29 @@ const refused = async (...args: readonly string[]): Promise<string> => {
 
 describe("lanthorn", () => {
   test("keeps credentials, whose secrets come by standard input or from a file", async () => {
-    const made = await piped("public-of-switches\n", "vault", "create", "switches", "--type", "snmp", "--network", "192.0.2.0/24", "--site", "default", "--json");
+    const made = await piped(
+      "public-of-switches\n", "vault", "create", "switches", "--type", "snmp", "--network", "192.0.2.0/24", "--site", "default", "--json",
+    );
     expect(made.code).toBe(0);
-    expect(JSON.parse(made.stdout)).toMatchObject({ name: "switches", type: "snmp", parts: ["community"], networks: ["192.0.2.0/24"], settings: { version: "2c", port: 161 } });
-    const v3 = await piped("authentic-enough\nprivate-enough\n", "vault", "create", "core", "--type", "snmpv3", "--username", "lanthorn", "--auth", "sha512");
+    expect(JSON.parse(made.stdout)).toMatchObject({
+      name: "switches", type: "snmp", parts: ["community"], networks: ["192.0.2.0/24"], settings: { version: "2c", port: 161 },
+    });
+    const v3 = await piped(
+      "authentic-enough\nprivate-enough\n", "vault", "create", "core", "--type", "snmpv3", "--username", "lanthorn", "--auth", "sha512",
+    );
     expect([v3.code, v3.stdout]).toEqual([0, expect.stringContaining("auth_password, privacy_password")]);
     const key = join(folder, "id");
     writeFileSync(key, "-----BEGIN KEY-----\nlines\n-----END KEY-----\n");
     await ok("vault", "create", "routers", "--type", "ssh", "--username", "backup", "--private-key-file", key);
-    expect((await json<readonly { readonly name: string }[]>("vault", "list")).map(({ name }) => name)).toEqual(["switches", "core", "routers"]);
+    expect((await json<readonly { readonly name: string }[]>("vault", "list")).map(({ name }) => name)).toEqual([
+      "switches", "core", "routers",
+    ]);
     expect(await ok("vault", "show", "switches")).not.toContain("public-of-switches");
     expect(await json("vault", "reveal", "switches")).toMatchObject({ secret: { community: "public-of-switches" } });
     expect(await json("vault", "reveal", "routers")).toMatchObject({ secret: { private_key: readFileSync(key, "utf8") } });
-    expect(await json("vault", "update", "switches", "--name", "all switches", "--network", "192.0.2.0/25")).toMatchObject({ name: "all switches", networks: ["192.0.2.0/25"] });
+    expect(await json(
+      "vault", "update", "switches", "--name", "all switches", "--network", "192.0.2.0/25",
+    )).toMatchObject({ name: "all switches", networks: ["192.0.2.0/25"] });
     expect(await refused("vault", "create", "x", "--type", "snmp", "--password-file", key)).toContain("has no password");
     expect(await refused("vault", "show", "nobody")).toContain("there is no credential");
     await ok("vault", "delete", "core");
@@ -63,7 +75,9 @@ describe("lanthorn", () => {
   test("keeps configurations, and shows what has changed without what is secret", async () => {
     const device = await collector.rest.createDevice({ ip: "192.0.2.1", hostname: "sw-1" });
     await piped("hostname sw-1\nsnmp-server community hidden RO\nvlan 10\n", "configs", "upload", "sw-1", "-", "--changed-by", "anna");
-    const second = await piped("hostname sw-1\nsnmp-server community hidden RO\nvlan 20\n", "configs", "upload", device.id, "-", "--comment", "moved", "--json");
+    const second = await piped(
+      "hostname sw-1\nsnmp-server community hidden RO\nvlan 20\n", "configs", "upload", device.id, "-", "--comment", "moved", "--json",
+    );
     expect(JSON.parse(second.stdout)).toMatchObject({ version: 2, lines_added: 1, lines_removed: 1, comment: "moved" });
     expect((await json<readonly { readonly version: number }[]>("configs", "list", "sw-1")).map(({ version }) => version)).toEqual([2, 1]);
     expect(await ok("configs", "diff", "sw-1")).toMatch(/-vlan 10\n\+vlan 20/);
@@ -78,7 +92,9 @@ describe("lanthorn", () => {
     await ok("ipam", "create-prefix", "10.9.0.0/24", "--name", "office", "--vlan", "20");
     expect(await json("ipam", "update-prefix", "10.9.0.0/24", "--name", "lab")).toMatchObject({ name: "lab", vlan_id: 20 });
     await ok("ipam", "create-address", "10.9.0.7", "--hostname", "printer", "--mac", "00:11:32:00:00:07");
-    expect(await json("ipam", "update-address", "10.9.0.7", "--status", "reserved")).toMatchObject({ hostname: "printer", status: "reserved" });
+    expect(await json(
+      "ipam", "update-address", "10.9.0.7", "--status", "reserved",
+    )).toMatchObject({ hostname: "printer", status: "reserved" });
     expect(await json<readonly unknown[]>("ipam", "addresses", "--within", "10.9.0.0/24")).toHaveLength(1);
     expect(await ok("ipam", "show-prefix", "10.9.0.0/24")).toContain("1 of 254 addresses are used");
     const csv = await ok("ipam", "export", "addresses");
@@ -92,7 +108,9 @@ describe("lanthorn", () => {
 
   test("makes, verifies, fetches and forgets backups, after it has set for whom", async () => {
     const keyFile = join(folder, "key.txt");
-    const made = await tryCommand(process.execPath, [COLLECTOR, "backups", "key", "--out", keyFile], { env: { LANTHORN_DATA_DIR: join(folder, "collector") } });
+    const made = await tryCommand(
+      process.execPath, [COLLECTOR, "backups", "key", "--out", keyFile], { env: { LANTHORN_DATA_DIR: join(folder, "collector") } },
+    );
     const recipient = /age1\w+/.exec(made.stdout)?.[0] ?? "";
     expect(await refused("backups", "create")).toContain("no public key is set");
     expect(await json("backups", "set", "--recipient", recipient, "--schedule", "30 3 * * *", "--keep", "3"))

@@ -44,7 +44,8 @@ export async function showBackup({ rest }: Connection, id: string): Promise<Answ
  * @throws CliError `ended` when it did not stand it.
  */
 export async function verifyBackup(
-  { rest }: Connection, id: string, { keyFile }: { readonly keyFile?: string }, { clock, input }: { readonly clock: Pick<Clock, "after">; readonly input: Pick<Input, "readAll"> },
+  { rest }: Connection, id: string, { keyFile }: { readonly keyFile?: string },
+  { clock, input }: { readonly clock: Pick<Clock, "after">; readonly input: Pick<Input, "readAll"> },
 ): Promise<Answer> {
   const key = keyFile === undefined ? undefined : await readText(keyFile, input);
   const begun = await rest.verifyBackup(id, key === undefined ? {} : { secret_key: key });
@@ -81,11 +82,15 @@ export async function showBackupSettings({ rest }: Connection): Promise<Answer> 
 
 /** What is not given stays. */
 export async function setBackupSettings({ rest }: Connection, changes: BackupSettingsUpdate): Promise<Answer> {
-  if (Object.keys(changes).length === 0) throw new CliError("bad-option", "say what is to be set: --schedule, --no-schedule, --keep, --recipient");
+  if (Object.keys(changes).length === 0) {
+    throw new CliError("bad-option", "say what is to be set: --schedule, --no-schedule, --keep, --recipient");
+  }
   return answerSettings(await rest.updateBackupSettings(changes));
 }
 
-async function settled(rest: Pick<RestClient, "readBackup">, from: Backup, clock: Pick<Clock, "after">, isOver: (backup: Backup) => boolean): Promise<Backup> {
+async function settled(
+  rest: Pick<RestClient, "readBackup">, from: Backup, clock: Pick<Clock, "after">, isOver: (backup: Backup) => boolean,
+): Promise<Backup> {
   let backup = from;
   while (!isOver(backup)) {
     await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
@@ -104,7 +109,10 @@ function answerSettings(settings: BackupSettings): Answer {
   const { schedule, next_at: next, keep, recipients, fixed } = settings;
   return {
     json: settings,
-    table: { heading: ["SCHEDULE", "NEXT", "KEEP", "PUBLIC KEYS"], rows: [[schedule ?? "-", next ?? "-", String(keep), recipients.join(" ") || "none: no backups are made"]] },
+    table: {
+      heading: ["SCHEDULE", "NEXT", "KEEP", "PUBLIC KEYS"],
+      rows: [[schedule ?? "-", next ?? "-", String(keep), recipients.join(" ") || "none: no backups are made"]],
+    },
     notes: fixed.length === 0 ? [] : [`The collector's configuration says: ${fixed.join(", ")}.`],
   };
 }
@@ -115,7 +123,8 @@ function answer(json: unknown, backups: readonly Backup[]): Answer {
     table: {
       heading: ["CREATED", "STATUS", "TRIGGER", "BYTES", "ROWS", "FILE", "ID"],
       rows: backups.map(({ created_at: at, status, trigger, size_bytes: size, rows, available, error, id }) => [
-        at, error === null ? status : `${status}: ${error}`, trigger, String(size ?? "-"), String(rows ?? "-"), available ? "here" : "-", id,
+        at, error === null ? status : `${status}: ${error}`, trigger, String(size ?? "-"), String(rows ?? "-"), available ? "here" : "-",
+        id,
       ]),
     },
   };

@@ -12,7 +12,9 @@ export async function listVersions({ rest }: Connection, device: string): Promis
 }
 
 /** @param number Null for the newest. @param reveal With what is secret, which the audit log tells of. */
-export async function showVersion({ rest }: Connection, device: string, number: number | null, { reveal }: { readonly reveal: boolean }): Promise<Answer> {
+export async function showVersion(
+  { rest }: Connection, device: string, number: number | null, { reveal }: { readonly reveal: boolean },
+): Promise<Answer> {
   const deviceId = await findDeviceId(rest, device);
   const { id } = await findVersion({ rest }, deviceId, number);
   const version = await (reveal ? rest.revealConfigVersion(deviceId, id) : rest.readConfigVersion(deviceId, id));
@@ -20,7 +22,9 @@ export async function showVersion({ rest }: Connection, device: string, number: 
 }
 
 /** Between two versions; the last change unless it is said. */
-export async function showDiff({ rest }: Connection, device: string, options: { readonly from?: number; readonly to?: number; readonly reveal: boolean }): Promise<Answer> {
+export async function showDiff(
+  { rest }: Connection, device: string, options: { readonly from?: number; readonly to?: number; readonly reveal: boolean },
+): Promise<Answer> {
   const { from, to, reveal } = options;
   const deviceId = await findDeviceId(rest, device);
   const between = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
@@ -30,7 +34,8 @@ export async function showDiff({ rest }: Connection, device: string, options: { 
 
 /** @param file The running configuration; `-` for standard input. */
 export async function uploadVersion(
-  { rest }: Connection, device: string, file: string, options: { readonly changedBy?: string; readonly comment?: string }, input: Pick<Input, "readAll">,
+  { rest }: Connection, device: string, file: string, options: { readonly changedBy?: string; readonly comment?: string },
+  input: Pick<Input, "readAll">,
 ): Promise<Answer> {
   const { changedBy, comment } = options;
   const content = await readText(file, input);
@@ -54,7 +59,11 @@ async function findVersion(connection: Pick<Connection, "rest">, deviceId: strin
   const versions = await versionsOf(connection, deviceId);
   const found = number === null ? versions[0] : versions.find(({ version }) => version === number);
   if (found) return found;
-  throw new CliError("not-found", number === null ? "no version of it is kept" : `there is no version ${number}; there are: ${versions.map(({ version }) => version).join(", ") || "none"}`);
+  throw new CliError(
+    "not-found",
+    number === null ? "no version of it is kept"
+      : `there is no version ${number}; there are: ${versions.map(({ version }) => version).join(", ") || "none"}`,
+  );
 }
 
 /** A device's own text, without what would move the cursor. */
@@ -68,7 +77,8 @@ function answer(versions: readonly ConfigVersion[]): Answer {
     table: {
       heading: ["VERSION", "CAPTURED", "LINES", "CHANGE", "BY", "COMMENT", "ID"],
       rows: versions.map((one) => [
-        String(one.version), one.captured_at, String(one.lines), `+${one.lines_added} -${one.lines_removed}`, one.changed_by || "-", one.comment || "-", one.id,
+        String(one.version), one.captured_at, String(one.lines), `+${one.lines_added} -${one.lines_removed}`, one.changed_by || "-",
+        one.comment || "-", one.id,
       ]),
     },
   };

@@ -1,4 +1,4 @@
-import { ADDRESS_STATUSES, type IpamAddress, type IpamUtilization, PREFIX_STATUSES } from "@lanthorn/contract";
+import type { ADDRESS_STATUSES, IpamAddress, IpamUtilization, PREFIX_STATUSES } from "@lanthorn/contract";
 import type { Query } from "@lanthorn/client";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
@@ -26,12 +26,16 @@ export interface AddressOptions {
 }
 
 const prefixFields = ({ vlan, name, description, status }: PrefixOptions) => ({
-  ...(vlan !== undefined && { vlan_id: vlan }), ...(name !== undefined && { name }), ...(description !== undefined && { description }), ...(status !== undefined && { status }),
+  ...(vlan !== undefined && { vlan_id: vlan }), ...(name !== undefined && { name }), ...(description !== undefined && { description }),
+  ...(status !== undefined && { status }),
 });
 const addressFields = ({ mac, hostname, description, status }: AddressOptions) => ({
-  ...(mac !== undefined && { mac }), ...(hostname !== undefined && { hostname }), ...(description !== undefined && { description }), ...(status !== undefined && { status }),
+  ...(mac !== undefined && { mac }), ...(hostname !== undefined && { hostname }), ...(description !== undefined && { description }),
+  ...(status !== undefined && { status }),
 });
-const siteOf = async ({ rest }: Connection, site: string | undefined) => (site === undefined ? {} : { site_id: await findSiteId(rest, site) });
+const siteOf = async (
+  { rest }: Connection, site: string | undefined,
+) => (site === undefined ? {} : { site_id: await findSiteId(rest, site) });
 
 export async function createPrefix(connection: Connection, prefix: string, options: PrefixOptions): Promise<Answer> {
   const made = await connection.rest.createIpamPrefix({ prefix, ...(await siteOf(connection, options.site)), ...prefixFields(options) });
@@ -86,7 +90,8 @@ export async function exportRecords({ rest }: Connection, what: "prefixes" | "ad
 
 /** @param file CSV; `-` for standard input. */
 export async function importRecords(
-  { rest }: Connection, what: "prefixes" | "addresses", file: string, { dryRun }: { readonly dryRun: boolean }, input: Pick<Input, "readAll">,
+  { rest }: Connection, what: "prefixes" | "addresses", file: string, { dryRun }: { readonly dryRun: boolean },
+  input: Pick<Input, "readAll">,
 ): Promise<Answer> {
   const wish = { csv: await readText(file, input), dry_run: dryRun };
   const done = await (what === "prefixes" ? rest.importIpamPrefixes(wish) : rest.importIpamAddresses(wish));
@@ -100,12 +105,15 @@ async function findAddressId({ rest }: Pick<Connection, "rest">, addressOrId: st
   const found = await collect(rest.listIpamAddresses, { within: `${addressOrId}/${isV6 ? 128 : 32}` });
   const [only] = found;
   if (only && found.length === 1) return only.id;
-  throw new CliError("not-found", only ? `${addressOrId} is there several times: name it by its id` : `nothing is written down of ${addressOrId}`);
+  throw new CliError(
+    "not-found", only ? `${addressOrId} is there several times: name it by its id` : `nothing is written down of ${addressOrId}`,
+  );
 }
 
 function describeUse({ size, used, recorded, observed, ratio, children, children_ratio: childrenRatio }: IpamUtilization): string {
   const percent = (part: number) => `${(part * 100).toFixed(1)} %`;
-  return `${used} of ${size} addresses are used (${percent(ratio)}): ${recorded} written down, ${observed} seen. ${children} prefixes in it take ${percent(childrenRatio)}.`;
+  return `${used} of ${size} addresses are used (${percent(ratio)}): ${recorded} written down, ${observed} seen. `
+    + `${children} prefixes in it take ${percent(childrenRatio)}.`;
 }
 
 function answerAddresses(json: unknown, addresses: readonly IpamAddress[]): Answer {
@@ -113,7 +121,9 @@ function answerAddresses(json: unknown, addresses: readonly IpamAddress[]): Answ
     json,
     table: {
       heading: ["IP", "STATUS", "MAC", "HOSTNAME", "DESCRIPTION", "SITE", "ID"],
-      rows: addresses.map(({ ip, status, mac, hostname, description, site_id: site, id }) => [ip, status, mac ?? "-", hostname || "-", description || "-", site ?? "-", id]),
+      rows: addresses.map(({ ip, status, mac, hostname, description, site_id: site, id }) => [
+        ip, status, mac ?? "-", hostname || "-", description || "-", site ?? "-", id,
+      ]),
     },
   };
 }

@@ -18,23 +18,31 @@ export async function listConflicts({ rest }: Connection, filters: Query): Promi
     table: {
       heading: ["KIND", "IP", "PLANNED", "SEEN", "HOSTNAMES", "SITE"],
       rows: conflicts.map(({ kind, ip, expected_mac: planned, observed, site_id: site }) => [
-        kind, ip, planned ?? "-", observed.map(({ mac }) => mac).join(",") || "-", observed.map(({ hostname }) => hostname).filter(Boolean).join(",") || "-", site,
+        kind, ip, planned ?? "-", observed.map(({ mac }) => mac).join(",") || "-",
+        observed.map(({ hostname }) => hostname).filter(Boolean).join(",") || "-", site,
       ]),
     },
   };
 }
 
 /** Takes the next free address of a prefix that is named by its id or as `10.0.0.0/24`. */
-export async function takeAddress({ rest }: Connection, prefix: string, options: { readonly hostname?: string; readonly reserve: boolean }): Promise<Answer> {
+export async function takeAddress(
+  { rest }: Connection, prefix: string, options: { readonly hostname?: string; readonly reserve: boolean },
+): Promise<Answer> {
   const { hostname, reserve } = options;
   const address = await rest.allocateIpamAddress(await findPrefixId(rest, prefix), {
     ...(hostname !== undefined && { hostname }), ...(reserve && { status: "reserved" }),
   });
-  return { json: address, table: { heading: ["IP", "STATUS", "HOSTNAME", "ID"], rows: [[address.ip, address.status, address.hostname || "-", address.id]] } };
+  return {
+    json: address,
+    table: { heading: ["IP", "STATUS", "HOSTNAME", "ID"], rows: [[address.ip, address.status, address.hostname || "-", address.id]] },
+  };
 }
 
 /** Takes the next free part of a prefix. */
-export async function takePrefix({ rest }: Connection, prefix: string, options: { readonly length: number; readonly name?: string }): Promise<Answer> {
+export async function takePrefix(
+  { rest }: Connection, prefix: string, options: { readonly length: number; readonly name?: string },
+): Promise<Answer> {
   const { length, name } = options;
   const taken = await rest.allocateIpamPrefix(await findPrefixId(rest, prefix), { length, ...(name !== undefined && { name }) });
   return answerPrefixes(taken, [taken]);
@@ -54,7 +62,9 @@ export function answerPrefixes(json: unknown, prefixes: readonly IpamPrefix[]): 
     json,
     table: {
       heading: ["PREFIX", "VLAN", "STATUS", "NAME", "SITE", "ID"],
-      rows: prefixes.map(({ prefix, vlan_id: vlan, status, name, site_id: site, id }) => [prefix, String(vlan ?? "-"), status, name || "-", site ?? "all", id]),
+      rows: prefixes.map(({ prefix, vlan_id: vlan, status, name, site_id: site, id }) => [
+        prefix, String(vlan ?? "-"), status, name || "-", site ?? "all", id,
+      ]),
     },
   };
 }

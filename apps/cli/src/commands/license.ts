@@ -19,13 +19,15 @@ export async function removeLicense({ rest }: Connection): Promise<Answer> {
 }
 
 function describe(license: License): Answer {
-  const used = (what: "probes" | "devices") => `${license.usage[what]} of ${license.limits[what] ?? "any number"}${license.exceeded.includes(what) ? ": more than licensed" : ""}`;
+  const used = (what: "probes" | "devices") =>
+    `${license.usage[what]} of ${license.limits[what] ?? "any number"}${license.exceeded.includes(what) ? ": more than licensed" : ""}`;
   return {
     json: license,
     table: {
       heading: ["STATUS", "LICENSEE", "PROBES", "DEVICES", "FEATURES", "UNTIL", "LICENCE"],
       rows: [[
-        license.status, license.licensee ?? "-", used("probes"), used("devices"), license.features.join(" ") || "-", license.expires_at ?? "-", license.license_id ?? "-",
+        license.status, license.licensee ?? "-", used("probes"), used("devices"), license.features.join(" ") || "-",
+        license.expires_at ?? "-", license.license_id ?? "-",
       ]],
     },
   };

@@ -13,26 +13,34 @@ const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-11-20T08:15:30.250Z";
 const NOW = Date.parse(AT);
 const SCAN: Scan = {
-  id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "queued", progress: 0, requested_by: "admin",
-  created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 0, ports_open: 0, error: null,
+  id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "queued", progress: 0,
+  requested_by: "admin",
+  created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 0, ports_open: 0, error: null, remarks: [],
 };
-const HOST: ScanHost = { ip: "10.0.0.1", mac: "", device_id: null, hostname: "nas", seen_at: AT, ports: [] };
+const HOST: ScanHost = { ip: "10.0.0.1", mac: "", device_id: null, hostname: "nas", seen_at: AT, port_counts: null, ports: [] };
 const ALERT = {
   id: ID, severity: "high", status: "open", muted: true, source: "rogue", title: "a second\u001B[2J DHCP server", count: 3, last_seen: AT,
 } as unknown as Alert;
 const KEY: ApiKey = {
-  id: ID, name: "script", hint: "svc_live_0000", scopes: ["devices:read"], created_by: { user_id: ID, username: "admin" }, created_at: AT, last_used_at: null, expires_at: null,
+  id: ID, name: "script", hint: "svc_live_0000", scopes: ["devices:read"], created_by: { user_id: ID, username: "admin" }, created_at: AT,
+  last_used_at: null, expires_at: null,
 } as unknown as ApiKey;
 
-const listOf = <T>(...pages: readonly (readonly T[])[]) => (query: { readonly cursor?: unknown } = {}): Promise<{ data: T[]; meta: List<T>["meta"] }> => {
+const listOf = <T>(...pages: readonly (readonly T[])[]) => (
+  query: { readonly cursor?: unknown } = {}
+): Promise<{ data: T[]; meta: List<T>["meta"] }> => {
   const at = query.cursor === undefined ? 0 : Number(query.cursor);
-  return Promise.resolve({ data: [...(pages[at] ?? [])], meta: { page: 1, per_page: 1000, total: pages.flat().length, next_cursor: at + 1 < pages.length ? String(at + 1) : null } });
+  return Promise.resolve({
+    data: [...(pages[at] ?? [])],
+    meta: { page: 1, per_page: 1000, total: pages.flat().length, next_cursor: at + 1 < pages.length ? String(at + 1) : null },
+  });
 };
 const connect = (rest: Partial<RestClient>) => ({ rest }) as unknown as Connection;
 
 describe("scan", () => {
   const deps = (said: string[] = []) => ({
-    clock: { after: (_ms: number, run: () => void) => (setImmediate(run), () => {}) }, note: (line: string) => void said.push(line), view: null, stopped: () => new Promise<never>(() => {}),
+    clock: { after: (_ms: number, run: () => void) => (setImmediate(run), () => {}) }, note: (line: string) => void said.push(line),
+    view: null, stopped: () => new Promise<never>(() => {}),
   });
 
   test("that is not watched says that it was begun", async () => {
@@ -54,8 +62,12 @@ describe("scan", () => {
     });
     const ended = await startScan(connection, "10.0.0.0/24", { profile: "quick", watch: true }, deps(said));
     const lines = formatAnswer(ended, false).split("\n");
-    expect(said).toEqual(["the scan of 10.0.0.0/24 waits for the probe", "the scan of 10.0.0.0/24 is at 50 %, 1 of 254 addresses answered"]);
-    expect([lines[1]?.startsWith("10.0.0.1"), lines.at(-1)]).toEqual([true, "The scan is complete: 1 of 254 addresses answered, 0 open ports, 2.0 s."]);
+    expect(said).toEqual([
+      "the scan of 10.0.0.0/24 waits for the probe", "the scan of 10.0.0.0/24 is at 50 %, 1 of 254 addresses answered",
+    ]);
+    expect([lines[1]?.startsWith("10.0.0.1"), lines.at(-1)]).toEqual([
+      true, "The scan is complete: 1 of 254 addresses answered, 0 open ports, 2.0 s.",
+    ]);
   });
 
   test("that fails while it is watched is an error with the reason", async () => {
@@ -71,7 +83,8 @@ describe("alerts", () => {
     const pages = listOf([ALERT], [{ ...ALERT, muted: false }]);
     const answer = await listAlerts(connect({ listAlerts: (query) => (asked.push(query), pages(query)) }), { status: "open" });
     expect(formatAnswer(answer, false).split("\n").slice(1)).toEqual([
-      `high      open, muted  rogue   a second?[2J DHCP server  3      ${AT}  ${ID}`, `high      open         rogue   a second?[2J DHCP server  3      ${AT}  ${ID}`,
+      `high      open, muted  rogue   a second?[2J DHCP server  3      ${AT}  ${ID}`,
+      `high      open         rogue   a second?[2J DHCP server  3      ${AT}  ${ID}`,
     ]);
     expect(asked).toMatchObject([{ status: "open" }, { status: "open", cursor: "1" }]);
   });
@@ -79,7 +92,8 @@ describe("alerts", () => {
   test("are acknowledged and resolved one by one, and shown as they are then", async () => {
     const done: string[] = [];
     const connection = connect({
-      acknowledgeAlert: async (id) => (done.push(`ack ${id}`), { ...ALERT, status: "acknowledged" }), resolveAlert: async (id) => (done.push(`resolve ${id}`), { ...ALERT, status: "resolved" }),
+      acknowledgeAlert: async (id) => (done.push(`ack ${id}`), { ...ALERT, status: "acknowledged" }),
+      resolveAlert: async (id) => (done.push(`resolve ${id}`), { ...ALERT, status: "resolved" }),
     });
     expect((await acknowledgeAlerts(connection, ["a", "b"])).json).toMatchObject([{ status: "acknowledged" }, { status: "acknowledged" }]);
     expect((await resolveAlerts(connection, ["a"])).json).toMatchObject([{ status: "resolved" }]);
@@ -90,21 +104,29 @@ describe("alerts", () => {
 describe("keys", () => {
   test("are made with their scopes and an end, and shown this once", async () => {
     const asked: unknown[] = [];
-    const connection = connect({ createApiKey: async (wish) => (asked.push(wish), { ...KEY, key: "svc_live_secret", expires_at: wish.expires_at ?? null }) });
+    const connection = connect({
+      createApiKey: async (wish) => (asked.push(wish), { ...KEY, key: "svc_live_secret", expires_at: wish.expires_at ?? null }),
+    });
     const answer = await createKey(connection, "script", { scope: ["devices:read"], ttl: "90d" }, NOW);
     expect(asked).toEqual([{ name: "script", scopes: ["devices:read"], expires_at: "2027-02-18T08:15:30.250Z" }]);
     expect(formatAnswer(answer, false).split("\n")[0]).toBe("svc_live_secret");
   });
 
-  test.each([[{ scope: ["devices:read"], ttl: "soon" }, "--ttl"], [{ scope: ["everything"] }, "--scope"]])("are not asked for with %o", async (options, name) => {
+  test.each([
+    [{ scope: ["devices:read"], ttl: "soon" }, "--ttl"], [{ scope: ["everything"] }, "--scope"],
+  ])("are not asked for with %o", async (options, name) => {
     const connection = connect({ createApiKey: () => Promise.reject(new Error("it was asked for")) });
-    await expect(createKey(connection, "script", options, NOW)).rejects.toMatchObject({ code: "bad-option", message: expect.stringContaining(name) as string });
+    await expect(createKey(connection, "script", options, NOW)).rejects.toMatchObject({
+      code: "bad-option", message: expect.stringContaining(name) as string,
+    });
   });
 
   test("are listed without the key itself, and revoked", async () => {
     const ended: string[] = [];
     const connection = connect({ listApiKeys: listOf([KEY]), revokeApiKey: async (id) => void ended.push(id) });
-    expect(formatAnswer(await listKeys(connection), false).split("\n")[1]).toBe(`script  svc_live_0000…  admin  devices:read  never      -      ${ID}`);
+    expect(formatAnswer(await listKeys(connection), false).split("\n")[1]).toBe(
+      `script  svc_live_0000…  admin  devices:read  never      -      ${ID}`,
+    );
     expect([formatAnswer(await revokeKey(connection, ID), false), ended]).toEqual([`revoked ${ID}`, [ID]]);
   });
 });

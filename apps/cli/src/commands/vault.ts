@@ -16,7 +16,7 @@ export interface CredentialScope {
 }
 
 /** Files that hold the parts of a secret, by the part's name; `-` for standard input. */
-export type SecretFiles = Readonly<Partial<Record<string, string>>>;
+export type SecretFiles = Readonly<Record<string, string | undefined>>;
 
 /** Settings as they are given; those that are not of the credential's type are refused by the collector's own schema. */
 export type CredentialSettings = Readonly<Record<string, string | number | null | undefined>>;
@@ -33,7 +33,8 @@ export async function listCredentials({ rest }: Connection): Promise<Answer> {
     table: {
       heading: ["NAME", "TYPE", "SECRET", "NETWORKS", "SITES", "PROBES", "ID"],
       rows: credentials.map((one) => [
-        one.name, one.type, one.parts.join(" ") || "-", one.networks.join(" ") || "all", String(one.site_ids.length), String(one.probe_ids.length), one.id,
+        one.name, one.type, one.parts.join(" ") || "-", one.networks.join(" ") || "all", String(one.site_ids.length),
+        String(one.probe_ids.length), one.id,
       ]),
     },
   };
@@ -51,11 +52,16 @@ export async function revealCredential({ rest }: Connection, name: string): Prom
 
 /** @throws CliError `bad-option` for what is no credential of the type. */
 export async function createCredential(
-  { rest }: Connection, name: string, given: { readonly type: CredentialType; readonly settings: CredentialSettings; readonly files: SecretFiles; readonly scope: CredentialScope },
+  { rest }: Connection, name: string,
+  given: {
+    readonly type: CredentialType; readonly settings: CredentialSettings; readonly files: SecretFiles; readonly scope: CredentialScope;
+  },
   input: Input,
 ): Promise<Answer> {
   const { type, settings, files, scope } = given;
-  const wish = { type, name, ...(await idsOf(rest, scope)), settings: present(settings), secret: (await readSecret(type, files, input, settings)) };
+  const wish = {
+    type, name, ...(await idsOf(rest, scope)), settings: present(settings), secret: (await readSecret(type, files, input, settings)),
+  };
   const parsed = CredentialCreate.safeParse(wish);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -66,7 +72,8 @@ export async function createCredential(
 
 /** What is not given stays. The secret is replaced as a whole. */
 export async function updateCredential(
-  { rest }: Connection, name: string, changes: { readonly name?: string; readonly files: SecretFiles; readonly scope: CredentialScope }, input: Input,
+  { rest }: Connection, name: string, changes: { readonly name?: string; readonly files: SecretFiles; readonly scope: CredentialScope },
+  input: Input,
 ): Promise<Answer> {
   const credential = await rest.readCredential(await findCredentialId(rest, name));
   const isNewSecret = Object.values(changes.files).some((file) => file !== undefined);
@@ -88,7 +95,11 @@ async function findCredentialId(rest: Pick<RestClient, "listCredentials">, nameO
   const found = all.filter(({ id, name }) => id === nameOrId || name === nameOrId);
   const [only] = found;
   if (only && found.length === 1) return only.id;
-  throw new CliError("not-found", only ? `several credentials are called ${JSON.stringify(nameOrId)}: name one by its id` : `there is no credential ${JSON.stringify(nameOrId)}`);
+  throw new CliError(
+    "not-found",
+    only ? `several credentials are called ${JSON.stringify(nameOrId)}: name one by its id`
+      : `there is no credential ${JSON.stringify(nameOrId)}`,
+  );
 }
 
 async function idsOf(rest: RestClient, { network, site, probe }: CredentialScope) {
@@ -99,9 +110,13 @@ async function idsOf(rest: RestClient, { network, site, probe }: CredentialScope
   };
 }
 
-async function readSecret(type: CredentialType, files: SecretFiles, input: Input, settings: CredentialSettings): Promise<Record<string, string>> {
+async function readSecret(
+  type: CredentialType, files: SecretFiles, input: Input, settings: CredentialSettings,
+): Promise<Record<string, string>> {
   const strange = Object.keys(files).find((part) => files[part] !== undefined && !(part in CREDENTIAL_PARTS[type].secret.shape));
-  if (strange !== undefined) throw new CliError("bad-option", `--${strange.replaceAll("_", "-")}-file: a credential of type ${type} has no ${strange}`);
+  if (strange !== undefined) {
+    throw new CliError("bad-option", `--${strange.replaceAll("_", "-")}-file: a credential of type ${type} has no ${strange}`);
+  }
   const secret: Record<string, string> = {};
   // A key's last line end belongs to it; a password's does not.
   const trim = (part: string, text: string) => (part === "private_key" ? text : text.replace(/\r?\n$/, ""));
@@ -123,7 +138,8 @@ function describe(credential: Credential, secret: readonly (readonly [string, st
   const { networks, site_ids: sites, probe_ids: probes, settings, parts } = credential;
   const rows = [
     ["name", credential.name], ["type", credential.type], ...Object.entries(settings).map(([name, value]) => [name, String(value)]),
-    ["secret", parts.join(", ") || "-"], ["networks", networks.join(", ") || "all"], ["sites", sites.join(", ") || "-"], ["probes", probes.join(", ") || "-"],
+    ["secret", parts.join(", ") || "-"], ["networks", networks.join(", ") || "all"], ["sites", sites.join(", ") || "-"],
+    ["probes", probes.join(", ") || "-"],
     ["updated", credential.updated_at], ["id", credential.id],
   ] as const;
   const lines = rows.map(([name = "", value = ""]) => `${name.padEnd(16)} ${printable(value)}`);

@@ -15,13 +15,17 @@ interface SettingsOptions {
 export function addBackupCommands(program: Command, { answering, input, clock }: GroupDependencies): void {
   const backups = program.command("backups").description("copies of the whole deployment");
   answering(backups.command("list").description("list the backups, newest first"), (connection) => listBackups(connection));
-  answering(backups.command("show <id>").description("show one, and how it was verified last"), (connection, id: string) => showBackup(connection, id));
+  answering(
+    backups.command("show <id>").description("show one, and how it was verified last"),
+    (connection, id: string) => showBackup(connection, id),
+  );
   answering(
     backups.command("create").description("start a backup").option("--wait", "stay until it has ended", false),
     (connection, options: { wait: boolean }) => createBackup(connection, options, { clock }),
   );
   answering(
-    backups.command("download <id>").description("write a backup's file, which only the private key opens").option("--out <file>", "where; a name of its own without"),
+    backups.command("download <id>").description("write a backup's file, which only the private key opens")
+      .option("--out <file>", "where; a name of its own without"),
     (connection, id: string, options: { out?: string }) => downloadBackup(connection, id, options.out),
   );
   answering(
@@ -29,12 +33,18 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
       .option("--key-file <file>", "with the private key; - for standard input"),
     (connection, id: string, options: { keyFile?: string }) => verifyBackup(connection, id, options, { clock, input }),
   );
-  answering(backups.command("delete <id>").description("forget one, with its file"), (connection, id: string) => deleteBackup(connection, id));
-  answering(backups.command("settings").description("show when backups are made by themselves, and for which keys"), (connection) => showBackupSettings(connection));
+  answering(
+    backups.command("delete <id>").description("forget one, with its file"), (connection, id: string) => deleteBackup(connection, id),
+  );
+  answering(
+    backups.command("settings").description("show when backups are made by themselves, and for which keys"),
+    (connection) => showBackupSettings(connection),
+  );
   answering(
     backups.command("set").description("set it, unless the collector's configuration does; what is not named stays")
       .option("--schedule <pattern>", "minute hour day month weekday, as '30 3 * * *'").option("--no-schedule", "make none by themselves")
-      .option("--keep <count>", "of scheduled ones so many", Number).option("--recipient <keys...>", "public keys, age1…, in the place of those before"),
+      .option("--keep <count>", "of scheduled ones so many", Number)
+      .option("--recipient <keys...>", "public keys, age1…, in the place of those before"),
     (connection, { schedule, keep, recipient }: SettingsOptions) => setBackupSettings(connection, {
       ...(schedule !== undefined && { schedule: schedule === false ? null : schedule }), ...(keep !== undefined && { keep }),
       ...(recipient !== undefined && { recipients: [...recipient] }),

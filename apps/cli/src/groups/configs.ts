@@ -24,7 +24,9 @@ export function addConfigCommands(program: Command, { answering, input }: GroupD
   answering(
     configs.command("upload <device> <file>").description("keep a running configuration, from a file or - for standard input")
       .option("--changed-by <name>", "who changed the device").option("--comment <text>", "why"),
-    (connection, device: string, file: string, options: { changedBy?: string; comment?: string }) => uploadVersion(connection, device, file, options, input),
+    (
+      connection, device: string, file: string, options: { changedBy?: string; comment?: string },
+    ) => uploadVersion(connection, device, file, options, input),
   );
   answering(
     configs.command("delete <device> <version>").description("forget a version"),

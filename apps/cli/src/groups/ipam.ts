@@ -2,13 +2,14 @@ import { ADDRESS_STATUSES, PREFIX_STATUSES } from "@lanthorn/contract";
 import { Argument, type Command, Option } from "commander";
 import { listConflicts, listPrefixes, takeAddress, takePrefix } from "../commands/ipam.ts";
 import {
-  type AddressOptions, createAddress, createPrefix, deleteAddress, deletePrefix, exportRecords, importRecords, listAddresses, type PrefixOptions, showPrefix,
-  updateAddress, updatePrefix,
+  type AddressOptions, createAddress, createPrefix, deleteAddress, deletePrefix, exportRecords, importRecords, listAddresses,
+  type PrefixOptions, showPrefix, updateAddress, updatePrefix,
 } from "../commands/ipam-records.ts";
 import type { GroupDependencies } from "./group.ts";
 
 const prefixOptions = (command: Command) => command.option("--vlan <id>", "its VLAN", Number).option("--name <name>", "what it is called")
-  .option("--description <text>", "what it is for").addOption(new Option("--status <status>", "what becomes of it").choices(PREFIX_STATUSES));
+  .option("--description <text>", "what it is for")
+  .addOption(new Option("--status <status>", "what becomes of it").choices(PREFIX_STATUSES));
 const addressOptions = (command: Command) => command.option("--mac <mac>", "whose it is to be: any other that has it is a conflict")
   .option("--hostname <name>", "what that is called").option("--description <text>", "what it is for")
   .addOption(new Option("--status <status>", "what becomes of it").choices(ADDRESS_STATUSES));
@@ -22,7 +23,8 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
   addAddressCommands(ipam, deps);
   const { answering, input } = deps;
   answering(
-    ipam.command("conflicts").description("list where plan and sight differ").option("--site <id>", "of one site").option("--kind <kind>", "wrong_mac, duplicate_address …"),
+    ipam.command("conflicts").description("list where plan and sight differ").option("--site <id>", "of one site")
+      .option("--kind <kind>", "wrong_mac, duplicate_address …"),
     (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
   );
   answering(
@@ -32,18 +34,24 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
   answering(
     ipam.command("import").description("take a list as CSV, as export prints it: all of it or nothing").addArgument(whatArgument())
       .argument("<file>", "- for standard input").option("--dry-run", "only say what would be done", false),
-    (connection, what: "prefixes" | "addresses", file: string, options: { dryRun: boolean }) => importRecords(connection, what, file, options, input),
+    (
+      connection, what: "prefixes" | "addresses", file: string, options: { dryRun: boolean },
+    ) => importRecords(connection, what, file, options, input),
   );
 }
 
 function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
-    ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site").option("--within <network>", "that lie in a network")
+    ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site")
+      .option("--within <network>", "that lie in a network")
       .option("--search <text>", "by prefix, name or description"),
     (connection, options: { site?: string; within?: string; search?: string }) =>
       listPrefixes(connection, { site_id: options.site, within: options.within, search: options.search }),
   );
-  answering(ipam.command("show-prefix <prefix>").description("show one, and how much of it is taken"), (connection, prefix: string) => showPrefix(connection, prefix));
+  answering(
+    ipam.command("show-prefix <prefix>").description("show one, and how much of it is taken"),
+    (connection, prefix: string) => showPrefix(connection, prefix),
+  );
   answering(
     prefixOptions(ipam.command("create-prefix <prefix>").description("write a prefix down: 10.0.0.0/24")).option(...SITE),
     (connection, prefix: string, options: PrefixOptions) => createPrefix(connection, prefix, options),
@@ -52,9 +60,13 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
     prefixOptions(ipam.command("update-prefix <prefix>").description("change one, named by itself or its id; what is not named stays")),
     (connection, prefix: string, options: PrefixOptions) => updatePrefix(connection, prefix, options),
   );
-  answering(ipam.command("delete-prefix <prefix>").description("forget one; what is written down in it stays"), (connection, prefix: string) => deletePrefix(connection, prefix));
   answering(
-    ipam.command("next-prefix <prefix>").description("take the next free part of a prefix").requiredOption("--length <bits>", "how long its prefix is", Number)
+    ipam.command("delete-prefix <prefix>").description("forget one; what is written down in it stays"),
+    (connection, prefix: string) => deletePrefix(connection, prefix),
+  );
+  answering(
+    ipam.command("next-prefix <prefix>").description("take the next free part of a prefix")
+      .requiredOption("--length <bits>", "how long its prefix is", Number)
       .option("--name <name>", "what it is for"),
     (connection, prefix: string, options: { length: number; name?: string }) => takePrefix(connection, prefix, options),
   );
@@ -63,7 +75,8 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
 function addAddressCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
     ipam.command("addresses").description("list the addresses that are written down").option("--site <id>", "of one site")
-      .option("--within <network>", "that lie in a network").option("--status <status>", "several with commas").option("--search <text>", "by address, hostname or description"),
+      .option("--within <network>", "that lie in a network").option("--status <status>", "several with commas")
+      .option("--search <text>", "by address, hostname or description"),
     (connection, options: { site?: string; within?: string; status?: string; search?: string }) =>
       listAddresses(connection, { site_id: options.site, within: options.within, status: options.status, search: options.search }),
   );
@@ -75,7 +88,9 @@ function addAddressCommands(ipam: Command, { answering }: GroupDependencies): vo
     addressOptions(ipam.command("update-address <address>").description("change one, named by itself or its id; what is not named stays")),
     (connection, address: string, options: AddressOptions) => updateAddress(connection, address, options),
   );
-  answering(ipam.command("delete-address <address>").description("forget one"), (connection, address: string) => deleteAddress(connection, address));
+  answering(
+    ipam.command("delete-address <address>").description("forget one"), (connection, address: string) => deleteAddress(connection, address),
+  );
   answering(
     ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "whose it is")
       .option("--reserve", "keep it for later", false),

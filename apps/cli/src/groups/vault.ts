@@ -1,7 +1,8 @@
 import { type CredentialType, CREDENTIAL_TYPES, SNMP_AUTH_PROTOCOLS, SNMP_PRIVACY_PROTOCOLS } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
 import {
-  createCredential, type CredentialScope, deleteCredential, listCredentials, revealCredential, type SecretFiles, showCredential, updateCredential,
+  createCredential, type CredentialScope, deleteCredential, listCredentials, revealCredential, type SecretFiles, showCredential,
+  updateCredential,
 } from "../commands/vault.ts";
 import type { GroupDependencies } from "./group.ts";
 
@@ -25,17 +26,22 @@ interface CreateOptions extends SecretOptions {
 }
 
 const filesOf = (options: SecretOptions): SecretFiles => ({
-  community: options.communityFile, auth_password: options.authPasswordFile, privacy_password: options.privacyPasswordFile, password: options.passwordFile,
+  community: options.communityFile, auth_password: options.authPasswordFile, privacy_password: options.privacyPasswordFile,
+  password: options.passwordFile,
   private_key: options.privateKeyFile, passphrase: options.passphraseFile,
-} as SecretFiles);
+});
 
 const PARTS = ["community", "auth-password", "privacy-password", "password", "private-key", "passphrase"];
 
 /** Secrets come from files, standard input or the keyboard: everybody on a machine can read a command's arguments. */
 function withScopeAndSecret(command: Command): Command {
-  command.option("--network <networks...>", "hosts that it is for; all without").option("--site <sites...>", "whose probes get it, by name or id")
+  command.option(
+    "--network <networks...>", "hosts that it is for; all without",
+  ).option("--site <sites...>", "whose probes get it, by name or id")
     .option("--probe <ids...>", "probes that get it beside those");
-  for (const part of PARTS) command.option(`--${part}-file <file>`, `the ${part.replaceAll("-", " ")}, from a file, or - for standard input`);
+  for (const part of PARTS) {
+    command.option(`--${part}-file <file>`, `the ${part.replaceAll("-", " ")}, from a file, or - for standard input`);
+  }
   return command;
 }
 
@@ -43,12 +49,19 @@ function withScopeAndSecret(command: Command): Command {
 export function addVaultCommands(program: Command, { answering, input }: GroupDependencies): void {
   const vault = program.command("vault").description("what probes log in to network devices with");
   answering(vault.command("list").description("list the credentials, without their secrets"), (connection) => listCredentials(connection));
-  answering(vault.command("show <credential>").description("show one, by its name or id, without its secret"), (connection, name: string) => showCredential(connection, name));
-  answering(vault.command("reveal <credential>").description("show one with its secret; the audit log tells of it"), (connection, name: string) => revealCredential(connection, name));
+  answering(
+    vault.command("show <credential>").description("show one, by its name or id, without its secret"),
+    (connection, name: string) => showCredential(connection, name),
+  );
+  answering(
+    vault.command("reveal <credential>").description("show one with its secret; the audit log tells of it"),
+    (connection, name: string) => revealCredential(connection, name),
+  );
   answering(
     withScopeAndSecret(vault.command("create <name>").description("keep a credential; its secret is asked for where no file is named"))
       .addOption(new Option("--type <type>", "snmp (1, 2c), snmpv3 or ssh").choices(CREDENTIAL_TYPES).makeOptionMandatory())
-      .option("--username <name>", "snmpv3, ssh: who logs in").option("--context <name>", "snmpv3: its context").option("--port <port>", "where it is not the usual one", Number)
+      .option("--username <name>", "snmpv3, ssh: who logs in").option("--context <name>", "snmpv3: its context")
+      .option("--port <port>", "where it is not the usual one", Number)
       .addOption(new Option("--snmp-version <version>", "snmp: 2c unless it is older").choices(["1", "2c"]))
       .addOption(new Option("--auth <protocol>", "snmpv3: sha256 unless it is another").choices([...SNMP_AUTH_PROTOCOLS, "none"]))
       .addOption(new Option("--privacy <protocol>", "snmpv3: aes unless it is another").choices([...SNMP_PRIVACY_PROTOCOLS, "none"])),
@@ -60,10 +73,15 @@ export function addVaultCommands(program: Command, { answering, input }: GroupDe
     },
   );
   answering(
-    withScopeAndSecret(vault.command("update <credential>").description("change one; what is not named stays")).option("--name <name>", "what it is called"),
+    withScopeAndSecret(vault.command("update <credential>").description("change one; what is not named stays")).option(
+      "--name <name>", "what it is called",
+    ),
     (connection, name: string, options: SecretOptions & { readonly name?: string }) => updateCredential(
       connection, name, { ...(options.name !== undefined && { name: options.name }), files: filesOf(options), scope: options }, input,
     ),
   );
-  answering(vault.command("delete <credential>").description("forget one; probes forget it too"), (connection, name: string) => deleteCredential(connection, name));
+  answering(
+    vault.command("delete <credential>").description("forget one; probes forget it too"),
+    (connection, name: string) => deleteCredential(connection, name),
+  );
 }

@@ -89,7 +89,9 @@ function unwrap({ share, body }: Stanza, identity: AgeKey): Uint8Array | null {
   if (shareBytes?.length !== 32 || body.length !== FILE_KEY_BYTES + TAG_BYTES) return null;
   try {
     const secret = diffieHellman({ privateKey: identity.key, publicKey: publicKey(shareBytes) });
-    const decipher = createDecipheriv("chacha20-poly1305", wrappingKey(secret, shareBytes, identity.publicBytes), NONCE, { authTagLength: TAG_BYTES });
+    const decipher = createDecipheriv(
+      "chacha20-poly1305", wrappingKey(secret, shareBytes, identity.publicBytes), NONCE, { authTagLength: TAG_BYTES },
+    );
     decipher.setAuthTag(body.subarray(FILE_KEY_BYTES));
     return Buffer.concat([decipher.update(body.subarray(0, FILE_KEY_BYTES)), decipher.final()]);
   } catch {

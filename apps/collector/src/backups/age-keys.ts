@@ -45,7 +45,9 @@ export function parseIdentities(text: string): readonly AgeKey[] {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
   const keys = lines.map(parseIdentity);
   if (keys.length === 0 || keys.includes(null)) {
-    throw new CollectorError("backup-key-unusable", "the key is none: AGE-SECRET-KEY-1…, as lanthorn-collector backups key or age-keygen makes it");
+    throw new CollectorError(
+      "backup-key-unusable", "the key is none: AGE-SECRET-KEY-1…, as lanthorn-collector backups key or age-keygen makes it",
+    );
   }
   return keys.filter((key) => key !== null);
 }

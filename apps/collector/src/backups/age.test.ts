@@ -34,7 +34,9 @@ describe("a sealed file", () => {
     const plain = randomBytes(2 * PIECE + 7);
     const sealed = await seal(plain);
     for (const size of [1000, PIECE, SEALED_PIECE + 1]) {
-      const chunks = Array.from({ length: Math.ceil(sealed.length / size) }, (_, index) => sealed.subarray(index * size, (index + 1) * size));
+      const chunks = Array.from(
+        { length: Math.ceil(sealed.length / size) }, (_, index) => sealed.subarray(index * size, (index + 1) * size),
+      );
       expect((await collect(decryptAge(chunksOf(...chunks), { identities: pair.identities }))).equals(plain)).toBe(true);
     }
   });
@@ -50,14 +52,18 @@ describe("a sealed file", () => {
   test("is refused when it is cut off anywhere, also between two pieces", async () => {
     const sealed = await seal(randomBytes(2 * PIECE + 100));
     const start = payloadOf(sealed);
-    const ends = [0, 1, 20, start - 17, start - 1, start, start + 1, start + 15, start + SEALED_PIECE, start + 2 * SEALED_PIECE, sealed.length - 1];
+    const ends = [
+      0, 1, 20, start - 17, start - 1, start, start + 1, start + 15, start + SEALED_PIECE, start + 2 * SEALED_PIECE, sealed.length - 1,
+    ];
     for (const end of ends) await expect(open(sealed.subarray(0, end)), `${end}`).rejects.toMatchObject({ code: "backup-unreadable" });
   });
 
   test("is refused when pieces change places, come twice or are left out", async () => {
     const sealed = await seal(randomBytes(3 * PIECE));
     const start = payloadOf(sealed);
-    const [head, ...pieces] = [sealed.subarray(0, start), ...[0, 1, 2].map((at) => sealed.subarray(start + at * SEALED_PIECE, start + (at + 1) * SEALED_PIECE))];
+    const [head, ...pieces] = [
+      sealed.subarray(0, start), ...[0, 1, 2].map((at) => sealed.subarray(start + at * SEALED_PIECE, start + (at + 1) * SEALED_PIECE)),
+    ];
     const orders = [[1, 0, 2], [0, 2, 1], [0, 0, 1, 2], [0, 2], [1, 2], [2], [0, 1, 2, 2]];
     for (const order of orders) {
       const changed = Buffer.concat([head, ...order.map((at) => pieces[at] ?? Buffer.alloc(0))]);
@@ -101,7 +107,9 @@ describe("a key", () => {
     const { recipient, identity } = generateIdentity();
     expect(recipient).toMatch(/^age1[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{58}$/);
     expect(identity).toMatch(/^AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}$/);
-    expect(Buffer.from(parseIdentities(`# made today\n\n${identity}\n`)[0]?.publicBytes ?? []).equals(Buffer.from(parseRecipient(recipient)?.publicBytes ?? [])))
+    expect(Buffer.from(parseIdentities(
+      `# made today\n\n${identity}\n`,
+    )[0]?.publicBytes ?? []).equals(Buffer.from(parseRecipient(recipient)?.publicBytes ?? [])))
       .toBe(true);
   });
 
@@ -111,8 +119,12 @@ describe("a key", () => {
       const letter = recipient[at] === "q" ? "p" : "q";
       expect(parseRecipient(`${recipient.slice(0, at)}${letter}${recipient.slice(at + 1)}`)).toBeNull();
     }
-    for (const text of ["", "age1", identity, recipient.toUpperCase().replace("A", "a"), `${recipient}q`]) expect(parseRecipient(text)).toBeNull();
-    for (const text of ["", "# nothing", recipient, identity.slice(0, -1)]) expect(() => parseIdentities(text)).toThrow(expect.objectContaining({ code: "backup-key-unusable" }) as Error);
+    for (const text of ["", "age1", identity, recipient.toUpperCase().replace("A", "a"), `${recipient}q`]) {
+      expect(parseRecipient(text)).toBeNull();
+    }
+    for (const text of ["", "# nothing", recipient, identity.slice(0, -1)]) {
+      expect(() => parseIdentities(text)).toThrow(expect.objectContaining({ code: "backup-key-unusable" }) as Error);
+    }
   });
 
   // The valid strings of BIP-0173.
@@ -122,6 +134,8 @@ describe("a key", () => {
     const text = "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxw";
     expect(encodeBech32("abcdef", decodeBech32("abcdef", text) ?? new Uint8Array())).toBe(text);
     expect(decodeBech32("abcdef", "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxx")).toBeNull();
-    assert(property(uint8Array({ maxLength: 60 }), (bytes) => Buffer.from(decodeBech32("x", encodeBech32("x", bytes)) ?? []).equals(Buffer.from(bytes))));
+    assert(property(
+      uint8Array({ maxLength: 60 }), (bytes) => Buffer.from(decodeBech32("x", encodeBech32("x", bytes)) ?? []).equals(Buffer.from(bytes)),
+    ));
   });
 });

@@ -109,7 +109,10 @@ describe("a backup of a PostgreSQL database", () => {
     writeFileSync(join(old, "pg_dump"), "#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.24'\n");
     chmodSync(join(old, "pg_dump"), 0o755);
     await expect(write({ folder: old })).rejects.toMatchObject({
-      code: "backup-failed", message: expect.stringMatching(/^pg_dump is of version 9, older than the server's \d+: install postgresql-client-\d+ or later/) as string,
+      code: "backup-failed",
+      message: expect.stringMatching(
+        /^pg_dump is of version 9, older than the server's \d+: install postgresql-client-\d+ or later/,
+      ) as string,
     });
     expect(readdirSync(join(folder, "backups"))).toEqual([]);
   });
@@ -119,7 +122,9 @@ describe("a backup of a PostgreSQL database", () => {
     // The tests' own user may, and may not make another one that may not.
     const refusing: PostgresSession = {
       ...admin,
-      ask: (text, values) => (text.startsWith("create database") ? Promise.reject(Object.assign(new Error("permission denied"), { code: "42501" })) : admin.ask(text, values)),
+      ask: (text, values) => (text.startsWith("create database") ? Promise.reject(Object.assign(
+        new Error("permission denied"), { code: "42501" },
+      )) : admin.ask(text, values)),
     };
     await expect(createScratch(refusing, location.url)).rejects.toMatchObject({
       code: "backup-failed", message: expect.stringContaining('alter role "lanthorn" createdb') as string,
@@ -134,7 +139,9 @@ describe("a backup of a PostgreSQL database", () => {
     const bytes = readFileSync(databaseFile);
     const tools = createDatabaseTools(location, postgres);
     writeFileSync(cut, bytes.subarray(0, bytes.length - 200));
-    await expect(tools.check(cut)).rejects.toMatchObject({ code: "backup-unreadable", message: expect.stringContaining("pg_restore") as string });
+    await expect(tools.check(cut)).rejects.toMatchObject({
+      code: "backup-unreadable", message: expect.stringContaining("pg_restore") as string,
+    });
     writeFileSync(cut, "no dump at all");
     await expect(tools.check(cut)).rejects.toMatchObject({ code: "backup-unreadable" });
     writeFileSync(cut, "");
@@ -167,13 +174,16 @@ describe("a backup of a PostgreSQL database", () => {
 
 describe("a restore into PostgreSQL", () => {
   const restore = (changes: object = {}) => restoreBackup({
-    file: file(), identities: keys.identities, dataDir: join(folder, "restored"), database: location, postgres, force: false, stamp: STAMP, ...changes,
+    file: file(), identities: keys.identities, dataDir: join(folder, "restored"), database: location, postgres, force: false, stamp: STAMP,
+    ...changes,
   });
   const tenants = async (at = location) => (await ask("select count(*) as rows from tenants", at))[0]?.["rows"];
 
   test("refuses while anybody is connected, and over what is there", async () => {
     await write();
-    await expect(restore({ force: true })).rejects.toMatchObject({ code: "restore-refused", message: expect.stringContaining("is in use by lanthorn-collector") as string });
+    await expect(restore({ force: true })).rejects.toMatchObject({
+      code: "restore-refused", message: expect.stringContaining("is in use by lanthorn-collector") as string,
+    });
     await database.close();
     await expect(restore()).rejects.toMatchObject({ code: "restore-refused", message: expect.stringContaining("is not empty") as string });
     expect([await tenants(), await scratches()]).toEqual(["100", 0]);
@@ -181,8 +191,10 @@ describe("a restore into PostgreSQL", () => {
 
   test("takes the place of what is there, which is kept beside it, and a collector goes on from there", async () => {
     await database.db.insertInto("backups").values({
-      id: "b", tenant_id: "t", status: "running", running_key: "running", trigger: "manual", requested_by: "x", created_at: AT, heard_at: AT, finished_at: null,
-      engine: "postgres", version: "1", recipients: "[]", file_name: "", size_bytes: null, sha256: null, table_count: null, row_count: null, error: null,
+      id: "b", tenant_id: "t", status: "running", running_key: "running", trigger: "manual", requested_by: "x", created_at: AT,
+      heard_at: AT, finished_at: null,
+      engine: "postgres", version: "1", recipients: "[]", file_name: "", size_bytes: null, sha256: null, table_count: null, row_count: null,
+      error: null,
       verify_status: null, verify_method: null, verify_error: null, verified_at: null,
     }).execute();
     await write();

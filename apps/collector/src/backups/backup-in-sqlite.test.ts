@@ -19,10 +19,14 @@ beforeEach(async () => {
 });
 afterEach(() => sample.remove());
 
-const write = (changes = {}): Promise<WrittenBackup> => writeBackup(sample.order(changes), createDatabaseTools({ file: sample.databaseFile }));
+const write = (changes = {}): Promise<WrittenBackup> => writeBackup(
+  sample.order(changes), createDatabaseTools({ file: sample.databaseFile }),
+);
 const unpack = (file: string) => {
   const folder = mkdtempSync(join(sample.folder, "unpacked-"));
-  return unpackBackup(createReadStream(file), { identities: sample.identities }, folder, createDatabaseTools({ file: sample.databaseFile }));
+  return unpackBackup(
+    createReadStream(file), { identities: sample.identities }, folder, createDatabaseTools({ file: sample.databaseFile }),
+  );
 };
 
 describe("a backup", () => {
@@ -97,7 +101,9 @@ describe("a forged backup is refused", () => {
     const { manifest, database } = await realManifest();
     const text = (changes: object = {}) => JSON.stringify({ ...manifest, ...changes });
     const forgeries: Readonly<Record<string, readonly (readonly [string, string | Uint8Array])[]>> = {
-      "a name that leads up": [["manifest.json", text({ files: [{ name: "../evil", size_bytes: 1 }] })], ["database", database], ["files/../evil", "x"]],
+      "a name that leads up": [
+        ["manifest.json", text({ files: [{ name: "../evil", size_bytes: 1 }] })], ["database", database], ["files/../evil", "x"],
+      ],
       "an absolute name": [["manifest.json", text({ files: [{ name: "/etc/evil", size_bytes: 1 }] })], ["database", database]],
       "a file that it does not name": [["manifest.json", text()], ["database", database], ["files/more", "x"]],
       "a file twice": [["manifest.json", text()], ["database", database], ["database", database]],
@@ -131,7 +137,9 @@ describe("a forged backup is refused", () => {
     for (const [what, files] of Object.entries(forgeries)) {
       await expect(unpack(await forge(files)), what).rejects.toMatchObject({ code: "backup-unreadable" });
     }
-    const later = await forge([["manifest.json", withDatabase({ migrations: [...manifest.database.migrations, "9999-later"] })], ["database", database]]);
+    const later = await forge([
+      ["manifest.json", withDatabase({ migrations: [...manifest.database.migrations, "9999-later"] })], ["database", database],
+    ]);
     await expect(unpack(later)).rejects.toMatchObject({ code: "database-newer" });
   });
 

@@ -34,16 +34,22 @@ export function addBackupCommands(program: Command, deps: {
 }): void {
   const { print, clock } = deps;
   const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
-  const programsOf = ({ backups: { postgres_bin: folder } }: Configuration): ProgramsSettings => ({ folder, environment: deps.environment });
+  const programsOf = (
+    { backups: { postgres_bin: folder } }: Configuration
+  ): ProgramsSettings => ({ folder, environment: deps.environment });
   const configFlag = ["--config <file>", "the collector's configuration"] as const;
   const keyFlag = ["--key <file>", "the file with the private key"] as const;
 
-  backups.command("key").description("makes a pair of keys: the public one for the configuration, the private one to be kept away from this machine")
+  backups.command("key").description(
+    "makes a pair of keys: the public one for the configuration, the private one to be kept away from this machine",
+  )
     .requiredOption("--out <file>", "where the private key is written")
     .action(({ out }: { readonly out: string }) => {
       const { recipient, identity } = generateIdentity();
       const text = `# Lanthorn backups, made ${toInstant(clock.now())}\n# public key: ${recipient}\n${identity}\n`;
-      if (!writeSecretFile(resolve(out), text, { replace: false })) throw new CollectorError("backup-key-unusable", `${out} is there already`);
+      if (!writeSecretFile(resolve(out), text, { replace: false })) {
+        throw new CollectorError("backup-key-unusable", `${out} is there already`);
+      }
       print(`public key: ${recipient}`);
     });
   backups.command("create").description("makes a backup, while the daemon runs or not; the daemon's own list does not show it")
@@ -55,7 +61,9 @@ export function addBackupCommands(program: Command, deps: {
       const recipients = parseRecipients(named ?? configuration.backups.recipients);
       const file = resolve(out);
       if (existsSync(file)) throw new CollectorError("backup-failed", `${out} is there already`);
-      if (recipients.length === 0) throw new CollectorError("backup-failed", "backups.recipients is not set, nor --recipient: make a pair of keys with `backups key`");
+      if (recipients.length === 0) {
+        throw new CollectorError("backup-failed", "backups.recipients is not set, nor --recipient: make a pair of keys with `backups key`");
+      }
       if ("file" in database && !existsSync(database.file)) {
         throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
       }
@@ -67,7 +75,8 @@ export function addBackupCommands(program: Command, deps: {
     });
   backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
     .requiredOption(...keyFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
-    .option("--database <url>", "for one of PostgreSQL: a server on which a database may be made, instead of the configuration's").option(...configFlag)
+    .option("--database <url>", "for one of PostgreSQL: a server on which a database may be made, instead of the configuration's")
+    .option(...configFlag)
     .action(async (file: string, options: Options & { readonly key: string; readonly scratch: string; readonly database?: string }) => {
       const identities = readKey(options.key);
       const configuration = deps.configuration(options.config ?? null);
@@ -75,7 +84,9 @@ export function addBackupCommands(program: Command, deps: {
       if (!location) throw new CollectorError("backup-failed", "--database: postgres://user@host:5432/name");
       const scratch = mkdtempSync(join(options.scratch, "lanthorn-verify-"));
       try {
-        const { manifest } = await unpackBackup(createReadStream(file), { identities }, scratch, createDatabaseTools(location, programsOf(configuration)));
+        const { manifest } = await unpackBackup(
+          createReadStream(file), { identities }, scratch, createDatabaseTools(location, programsOf(configuration)),
+        );
         print(`whole: ${describe(manifest)}`);
       } finally {
         rmSync(scratch, { recursive: true, force: true });
@@ -87,7 +98,9 @@ export function addBackupCommands(program: Command, deps: {
       const configuration = deps.configuration(config ?? null);
       const { data_dir: dataDir, database_location: database } = configuration;
       const stamp = toInstant(clock.now()).replaceAll(/[-:]|\.\d+/g, "");
-      const { manifest, aside } = await restoreBackup({ file, identities: readKey(key), dataDir, database, postgres: programsOf(configuration), force, stamp });
+      const { manifest, aside } = await restoreBackup({
+        file, identities: readKey(key), dataDir, database, postgres: programsOf(configuration), force, stamp,
+      });
       print(`restored: ${describe(manifest)}`);
       for (const place of aside) print(`what was there before is in ${place}`);
       print("start the collector: systemctl start lanthorn-collector");
@@ -108,5 +121,6 @@ function readKey(path: string): readonly AgeKey[] {
 
 function describe({ backup_id: id, created_at: at, version, database, files }: Manifest): string {
   const tables = Object.keys(database.tables).length;
-  return `backup ${id} of ${at}, by version ${version}: ${countRows(database.tables)} rows in ${tables} tables of ${database.engine}, and ${files.length} files`;
+  return `backup ${id} of ${at}, by version ${version}: `
+    + `${countRows(database.tables)} rows in ${tables} tables of ${database.engine}, and ${files.length} files`;
 }

@@ -17,8 +17,11 @@ export function listDataFiles(dataDir: string, location: DatabaseLocation): read
 }
 
 /** What the configuration holds in the place of files of the data directory. */
-export function secretsOf({ sealing_key: sealingKey, token }: { readonly sealing_key?: string | undefined; readonly token: { readonly secret?: string | undefined } }): Readonly<Record<string, string>> {
+export function secretsOf({ sealing_key: sealingKey, token }: {
+  readonly sealing_key?: string | undefined; readonly token: { readonly secret?: string | undefined };
+}): Readonly<Record<string, string>> {
   return {
-    ...(sealingKey !== undefined && { "sealing-key": `${sealingKey}\n` }), ...(token.secret !== undefined && { "token-secret": `${token.secret}\n` }),
+    ...(sealingKey !== undefined && { "sealing-key": `${sealingKey}\n` }),
+    ...(token.secret !== undefined && { "token-secret": `${token.secret}\n` }),
   };
 }

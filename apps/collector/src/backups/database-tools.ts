@@ -18,9 +18,13 @@ export interface DatabaseTools {
 
 /** @param location Of the running database. */
 export function createDatabaseTools(location: DatabaseLocation, postgres: ProgramsSettings = {}): DatabaseTools {
-  if ("file" in location) return { engine: "sqlite", copy: (to) => copySqlite(location.file, to), check: async (copy) => checkSqlite(copy) };
+  if ("file" in location) {
+    return { engine: "sqlite", copy: (to) => copySqlite(location.file, to), check: async (copy) => checkSqlite(copy) };
+  }
   const programs = createPostgresPrograms(postgres);
-  return { engine: "postgres", copy: (to) => copyPostgres(location, to, programs), check: (copy) => checkPostgres(location, copy, programs) };
+  return {
+    engine: "postgres", copy: (to) => copyPostgres(location, to, programs), check: (copy) => checkPostgres(location, copy, programs),
+  };
 }
 
 export function engineOf(location: DatabaseLocation): Engine {

@@ -8,7 +8,9 @@ import { createJobProcesses, JOB_COMMAND } from "./job-process.ts";
 import type { BackupJob } from "./job.ts";
 import { createSample, type Sample } from "./testing/sample.ts";
 
-const PROGRAM = [process.execPath, "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("../main.ts", import.meta.url))] as const;
+const PROGRAM = [
+  process.execPath, "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("../main.ts", import.meta.url)),
+] as const;
 const runJob = createJobProcesses(PROGRAM);
 
 /** Each process compiles the whole collector first. */
@@ -21,7 +23,8 @@ beforeEach(async () => {
 afterEach(() => sample.remove());
 
 const job = (changes: Partial<Extract<BackupJob, { readonly kind: "write" }>> = {}): Extract<BackupJob, { readonly kind: "write" }> => ({
-  kind: "write", id: createId(), version: "1", createdAt: "2026-01-01T00:00:00.000Z", dataDir: sample.dataDir, database: { file: sample.databaseFile }, secrets: {},
+  kind: "write", id: createId(), version: "1", createdAt: "2026-01-01T00:00:00.000Z", dataDir: sample.dataDir,
+  database: { file: sample.databaseFile }, secrets: {},
   recipients: [sample.recipient], directory: sample.backupsDir, name: "backup.age", ...changes,
 });
 const never = new AbortController().signal;
@@ -30,11 +33,15 @@ test("a process of the collector's own program does a job, and says why it could
   const { sha256 } = await runJob(job(), never);
   const file = join(sample.backupsDir, "backup.age");
   expect(await runJob({ kind: "checksum", file }, never)).toMatchObject({ sha256 });
-  const restore = { kind: "restore", id: createId(), file, directory: sample.backupsDir, database: { file: sample.databaseFile }, sha256 } as const;
+  const restore = {
+    kind: "restore", id: createId(), file, directory: sample.backupsDir, database: { file: sample.databaseFile }, sha256,
+  } as const;
   expect(await runJob({ ...restore, identities: sample.identity }, never)).toMatchObject({ sha256 });
   expect(readdirSync(sample.backupsDir)).toEqual(["backup.age"]);
   await expect(runJob({ ...restore, identities: "nonsense" }, never)).rejects.toMatchObject({ code: "backup-key-unusable" });
-  await expect(runJob(job({ database: { file: join(sample.folder, "none.db") }, name: "other.age" }), never)).rejects.toMatchObject({ code: "backup-failed" });
+  await expect(runJob(
+    job({ database: { file: join(sample.folder, "none.db") }, name: "other.age" }), never,
+  )).rejects.toMatchObject({ code: "backup-failed" });
 });
 
 test("one that is killed leaves nothing, nor one that is aborted", async () => {

@@ -15,7 +15,11 @@ export const JOB_COMMAND = "backup-job";
 
 const Outcome = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(true), result: JobResult }),
-  z.object({ ok: z.literal(false), code: z.enum(["backup-failed", "backup-unreadable", "backup-key-unusable", "database-newer", "database-unreachable"]), message: z.string() }),
+  z.object({
+    ok: z.literal(false),
+    code: z.enum(["backup-failed", "backup-unreadable", "backup-key-unusable", "database-newer", "database-unreachable"]),
+    message: z.string(),
+  }),
 ]);
 type Outcome = z.infer<typeof Outcome>;
 
@@ -53,7 +57,9 @@ export function createJobProcesses(command: readonly [string, ...string[]]): Run
       if (outcome?.ok === true) return outcome.result;
       if (outcome) throw new CollectorError(outcome.code, outcome.message);
       if (signal.aborted) throw new CollectorError("backup-failed", "the collector was stopped meanwhile");
-      throw new CollectorError("backup-failed", `the process that made it ended with ${how}${complaint === "" ? "" : `: ${lastLine(complaint)}`}`);
+      throw new CollectorError(
+        "backup-failed", `the process that made it ended with ${how}${complaint === "" ? "" : `: ${lastLine(complaint)}`}`,
+      );
     } catch (error) {
       clear(job);
       throw error;
@@ -86,7 +92,9 @@ export async function serveBackupJob(streams: {
     say({ ok: true, result: await doBackupJob(job, streams.environment) });
     return 0;
   } catch (error) {
-    const known = Outcome.safeParse({ ok: false, code: error instanceof CollectorError ? error.code : "backup-failed", message: describeError(error) });
+    const known = Outcome.safeParse({
+      ok: false, code: error instanceof CollectorError ? error.code : "backup-failed", message: describeError(error),
+    });
     say(known.success ? known.data : { ok: false, code: "backup-failed", message: describeError(error) });
     return 1;
   }

@@ -20,11 +20,13 @@ export const BackupJob = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("write"),
     id: z.string(), version: z.string(), createdAt: z.string(), dataDir: z.string(), database: Location,
-    secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(), postgresBin: PostgresBin,
+    secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(),
+    postgresBin: PostgresBin,
   }),
   z.strictObject({ kind: z.literal("checksum"), file: z.string() }),
   z.strictObject({
-    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), database: Location, identities: z.string(), postgresBin: PostgresBin,
+    kind: z.literal("restore"), id: z.string(), file: z.string(), directory: z.string(), database: Location, identities: z.string(),
+    postgresBin: PostgresBin,
     /** Of the file, in hexadecimal: what is another one is not looked into. */
     sha256: z.string(),
   }),
@@ -42,7 +44,9 @@ export type JobResult = z.infer<typeof JobResult>;
  * @throws CollectorError as `writeBackup` and `unpackBackup`.
  */
 export async function doBackupJob(job: BackupJob, environment: ProgramsSettings["environment"] = {}): Promise<JobResult> {
-  const toolsOf = ({ database, postgresBin }: Exclude<BackupJob, { readonly kind: "checksum" }>) => createDatabaseTools(database, { folder: postgresBin, environment });
+  const toolsOf = (
+    { database, postgresBin }: Exclude<BackupJob, { readonly kind: "checksum" }>
+  ) => createDatabaseTools(database, { folder: postgresBin, environment });
   switch (job.kind) {
     case "write": {
       return writeBackup({ ...job, recipients: parseRecipients(job.recipients) }, toolsOf(job));

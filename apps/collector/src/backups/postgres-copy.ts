@@ -16,7 +16,8 @@ export async function copyPostgres({ url }: Pick<PostgresLocation, "url">, to: s
   try {
     await session.ask("begin transaction isolation level repeatable read read only");
     const [about] = await session.ask(`
-      select pg_export_snapshot() as snapshot, current_setting('server_version_num')::int / 10000 as version, pg_database_size(current_database()) as bytes`);
+      select pg_export_snapshot() as snapshot, current_setting('server_version_num')::int / 10000 as version,
+        pg_database_size(current_database()) as bytes`);
     const { snapshot = "", version, bytes } = about ?? {};
     // A dump has no indexes, and is smaller therefore.
     requireRoom(dirname(to), Number(bytes));
@@ -32,7 +33,9 @@ export async function copyPostgres({ url }: Pick<PostgresLocation, "url">, to: s
  * Restores a dump into a database made for it, which checks every key and constraint, and counts its rows.
  * @throws CollectorError `backup-unreadable` with what is wrong; `backup-failed` where no database can be made.
  */
-export async function checkPostgres({ url }: Pick<PostgresLocation, "url">, file: string, programs: PostgresPrograms): Promise<DatabaseCopy> {
+export async function checkPostgres(
+  { url }: Pick<PostgresLocation, "url">, file: string, programs: PostgresPrograms,
+): Promise<DatabaseCopy> {
   const admin = await openSession(url);
   try {
     const scratch = await createScratch(admin, url);

@@ -64,7 +64,9 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
     child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString().slice(0, 200)));
     const { code, complaint } = await ended(name, child);
     const major = /\(PostgreSQL\) (\d+)/.exec(said)?.[1];
-    if (code !== 0 || major === undefined) throw new CollectorError("backup-failed", `${name} does not say its version: ${complaint || said}`);
+    if (code !== 0 || major === undefined) {
+      throw new CollectorError("backup-failed", `${name} does not say its version: ${complaint || said}`);
+    }
     return Number(major);
   };
 
@@ -72,7 +74,9 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
     async dump({ url, snapshot, serverVersion }, to) {
       const version = await majorOf("pg_dump");
       if (version < serverVersion) {
-        throw new CollectorError("backup-failed", `pg_dump is of version ${version}, older than the server's ${serverVersion}: ${install(serverVersion)}`);
+        throw new CollectorError(
+          "backup-failed", `pg_dump is of version ${version}, older than the server's ${serverVersion}: ${install(serverVersion)}`,
+        );
       }
       const child = start("pg_dump", [
         // The archive is compressed as a whole. Extensions are the server's: only its administrator may make them.
@@ -80,7 +84,9 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
         `--lock-wait-timeout=${LOCK_WAIT_MS}`, `--snapshot=${snapshot}`, `--dbname=${forLibpq(url).url}`,
       ], url);
       child.stdin.end();
-      const [how] = await Promise.all([ended("pg_dump", child), pipeline(child.stdout, createWriteStream(to, { flags: "wx", mode: 0o600 }))]);
+      const [how] = await Promise.all([
+        ended("pg_dump", child), pipeline(child.stdout, createWriteStream(to, { flags: "wx", mode: 0o600 })),
+      ]);
       if (how.code !== 0) throw new CollectorError("backup-failed", `pg_dump ended with code ${how.code}: ${how.complaint}`);
     },
     async restore(from, { url }) {
@@ -102,5 +108,7 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
 const LEAST_VERSION = 15;
 
 function isClosedPipe(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ["EPIPE", "ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED"].includes(String(error.code));
+  return error instanceof Error && "code" in error && [
+    "EPIPE", "ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED",
+  ].includes(String(error.code));
 }

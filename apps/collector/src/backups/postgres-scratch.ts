@@ -54,7 +54,9 @@ export async function createScratch(admin: PostgresSession, url: string): Promis
 }
 
 async function make(admin: PostgresSession, name: string, like: string): Promise<void> {
-  const [model] = await admin.ask("select datcollate as collate, datctype as ctype from pg_database where datname = $1 and datlocprovider = 'c'", [like]);
+  const [model] = await admin.ask(
+    "select datcollate as collate, datctype as ctype from pg_database where datname = $1 and datlocprovider = 'c'", [like],
+  );
   const locale = model ? ` lc_collate ${quoteText(model["collate"] ?? "")} lc_ctype ${quoteText(model["ctype"] ?? "")}` : "";
   try {
     await admin.ask(`create database ${quoteName(name)} template template0 encoding 'UTF8'${locale}`);

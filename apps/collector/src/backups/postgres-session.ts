@@ -27,7 +27,9 @@ export async function openSession(url: string): Promise<PostgresSession> {
 }
 
 /** Every table and its rows, and the migrations by name: of one moment, where the session has a snapshot. */
-export async function countPostgres(session: PostgresSession): Promise<{ readonly migrations: readonly string[]; readonly tables: Readonly<Record<string, number>> }> {
+export async function countPostgres(session: PostgresSession): Promise<{
+  readonly migrations: readonly string[]; readonly tables: Readonly<Record<string, number>>;
+}> {
   const names = await session.ask(`
     select relname as name from pg_catalog.pg_class
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition order by relname`);

@@ -96,8 +96,12 @@ function checkOrigin({ version, database }: Manifest, engine: string): void {
 }
 
 /** Every table that one of the two has, row for row. */
-function compare({ database }: Manifest, found: { readonly migrations: readonly string[]; readonly tables: Readonly<Record<string, number>> }): void {
-  if (database.migrations.join(" ") !== found.migrations.join(" ")) throw unreadable("its database is of another version than its manifest says");
+function compare(
+  { database }: Manifest, found: { readonly migrations: readonly string[]; readonly tables: Readonly<Record<string, number>> },
+): void {
+  if (database.migrations.join(" ") !== found.migrations.join(" ")) {
+    throw unreadable("its database is of another version than its manifest says");
+  }
   for (const table of new Set([...Object.keys(database.tables), ...Object.keys(found.tables)])) {
     const [said, there] = [database.tables[table], found.tables[table]];
     if (said !== there) throw unreadable(`its database has ${there ?? "no"} rows in ${table}, its manifest says ${said ?? "none"}`);

@@ -18,7 +18,8 @@ beforeEach(async () => {
 afterEach(() => sample.remove());
 
 const restore = (changes: Partial<Parameters<typeof restoreBackup>[0]> = {}) => restoreBackup({
-  file, identities: sample.identities, dataDir: sample.dataDir, database: { file: sample.databaseFile }, force: false, stamp: STAMP, ...changes,
+  file, identities: sample.identities, dataDir: sample.dataDir, database: { file: sample.databaseFile }, force: false, stamp: STAMP,
+  ...changes,
 });
 const tenantsIn = (database: string) => {
   const connection = new Sqlite(database, { readonly: true });
@@ -49,7 +50,9 @@ describe("a restore", () => {
     const databaseFile = join(sample.folder, "databases", "collector.db");
     await restore({ dataDir, database: { file: databaseFile } });
     expect(tenantsIn(databaseFile)).toBe(100);
-    expect([readdirSync(dataDir).toSorted(), readdirSync(join(sample.folder, "databases"))]).toEqual([["ca.pem", "sealing-key"], ["collector.db"]]);
+    expect([
+      readdirSync(dataDir).toSorted(), readdirSync(join(sample.folder, "databases")),
+    ]).toEqual([["ca.pem", "sealing-key"], ["collector.db"]]);
   });
 
   test("refuses a data directory that has something, and moves it aside when it is told to", async () => {
@@ -91,7 +94,8 @@ describe("a restore", () => {
 
   test("forgets the backup that was being made when it was taken", async () => {
     const connection = new Sqlite(sample.databaseFile);
-    connection.exec(`insert into backups (id, tenant_id, status, running_key, trigger, requested_by, created_at, heard_at, engine, version, recipients, file_name)
+    connection.exec(`insert into backups (id, tenant_id, status, running_key, trigger, requested_by, created_at, heard_at, engine, version, recipients,
+        file_name)
       values ('b', 't', 'running', 'running', 'manual', 'x', '', '', 'sqlite', '1', '[]', '')`);
     connection.close();
     const taken = await writeBackup(sample.order({ name: "second.age" }), createDatabaseTools({ file: sample.databaseFile }));

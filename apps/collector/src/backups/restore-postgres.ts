@@ -25,7 +25,9 @@ export async function targetPostgres(location: PostgresLocation, settings: Progr
   let scratch: ScratchDatabase | null = null;
   let isPlaced = false;
   const refuseUsed = async () => {
-    const [used] = await admin.ask("select count(*) as connections, min(application_name) as who from pg_stat_activity where datname = $1", [name]);
+    const [used] = await admin.ask(
+      "select count(*) as connections, min(application_name) as who from pg_stat_activity where datname = $1", [name],
+    );
     if (Number(used?.["connections"]) > 0) throw inUse(location, used?.["who"]);
   };
   try {
@@ -94,7 +96,9 @@ async function openMaintenance(url: string, name: string): Promise<PostgresSessi
 async function holdsTables(url: string): Promise<boolean> {
   const session = await openSession(url);
   try {
-    return (await session.ask("select 1 as one from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') limit 1")).length > 0;
+    return (await session.ask(
+      "select 1 as one from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') limit 1",
+    )).length > 0;
   } finally {
     await session.close();
   }
@@ -102,5 +106,7 @@ async function holdsTables(url: string): Promise<boolean> {
 
 function inUse(location: PostgresLocation, who: string | undefined): CollectorError {
   const by = who === undefined || who === "" ? "" : ` by ${who}`;
-  return new CollectorError("restore-refused", `${showLocation(location)} is in use${by}: stop the collector first (systemctl stop lanthorn-collector)`);
+  return new CollectorError(
+    "restore-refused", `${showLocation(location)} is in use${by}: stop the collector first (systemctl stop lanthorn-collector)`,
+  );
 }

@@ -43,6 +43,8 @@ function lockDatabase(file: string): Sqlite.Database | null {
     connection.close();
     const isBusy = cause instanceof Sqlite.SqliteError && cause.code.startsWith("SQLITE_BUSY");
     if (!isBusy) return null;
-    throw new CollectorError("restore-refused", `${file} is in use: stop the collector first (systemctl stop lanthorn-collector)`, { cause });
+    throw new CollectorError(
+      "restore-refused", `${file} is in use: stop the collector first (systemctl stop lanthorn-collector)`, { cause },
+    );
   }
 }

@@ -44,7 +44,9 @@ export async function restoreBackup(options: {
   try {
     const present = target.present ?? filesIn(dataDir)[0];
     if (present !== undefined && !force) {
-      throw new CollectorError("restore-refused", `${dataDir} or its database is not empty (${present}): --force moves what is there aside`);
+      throw new CollectorError(
+        "restore-refused", `${dataDir} or its database is not empty (${present}): --force moves what is there aside`,
+      );
     }
     for (const folder of staging) mkdirSync(folder, { mode: 0o700 });
     const unpacked = await unpackBackup(createReadStream(file), { identities }, unpackIn, target.tools);
@@ -62,7 +64,8 @@ export async function restoreBackup(options: {
 
 /** Makes what was unpacked ready to be moved, on the disk to the last byte, and the daemon's own. */
 function stageFiles(
-  { databaseFile: copy, files }: UnpackedBackup, to: { readonly dataDir: string; readonly databaseFile: string | null; readonly stage: string },
+  { databaseFile: copy, files }: UnpackedBackup,
+  to: { readonly dataDir: string; readonly databaseFile: string | null; readonly stage: string },
 ) {
   const restored = [
     ...(to.databaseFile === null ? [] : [{ path: copy, to: to.databaseFile }]),

@@ -57,7 +57,9 @@ function sizeOf(source: Sqlite.Database): number {
 }
 
 function countTables(database: Sqlite.Database): Record<string, number> {
-  const names = database.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!' order by name")
+  const names = database.prepare(
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!' order by name",
+  )
     .pluck().all() as string[];
   return Object.fromEntries(names.map((name) =>
     [name, database.prepare(`select count(*) from "${name.replaceAll('"', '""')}"`).pluck().get() as number]));

@@ -78,5 +78,7 @@ export function giveTo(path: string, folder: string): void {
 
 /** Plain files of a folder, but for the journal. */
 export function filesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && entry.name !== JOURNAL_NAME).map(({ name }) => name);
+  return readdirSync(folder, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name !== JOURNAL_NAME,
+  ).map(({ name }) => name);
 }

@@ -37,12 +37,16 @@ test("a file larger than octal digits can say keeps its size", async () => {
 });
 
 test("a file that changes its size while it is read fails the archive", async () => {
-  await expect(collect(writeTar([{ name: "a", sizeBytes: 3, bytes: chunksOf(Buffer.from("four")) }], AT))).rejects.toThrow("changed its size");
+  await expect(collect(writeTar(
+    [{ name: "a", sizeBytes: 3, bytes: chunksOf(Buffer.from("four")) }], AT,
+  ))).rejects.toThrow("changed its size");
 });
 
 test("what is no archive is refused, wherever it is cut off or changed", async () => {
   const archive = await collect(writeTar([file("a", "text"), file("b", "more")], AT));
-  for (const end of [0, 100, 511, 512, 600, 1024, 1500]) await expect(readAll(archive.subarray(0, end)), `${end}`).rejects.toMatchObject({ code: "backup-unreadable" });
+  for (const end of [0, 100, 511, 512, 600, 1024, 1500]) {
+    await expect(readAll(archive.subarray(0, end)), `${end}`).rejects.toMatchObject({ code: "backup-unreadable" });
+  }
   const link = Buffer.from(archive);
   link[156] = 0x32;
   await expect(readAll(link)).rejects.toMatchObject({ code: "backup-unreadable" });

@@ -19,7 +19,7 @@ export async function* csvPages<R, T>(
   columns: CsvColumns<T>,
   list: { readonly read: (from: From) => Promise<readonly R[]>; readonly positionOf: (row: R) => Position; readonly show: (row: R) => T },
 ): AsyncGenerator<string> {
-  yield `${Object.keys(columns).join(",")}\r\n`;
+  yield formatCsvLine(Object.keys(columns));
   for (let from: From = 0; ;) {
     const rows = await list.read(from);
     if (rows.length > 0) yield rows.map((row) => toLine(columns, list.show(row))).join("");
@@ -37,7 +37,7 @@ export function answerCsv(c: Context<GatewayEnvironment>, fileName: string, page
 }
 
 /** One record as a line of CSV, with its end. */
-function toLine<T>(columns: CsvColumns<T>, record: T): string {
+export function toLine<T>(columns: CsvColumns<T>, record: T): string {
   return formatCsvLine(Object.values(columns).map((read) => read(record)));
 }
 

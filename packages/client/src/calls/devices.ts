@@ -1,5 +1,6 @@
 import {
-  Device, DeviceChange, type DeviceCreate, type DeviceMergeRequest, DevicePorts, DeviceProfile, type DeviceSplitRequest, type DeviceUpdate, listEnvelope,
+  Device, DeviceChange, type DeviceCreate, type DeviceMergeRequest, DevicePorts, DeviceProfile, type DeviceSplitRequest, type DeviceUpdate,
+  listEnvelope,
   SimilarDevices,
 } from "@lanthorn/contract";
 import { z } from "zod";

@@ -1,5 +1,6 @@
 import {
-  IpamAddress, type IpamAddressCreate, type IpamAddressUpdate, IpamConflicts, type IpamImport, IpamImported, type IpamNextAddress, type IpamNextPrefix, IpamPrefix,
+  IpamAddress, type IpamAddressCreate, type IpamAddressUpdate, IpamConflicts, type IpamImport, IpamImported, type IpamNextAddress,
+  type IpamNextPrefix, IpamPrefix,
   IpamPrefixAddress, type IpamPrefixCreate, type IpamPrefixUpdate, IpamUtilization, listEnvelope,
 } from "@lanthorn/contract";
 import { z } from "zod";
@@ -24,9 +25,13 @@ export const ipamCalls = ({ call, text }: Transport) => ({
   /** Addresses of a prefix that are written down, had by devices, or both. */
   listIpamPrefixAddresses: (id: string, query?: Query) => call("GET", prefix(id, "/addresses"), listEnvelope(IpamPrefixAddress), { query }),
   /** Takes the next free address of a prefix. */
-  allocateIpamAddress: (id: string, wanted: z.input<typeof IpamNextAddress>) => call("POST", prefix(id, "/next-address"), IpamAddress, { body: wanted }),
+  allocateIpamAddress: (id: string, wanted: z.input<typeof IpamNextAddress>) => call(
+    "POST", prefix(id, "/next-address"), IpamAddress, { body: wanted },
+  ),
   /** Takes the next free part of a prefix. */
-  allocateIpamPrefix: (id: string, wanted: z.input<typeof IpamNextPrefix>) => call("POST", prefix(id, "/next-prefix"), IpamPrefix, { body: wanted }),
+  allocateIpamPrefix: (id: string, wanted: z.input<typeof IpamNextPrefix>) => call(
+    "POST", prefix(id, "/next-prefix"), IpamPrefix, { body: wanted },
+  ),
   listIpamAddresses: (query?: Query) => call("GET", ADDRESSES, listEnvelope(IpamAddress), { query }),
   exportIpamAddresses: (query?: Query) => text(`${ADDRESSES}/export`, query),
   importIpamAddresses: (wish: z.input<typeof IpamImport>) => call("POST", `${ADDRESSES}/import`, IpamImported, { body: wish }),

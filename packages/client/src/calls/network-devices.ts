@@ -1,5 +1,6 @@
 import {
-  ConfigDiff, type ConfigDiffReveal, ConfigVersion, ConfigVersionContent, type ConfigVersionUpload, Credential, type CredentialCreate, CredentialRevealed,
+  ConfigDiff, type ConfigDiffReveal, ConfigVersion, ConfigVersionContent, type ConfigVersionUpload, Credential, type CredentialCreate,
+  CredentialRevealed,
   type CredentialUpdate, listEnvelope,
 } from "@lanthorn/contract";
 import { z } from "zod";
@@ -23,12 +24,20 @@ export const vaultCalls = ({ call }: Transport) => ({
 /** Versions of network devices' running configurations. */
 export const configurationCalls = ({ call }: Transport) => ({
   /** @returns The newest version, which is a new one where something has changed. */
-  uploadConfigVersion: (deviceId: string, upload: z.input<typeof ConfigVersionUpload>) => call("POST", device(deviceId, "/versions"), ConfigVersion, { body: upload }),
-  listConfigVersions: (deviceId: string, query?: Query) => call("GET", device(deviceId, "/versions"), listEnvelope(ConfigVersion), { query }),
+  uploadConfigVersion: (deviceId: string, upload: z.input<typeof ConfigVersionUpload>) => call(
+    "POST", device(deviceId, "/versions"), ConfigVersion, { body: upload },
+  ),
+  listConfigVersions: (deviceId: string, query?: Query) => call(
+    "GET", device(deviceId, "/versions"), listEnvelope(ConfigVersion), { query },
+  ),
   readConfigVersion: (deviceId: string, versionId: string) => call("GET", version(deviceId, versionId), ConfigVersionContent),
   /** With what is secret in it; the audit log tells who has asked. */
   revealConfigVersion: (deviceId: string, versionId: string) => call("POST", version(deviceId, versionId, "/reveal"), ConfigVersionContent),
-  deleteConfigVersion: async (deviceId: string, versionId: string): Promise<void> => void (await call("DELETE", version(deviceId, versionId), z.unknown())),
+  deleteConfigVersion: async (
+    deviceId: string, versionId: string,
+  ): Promise<void> => void (await call("DELETE", version(deviceId, versionId), z.unknown())),
   readConfigDiff: (deviceId: string, query?: Query) => call("GET", device(deviceId, "/diff"), ConfigDiff, { query }),
-  revealConfigDiff: (deviceId: string, between: ConfigDiffReveal = {}) => call("POST", device(deviceId, "/diff/reveal"), ConfigDiff, { body: between }),
+  revealConfigDiff: (deviceId: string, between: ConfigDiffReveal = {}) => call(
+    "POST", device(deviceId, "/diff/reveal"), ConfigDiff, { body: between },
+  ),
 });

@@ -1,5 +1,6 @@
 import {
-  ApiKey, type ApiKeyCreate, ApiKeyCreated, AuditRecord, HealthResponse, listEnvelope, type PasswordChange, Site, type SiteCreate, type SiteUpdate,
+  ApiKey, type ApiKeyCreate, ApiKeyCreated, AuditRecord, HealthResponse, listEnvelope, type PasswordChange, Site, type SiteCreate,
+  type SiteUpdate,
   StreamTicket, TokenResponse, User, type UserCreate, type UserUpdate,
 } from "@lanthorn/contract";
 import { z } from "zod";
@@ -20,14 +21,18 @@ export const peopleCalls = ({ call }: Transport) => ({
   createStreamTicket: () => call("POST", "/api/v1/ws/ticket", StreamTicket),
   listApiKeys: (query?: Query) => call("GET", "/api/v1/auth/keys", listEnvelope(ApiKey), { query }),
   createApiKey: (key: ApiKeyCreate) => call("POST", "/api/v1/auth/keys", ApiKeyCreated, { body: key }),
-  revokeApiKey: async (id: string): Promise<void> => void (await call("DELETE", `/api/v1/auth/keys/${encodeURIComponent(id)}`, z.unknown())),
+  revokeApiKey: async (id: string): Promise<void> => void (await call(
+    "DELETE", `/api/v1/auth/keys/${encodeURIComponent(id)}`, z.unknown(),
+  )),
   listUsers: (query?: Query) => call("GET", "/api/v1/users", listEnvelope(User), { query }),
   createUser: (made: UserCreate) => call("POST", "/api/v1/users", User, { body: made }),
   readUser: (id: string) => call("GET", user(id), User),
   updateUser: (id: string, changes: UserUpdate) => call("PUT", user(id), User, { body: changes }),
   deleteUser: async (id: string): Promise<void> => void (await call("DELETE", user(id), z.unknown())),
   listSites: (query?: Query) => call("GET", "/api/v1/sites", listEnvelope(Site), { query }),
-  createSite: (name: string, settings: Omit<SiteCreate, "name"> = {}) => call("POST", "/api/v1/sites", Site, { body: { name, ...settings } }),
+  createSite: (name: string, settings: Omit<SiteCreate, "name"> = {}) => call(
+    "POST", "/api/v1/sites", Site, { body: { name, ...settings } },
+  ),
   readSite: (id: string) => call("GET", site(id), Site),
   updateSite: (id: string, changes: SiteUpdate) => call("PUT", site(id), Site, { body: changes }),
   deleteSite: async (id: string): Promise<void> => void (await call("DELETE", site(id), z.unknown())),

@@ -1,5 +1,6 @@
 import {
-  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, License, type LicenseUpload, listEnvelope, Probe,
+  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, License, type LicenseUpload, listEnvelope,
+  Probe,
   ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, RenewResponse, Scan, ScanHost,
   ScanProfile, type ScanStart, Topology,
 } from "@lanthorn/contract";
@@ -13,7 +14,9 @@ const probe = (id: string, rest = "") => `/api/v1/agents/probes/${encodeURICompo
 /** Scans, alerts and how devices are linked. */
 export const watchingCalls = ({ call, text }: Transport) => ({
   /** @param started Profiles are the collector's to know: see `listScanProfiles`. */
-  startScan: (started: Omit<ScanStart, "profile"> & { readonly profile: string }) => call("POST", "/api/v1/scans/start", Scan, { body: started }),
+  startScan: (started: Omit<ScanStart, "profile"> & { readonly profile: string }) => call(
+    "POST", "/api/v1/scans/start", Scan, { body: started },
+  ),
   listScans: (query?: Query) => call("GET", "/api/v1/scans", listEnvelope(Scan), { query }),
   readScan: (id: string) => call("GET", scan(id), Scan),
   cancelScan: (id: string) => call("POST", scan(id, "/cancel"), Scan),
@@ -28,7 +31,9 @@ export const watchingCalls = ({ call, text }: Transport) => ({
   resolveAlert: (id: string) => call("POST", alert(id, "/resolve"), Alert),
   listAlertMutes: () => call("GET", "/api/v1/alerts/mutes", listEnvelope(AlertMute)),
   muteAlerts: (mute: z.input<typeof AlertMuteCreate>) => call("POST", "/api/v1/alerts/mutes", AlertMute, { body: mute }),
-  endAlertMute: async (id: string): Promise<void> => void (await call("DELETE", `/api/v1/alerts/mutes/${encodeURIComponent(id)}`, z.unknown())),
+  endAlertMute: async (id: string): Promise<void> => void (await call(
+    "DELETE", `/api/v1/alerts/mutes/${encodeURIComponent(id)}`, z.unknown(),
+  )),
 });
 
 /** Probes, from their enrollment to their revocation, and the licence that bounds their number. */
@@ -38,10 +43,14 @@ export const probeCalls = ({ call }: Transport) => ({
   }),
   enroll: (request: { readonly token: string; readonly certificate_request: string; readonly name: string }) =>
     call("POST", "/api/v1/agents/enroll", EnrollResponse, { body: request }),
-  renew: (certificateRequest: string) => call("POST", "/api/v1/agents/renew", RenewResponse, { body: { certificate_request: certificateRequest } }),
+  renew: (certificateRequest: string) => call(
+    "POST", "/api/v1/agents/renew", RenewResponse, { body: { certificate_request: certificateRequest } },
+  ),
   listProbes: (query?: Query) => call("GET", "/api/v1/agents/probes", listEnvelope(Probe), { query }),
   listEnrollmentTokens: (query?: Query) => call("GET", "/api/v1/agents/tokens", listEnvelope(EnrollmentTokenRecord), { query }),
-  removeEnrollmentToken: async (id: string): Promise<void> => void (await call("DELETE", `/api/v1/agents/tokens/${encodeURIComponent(id)}`, z.unknown())),
+  removeEnrollmentToken: async (id: string): Promise<void> => void (await call(
+    "DELETE", `/api/v1/agents/tokens/${encodeURIComponent(id)}`, z.unknown(),
+  )),
   readProbe: (id: string) => call("GET", probe(id), Probe),
   renameProbe: (id: string, name: string) => call("PUT", probe(id), Probe, { body: { name } }),
   listProbeHealth: (id: string, query?: Query) => call("GET", probe(id, "/health"), listEnvelope(ProbeHealth), { query }),

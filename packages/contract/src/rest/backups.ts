@@ -50,7 +50,8 @@ export type BackupsQuery = z.infer<typeof BackupsQuery>;
 /** With a private key the backup is restored in a scratch place and counted; the key is kept nowhere. */
 export const BackupVerify = z.strictObject({
   /** `AGE-SECRET-KEY-1…`; without it the file's checksum alone is compared. */
-  secret_key: z.string().max(1024).optional().meta({ examples: ["AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ8H00W3"] }),
+  secret_key: z.string().max(1024).optional()
+    .meta({ examples: ["AGE-SECRET-KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ8H00W3"] }),
 });
 export type BackupVerify = z.infer<typeof BackupVerify>;
 
@@ -78,6 +79,7 @@ export const BackupSettingsUpdate = z.strictObject({
   /** Minute, hour, day of month, month, day of week; null for none. */
   schedule: z.string().max(100).nullable().optional().meta({ examples: ["30 3 * * *"] }),
   keep: Keep.optional(),
-  recipients: z.array(z.string().max(100)).max(16).optional().meta({ examples: [["age1zww8srm0ptlg7l5w5tzr4ggeyg36g5e0n4esl59la9mucrhxwvxsa4dh6y"]] }),
+  recipients: z.array(z.string().max(100)).max(16).optional()
+    .meta({ examples: [["age1zww8srm0ptlg7l5w5tzr4ggeyg36g5e0n4esl59la9mucrhxwvxsa4dh6y"]] }),
 });
 export type BackupSettingsUpdate = z.infer<typeof BackupSettingsUpdate>;

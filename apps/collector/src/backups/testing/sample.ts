@@ -43,7 +43,9 @@ export async function createSample(rows = 100): Promise<Sample> {
   writeFileSync(join(dataDir, "sealing-key"), "the key\n", { mode: 0o600 });
   writeFileSync(join(dataDir, "ca.pem"), "the authority\n", { mode: 0o600 });
   const { db, reads, close } = await openDatabase({ file: databaseFile });
-  for (let row = 0; row < rows; row += 1) await db.insertInto("tenants").values({ id: createId(), name: `tenant ${row}`, created_at: AT }).execute();
+  for (let row = 0; row < rows; row += 1) {
+    await db.insertInto("tenants").values({ id: createId(), name: `tenant ${row}`, created_at: AT }).execute();
+  }
   // A connection that was never used is not closed with the others.
   await reads.selectFrom("tenants").select("id").limit(1).execute();
   await close();
@@ -51,7 +53,8 @@ export async function createSample(rows = 100): Promise<Sample> {
   return {
     folder, dataDir, databaseFile, backupsDir, ...keys,
     order: (changes = {}) => ({
-      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients, directory: backupsDir, name: "backup.age",
+      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients,
+      directory: backupsDir, name: "backup.age",
       ...changes,
     }),
     remove: () => rmSync(folder, { recursive: true }),

@@ -27,7 +27,9 @@ export interface BackupSettings {
 
 export interface BackupMaker {
   /** The row of a backup that begins now. */
-  draft(by: { readonly tenantId: string; readonly trigger: Backup["trigger"]; readonly requestedBy: string; readonly recipients: readonly string[] }): BackupRow;
+  draft(by: {
+    readonly tenantId: string; readonly trigger: Backup["trigger"]; readonly requestedBy: string; readonly recipients: readonly string[];
+  }): BackupRow;
   /** Makes what was added, and writes down what became of it. It never rejects. */
   make(row: BackupRow): Promise<void>;
   /** Looks at a completed one's file once more, and writes down what it finds. It never rejects. */
@@ -63,7 +65,8 @@ export function createBackupMaker(
 
   /** Writes how a backup is now and says it, together. */
   const settle = async (
-    row: BackupRow, columns: Partial<BackupRow>, event: Pick<NewEvent, "type" | "data">, where?: (trx: Transaction<Schema>) => Promise<boolean>,
+    row: BackupRow, columns: Partial<BackupRow>, event: Pick<NewEvent, "type" | "data">,
+    where?: (trx: Transaction<Schema>) => Promise<boolean>,
   ) => {
     const at = now();
     const appended = await store.transaction(async (trx) => {
@@ -82,7 +85,8 @@ export function createBackupMaker(
     logger.error({ backup_id: row.id, reason }, "a backup failed");
     const ended = { status: "failed", running_key: null, finished_at: now(), error: reason.slice(0, LONGEST_REASON) };
     await settle(row, ended, failed(row, reason), async (trx) =>
-      (await trx.selectFrom("backups").select("id").where("id", "=", row.id).where("running_key", "is not", null).executeTakeFirst()) !== undefined);
+      (await trx.selectFrom("backups").select("id").where("id", "=", row.id).where("running_key", "is not", null)
+        .executeTakeFirst()) !== undefined);
   };
   const complete = async (row: BackupRow, { sha256, sizeBytes, tables = 0, rows = 0 }: JobResult) => {
     const seconds = Math.max(0, (clock.now() - Date.parse(row.created_at)) / 1000);
@@ -92,7 +96,9 @@ export function createBackupMaker(
       type: "backup_completed",
       data: { backup_id: row.id, size_bytes: sizeBytes, duration_seconds: seconds } satisfies EventData<"backup_completed">,
     });
-    logger.info({ backup_id: row.id, size_bytes: sizeBytes, seconds: Math.round(seconds), rows }, "a backup was made, read back and compared");
+    logger.info(
+      { backup_id: row.id, size_bytes: sizeBytes, seconds: Math.round(seconds), rows }, "a backup was made, read back and compared",
+    );
   };
 
   /** What the database refuses is tried again by the next sweep, which finds nobody at work. */
@@ -105,7 +111,9 @@ export function createBackupMaker(
   };
   const doMake = async (row: BackupRow) => {
     const beat = clock.every(HEARD_EVERY_MS, () => {
-      store.heard(row.id, now()).catch((error: unknown) => logger.warn({ reason: describeError(error) }, "a backup's progress could not be noted"));
+      store.heard(row.id, now()).catch((error: unknown) => logger.warn(
+        { reason: describeError(error) }, "a backup's progress could not be noted",
+      ));
     });
     try {
       const { directory, dataDir, database, postgresBin, secrets, version } = settings;
@@ -121,7 +129,9 @@ export function createBackupMaker(
     }
   };
   const doVerify = async (row: BackupRow, identities: string | undefined) => {
-    const noted = (status: "passed" | "failed", error: string | null) => ({ verify_status: status, verify_error: error, verified_at: now() });
+    const noted = (
+      status: "passed" | "failed", error: string | null
+    ) => ({ verify_status: status, verify_error: error, verified_at: now() });
     const file = maker.fileOf(row);
     try {
       const { sha256 } = await deps.runJob(identities === undefined ? { kind: "checksum", file } : {
@@ -143,7 +153,8 @@ export function createBackupMaker(
       const [id, at] = [createId(), now()];
       return {
         id, tenant_id: tenantId, status: "running", running_key: RUNNING_KEY, trigger, requested_by: requestedBy, created_at: at,
-        heard_at: at, finished_at: null, engine: engineOf(settings.database), version: settings.version, recipients: JSON.stringify(recipients),
+        heard_at: at, finished_at: null, engine: engineOf(settings.database), version: settings.version,
+        recipients: JSON.stringify(recipients),
         file_name: `lanthorn-${at.replaceAll(/[-:]|\.\d+/g, "")}-${id}.tar.gz.age`, size_bytes: null, sha256: null, table_count: null,
         row_count: null, error: null, verify_status: null, verify_method: null, verify_error: null, verified_at: null,
       };

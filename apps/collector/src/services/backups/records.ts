@@ -1,7 +1,8 @@
 import type { Backup } from "@lanthorn/contract";
 import type { BackupRow } from "./store.ts";
 
-const NOT_CHECKED = "Only the file's checksum is compared with the one noted when it was made. It is not decrypted, and its database not restored or counted: "
+const NOT_CHECKED = "Only the file's checksum is compared with the one noted when it was made. It is not decrypted, and its database not "
+  + "restored or counted: "
   + "give secret_key for that.";
 
 /** A backup's row as the API shows it. */
@@ -15,6 +16,10 @@ export function toBackup(row: BackupRow, available: boolean): Backup {
   };
 }
 
-function toVerification({ verify_status: status, verify_method: method, verify_error: error, verified_at: at }: BackupRow): Backup["verification"] {
-  return status === null ? null : ({ status, method, at, error, not_checked: method === "checksum" ? NOT_CHECKED : null } as Backup["verification"]);
+function toVerification(
+  { verify_status: status, verify_method: method, verify_error: error, verified_at: at }: BackupRow,
+): Backup["verification"] {
+  return status === null ? null : ({
+    status, method, at, error, not_checked: method === "checksum" ? NOT_CHECKED : null,
+  } as Backup["verification"]);
 }

@@ -14,7 +14,8 @@ const start = declareRoute("backups:write", {
   path: "/backups",
   operationId: "startBackup",
   summary: "Start a backup of the whole deployment",
-  description: "It holds every tenant's data, sealed to the public keys of the configuration: only users of the operator's own tenant start, see and "
+  description: "It holds every tenant's data, sealed to the public keys of the configuration: only users of the operator's own tenant "
+    + "start, see and "
     + "download backups. When it is written, it is read back, restored in a scratch place and counted; only then it is `completed`. "
     + "`backup.completed` and `backup.failed` tell how it ended.",
   responses: { 202: { description: "The backup, running", content: json(Backup) } },
@@ -43,9 +44,14 @@ const updateSettings = declareRoute("backups:write", {
   path: SETTINGS,
   operationId: "updateBackupSettings",
   summary: "Set when backups are made by themselves, and for which keys",
-  description: "Fields left out stay. What the collector's own configuration says is named in `fixed`, and can be changed there only: 409. Who has one of the "
+  description: "Fields left out stay. What the collector's own configuration says is named in `fixed`, and can be changed there only: "
+    + "409. Who has one of the "
     + "private keys can open the backups that are made from now on.",
-  request: { body: { required: true, content: { "application/json": { schema: BackupSettingsUpdate, example: { schedule: "30 3 * * *", keep: 14 } } } } },
+  request: {
+    body: {
+      required: true, content: { "application/json": { schema: BackupSettingsUpdate, example: { schedule: "30 3 * * *", keep: 14 } } },
+    },
+  },
   responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
 });
 
@@ -62,7 +68,8 @@ const download = declareRoute("backups:read", {
   path: "/backups/{backup_id}/download",
   operationId: "downloadBackup",
   summary: "Download a backup's file",
-  description: "An age file, which `lanthorn-collector restore` takes, or by hand `age -d -i KEY FILE | tar -xz`. `Repr-Digest` has its SHA-256 (RFC 9530).",
+  description: "An age file, which `lanthorn-collector restore` takes, or by hand `age -d -i KEY FILE | tar -xz`. `Repr-Digest` has its "
+    + "SHA-256 (RFC 9530).",
   request: { params },
   responses: {
     200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
@@ -73,7 +80,8 @@ const verify = declareRoute("backups:write", {
   method: "post",
   path: "/backups/{backup_id}/verify",
   summary: "Verify a backup",
-  description: "Without a key: its bytes are still those that were restored and counted when it was made; it is not opened, and nothing is restored or "
+  description: "Without a key: its bytes are still those that were restored and counted when it was made; it is not opened, and nothing "
+    + "is restored or "
     + "counted, as `verification.not_checked` says. With the private key: it is restored in a "
     + "scratch place and counted once more. Read the backup to see what came of it; what fails raises an alert.",
   request: { params, body: { required: true, content: json(BackupVerify) } },
@@ -103,7 +111,8 @@ export function backupsRoutes(service: BackupsService) {
   router.openapi(download, async (c) => {
     const { path, name, sizeBytes, sha256 } = await service.open(identityOf(c).tenantId, c.req.valid("param").backup_id);
     return c.body(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>, 200, {
-      "content-type": "application/octet-stream", "content-length": String(sizeBytes), "content-disposition": `attachment; filename="${name}"`,
+      "content-type": "application/octet-stream", "content-length": String(sizeBytes),
+      "content-disposition": `attachment; filename="${name}"`,
       "repr-digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
     });
   });

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { parseSchedule } from "./schedule.ts";
 
 test.each([
-  ["30 3 * * *", true], ["*/15 0-6 * * 1-5", true], ["30 3 * *", false], ["0 30 3 * * *", false], ["61 * * * *", false], ["words", false], ["", false],
+  ["30 3 * * *", true], ["*/15 0-6 * * 1-5", true], ["30 3 * *", false], ["0 30 3 * * *", false], ["61 * * * *", false], ["words", false],
+  ["", false],
 ])("%j is a pattern, or is not", (pattern, isOne) => {
   expect(parseSchedule(pattern) !== null).toBe(isOne);
 });

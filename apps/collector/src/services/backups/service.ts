@@ -26,8 +26,13 @@ export interface BackupsService {
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, id: string): Promise<Backup>;
   /** @throws ApiError NOT_FOUND, also for one that is not whole or whose file is not here. */
-  open(tenantId: string, id: string): Promise<{ readonly path: string; readonly name: string; readonly sizeBytes: number; readonly sha256: string }>;
-  /** Begins to look at a file. @throws ApiError NOT_FOUND; BAD_REQUEST for what is no key; CONFLICT without a file, and while it is looked at. */
+  open(tenantId: string, id: string): Promise<{
+    readonly path: string; readonly name: string; readonly sizeBytes: number; readonly sha256: string;
+  }>;
+  /**
+   * Begins to look at a file.
+   * @throws ApiError NOT_FOUND; BAD_REQUEST for what is no key; CONFLICT without a file, and while it is looked at.
+   */
   verify(actor: Actor, id: string, wish: BackupVerify): Promise<Backup>;
   /** With its file. @throws ApiError NOT_FOUND; CONFLICT while it is made. */
   remove(actor: Actor, id: string): Promise<void>;
@@ -38,13 +43,16 @@ export interface BackupsService {
 }
 
 export function createBackupsService(deps: {
-  readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "settings">; readonly audit: Audit;
+  readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "settings">;
+  readonly audit: Audit;
   readonly clock: Pick<Clock, "now">; readonly settings: Settings;
 }): BackupsService {
   const { store, maker, upkeep, audit, settings } = deps;
   const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
   const requireOperator = async (tenantId: string) => {
-    if (tenantId !== (await upkeep.operatorTenant())) throw forbidden("backups are the operator's: they hold every tenant's data", "operator tenant");
+    if (tenantId !== (await upkeep.operatorTenant())) {
+      throw forbidden("backups are the operator's: they hold every tenant's data", "operator tenant");
+    }
   };
   const find = async (tenantId: string, id: string) => {
     const row = tenantId === (await upkeep.operatorTenant()) ? await store.byId(tenantId, id) : null;
@@ -65,11 +73,14 @@ export function createBackupsService(deps: {
       await requireOperator(actor.tenantId);
       const { recipients } = await settings.current();
       if (recipients.length === 0) {
-        const reason = "no public key is set, in backups.recipients nor by PUT /api/v1/backups/settings: lanthorn-collector backups key makes a pair of keys";
+        const reason = "no public key is set, in backups.recipients nor by PUT /api/v1/backups/settings: lanthorn-collector backups key "
+          + "makes a pair of keys";
         throw new ApiError("SERVICE_UNAVAILABLE", reason, { details: { reason }, isOrdinary: true });
       }
       const row = maker.draft({ tenantId: actor.tenantId, trigger: "manual", requestedBy: actor.name, recipients });
-      const isAdded = await store.add(row, { also: (trx) => audit(trx, write(actor, "backup.start", row, { before: null, after: show(row) })) });
+      const isAdded = await store.add(
+        row, { also: (trx) => audit(trx, write(actor, "backup.start", row, { before: null, after: show(row) })) },
+      );
       if (!isAdded) {
         const [running] = await store.running();
         throw new ApiError("CONFLICT", "a backup is made already", { details: { backup_id: running?.id ?? null } });
@@ -97,7 +108,8 @@ export function createBackupsService(deps: {
       if (key !== undefined) checkKey(key);
       const row = await findFile(actor.tenantId, id, "CONFLICT");
       const columns = {
-        verify_status: "running", verify_method: key === undefined ? "checksum" : "restore", verify_error: null, verified_at: toInstant(deps.clock.now()),
+        verify_status: "running", verify_method: key === undefined ? "checksum" : "restore", verify_error: null,
+        verified_at: toInstant(deps.clock.now()),
       };
       const begun: BackupRow = { ...row, ...columns };
       await store.transaction(async (trx) => {

@@ -42,7 +42,8 @@ const DEFAULT_KEEP = 7;
 type Row = Selectable<Schema["backup_settings"]>;
 
 export function createSettings(
-  deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Pick<Clock, "now"> }, fixed: FixedSettings,
+  deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Pick<Clock, "now"> },
+  fixed: FixedSettings,
 ): Settings {
   const fixedFields = ([
     ["recipients", fixed.recipients.length > 0], ["schedule", fixed.schedule !== undefined], ["keep", fixed.keep !== undefined],
@@ -77,7 +78,9 @@ export function createSettings(
         };
         const { id: _, ...columns } = next;
         await trx.insertInto("backup_settings").values(next).onConflict((on) => on.column("id").doUpdateSet(columns)).execute();
-        await deps.audit(trx, { actor, action: "backup.configure", target: { type: "backup_settings", id: ID }, before: show(row), after: show(next) });
+        await deps.audit(
+          trx, { actor, action: "backup.configure", target: { type: "backup_settings", id: ID }, before: show(row), after: show(next) },
+        );
       });
     },
   };
@@ -87,7 +90,9 @@ function check({ schedule, recipients, ...others }: BackupSettingsUpdate, fixedF
   const given = Object.entries({ schedule, recipients, ...others }).filter(([, value]) => value !== undefined).map(([name]) => name);
   const refused = given.filter((name) => fixedFields.includes(name));
   if (refused.length > 0) {
-    throw new ApiError("CONFLICT", `the collector's configuration says what backups.${refused[0]} is: change it there`, { details: { fixed: refused } });
+    throw new ApiError(
+      "CONFLICT", `the collector's configuration says what backups.${refused[0]} is: change it there`, { details: { fixed: refused } },
+    );
   }
   if (typeof schedule === "string" && parseSchedule(schedule) === null) {
     throw badRequest([{ path: ["schedule"], message: "a cron pattern of five parts, as 30 3 * * *" }]);

@@ -23,7 +23,12 @@ export interface BackupsStore {
    * Adds one that is running, unless another is, or `unless` says that it is not to be. Nobody else begins one meanwhile.
    * @returns Whether it was added.
    */
-  add(row: BackupRow, options: { readonly unless?: (trx: Transaction<Schema>) => Promise<boolean>; readonly also?: (trx: Transaction<Schema>) => Promise<void> }): Promise<boolean>;
+  add(
+    row: BackupRow,
+    options: {
+      readonly unless?: (trx: Transaction<Schema>) => Promise<boolean>; readonly also?: (trx: Transaction<Schema>) => Promise<void>;
+    },
+  ): Promise<boolean>;
   heard(id: string, at: string): Promise<void>;
   /** Verifications that began at `before` or earlier, of other backups than these. */
   forgetVerifications(except: readonly string[], before: string): Promise<void>;

@@ -37,7 +37,9 @@ export function createUpkeep(
     return (await store.tenantExists(tenant)) ? tenant : null;
   };
   /** After the latest: several that were missed are made up for by one, but for those from before the schedule was set. */
-  const dueAt = async (from: Parameters<BackupsStore["latestScheduled"]>[0], tenantId: string, { schedule, recipients, scheduledAt }: CurrentSettings) => {
+  const dueAt = async (
+    from: Parameters<BackupsStore["latestScheduled"]>[0], tenantId: string, { schedule, recipients, scheduledAt }: CurrentSettings,
+  ) => {
     if (!schedule || recipients.length === 0) return null;
     const latest = await store.latestScheduled(from, tenantId);
     return schedule.times.next(Math.max(latest === null ? startedAt : Date.parse(latest), scheduledAt ?? 0));

@@ -35,7 +35,8 @@ const importCsv = declareRoute("ipam:write", {
   path: "/ipam/addresses/import",
   operationId: "importIpamAddresses",
   summary: "Import addresses from CSV",
-  description: "Columns `ip`, `site` (name or id; empty for none), `status`, `mac`, `hostname`, `description`. What is there already under the same address and "
+  description: "Columns `ip`, `site` (name or id; empty for none), `status`, `mac`, `hostname`, `description`. What is there already "
+    + "under the same address and "
     + "site gets the columns that the file has. All lines are taken, or none.",
   request: {
     body: {
@@ -82,7 +83,8 @@ const conflicts = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/conflicts",
   summary: "List where what is planned and what is seen differ",
-  description: "As it is now, by address. What devices have outside of all prefixes is one only where a site has a prefix of its own or of all sites.",
+  description: "As it is now, by address. What devices have outside of all prefixes is one only where a site has a prefix of its own or "
+    + "of all sites.",
   request: { query: IpamConflictsQuery },
   responses: { 200: { description: "Conflicts", content: json(IpamConflicts) } },
 });

@@ -22,11 +22,14 @@ const MOST_FINDINGS = 10_000;
 
 /** @throws ApiError NOT_FOUND for a site that the tenant does not have. */
 export async function listConflicts(
-  store: IpamStore, tenantId: string, { page, per_page: perPage, cursor, site_id: siteId, kind: kinds = [...CONFLICT_KINDS] }: IpamConflictsQuery,
+  store: IpamStore, tenantId: string,
+  { page, per_page: perPage, cursor, site_id: siteId, kind: kinds = [...CONFLICT_KINDS] }: IpamConflictsQuery,
 ): Promise<IpamConflicts> {
   if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
   const sites = (await store.sites(tenantId)).map(({ id }) => id).filter((id) => siteId === undefined || id === siteId);
-  const found = (await Promise.all(kinds.map((kind) => FINDERS[kind](store.reads, tenantId, sites)))).map((findings) => findings.slice(0, MOST_FINDINGS + 1));
+  const found = (
+    await Promise.all(kinds.map((kind) => FINDERS[kind](store.reads, tenantId, sites)))
+  ).map((findings) => findings.slice(0, MOST_FINDINGS + 1));
   const all = found.flatMap((findings) => findings.slice(0, MOST_FINDINGS)).toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
   const rest = cursor === undefined ? all.slice((page - 1) * perPage) : all.filter((finding) => positionOf(finding) > cursor);
   const shown = rest.slice(0, perPage);
@@ -68,7 +71,8 @@ const FINDERS: Readonly<Record<Kind, Find>> = {
     return rows.map((row) => ({ kind: "reserved_in_use" as const, ...row }));
   },
   async duplicate_address(reads, tenantId, sites) {
-    const rows = await reads.selectFrom("addresses").select(["ip_key", "site_id"]).where("tenant_id", "=", tenantId).where("current", "=", 1)
+    const rows = await reads.selectFrom("addresses").select(["ip_key", "site_id"]).where("tenant_id", "=", tenantId)
+      .where("current", "=", 1)
       .where("ip_key", "<>", "").where("site_id", "in", [...sites, ""]).groupBy(["ip_key", "site_id"])
       .having((eb) => eb(eb.fn.count<number>("device_id").distinct(), ">", 1)).orderBy("ip_key").limit(MOST_FINDINGS + 1).execute();
     return rows.map((row) => ({ kind: "duplicate_address" as const, ...row, address_id: null, expected_mac: null }));
@@ -93,13 +97,17 @@ const FINDERS: Readonly<Record<Kind, Find>> = {
  * What lies between a site's prefixes, in the order of the addresses. Where there is no prefix at all nothing is planned, and
  * nothing is outside. Of prefixes that nest the outer ones count; link-local addresses are no plan's.
  */
-async function gapsOf(reads: Kysely<Schema>, tenantId: string, siteId: string): Promise<readonly { readonly after: string; readonly before: string }[]> {
+async function gapsOf(
+  reads: Kysely<Schema>, tenantId: string, siteId: string,
+): Promise<readonly { readonly after: string; readonly before: string }[]> {
   const prefixes = await reads.selectFrom("ipam_prefixes").select(["first_key", "last_key"]).where("tenant_id", "=", tenantId)
     .where("scope", "in", ["", siteId]).where("status", "<>", "deprecated").orderBy("sort_key").execute();
   if (prefixes.length === 0) return [];
   const families = [["4", "4g", LINK_LOCAL_4], ["6", "6g", LINK_LOCAL_6]] as const;
   return families.flatMap(([begin, finish, linkLocal]) => {
-    const own = [...prefixes.filter(({ first_key: key }) => key.startsWith(begin)), linkLocal].toSorted((a, b) => (a.first_key < b.first_key ? -1 : 1));
+    const own = [
+      ...prefixes.filter(({ first_key: key }) => key.startsWith(begin)), linkLocal,
+    ].toSorted((a, b) => (a.first_key < b.first_key ? -1 : 1));
     const gaps: { readonly after: string; readonly before: string }[] = [];
     let after: string = begin;
     for (const { first_key: first, last_key: last } of own) {

@@ -1,18 +1,18 @@
 import type { IpamAddress, IpamAddressesQuery, IpamPrefix, IpamPrefixesQuery, List } from "@lanthorn/contract";
-import { formatCsvLine } from "../../gateway/csv.ts";
+import { type CsvColumns, formatCsvLine, toLine } from "../../gateway/csv.ts";
 
 const ROWS_AT_ONCE = 500;
 
 /** Columns of the export, as the import reads them. */
 const PREFIX_COLUMNS = {
-  prefix: ({ prefix }) => prefix, site: ({ site_id: site }) => site ?? "", vlan_id: ({ vlan_id: vlan }) => String(vlan ?? ""), name: ({ name }) => name,
-  description: ({ description }) => description, status: ({ status }) => status, id: ({ id }) => id,
-} as const satisfies Record<string, (prefix: IpamPrefix) => string>;
+  prefix: ({ prefix }) => prefix, site: ({ site_id: site }) => site ?? "", vlan_id: ({ vlan_id: vlan }) => String(vlan ?? ""),
+  name: ({ name }) => name, description: ({ description }) => description, status: ({ status }) => status, id: ({ id }) => id,
+} satisfies CsvColumns<IpamPrefix>;
 
 const ADDRESS_COLUMNS = {
   ip: ({ ip }) => ip, site: ({ site_id: site }) => site ?? "", status: ({ status }) => status, mac: ({ mac }) => mac ?? "",
   hostname: ({ hostname }) => hostname, description: ({ description }) => description, id: ({ id }) => id,
-} as const satisfies Record<string, (address: IpamAddress) => string>;
+} satisfies CsvColumns<IpamAddress>;
 
 type PageOf<Q> = Omit<Q, "page" | "per_page" | "cursor">;
 
@@ -30,14 +30,12 @@ export function exportAddresses(
   return begin(ADDRESS_COLUMNS, (cursor) => list({ ...query, page: 1, per_page: ROWS_AT_ONCE, cursor }));
 }
 
-async function begin<T>(
-  columns: Readonly<Record<string, (row: T) => string>>, read: (cursor: string | undefined) => Promise<List<T>>,
-): Promise<AsyncGenerator<string>> {
+async function begin<T>(columns: CsvColumns<T>, read: (cursor: string | undefined) => Promise<List<T>>): Promise<AsyncGenerator<string>> {
   const first = await read(undefined);
   return (async function* pages() {
     yield formatCsvLine(Object.keys(columns));
     for (let { data, meta } = first; ; { data, meta } = await read(meta.next_cursor ?? undefined)) {
-      if (data.length > 0) yield data.map((row) => formatCsvLine(Object.values(columns).map((cell) => cell(row)))).join("");
+      if (data.length > 0) yield data.map((row) => toLine(columns, row)).join("");
       if (meta.next_cursor === null) return;
     }
   })();

@@ -69,7 +69,9 @@ export function createIpamImporter({ store, audit, clock }: {
     const work = async (trx: Transaction<Schema>) => {
       for (const { value, given } of values) counts[await kind.put(trx, value, given)] += 1;
       if (isDry) throw new DryRun();
-      await audit(trx, { actor, action: `${kind.target}.import`, target: { type: kind.target, id: "import" }, before: null, after: { ...counts } });
+      await audit(
+        trx, { actor, action: `${kind.target}.import`, target: { type: kind.target, id: "import" }, before: null, after: { ...counts } },
+      );
     };
     await store.change(actor.tenantId, work).catch((error: unknown) => {
       if (!(error instanceof DryRun)) throw error;
@@ -89,7 +91,8 @@ export function createIpamImporter({ store, audit, clock }: {
         const range = parseNetwork(value.prefix);
         if (!range) throw badRequest([{ path: ["csv"], message: `${value.prefix} is no network` }]);
         const row = prefixRow(range, value, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
-        const known = await trx.selectFrom("ipam_prefixes").selectAll().where("tenant_id", "=", actor.tenantId).where("prefix", "=", row.prefix)
+        const known = await trx.selectFrom("ipam_prefixes").selectAll().where("tenant_id", "=", actor.tenantId)
+          .where("prefix", "=", row.prefix)
           .where("scope", "=", scopeOf(value.site_id)).executeTakeFirst();
         if (!known) {
           await trx.insertInto("ipam_prefixes").values(row).execute();
@@ -107,7 +110,8 @@ export function createIpamImporter({ store, audit, clock }: {
         const place = parseNetwork(value.ip);
         if (!place) throw badRequest([{ path: ["csv"], message: `${value.ip} is no address` }]);
         const row = addressRow(place, value, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
-        const known = await trx.selectFrom("ipam_addresses").selectAll().where("tenant_id", "=", actor.tenantId).where("ip_key", "=", row.ip_key)
+        const known = await trx.selectFrom("ipam_addresses").selectAll().where("tenant_id", "=", actor.tenantId)
+          .where("ip_key", "=", row.ip_key)
           .where("scope", "=", scopeOf(value.site_id)).executeTakeFirst();
         if (!known) {
           await trx.insertInto("ipam_addresses").values(row).execute();
@@ -126,7 +130,9 @@ export function createIpamImporter({ store, audit, clock }: {
 class DryRun extends Error {}
 
 /** Of the columns that the file has, those that differ. @returns Null where none does. */
-function changesOf<R extends object, K extends keyof R & string>(known: R, row: R, names: readonly K[], given: Entry["given"]): Pick<R, K> | null {
+function changesOf<R extends object, K extends keyof R & string>(
+  known: R, row: R, names: readonly K[], given: Entry["given"],
+): Pick<R, K> | null {
   const changed = names.filter((name) => Object.hasOwn(given, name) && known[name] !== row[name]);
   return changed.length === 0 ? null : (Object.fromEntries(changed.map((name) => [name, row[name]])) as Pick<R, K>);
 }
@@ -146,8 +152,12 @@ function readEntries(csv: string, columns: readonly string[], sites: ReadonlyMap
   return rest.map((line) => readEntry(line, names, columns, sites));
 }
 
-function readEntry({ number, cells }: CsvLine, names: readonly string[], columns: readonly string[], sites: ReadonlyMap<string, string>): Entry {
-  if (cells.length !== names.length) throw badRequest([{ path: ["csv", number], message: `${names.length} cells were expected, there are ${cells.length}` }]);
+function readEntry(
+  { number, cells }: CsvLine, names: readonly string[], columns: readonly string[], sites: ReadonlyMap<string, string>,
+): Entry {
+  if (cells.length !== names.length) {
+    throw badRequest([{ path: ["csv", number], message: `${names.length} cells were expected, there are ${cells.length}` }]);
+  }
   const given: Record<string, unknown> = {};
   for (const [at, name] of names.entries()) {
     const text = cells[at] ?? "";

@@ -16,7 +16,9 @@ async function start() {
   admin = await gateway.createTenant("admin");
 }
 
-const call = (method: string, path: string, body?: unknown, token = admin.token) => gateway.call(method, `/api/v1/ipam${path}`, token, body);
+const call = (
+  method: string, path: string, body?: unknown, token = admin.token
+) => gateway.call(method, `/api/v1/ipam${path}`, token, body);
 const addPrefix = async (prefix: string, more: object = {}) => {
   const answer = await call("POST", "/prefixes", { prefix, ...more });
   expect([prefix, answer.status]).toEqual([prefix, 201]);
@@ -40,16 +42,22 @@ const conflicts = async (query = "") => IpamConflicts.parse((await call("GET", `
 const shortly = ({ kind, ip, expected_mac, observed }: IpamConflict) => [kind, ip, expected_mac, observed.map(({ mac }) => mac)];
 const addSite = async () => {
   const id = createId();
-  await gateway.db.insertInto("sites").values({ id, tenant_id: admin.tenantId, name: `site ${id}`, probe_configuration: "{}", created_at: "2026-01-01T00:00:00.000Z" }).execute();
+  await gateway.db.insertInto("sites")
+    .values({ id, tenant_id: admin.tenantId, name: `site ${id}`, probe_configuration: "{}", created_at: "2026-01-01T00:00:00.000Z" })
+    .execute();
   return id;
 };
-const textOf = async (path: string) => (await fetch(`${gateway.url}/api/v1/ipam${path}`, { headers: { authorization: `Bearer ${admin.token}` } })).text();
+const textOf = async (path: string) => (await fetch(
+  `${gateway.url}/api/v1/ipam${path}`, { headers: { authorization: `Bearer ${admin.token}` } },
+)).text();
 
 describe("a prefix", () => {
   test("is written down once for each site and for all, read, changed and forgotten", async () => {
     await start();
     const made = await addPrefix("10.0.0.5/24", { name: "Office", vlan_id: 20 });
-    expect(made).toMatchObject({ prefix: "10.0.0.0/24", family: 4, site_id: null, parent_id: null, vlan_id: 20, name: "Office", status: "active" });
+    expect(made).toMatchObject({
+      prefix: "10.0.0.0/24", family: 4, site_id: null, parent_id: null, vlan_id: 20, name: "Office", status: "active",
+    });
     expect((await call("POST", "/prefixes", { prefix: "10.0.0.0/24" })).status).toBe(409);
     const atSite = await addPrefix("10.0.0.0/24", { site_id: admin.siteId });
     expect(atSite.parent_id).toBe(made.id);
@@ -59,7 +67,9 @@ describe("a prefix", () => {
     expect((await call("DELETE", `/prefixes/${made.id}`)).status).toBe(204);
     expect(IpamPrefix.parse((await call("GET", `/prefixes/${atSite.id}`)).body).parent_id).toBeNull();
     const audited = listEnvelope(AuditRecord).parse((await gateway.get("/api/v1/audit?action=ipam_prefix", admin.token)).body).data;
-    expect(audited.map(({ action }) => action)).toEqual(["ipam_prefix.delete", "ipam_prefix.update", "ipam_prefix.create", "ipam_prefix.create"]);
+    expect(audited.map(({ action }) => action)).toEqual([
+      "ipam_prefix.delete", "ipam_prefix.update", "ipam_prefix.create", "ipam_prefix.create",
+    ]);
   });
 
   test("lies in the smallest one around it, of its own site or of all", async () => {
@@ -74,11 +84,15 @@ describe("a prefix", () => {
     expect([mine.parent_id, inner.parent_id, six.parent_id]).toEqual([whole.id, mine.id, null]);
     expect((await prefixes()).data.map(({ prefix }) => prefix))
       .toEqual(["10.0.0.0/8", "10.1.0.0/16", "10.1.0.0/20", "10.1.2.0/24", "10.1.3.0/24", "2001:db8::/32"]);
-    expect((await prefixes("?within=10.1.0.0/16&family=4")).data.map(({ prefix }) => prefix)).toEqual(["10.1.0.0/16", "10.1.0.0/20", "10.1.2.0/24", "10.1.3.0/24"]);
+    expect((await prefixes("?within=10.1.0.0/16&family=4")).data.map(({ prefix }) => prefix)).toEqual([
+      "10.1.0.0/16", "10.1.0.0/20", "10.1.2.0/24", "10.1.3.0/24",
+    ]);
     expect((await prefixes(`?site_id=${other}`)).data.map(({ id }) => id).at(-1)).toBe(elsewhere.id);
     const first = await prefixes("?per_page=4");
     const rest = await prefixes(`?per_page=4&cursor=${first.meta.next_cursor}`);
-    expect([first.data.length, rest.data.map(({ prefix }) => prefix), rest.meta.next_cursor]).toEqual([4, ["10.1.3.0/24", "2001:db8::/32"], null]);
+    expect([
+      first.data.length, rest.data.map(({ prefix }) => prefix), rest.meta.next_cursor,
+    ]).toEqual([4, ["10.1.3.0/24", "2001:db8::/32"], null]);
   });
 
   test("says how much of it is taken, by plan and by sight", async () => {
@@ -95,12 +109,18 @@ describe("a prefix", () => {
     expect(IpamUtilization.parse((await call("GET", `/prefixes/${id}/utilization`)).body))
       .toEqual({ size: "254", used: 3, recorded: 3, observed: 2, ratio: 0.011811, children: 1, children_ratio: 0.5 });
     const six = await addPrefix("2001:db8::/32");
-    expect(IpamUtilization.parse((await call("GET", `/prefixes/${six.id}/utilization`)).body)).toMatchObject({ size: String(2n ** 96n - 1n), used: 0, ratio: 0 });
+    expect(IpamUtilization.parse(
+      (await call("GET", `/prefixes/${six.id}/utilization`)).body,
+    )).toMatchObject({ size: String(2n ** 96n - 1n), used: 0, ratio: 0 });
     const listed = listEnvelope(IpamPrefixAddress).parse((await call("GET", `/prefixes/${id}/addresses?per_page=3`)).body);
     expect(listed.data.map(({ ip, recorded, observed }) => [ip, recorded?.prefix_id ?? null, observed.map(({ mac }) => mac)]))
       .toEqual([["10.0.0.5", id, ["00:00:5e:00:53:05"]], ["10.0.0.6", null, []], ["10.0.0.7", null, []]]);
-    const more = listEnvelope(IpamPrefixAddress).parse((await call("GET", `/prefixes/${id}/addresses?per_page=3&cursor=${listed.meta.next_cursor}`)).body);
-    expect([more.data.map(({ ip, recorded }) => [ip, recorded]), more.meta]).toEqual([[["10.0.0.9", null]], { page: 1, per_page: 3, total: 4, next_cursor: null }]);
+    const more = listEnvelope(IpamPrefixAddress).parse(
+      (await call("GET", `/prefixes/${id}/addresses?per_page=3&cursor=${listed.meta.next_cursor}`)).body,
+    );
+    expect([more.data.map(({ ip, recorded }) => [ip, recorded]), more.meta]).toEqual([
+      [["10.0.0.9", null]], { page: 1, per_page: 3, total: 4, next_cursor: null },
+    ]);
   });
 });
 
@@ -111,7 +131,10 @@ describe("the next free", () => {
     await addPrefix("10.0.0.8/29", { site_id: admin.siteId });
     await addAddress("10.0.0.2");
     await gateway.createDevice(admin, { ip: "10.0.0.4" });
-    expect([await next(id), await next(id, { hostname: "printer", status: "reserved" }), await next(id), await next(id), await next(id), await next(id)])
+    expect([
+      await next(id), await next(id, { hostname: "printer", status: "reserved" }), await next(id), await next(id), await next(id),
+      await next(id),
+    ])
       .toEqual(["10.0.0.1", "10.0.0.3", "10.0.0.5", "10.0.0.6", "10.0.0.7", 409]);
     const pair = await addPrefix("10.9.0.0/31");
     expect([await next(pair.id), await next(pair.id), await next(pair.id)]).toEqual(["10.9.0.0", "10.9.0.1", 409]);
@@ -124,7 +147,9 @@ describe("the next free", () => {
     const { id } = await addPrefix("10.0.0.0/24");
     const given = await Promise.all(Array.from({ length: 40 }, () => next(id)));
     expect(new Set(given).size).toBe(40);
-    expect([...given].map((ip) => addressKey(String(ip))).toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => addressKey(`10.0.0.${index + 1}`)));
+    expect([...given].map((ip) => addressKey(String(ip))).toSorted()).toEqual(Array.from(
+      { length: 40 }, (_, index) => addressKey(`10.0.0.${index + 1}`),
+    ));
   });
 
   test("prefix fits between what is there, and is another one for each who asks", async () => {
@@ -165,7 +190,9 @@ describe("conflicts", () => {
     expect([all.meta.total, all.truncated, all.data[0]?.address_id]).toEqual([5, false, planned.id]);
     expect((await conflicts("?kind=wrong_mac,duplicate_address")).data.map(({ kind }) => kind)).toEqual(["wrong_mac", "duplicate_address"]);
     const page = await conflicts("?per_page=2");
-    expect((await conflicts(`?per_page=3&cursor=${page.meta.next_cursor}`)).data.map(({ kind }) => kind)).toEqual(["duplicate_address", "outside_prefixes", "outside_prefixes"]);
+    expect((await conflicts(`?per_page=3&cursor=${page.meta.next_cursor}`)).data.map(({ kind }) => kind)).toEqual([
+      "duplicate_address", "outside_prefixes", "outside_prefixes",
+    ]);
     await call("PUT", `/addresses/${planned.id}`, { mac: "00:00:5e:00:53:55" });
     await addPrefix("192.168.0.0/16");
     await addPrefix("2001:db8::/32");
@@ -186,13 +213,19 @@ describe("CSV", () => {
     const dry = await call("POST", "/prefixes/import", { csv, dry_run: true });
     expect(IpamImported.parse(dry.body)).toEqual({ created: 2, updated: 0, unchanged: 0, dry_run: true });
     expect((await prefixes()).data).toEqual([]);
-    expect(IpamImported.parse((await call("POST", "/prefixes/import", { csv })).body)).toEqual({ created: 2, updated: 0, unchanged: 0, dry_run: false });
+    expect(IpamImported.parse(
+      (await call("POST", "/prefixes/import", { csv })).body,
+    )).toEqual({ created: 2, updated: 0, unchanged: 0, dry_run: false });
     expect((await prefixes()).data.map(({ prefix, site_id: site, vlan_id: vlan, name }) => [prefix, site, vlan, name]))
       .toEqual([["10.0.0.0/8", null, null, "Whole"], ["10.1.0.0/16", admin.siteId, 30, "=cmd|' /C calc'!A0"]]);
     const exported = await textOf("/prefixes/export");
     expect(exported).toContain(`10.1.0.0/16,${admin.siteId},30,'=cmd|' /C calc'!A0,"a, ""b""",active,`);
-    expect(IpamImported.parse((await call("POST", "/prefixes/import", { csv: exported })).body)).toMatchObject({ created: 0, updated: 0, unchanged: 2 });
-    expect(IpamImported.parse((await call("POST", "/prefixes/import", { csv: "prefix,name\n10.0.0.0/8,All of it\n10.0.0.0/9,\n" })).body)).toMatchObject({ created: 1, updated: 1 });
+    expect(IpamImported.parse(
+      (await call("POST", "/prefixes/import", { csv: exported })).body,
+    )).toMatchObject({ created: 0, updated: 0, unchanged: 2 });
+    expect(IpamImported.parse(
+      (await call("POST", "/prefixes/import", { csv: "prefix,name\n10.0.0.0/8,All of it\n10.0.0.0/9,\n" })).body,
+    )).toMatchObject({ created: 1, updated: 1 });
     expect((await prefixes()).data[0]).toMatchObject({ name: "All of it", vlan_id: null });
   });
 
@@ -206,8 +239,12 @@ describe("CSV", () => {
     const csv = "ip,mac,hostname,status\n10.0.0.5,00-00-5E-00-53-05,printer,\n2001:db8::1,,,reserved\n";
     expect(IpamImported.parse((await call("POST", "/addresses/import", { csv })).body)).toMatchObject({ created: 2 });
     const listed = listEnvelope(IpamAddress).parse((await call("GET", "/addresses")).body).data;
-    expect(listed.map(({ ip, mac, status }) => [ip, mac, status])).toEqual([["10.0.0.5", "00:00:5e:00:53:05", "assigned"], ["2001:db8::1", null, "reserved"]]);
-    expect(IpamImported.parse((await call("POST", "/addresses/import", { csv: await textOf("/addresses/export") })).body)).toMatchObject({ unchanged: 2 });
+    expect(listed.map(({ ip, mac, status }) => [ip, mac, status])).toEqual([
+      ["10.0.0.5", "00:00:5e:00:53:05", "assigned"], ["2001:db8::1", null, "reserved"],
+    ]);
+    expect(IpamImported.parse(
+      (await call("POST", "/addresses/import", { csv: await textOf("/addresses/export") })).body,
+    )).toMatchObject({ unchanged: 2 });
   });
 
   test.each([
@@ -232,9 +269,13 @@ test("another tenant's plan is not there, nor in what is free or in conflict", a
   const { id: addressId } = await addAddress("10.0.0.1", { status: "reserved" });
   const stranger = await gateway.createTenant("admin");
   await gateway.createDevice(stranger, { ip: "10.0.0.1" });
-  for (const [method, path, body] of [["GET", `/prefixes/${id}`, undefined], ["PUT", `/prefixes/${id}`, { name: "x" }], ["DELETE", `/prefixes/${id}`, undefined],
-    ["GET", `/prefixes/${id}/utilization`, undefined], ["GET", `/prefixes/${id}/addresses`, undefined], ["POST", `/prefixes/${id}/next-address`, {}],
-    ["POST", `/prefixes/${id}/next-prefix`, { length: 28 }], ["GET", `/addresses/${addressId}`, undefined], ["DELETE", `/addresses/${addressId}`, undefined]] as const) {
+  for (const [method, path, body] of [["GET", `/prefixes/${id}`, undefined], [
+    "PUT", `/prefixes/${id}`, { name: "x" },
+  ], ["DELETE", `/prefixes/${id}`, undefined],
+    ["GET", `/prefixes/${id}/utilization`, undefined], ["GET", `/prefixes/${id}/addresses`, undefined],
+    ["POST", `/prefixes/${id}/next-address`, {}],
+    ["POST", `/prefixes/${id}/next-prefix`, { length: 28 }], ["GET", `/addresses/${addressId}`, undefined],
+    ["DELETE", `/addresses/${addressId}`, undefined]] as const) {
     expect([path, (await call(method, path, body, stranger.token)).status]).toEqual([path, 404]);
   }
   expect(listEnvelope(IpamPrefix).parse((await call("GET", "/prefixes", undefined, stranger.token)).body).data).toEqual([]);

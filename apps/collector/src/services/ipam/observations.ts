@@ -16,7 +16,8 @@ export function placeOf({ tenant_id: tenantId, site_id: siteId, first_key: first
 
 /** What is written down in a place, of its site and of none. */
 function recorded(from: From, { tenantId, siteId, first, last }: Place) {
-  const query = from.selectFrom("ipam_addresses").where("tenant_id", "=", tenantId).where("ip_key", ">=", first).where("ip_key", "<=", last);
+  const query = from.selectFrom("ipam_addresses").where("tenant_id", "=", tenantId).where("ip_key", ">=", first)
+    .where("ip_key", "<=", last);
   return siteId === null ? query : query.where("scope", "in", ["", siteId]);
 }
 
@@ -44,7 +45,9 @@ export async function utilizationOf(from: From, row: PrefixRow, children: AsyncI
   const all = { first: numberOf(place.first), last: numberOf(place.last) };
   const usable = usableRange(all, row.family);
   const size = usable.last - usable.first + 1n;
-  const used = await countOf(from.selectFrom(allKeys(from, place, { isUsed: true }).as("keys")).select((eb) => eb.fn.countAll<number>().as("total")));
+  const used = await countOf(from.selectFrom(allKeys(
+    from, place, { isUsed: true },
+  ).as("keys")).select((eb) => eb.fn.countAll<number>().as("total")));
   let [count, taken, end] = [0, 0n, -1n];
   for await (const child of children) {
     // What lies in a child is not right below.
@@ -66,7 +69,10 @@ function partOf(part: bigint, whole: bigint): number {
   return Math.min(1, Number((part * 1_000_000n) / whole) / 1_000_000);
 }
 
-/** Addresses of a prefix that are written down or had, in the order of their numbers. @param from Rows to skip, or the key after which to go on. */
+/**
+ * Addresses of a prefix that are written down or had, in the order of their numbers.
+ * @param from Rows to skip, or the key after which to go on.
+ */
 export async function addressesIn(
   reads: From, row: PrefixRow,
   options: {
@@ -77,9 +83,12 @@ export async function addressesIn(
   const { from, limit } = options;
   const whole = placeOf(row);
   const after = typeof from === "string" ? { after: from } : {};
-  const page = reads.selectFrom(allKeys(reads, whole, { isUsed: false, ...after }).as("keys")).select("ip_key").orderBy("ip_key").limit(limit);
+  const page = reads.selectFrom(allKeys(reads, whole, { isUsed: false, ...after }).as("keys")).select("ip_key").orderBy("ip_key")
+    .limit(limit);
   const keys = (await (typeof from === "number" ? page.offset(from) : page).execute()).map(({ ip_key: key }) => key);
-  const total = await countOf(reads.selectFrom(allKeys(reads, whole, { isUsed: false }).as("keys")).select((eb) => eb.fn.countAll<number>().as("total")));
+  const total = await countOf(reads.selectFrom(allKeys(
+    reads, whole, { isUsed: false },
+  ).as("keys")).select((eb) => eb.fn.countAll<number>().as("total")));
   const plans = await selectIn(keys, (list) => recorded(reads, whole).selectAll().where("ip_key", "in", list).orderBy("scope").execute());
   const prefixIds = await options.prefixIdOf(plans);
   // The site's own word before that of no site.
@@ -89,7 +98,10 @@ export async function addressesIn(
     total,
     rows: keys.map((key) => {
       const plan = byKey.get(key);
-      return { key, ip: addressOf(key), recorded: plan ? toAddress(plan, prefixIds.get(plan.id) ?? null) : null, observed: [...(holders.get(key) ?? [])] };
+      return {
+        key, ip: addressOf(key), recorded: plan ? toAddress(plan, prefixIds.get(plan.id) ?? null) : null,
+        observed: [...(holders.get(key) ?? [])],
+      };
     }),
   };
 }

@@ -16,10 +16,14 @@ function findByLooking({ first, last }: Interval, bits: number, taken: readonly 
   return null;
 }
 
-const interval = integer({ min: 0, max: 80 }).chain((first) => integer({ min: 0, max: 9 }).map((more) => ({ first: BigInt(first), last: BigInt(first + more) })));
+const interval = integer({ min: 0, max: 80 }).chain((first) => integer({ min: 0, max: 9 }).map((more) => ({
+  first: BigInt(first), last: BigInt(first + more),
+})));
 
 test("the next free place is the first that looking at every place finds", async () => {
-  const range = integer({ min: 0, max: 40 }).chain((first) => integer({ min: 0, max: 40 }).map((more) => ({ first: BigInt(first), last: BigInt(first + more) })));
+  const range = integer({ min: 0, max: 40 }).chain((first) => integer({ min: 0, max: 40 }).map((more) => ({
+    first: BigInt(first), last: BigInt(first + more),
+  })));
   await assert(asyncProperty(range, integer({ min: 0, max: 5 }), array(interval, { maxLength: 25 }), async (within, bits, taken) => {
     expect(await findFree(within, bits, streamOf(taken))).toBe(findByLooking(within, bits, taken));
   }), { seed: 3, numRuns: 2000 });

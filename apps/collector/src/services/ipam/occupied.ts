@@ -55,7 +55,9 @@ function startOf({ next }: { readonly next: IteratorResult<Interval> }): bigint 
   return (next.value as Interval).first;
 }
 
-export async function* childrenIn(from: Kysely<Schema>, { tenantId, siteId, first, last }: Place, length: number): AsyncGenerator<Interval> {
+export async function* childrenIn(
+  from: Kysely<Schema>, { tenantId, siteId, first, last }: Place, length: number,
+): AsyncGenerator<Interval> {
   let query = from.selectFrom("ipam_prefixes").select(["first_key", "last_key", "sort_key"]).distinct().where("tenant_id", "=", tenantId)
     .where("length", ">", length).where("last_key", "<=", last).orderBy("sort_key").limit(ROWS_AT_ONCE);
   if (siteId !== null) query = query.where("scope", "in", ["", siteId]);

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import {
-  Id, IpamAddress, IpamImport, IpamImported, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate, IpamPrefixesQuery,
+  Id, IpamAddress, IpamImport, IpamImported, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate,
+  IpamPrefixesQuery,
   IpamPrefixUpdate, IpamUtilization, listEnvelope, PageQuery,
 } from "@lanthorn/contract";
 import { answerCsv } from "../../gateway/csv.ts";
@@ -25,7 +26,8 @@ const exportCsv = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/prefixes/export",
   summary: "Export prefixes as CSV",
-  description: "As the import takes it. A cell that a spreadsheet would take for a formula begins with an apostrophe, which the import takes away again.",
+  description: "As the import takes it. A cell that a spreadsheet would take for a formula begins with an apostrophe, which the import "
+    + "takes away again.",
   request: { query: IpamPrefixesQuery.omit({ page: true, per_page: true, cursor: true }) },
   responses: { 200: { description: "One line for each prefix", content: { "text/csv": { schema: z.string() } } } },
 });
@@ -35,7 +37,8 @@ const importCsv = declareRoute("ipam:write", {
   path: "/ipam/prefixes/import",
   operationId: "importIpamPrefixes",
   summary: "Import prefixes from CSV",
-  description: "Columns `prefix`, `site` (name or id; empty for all sites), `vlan_id`, `name`, `description`, `status`. What is there already under the same "
+  description: "Columns `prefix`, `site` (name or id; empty for all sites), `vlan_id`, `name`, `description`, `status`. What is there "
+    + "already under the same "
     + "prefix and site gets the columns that the file has. All lines are taken, or none.",
   request: { body: { required: true, content: json(IpamImport) } },
   responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
@@ -132,7 +135,12 @@ export function prefixesRoutes(service: PrefixesService, importer: Pick<IpamImpo
     return c.body(null, 204);
   });
   router.openapi(utilization, async (c) => c.json(await service.utilization(identityOf(c).tenantId, c.req.valid("param").prefix_id), 200));
-  router.openapi(addresses, async (c) => c.json(toAnswer(await service.addresses(identityOf(c).tenantId, c.req.valid("param").prefix_id, c.req.valid("query"))), 200));
+  router.openapi(
+    addresses,
+    async (c) => c.json(
+      toAnswer(await service.addresses(identityOf(c).tenantId, c.req.valid("param").prefix_id, c.req.valid("query"))), 200,
+    ),
+  );
   router.openapi(nextAddress, async (c) => {
     const address = await service.nextAddress(actorOf(c), c.req.valid("param").prefix_id, c.req.valid("json"));
     return c.json(address, 201, { location: `/api/v1/ipam/addresses/${address.id}` });

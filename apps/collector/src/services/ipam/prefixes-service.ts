@@ -1,5 +1,6 @@
 import type {
-  IpamAddress, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate, IpamPrefixesQuery, IpamPrefixUpdate, IpamUtilization, List,
+  IpamAddress, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate, IpamPrefixesQuery, IpamPrefixUpdate,
+  IpamUtilization, List,
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
@@ -29,7 +30,9 @@ export interface PrefixesService {
   /** @throws ApiError NOT_FOUND. */
   utilization(tenantId: string, id: string): Promise<IpamUtilization>;
   /** @throws ApiError NOT_FOUND; BAD_REQUEST for a cursor of another list. */
-  addresses(tenantId: string, id: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined }): Promise<List<IpamPrefixAddress>>;
+  addresses(
+    tenantId: string, id: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined },
+  ): Promise<List<IpamPrefixAddress>>;
   /** Of several at once, each gets another. @throws ApiError NOT_FOUND; CONFLICT where none is free. */
   nextAddress(actor: Actor, id: string, wish: IpamNextAddress): Promise<IpamAddress>;
   /** @throws ApiError as `nextAddress`; BAD_REQUEST for a length that does not lie in it. */
@@ -64,7 +67,10 @@ export function createPrefixesService({ store, audit, clock }: {
     return shown;
   };
   const prefixIdOf = async (rows: readonly AddressRow[]) => {
-    const ids = await store.parents(reads, rows[0]?.tenant_id ?? "", rows.map(({ ip, site_id: siteId }) => ({ network: parseNetwork(ip)?.network ?? "", siteId, isPrefix: false })));
+    const ids = await store.parents(
+      reads, rows[0]?.tenant_id ?? "",
+      rows.map(({ ip, site_id: siteId }) => ({ network: parseNetwork(ip)?.network ?? "", siteId, isPrefix: false })),
+    );
     return new Map(rows.map(({ id }, index) => [id, ids[index] ?? null]));
   };
 
@@ -76,7 +82,9 @@ export function createPrefixesService({ store, audit, clock }: {
       const from = cursor === undefined ? (page - 1) * perPage : parseCursor(SORT, cursor);
       const { rows, total } = await store.prefixes(tenantId, filter, { from, limit: perPage + 1 });
       const shown = rows.slice(0, perPage);
-      const parents = await store.parents(reads, tenantId, shown.map((row) => ({ network: row.prefix, siteId: row.site_id, isPrefix: true })));
+      const parents = await store.parents(
+        reads, tenantId, shown.map((row) => ({ network: row.prefix, siteId: row.site_id, isPrefix: true })),
+      );
       const last = rows.length > perPage ? shown.at(-1) : undefined;
       return {
         data: shown.map((row, index) => toPrefix(row, parents[index] ?? null)),
@@ -142,7 +150,9 @@ export function createPrefixesService({ store, audit, clock }: {
     nextPrefix: (actor, id, { length, ...wish }) => store.change(actor.tenantId, async (trx) => {
       const parent = await find(trx, actor.tenantId, id);
       const bits = bitsOf(parent.first_key);
-      if (length <= parent.length || length > bits) throw badRequest([{ path: ["length"], message: `${parent.length + 1} to ${bits} was expected` }]);
+      if (length <= parent.length || length > bits) {
+        throw badRequest([{ path: ["length"], message: `${parent.length + 1} to ${bits} was expected` }]);
+      }
       const range = { first: numberOf(parent.first_key), last: numberOf(parent.last_key) };
       const free = await findFree(range, bits - length, occupiedIn(trx, placeOf(parent), parent.length));
       if (free === null) throw new ApiError("CONFLICT", `no /${length} of ${parent.prefix} is free`);

@@ -5,8 +5,10 @@ import { type AddressRow, type PrefixRow, scopeOf } from "./store.ts";
 /** A prefix's row as the API shows it. */
 export function toPrefix(row: PrefixRow, parentId: string | null): IpamPrefix {
   return {
-    id: row.id, prefix: row.prefix, family: row.family as IpamPrefix["family"], site_id: row.site_id, parent_id: parentId, vlan_id: row.vlan_id,
-    name: row.name, description: row.description, status: row.status as IpamPrefix["status"], created_at: row.created_at, updated_at: row.updated_at,
+    id: row.id, prefix: row.prefix, family: row.family as IpamPrefix["family"], site_id: row.site_id, parent_id: parentId,
+    vlan_id: row.vlan_id,
+    name: row.name, description: row.description, status: row.status as IpamPrefix["status"], created_at: row.created_at,
+    updated_at: row.updated_at,
   };
 }
 
@@ -24,7 +26,9 @@ interface Owner {
   readonly at: string;
 }
 
-export function prefixRow({ network, first, last, hostBits }: AddressRange, wish: Omit<IpamPrefixCreate, "prefix">, { id, tenantId, at }: Owner): PrefixRow {
+export function prefixRow(
+  { network, first, last, hostBits }: AddressRange, wish: Omit<IpamPrefixCreate, "prefix">, { id, tenantId, at }: Owner,
+): PrefixRow {
   const length = bitsOf(first) - hostBits;
   return {
     id, tenant_id: tenantId, site_id: wish.site_id, scope: scopeOf(wish.site_id), prefix: network, first_key: first, last_key: last,
@@ -36,7 +40,8 @@ export function prefixRow({ network, first, last, hostBits }: AddressRange, wish
 export function addressRow({ network, first }: AddressRange, wish: Omit<IpamAddressCreate, "ip">, { id, tenantId, at }: Owner): AddressRow {
   return {
     id, tenant_id: tenantId, site_id: wish.site_id, scope: scopeOf(wish.site_id), ip: network.split("/", 1)[0] ?? "", ip_key: first,
-    family: familyOf(first), status: wish.status, mac: wish.mac, hostname: wish.hostname, description: wish.description, created_at: at, updated_at: at,
+    family: familyOf(first), status: wish.status, mac: wish.mac, hostname: wish.hostname, description: wish.description, created_at: at,
+    updated_at: at,
   };
 }
 
@@ -50,7 +55,9 @@ function familyOf(key: string): 4 | 6 {
 }
 
 /** The addresses of a prefix that hosts can have. @see RFC 1122 section 3.2.1.3, RFC 3021; RFC 4291 section 2.6.1, RFC 6164 */
-export function usableRange({ first, last }: { readonly first: bigint; readonly last: bigint }, family: number): { readonly first: bigint; readonly last: bigint } {
+export function usableRange(
+  { first, last }: { readonly first: bigint; readonly last: bigint }, family: number,
+): { readonly first: bigint; readonly last: bigint } {
   if (last - first < 2n) return { first, last };
   return family === 4 ? { first: first + 1n, last: last - 1n } : { first: first + 1n, last };
 }

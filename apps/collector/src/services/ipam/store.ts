@@ -70,7 +70,9 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
       return work(trx);
     }),
     async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined;
+      return (
+        await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()
+      ) !== undefined;
     },
     sites: (tenantId) => reads.selectFrom("sites").select(["id", "name"]).where("tenant_id", "=", tenantId).execute(),
 
@@ -81,12 +83,15 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
         ...(filter.family === undefined ? [] : [eb("family", "=", filter.family)]),
         ...(filter.within ? [eb("first_key", ">=", filter.within.first), eb("last_key", "<=", filter.within.last)] : []),
         ...(filter.search === undefined ? [] : [eb.or([
-          holdsText(eb.ref("prefix"), filter.search), holdsText(eb.ref("name"), filter.search), holdsText(eb.ref("description"), filter.search),
+          holdsText(eb.ref("prefix"), filter.search), holdsText(eb.ref("name"), filter.search),
+          holdsText(eb.ref("description"), filter.search),
         ])]),
       ]));
       const ordered = matching.selectAll().orderBy("sort_key").orderBy("id").limit(limit);
       const rows = typeof from === "number" ? ordered.offset(from)
-        : ordered.where((eb) => eb.or([eb("sort_key", ">", from.value), eb.and([eb("sort_key", "=", from.value), eb("id", ">", from.id)])]));
+        : ordered.where((eb) => eb.or([
+          eb("sort_key", ">", from.value), eb.and([eb("sort_key", "=", from.value), eb("id", ">", from.id)]),
+        ]));
       const { total } = await matching.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
       return { rows: await rows.execute(), total };
     },
@@ -97,7 +102,8 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
         ...(filter.mac === undefined ? [] : [eb("mac", "=", filter.mac)]),
         ...(filter.within ? [eb("ip_key", ">=", filter.within.first), eb("ip_key", "<=", filter.within.last)] : []),
         ...(filter.search === undefined ? [] : [eb.or([
-          holdsText(eb.ref("ip"), filter.search), holdsText(eb.ref("hostname"), filter.search), holdsText(eb.ref("description"), filter.search),
+          holdsText(eb.ref("ip"), filter.search), holdsText(eb.ref("hostname"), filter.search),
+          holdsText(eb.ref("description"), filter.search),
         ])]),
       ]));
       const ordered = matching.selectAll().orderBy("ip_key").orderBy("id").limit(limit);
@@ -108,10 +114,14 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
     },
 
     async prefix(from, tenantId, id) {
-      return (await from.selectFrom("ipam_prefixes").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null;
+      return (
+        await from.selectFrom("ipam_prefixes").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()
+      ) ?? null;
     },
     async address(from, tenantId, id) {
-      return (await from.selectFrom("ipam_addresses").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) ?? null;
+      return (
+        await from.selectFrom("ipam_addresses").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()
+      ) ?? null;
     },
 
     async parents(from, tenantId, places) {
@@ -134,7 +144,9 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
 }
 
 /** Of either table: prefixes and addresses have these columns alike. */
-function common(eb: ExpressionBuilder<Schema, "ipam_prefixes">, tenantId: string, { siteId, status }: PlanFilter): readonly Expression<SqlBool>[] {
+function common(
+  eb: ExpressionBuilder<Schema, "ipam_prefixes">, tenantId: string, { siteId, status }: PlanFilter,
+): readonly Expression<SqlBool>[] {
   return [
     eb("tenant_id", "=", tenantId),
     ...(siteId === undefined ? [] : [eb("site_id", "=", siteId)]),
