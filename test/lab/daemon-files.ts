@@ -1,4 +1,5 @@
 import { type HostPlan, LAN } from "./host-plan.ts";
+import { lines } from "./lines.ts";
 
 /** The configuration files of the hosts' daemons. */
 
@@ -86,8 +87,4 @@ export function dhcpScript(busybox: string, ip: string): string {
     "esac",
     "exit 0",
   );
-}
-
-export function lines(...texts: readonly string[]): string {
-  return `${texts.join("\n")}\n`;
 }

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { avahiConf, avahiService, dhcpScript, dnsmasqConf, lines, nginxConf, snmpdConf } from "./daemon-files.ts";
+import { avahiConf, avahiService, dhcpScript, dnsmasqConf, nginxConf, snmpdConf } from "./daemon-files.ts";
 import type { DebianRoot } from "./debian-packages.ts";
+import { lines } from "./lines.ts";
 import { type Daemon, type HostPlan, isServiceDaemon, type PlainDaemon } from "./host-plan.ts";
 import { SERVICE_STARTS } from "./service-starts.ts";
 

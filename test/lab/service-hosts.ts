@@ -1,3 +1,4 @@
+import { FURTHER_DAEMONS, FURTHER_PACKAGES } from "./further-daemons.ts";
 import type { Daemon, HostPlan, Service } from "./host-plan.ts";
 
 /**
@@ -17,7 +18,7 @@ export const SERVICE_DAEMONS = {
   lighttpd: { package: "lighttpd", services: [tcp(80, "http", /lighttpd/)] },
   vsftpd: { package: "vsftpd", services: [tcp(21, "ftp", /vsftpd/)] },
   exim: { package: "exim4-daemon-light", services: [tcp(25, "smtp", /Exim smtpd/)] },
-  dovecot: { package: "dovecot-core", services: [tcp(143, "imap", /Dovecot imapd/), tcp(110, "pop3", /Dovecot pop3d/)] },
+  dovecot: { package: "dovecot-core", services: [tcp(143, "imap", /Dovecot imapd/), tcp(110, "pop3", /Dovecot pop3d/), tcp(993, "imaps", /Dovecot imapd/), tcp(995, "pop3s", /Dovecot pop3d/)] },
   mariadb: { package: "mariadb-server-core", services: [tcp(3306, "mysql", /MariaDB/)] },
   postgresql: { package: "postgresql-15", services: [tcp(5432, "postgresql", /PostgreSQL DB/)] },
   redis: { package: "redis-server", services: [tcp(6379, "redis", /Redis key-value store/)] },
@@ -42,6 +43,7 @@ export const SERVICE_DAEMONS = {
   tinyproxy: { package: "tinyproxy-bin", services: [tcp(8888, "http-proxy", /tinyproxy/i)] },
   nats: { package: "nats-server", services: [tcp(4222, "nats", /NATS/i)] },
   xvfb: { package: "xvfb", services: [tcp(6000, "X11", /X\.?Org/i)] },
+  ...FURTHER_DAEMONS,
   mpd: { package: "mpd", services: [tcp(6600, "mpd", /Music Player Daemon/)] },
 } as const satisfies Readonly<Record<string, ServiceDaemon>>;
 export type ServiceDaemonName = keyof typeof SERVICE_DAEMONS;
@@ -49,7 +51,7 @@ export type ServiceDaemonName = keyof typeof SERVICE_DAEMONS;
 /** Debian packages of the larger lab, beside the smaller one's. */
 export const SERVICE_PACKAGES: readonly string[] = [
   ...Object.values(SERVICE_DAEMONS).map((daemon) => daemon.package),
-  "dovecot-imapd", "dovecot-pop3d", "inetutils-inetd", "fingerd", "finger", "x11-xkb-utils", "xkb-data", "nftables", "openssl", "nmap",
+  ...FURTHER_PACKAGES, "dovecot-imapd", "dovecot-pop3d", "inetutils-inetd", "fingerd", "finger", "x11-xkb-utils", "xkb-data", "nftables", "openssl", "nmap",
 ];
 
 const host = (index: number, name: string, maker: string, daemons: readonly Daemon[], rest: Partial<HostPlan> = {}): HostPlan => ({
@@ -86,5 +88,19 @@ export const SERVICE_HOSTS: readonly HostPlan[] = [
   host(83, "dropping", DELL, ["dropbear"], { filter: "drop" }),
   host(84, "rejecting", DELL, ["dropbear"], { filter: "reject" }),
   host(85, "limiting", DELL, ["dropbear"], { filter: "limit" }),
+  host(140, "kdc", DELL, ["krb5kdc", "prosody"]),
+  host(141, "terminal", DELL, ["xrdp"]),
+  host(142, "queue", SUPERMICRO, ["rabbitmq", "beanstalkd"]),
+  host(143, "telephony", HPE, ["kamailio", "coturn"]),
+  host(144, "plc", RASPBERRY, ["pymodbus", "coap"]),
+  host(145, "bmc", SUPERMICRO, ["ipmisim"]),
+  host(147, "archive", DELL, ["rpcbind", "ganesha", "svnserve"]),
+  host(148, "torrent", INTEL, ["transmission", "icecast"]),
+  host(149, "cluster", SUPERMICRO, ["etcd", "registry", "prometheus"]),
+  host(150, "voice", RASPBERRY, ["mumble", "dictd"]),
+  host(151, "position", RASPBERRY, ["gpsd"]),
+  host(152, "tunnel", INTEL, ["microsocks"]),
+  host(153, "office", LENOVO, ["zabbix", "nmbd"]),
+  host(154, "secure", DELL, ["nginxtls"]),
   host(86, "everywhere", DELL, ["dropbear"], { filter: "answer" }),
 ];

@@ -1,4 +1,5 @@
-import { lines } from "./daemon-files.ts";
+import { CERTIFICATE, FURTHER_DAEMONS } from "./further-daemons.ts";
+import { lines } from "./lines.ts";
 import type { ServiceDaemonName } from "./service-hosts.ts";
 
 /** How a daemon is started once its package lies over the box's `/usr`: shell lines before, files under the box's folder, and the command. */
@@ -8,10 +9,6 @@ export interface ServiceStart {
   /** `FOLDER` stands for the box's folder. */
   readonly command: readonly string[];
 }
-
-const CERTIFICATE = [
-  "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=$(hostname).lab.test -keyout /run/tls.key -out /run/tls.crt 2> /dev/null",
-] as const;
 
 export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> = {
   apache: {
@@ -141,5 +138,6 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
   tinyproxy: { files: { "tinyproxy.conf": lines("Port 8888", "Allow 127.0.0.1", "Timeout 10", "MaxClients 8", 'LogFile "/run/tinyproxy.log"') }, command: ["tinyproxy", "-d", "-c", "FOLDER/tinyproxy.conf"] },
   nats: { command: ["nats-server", "-a", "0.0.0.0", "-p", "4222"] },
   xvfb: { before: ["mkdir -p /tmp/.X11-unix && mount -t tmpfs lab /tmp/.X11-unix"], command: ["Xvfb", ":0", "-listen", "tcp", "-ac", "-screen", "0", "640x480x8", "-nolock"] },
+  ...FURTHER_DAEMONS,
   mpd: { files: { "mpd.conf": lines('bind_to_address "0.0.0.0"', 'db_file "/run/mpd.db"', 'log_file "/dev/null"', "audio_output {", 'type "null"', 'name "none"', "}") }, command: ["mpd", "--no-daemon", "FOLDER/mpd.conf"] },
 };

@@ -15,6 +15,9 @@ import { mongodb } from "./protocols/mongodb.ts";
 import { mysql } from "./protocols/mysql.ts";
 import { dns, dnsUdp, mdns, netbios } from "./protocols/name-services.ts";
 import { postgresql } from "./protocols/postgresql.ts";
+import { afp } from "./protocols/afp.ts";
+import { beanstalkd, clamd, dict, git, gpsd, ident, manageSieve, socks5, zabbixAgent } from "./protocols/small-services.ts";
+import { mumble, mumbleUdp } from "./protocols/voice.ts";
 import { rdp, vnc, x11 } from "./protocols/screens.ts";
 import { smb } from "./protocols/smb.ts";
 import { snmp } from "./protocols/snmp.ts";
@@ -27,10 +30,10 @@ import { bittorrent, bittorrentDht, ike, portmapUdp, sipUdp, stun, tftp } from "
 /** Every protocol over TCP. Where two recognise the same bytes, the one at its own port is tried first, then the earlier. */
 export const TCP_PROTOCOLS: readonly TcpProtocol[] = [
   ssh, http, ftp, smtp, imap, pop3, telnet, mysql, vnc, rsync, subversion, nats, mpd, nntp, rtsp, sip, irc, xmpp, redis, memcached, zookeeper, mqtt, amqp, mongodb, postgresql, sqlServer,
-  ldap, kerberos, smb, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp, bittorrent, http2, finger,
+  ldap, kerberos, smb, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp, bittorrent, http2, finger, dict, gpsd, ident, beanstalkd, zabbixAgent, socks5, git, manageSieve, clamd, mumble, afp,
 ];
 
 /** Every protocol over UDP; each is asked at its own ports only. */
 export const UDP_PROTOCOLS: readonly UdpProtocol[] = [
-  dnsUdp, mdns, netbios, ntp, snmp, ssdp, wsDiscovery, tftp, sipUdp, portmapUdp, kerberosUdp, ike, stun, ipmi, coap, bacnet, ethernetIpUdp, bittorrentDht,
+  dnsUdp, mdns, netbios, ntp, snmp, ssdp, wsDiscovery, tftp, sipUdp, portmapUdp, kerberosUdp, ike, stun, ipmi, coap, bacnet, ethernetIpUdp, bittorrentDht, mumbleUdp,
 ];

@@ -51,13 +51,22 @@ export const coap: UdpProtocol = {
   name: "coap",
   ports: [5683],
   questions: [() => Buffer.concat([Buffer.from([0x40, 1, 0x4c, 0x4e, 0xbb]), Buffer.from(".well-known"), Buffer.from([4]), Buffer.from("core")])],
-  learn(answer) {
-    const [head = 0, code = 0, high = 0, low = 0] = answer;
-    if (head >> 6 !== 1 || high !== 0x4c || low !== 0x4e || code >> 5 < 2) return null;
-    const at = answer.indexOf(0xff, 4);
-    return learned("coap", { claims: claims("coap", 0.5, { device_type: "iot" }), banner: at === -1 ? "" : printable(toText(answer.subarray(at + 1))) });
+  async learn(answer, { ask }) {
+    const resources = payloadOf(answer);
+    if (resources === null) return null;
+    const start = payloadOf((await ask(Uint8Array.of(0x40, 1, 0x4c, 0x4e))) ?? new Uint8Array()) ?? "";
+    const isLibcoap = /\blibcoap\b/.test(start);
+    return learned("coap", { claims: claims("coap", 0.5, { device_type: "iot", product: isLibcoap ? "libcoap" : "" }), banner: printable([resources, start].filter((text) => text !== "").join("\n")) });
   },
 };
+
+/** @returns Null for what is no answer to us. */
+function payloadOf(answer: Uint8Array): string | null {
+  const [head = 0, code = 0, high = 0, low = 0] = answer;
+  if (head >> 6 !== 1 || high !== 0x4c || low !== 0x4e || code >> 5 < 2) return null;
+  const at = answer.indexOf(0xff, 4);
+  return at === -1 ? "" : toText(answer.subarray(at + 1));
+}
 
 /** Get Channel Authentication Capabilities, which asks for no session. @see IPMI 2.0 section 22.13 */
 export const ipmi: UdpProtocol = {

@@ -35,7 +35,11 @@ export const xmpp: TcpProtocol = {
   hello: (target) => `<?xml version='1.0'?><stream:stream to='${target.ip}' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>`,
   ownPortsOnly: true,
   recognise: (bytes) => beginsWith(bytes, "<?xml version='1.0'?><stream:stream", "<stream:stream", '<?xml version="1.0"?><stream:stream'),
-  learn: (first, _connection, target) => Promise.resolve(learned(target.port === 5269 ? "xmpp-server" : "xmpp-client", { banner: printable(toText(first)) })),
+  learn: (first, _connection, target) => Promise.resolve(learned(target.port === 5269 ? "xmpp-server" : "xmpp-client", {
+    // In the words of mod_c2s and mod_s2s, to whoever asks for a host that is not there.
+    claims: claims("xmpp", 0.7, /This server does not serve /.test(toText(first)) ? { product: "Prosody", vendor: "Prosody" } : {}),
+    banner: printable(toText(first)),
+  })),
 };
 
 export const nntp: TcpProtocol = {

@@ -49,8 +49,14 @@ export const mdns: UdpProtocol = {
   },
 };
 
-/** @returns Names with their suffixes, as `NAS<20>`, and the MAC; null for what is no status. */
-export function decodeNetbiosStatus(bytes: Uint8Array): { readonly names: readonly { readonly name: string; readonly suffix: number; readonly isGroup: boolean }[] } | null {
+/** A node's names with their suffixes, as `NAS<20>`, and the MAC, which Samba leaves at zero. */
+export interface NetbiosStatus {
+  readonly names: readonly { readonly name: string; readonly suffix: number; readonly isGroup: boolean }[];
+  readonly mac: Uint8Array;
+}
+
+/** @returns Null for what is no status. */
+export function decodeNetbiosStatus(bytes: Uint8Array): NetbiosStatus | null {
   const reader = new Reader(bytes, 2);
   const flags = reader.u16();
   reader.take(8 + 34);
@@ -64,7 +70,7 @@ export function decodeNetbiosStatus(bytes: Uint8Array): { readonly names: readon
     const isGroup = (reader.u16() & 0x8000) !== 0;
     if (!reader.failed) names.push({ name, suffix, isGroup });
   }
-  return names.length === 0 ? null : { names };
+  return names.length === 0 ? null : { names, mac: reader.take(6) };
 }
 
 export const netbios: UdpProtocol = {
@@ -78,7 +84,10 @@ export const netbios: UdpProtocol = {
     const own = status.names.find((name) => name.suffix === 0x20 && !name.isGroup) ?? status.names.find((name) => name.suffix === 0 && !name.isGroup);
     const group = status.names.find((name) => name.suffix === 0 && name.isGroup)?.name;
     return learned("netbios-ns", {
-      claims: claims("netbios", 0.8, { hostname: own?.name }),
+      claims: [
+        ...claims("netbios", 0.8, { hostname: own?.name }),
+        ...claims("netbios", 0.7, status.mac.length === 6 && status.mac.every((byte) => byte === 0) ? { product: "Samba nmbd", vendor: "Samba" } : {}),
+      ],
       banner: printable([...status.names.map(({ name, suffix }) => `${name}<${suffix.toString(16).padStart(2, "0")}>`), group === undefined ? "" : `workgroup ${group}`].join("\n")),
     });
   },

@@ -46,12 +46,12 @@ export const rdp: TcpProtocol = {
     const chosen = reader.u32le();
     const tls = !reader.failed && kind === 2 && chosen !== 0 ? await connection.startTls({ timeoutMs: 3000, alpn: [] }) : null;
     const security = reader.failed ? "RDP" : kind === 3 ? `refused (${chosen})` : (["RDP", "TLS", "CredSSP"][chosen] ?? "RDSTLS");
-    // xrdp answers with the flags of what it has, which is nothing; Windows since 2008 has some.
+    // Offered both, Windows takes CredSSP and has flags of what else it can; xrdp takes TLS and has few.
     const flags = first[12] ?? 0;
     return learned("ms-wbt-server", {
       claims: kind === 2 && chosen === 2 && flags > 1
         ? claims("rdp", 0.7, { product: "Microsoft Terminal Services", vendor: "Microsoft", os: "Windows" })
-        : kind === 2 && flags === 0 && chosen < 2 ? claims("rdp", 0.7, { product: "xrdp" }) : [],
+        : kind === 2 && flags < 2 && chosen < 2 ? claims("rdp", 0.7, { product: "xrdp" }) : [],
       banner: `security: ${security}`,
       tls,
     });

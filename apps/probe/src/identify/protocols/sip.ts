@@ -1,4 +1,5 @@
 // SIP's OPTIONS, which rings no phone. @see RFC 3261 section 11
+import { type Claim, formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, type Learned, printable, toText } from "../protocol.ts";
 
 export function encodeSipOptions(target: { readonly ip: string; readonly port: number }, transport: "UDP" | "TCP"): string {
@@ -19,6 +20,21 @@ export function encodeSipOptions(target: { readonly ip: string; readonly port: n
   ].join("\r\n");
 }
 
+/** Servers by how they begin to name themselves. */
+const SERVERS: readonly (readonly [pattern: RegExp, product: string, cpe: string])[] = [
+  [/^kamailio \((\d[\w.]*)/i, "Kamailio", "kamailio:kamailio"],
+  [/^OpenSIPS \((\d[\w.]*)/i, "OpenSIPS", "opensips:opensips"],
+  [/^Asterisk PBX (?:certified\/)?(\d[\w.]*)/, "Asterisk", "digium:asterisk"],
+  [/^FreeSWITCH-mod_sofia\/(\d[\d.]*\d)/, "FreeSWITCH", "freeswitch:freeswitch"],
+];
+
+function productClaims(agent: string): readonly Claim[] {
+  return SERVERS.flatMap(([pattern, product, cpe]) => {
+    const version = pattern.exec(agent)?.[1];
+    return version === undefined ? [] : claims("sip-server", 0.9, { product, version, cpe: formatCpe(["a", ...cpe.split(":"), version]) });
+  });
+}
+
 /** @returns Null for what is no SIP answer. */
 export function learnSip(answer: Uint8Array, service: string): Learned | null {
   const text = toText(answer);
@@ -28,7 +44,7 @@ export function learnSip(answer: Uint8Array, service: string): Learned | null {
   return learned(service, {
     answers: agent === "" ? [] : [{ kind: "http-server", text: agent.replace(/^Asterisk PBX /, "Asterisk/") }],
     texts: [{ kind: "sip-server", text: agent }],
-    claims: claims("sip", 0.8, { device_type: isPhone ? "phone" : "" }),
+    claims: [...productClaims(agent), ...claims("sip", 0.8, { device_type: isPhone ? "phone" : "" })],
     banner: printable(text.split("\r\n\r\n")[0] ?? ""),
   });
 }

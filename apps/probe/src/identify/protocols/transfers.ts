@@ -8,17 +8,30 @@ import { encodeSipOptions, learnSip } from "./sip.ts";
 export const tftp: UdpProtocol = {
   name: "tftp",
   ports: [69],
-  questions: [() => Buffer.concat([Buffer.from([0, 1]), Buffer.from("lanthorn-no-such-file\0netascii\0")])],
+  questions: [() => encodeTftpRead("netascii")],
   answersFromAnyPort: true,
-  learn(answer) {
-    const reader = new Reader(answer);
-    const operation = reader.u16();
-    if (operation !== 5 && operation !== 3 && operation !== 6) return null;
-    reader.u16();
-    const message = operation === 5 ? toText(answer.subarray(reader.offset), 256).replaceAll("\0", "") : "";
-    return reader.failed ? null : learned("tftp", { banner: printable(message) });
+  async learn(answer, { ask }) {
+    const message = decodeTftpAnswer(answer);
+    if (message === null) return null;
+    // Servers differ in how they refuse a mode that there is not.
+    const refusal = decodeTftpAnswer((await ask(encodeTftpRead("lanthorn"))) ?? new Uint8Array()) ?? "";
+    const product = refusal === "Unknown mode" ? "tftpd-hpa" : "";
+    return learned("tftp", { claims: claims("tftp", 0.6, { product }), banner: printable([message, refusal].filter((text) => text !== "").join("\n")) });
   },
 };
+
+function encodeTftpRead(mode: string): Buffer {
+  return Buffer.concat([Buffer.from([0, 1]), Buffer.from(`lanthorn-no-such-file\0${mode}\0`)]);
+}
+
+/** @returns The error's message, empty for data; null for what is no answer. */
+function decodeTftpAnswer(answer: Uint8Array): string | null {
+  const reader = new Reader(answer);
+  const operation = reader.u16();
+  reader.u16();
+  if (reader.failed || ![3, 5, 6].includes(operation)) return null;
+  return operation === 5 ? toText(answer.subarray(reader.offset), 256).replaceAll("\0", "") : "";
+}
 
 export const sipUdp: UdpProtocol = {
   name: "sip",
@@ -74,11 +87,17 @@ export const stun: UdpProtocol = {
       const value = reader.take(size);
       reader.take((4 - (size % 4)) % 4);
       left -= 4 + size;
-      if (attribute === 0x8022) return learned("stun", { claims: claims("stun", 0.8, { product: printable(toText(value), 100) }), banner: printable(toText(value)) });
+      if (attribute === 0x8022) return learned("stun", { claims: claims("stun", 0.8, softwareOf(printable(toText(value), 100))), banner: printable(toText(value)) });
     }
     return learned("stun");
   },
 };
+
+/** As `Coturn-4.6.1 'Gorst'`. */
+function softwareOf(text: string): { readonly product: string; readonly version: string } {
+  const [, product = text, version = ""] = /^(.+?)[- /]v?(\d[\d.]*)\b/.exec(text) ?? [];
+  return { product, version };
+}
 
 /** @see BEP 5 */
 export const bittorrentDht: UdpProtocol = {

@@ -55,6 +55,7 @@ const HEADERS: readonly { readonly header: string; readonly pattern: RegExp; rea
   { header: "x-jenkins", pattern: /^(\d[\w.]*)/, product: "Jenkins", vendor: "Jenkins" },
   { header: "x-influxdb-version", pattern: /^v?(\d[\w.]*)/, product: "InfluxDB", vendor: "InfluxData" },
   { header: "x-plex-protocol", pattern: /^()/, product: "Plex Media Server", vendor: "Plex" },
+  { header: "server", pattern: /^Transmission$()/, product: "Transmission", vendor: "Transmission" },
   { header: "x-varnish", pattern: /^()/, product: "Varnish", vendor: "Varnish" },
 ];
 
