@@ -139,6 +139,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   lifecycle.onClose("alerts", () => alerts.close());
 
   const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
+  const ipam = createIpam({ db, reads, log: eventLog, published, audit, clock: upkeep, logger: log });
+  lifecycle.onClose("conflicts of addresses", () => ipam.close());
   const cmod = openCmod(configuration, { db, reads, sealing, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
 
   const authority = await openAuthority({ dataDir, secrets: replicas.secrets, clock });
@@ -209,7 +211,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     vault: [vault.routes],
     cmod: [cmod],
     license: [license.routes],
-    ipam: createIpam({ db, reads, audit, clock }),
+    ipam: ipam.routes,
     diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({

@@ -239,6 +239,8 @@ export interface Schema {
     /** The contract's `verification`; `verified_at` is when it began while it runs. */
     verify_status: string | null; verify_method: string | null; verify_error: string | null; verified_at: string | null;
   };
+  /** Of an address at a site; `kinds` with commas. `told` is 0 until a second look finds it too. */
+  ipam_conflicts: { tenant_id: string; site_id: string; ip_key: string; kinds: string; told: number };
   /** What people have set: one row at most. `recipients` is a JSON list; null where nothing was set, or nothing is scheduled. */
   backup_settings: {
     id: string; schedule: string | null; keep: number | null; recipients: string | null; scheduled_at: string | null; updated_at: string; updated_by: string;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CONFLICT_KINDS } from "../rest/ipam.ts";
 import { LICENSE_LIMITS, LICENSE_STATUSES } from "../rest/license.ts";
 import { Id, Instant, Severity } from "../values.ts";
 
@@ -57,6 +58,16 @@ export const AlertResolved = AlertCreated.extend({ resolved_by: z.string().max(2
 export const BackupCompleted = z.object({ backup_id: Id, size_bytes: z.int().min(0), duration_seconds: z.number().min(0) });
 
 export const BackupFailed = z.object({ backup_id: Id, reason: z.string().max(1024) });
+
+/** An address of a site is not used as it is planned, or is again. */
+export const IpamConflictEvent = z.object({
+  ip: z.string().max(45),
+  state: z.enum(["present", "gone"]),
+  kinds: z.array(z.enum(CONFLICT_KINDS)).max(CONFLICT_KINDS.length),
+  expected_mac: z.string().max(17).nullable(),
+  /** Who has it, or had it when that was last looked at. */
+  observed: z.array(z.object({ mac: z.string().max(17), hostname: z.string().max(255) })).max(16),
+});
 
 /** A tenant's licence has come into another state: about to end, ended, more in use than it is for, or well again. */
 export const LicenseState = z.object({

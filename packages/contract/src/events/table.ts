@@ -4,7 +4,7 @@ import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
-  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, LicenseState, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
+  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, IpamConflictEvent, LicenseState, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
 import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanRemark, ScanResults, ScanStarted } from "./scans.ts";
@@ -83,6 +83,7 @@ export const EVENTS = {
   alert_resolved: { data: AlertResolved, from: "collector", priority: "alert", stream: null, webhook: "alert.resolved" },
   backup_completed: { data: BackupCompleted, from: "collector", priority: "change", stream: null, webhook: "backup.completed" },
   license_state: { data: LicenseState, from: "collector", priority: "alert", stream: null, webhook: null },
+  ipam_conflict: { data: IpamConflictEvent, from: "collector", priority: "alert", stream: null, webhook: null },
   backup_failed: { data: BackupFailed, from: "collector", priority: "alert", stream: null, webhook: "backup.failed" },
 } as const satisfies Record<string, EventDeclaration>;
 

@@ -13,6 +13,7 @@ import * as retention from "./0018-retention.ts";
 import * as topology from "./0020-topology.ts";
 import * as replicas from "./0019-replicas.ts";
 import * as backupSettings from "./0021-backup-settings.ts";
+import * as ipamConflicts from "./0022-ipam-conflicts.ts";
 import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
 
@@ -32,6 +33,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0020-topology": topology,
   "0019-replicas": replicas,
   "0021-backup-settings": backupSettings,
+  "0022-ipam-conflicts": ipamConflicts,
   "0024-verdicts": verdicts,
   "0025-scan-remarks": scanRemarks,
 };

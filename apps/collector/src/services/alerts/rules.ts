@@ -45,6 +45,11 @@ const ROGUES = {
 
 const STAGES = { touch: "touched", banner: "talked to", credential: "sent credentials to", file: "sent a file to" } as const;
 
+const CONFLICTS: Readonly<Record<EventData<"ipam_conflict">["kinds"][number], string>> = {
+  wrong_mac: "Another has it than who is to have it", reserved_in_use: "It is kept for later, and somebody has it",
+  duplicate_address: "Several devices have it", outside_prefixes: "No prefix of the plan has it",
+};
+
 /** Which events raise which alerts, what tells two of them apart, and what ends them. What is not here raises none. */
 export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   ids_alert: {
@@ -154,6 +159,19 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
       description: "nothing stops: what is licensed is told, not limited", quietMs: null, isCapped: false,
     }),
     ends: ({ data }) => (isLicenseWell(data) ? { type: "license", subject: "" } : null),
+  },
+  ipam_conflict: {
+    raises: ({ data }) => (data.state === "gone" ? null : {
+      type: "ipam_conflict", source: "baseline", subject: data.ip,
+      severity: data.kinds.some((kind) => kind === "wrong_mac" || kind === "duplicate_address") ? "medium" : "low",
+      title: `${data.ip} is not used as it is planned`,
+      description: words(
+        `${data.kinds.map((kind) => CONFLICTS[kind]).join("; ")}.`, data.expected_mac === null ? "" : `Planned for ${data.expected_mac}.`,
+        data.observed.length === 0 ? "" : `Seen: ${data.observed.map(({ mac, hostname }) => words(mac, hostname)).join(", ")}.`,
+      ),
+      deviceIp: data.ip, quietMs: null, isCapped: true,
+    }),
+    ends: ({ data }) => (data.state === "gone" ? { type: "ipam_conflict", subject: data.ip } : null),
   },
   backup_failed: {
     raises: ({ data }) => ({

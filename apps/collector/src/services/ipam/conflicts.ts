@@ -9,7 +9,7 @@ import type { IpamStore } from "./store.ts";
 type Kind = IpamConflict["kind"];
 
 /** Where something is wrong; who is there is asked for those that are shown only. */
-interface Finding {
+export interface Finding {
   readonly kind: Kind;
   readonly site_id: string;
   readonly ip_key: string;
@@ -19,6 +19,13 @@ interface Finding {
 
 /** Of each kind; what is more is not looked at, so that a plan that fits nothing costs no more than this. */
 const MOST_FINDINGS = 10_000;
+
+/** Of these kinds at all sites, in no order. */
+export async function findConflicts(store: IpamStore, tenantId: string, kinds: readonly Kind[]): Promise<readonly Finding[]> {
+  const sites = (await store.sites(tenantId)).map(({ id }) => id);
+  const found = await Promise.all(kinds.map((kind) => FINDERS[kind](store.reads, tenantId, sites)));
+  return found.flatMap((findings) => findings.slice(0, MOST_FINDINGS));
+}
 
 /** @throws ApiError NOT_FOUND for a site that the tenant does not have. */
 export async function listConflicts(

@@ -12,7 +12,7 @@ let admin: TestTenant;
 afterEach(() => gateway.stop());
 
 async function start() {
-  gateway = await startTestGateway({ services: (parts) => createIpam(parts) });
+  gateway = await startTestGateway({ services: (parts) => createIpam(parts).routes });
   admin = await gateway.createTenant("admin");
 }
 

@@ -1,0 +1,13 @@
+import type { Kysely } from "kysely";
+
+/** Conflicts of addresses as they were found last, so that each is told once when it comes and once when it goes. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await db.schema.createTable("ipam_conflicts")
+    .addColumn("tenant_id", "text", (c) => c.notNull())
+    .addColumn("site_id", "text", (c) => c.notNull().references("sites.id").onDelete("cascade"))
+    .addColumn("ip_key", "text", (c) => c.notNull())
+    .addColumn("kinds", "text", (c) => c.notNull())
+    .addColumn("told", "integer", (c) => c.notNull())
+    .addPrimaryKeyConstraint("ipam_conflicts_key", ["tenant_id", "site_id", "ip_key"])
+    .execute();
+}

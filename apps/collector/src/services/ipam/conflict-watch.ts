@@ -1,0 +1,138 @@
+import { CONFLICT_KINDS, type EventData } from "@lanthorn/contract";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import type { Selectable, Transaction } from "kysely";
+import { addressOf } from "../../db/address-range.ts";
+import { insertMany } from "../../db/insert-many.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { EventLog, NewEvent } from "../../events/log.ts";
+import { repeatWork } from "../../repeated-work.ts";
+import { type Finding, findConflicts } from "./conflicts.ts";
+import { holdersOf } from "./observations.ts";
+import type { IpamStore } from "./store.ts";
+
+/** Says when a plan and what is seen begin to differ, and when they agree again: one fact for each address of a site. */
+export interface ConflictWatch {
+  /** Looks now at every tenant that has a plan. */
+  run(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Row = Selectable<Schema["ipam_conflicts"]>;
+
+/** All that is wrong with one address at a site. */
+interface Conflict {
+  readonly siteId: string;
+  readonly ipKey: string;
+  /** With commas, in the order of `CONFLICT_KINDS`. */
+  readonly kinds: string;
+  readonly expectedMac: string | null;
+}
+
+const LOOK_EVERY_MS = 60_000;
+/** In one transaction, in which ingest waits; what is more is told by the next look. */
+const TOLD_AT_ONCE = 500;
+const MOST_HOLDERS = 16;
+
+/**
+ * What is found is told when the next look finds it too: a lease that moves from one device to another is none.
+ * @param deps.clock Its repetitions happen in one of several collectors.
+ */
+export function createConflictWatch(deps: {
+  readonly store: IpamStore; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly clock: Clock; readonly logger: Log;
+}): ConflictWatch {
+  const { store, clock } = deps;
+
+  const look = async (tenantId: string) => {
+    const found = byAddress(await findConflicts(store, tenantId, CONFLICT_KINDS));
+    const appended = await store.change(tenantId, async (trx) => {
+      const known = await trx.selectFrom("ipam_conflicts").selectAll().where("tenant_id", "=", tenantId).execute();
+      const events = await note(trx, tenantId, known, found);
+      return events.length === 0 ? null : deps.log.append(trx, tenantId, events);
+    });
+    if (appended) deps.published(tenantId, appended.fromSeq);
+  };
+
+  /** Brings what is remembered up to what is found. @returns What is to be told of it. */
+  const note = async (
+    trx: Transaction<Schema>, tenantId: string, known: readonly Row[], found: ReadonlyMap<string, Conflict>,
+  ): Promise<readonly NewEvent[]> => {
+    const knownKeys = new Set(known.map((row) => keyOf(row.site_id, row.ip_key)));
+    const fresh = [...found].filter(([key]) => !knownKeys.has(key)).map(([, conflict]) => ({
+      tenant_id: tenantId, site_id: conflict.siteId, ip_key: conflict.ipKey, kinds: conflict.kinds, told: 0,
+    }));
+    await insertMany(trx, "ipam_conflicts", fresh);
+    const changed = known.filter((row) => {
+      const now = found.get(keyOf(row.site_id, row.ip_key));
+      return now === undefined || row.told === 0 || now.kinds !== row.kinds;
+    }).slice(0, TOLD_AT_ONCE);
+    const holders = await holdersOf(trx, tenantId, changed.map(({ ip_key: key }) => key), null);
+    const at = toInstant(clock.now());
+    const events: NewEvent[] = [];
+    for (const row of changed) {
+      const now = found.get(keyOf(row.site_id, row.ip_key));
+      const { tenant_id: tenant, site_id: site, ip_key: key } = row;
+      const own = trx.updateTable("ipam_conflicts").where("tenant_id", "=", tenant).where("site_id", "=", site).where("ip_key", "=", key);
+      if (now) await own.set({ told: 1, kinds: now.kinds }).execute();
+      else {
+        await trx.deleteFrom("ipam_conflicts").where("tenant_id", "=", tenant).where("site_id", "=", site).where("ip_key", "=", key)
+          .execute();
+      }
+      if (!now && row.told === 0) continue;
+      const data: EventData<"ipam_conflict"> = {
+        ip: addressOf(row.ip_key), state: now ? "present" : "gone", kinds: splitKinds(now?.kinds ?? row.kinds),
+        expected_mac: now?.expectedMac ?? null,
+        observed: (holders.get(row.ip_key) ?? []).filter(({ site_id: site }) => site === row.site_id).slice(0, MOST_HOLDERS)
+          .map(({ mac, hostname }) => ({ mac, hostname })),
+      };
+      events.push({
+        type: "ipam_conflict", data, siteId: row.site_id, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
+        receivedAt: at,
+      });
+    }
+    return events;
+  };
+
+  const work = async (stopped: AbortSignal) => {
+    for (const tenantId of await tenants()) {
+      if (stopped.aborted) return;
+      await look(tenantId);
+    }
+  };
+  /** Also those whose plan is gone, and with it what was wrong. */
+  const tenants = async () => {
+    const ids = await store.reads.selectFrom("ipam_prefixes").select("tenant_id")
+      .union(store.reads.selectFrom("ipam_addresses").select("tenant_id"))
+      .union(store.reads.selectFrom("ipam_conflicts").select("tenant_id"))
+      .execute();
+    return ids.map(({ tenant_id: id }) => id);
+  };
+  return repeatWork({ clock, log: deps.logger }, {
+    everyMs: LOOK_EVERY_MS, failure: "conflicts of addresses could not be looked for, trying again in a minute", work,
+  });
+}
+
+function byAddress(findings: readonly Finding[]): ReadonlyMap<string, Conflict> {
+  const found = new Map<string, Conflict>();
+  for (const kind of CONFLICT_KINDS) {
+    for (const finding of findings.filter((one) => one.kind === kind)) {
+      const key = keyOf(finding.site_id, finding.ip_key);
+      const before = found.get(key);
+      found.set(key, {
+        siteId: finding.site_id, ipKey: finding.ip_key,
+        kinds: before && !before.kinds.split(",").includes(kind) ? `${before.kinds},${kind}` : (before?.kinds ?? kind),
+        expectedMac: before?.expectedMac ?? finding.expected_mac,
+      });
+    }
+  }
+  return found;
+}
+
+function splitKinds(text: string): EventData<"ipam_conflict">["kinds"] {
+  const kinds = new Set(text.split(","));
+  return CONFLICT_KINDS.filter((kind) => kinds.has(kind));
+}
+
+function keyOf(siteId: string, ipKey: string): string {
+  return `${siteId}.${ipKey}`;
+}
