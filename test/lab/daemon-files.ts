@@ -1,5 +1,6 @@
 import { type HostPlan, LAN } from "./host-plan.ts";
 import { lines } from "./lines.ts";
+import { NATURES } from "./natures.ts";
 
 /** The configuration files of the hosts' daemons. */
 
@@ -40,12 +41,12 @@ export function nginxConf(plan: HostPlan): string {
     "events { worker_connections 64; }",
     `http { access_log off; ${temporary}`,
     `  server { ${listen} server_name ${plan.name}; default_type text/html;`,
-    `    location / { return 200 "<!doctype html><title>${plan.name}</title><h1>${plan.name}</h1>\\n"; } } }`,
+    `    location / { return 200 "<!doctype html><title>${NATURES[plan.name]?.title ?? plan.name}</title><h1>${plan.name}</h1>\\n"; } } }`,
   );
 }
 
 export function snmpdConf(plan: HostPlan): string {
-  const names = [`sysName ${plan.name}`, `sysDescr ${plan.name} of the lab`, "sysLocation lab"];
+  const names = [`sysName ${plan.name}`, `sysDescr ${NATURES[plan.name]?.systemDescription ?? `${plan.name} of the lab`}`, "sysLocation lab"];
   return lines("agentaddress udp:161", "rocommunity public default", ...names);
 }
 
@@ -63,13 +64,15 @@ export function avahiConf(plan: HostPlan): string {
   );
 }
 
-/** What an avahi host offers: its web pages where it has some, else only itself. @see avahi.service(5) */
+/** What an avahi host offers: what its nature is to offer, else its web pages where it has some, else only itself. @see avahi.service(5) */
 export function avahiService(plan: HostPlan): string {
-  const [type, port] = plan.daemons.includes("nginx") ? ["_http._tcp", 80] : ["_device-info._tcp", 0];
+  const offers = NATURES[plan.name]?.offers ?? [plan.daemons.includes("nginx") ? ["_http._tcp", 80] as const : ["_device-info._tcp", 0] as const];
   return lines(
     '<?xml version="1.0" standalone="no"?><!DOCTYPE service-group SYSTEM "avahi-service.dtd">',
     '<service-group><name replace-wildcards="yes">%h</name>',
-    `<service><type>${type}</type><port>${port}</port></service></service-group>`,
+    ...offers.map(([type, port, ...txt]) =>
+      `<service><type>${type}</type><port>${port}</port>${txt.map((text) => `<txt-record>${text}</txt-record>`).join("")}</service>`),
+    "</service-group>",
   );
 }
 

@@ -51,7 +51,7 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     const web = services.filter((service) => service.name === "http").map(async ({ host, port }) => {
       const fetch = ["timeout", "5", path, "wget", "-q", "-O", "-", `http://${host.ip}:${port}/`];
       const { stdout } = await lab.exec("probe", path, fetch, { env });
-      expect(stdout).toContain(`<title>${host.name}</title>`);
+      expect(stdout).toContain(`<h1>${host.name}</h1>`);
     });
     const ssh = services.filter((service) => service.name === "ssh").map(async ({ host, port }) => {
       const { stdout } = await lab.exec("probe", path, ["timeout", "2", path, "nc", host.ip, String(port)], { env });

@@ -1,4 +1,12 @@
 export { cpeFromUri, formatCpe } from "./cpe.ts";
+export { type DeviceClaim, deviceClaims } from "./evidence/device-claims.ts";
+export { readDhcpClient } from "./evidence/dhcp-client.ts";
+export { readMaker } from "./evidence/maker.ts";
+export { type MdnsService, readMdnsService } from "./evidence/mdns-service.ts";
+export { readNeighbor } from "./evidence/neighbor.ts";
+export { readOpenPorts } from "./evidence/open-ports.ts";
+export { readSsdp } from "./evidence/ssdp.ts";
+export { readTcpSignature, type TcpSignature } from "./evidence/tcp-signature.ts";
 export { FingerprintsError } from "./errors.ts";
 export { checkRecogExamples, type ExampleReport, type WrongAnswer } from "./recog/check-examples.ts";
 export { createRecogDatabase, type RecogDatabase, type RecogMatch } from "./recog/database.ts";

@@ -23,11 +23,16 @@ export interface LanWatch {
 }
 
 /**
- * Everything that tells of hosts and neighbours: what is said to all or many, VLAN tags or not, and the answers to what we ask. Traffic
- * between others and this machine would only cost time. EDP goes to an address that is no multicast address.
+ * Everything that tells of hosts and neighbours: what is said to all or many, VLAN tags or not, and the answers to what we ask. Other
+ * traffic would only cost time. EDP goes to an address that is no multicast address.
  * @see pcap-filter(7)
  */
-const FILTER = "inbound and (ether multicast or ether dst 00:e0:2b:00:00:00 or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353)";
+const HEARD = "ether multicast or ether dst 00:e0:2b:00:00:00 or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353";
+/**
+ * How handshakes with this machine begin, whose options show a system's hand. With no option but the segment size, as answers to a port scan
+ * have, they show none, and are many: the kernel leaves them out.
+ */
+const HANDSHAKES = "tcp[tcpflags] & tcp-syn != 0 and tcp[12] & 0xf0 > 0x60";
 /** A whole Ethernet frame with two VLAN tags. */
 const SNAP_LENGTH = 1522;
 
@@ -84,7 +89,7 @@ export function createLanWatch(deps: {
     try {
       injector = packetIo.openInjector({ interface: name, clock });
       capture = packetIo.openCapture({
-        interface: name, filter: FILTER, snapLength: SNAP_LENGTH,
+        interface: name, filter: `inbound and (${HEARD} or (ether dst ${kernel.mac} and ${HANDSHAKES}))`, snapLength: SNAP_LENGTH,
         // Network cards leave out multicast groups that this machine did not join, mDNS among them.
         promiscuous: true,
         clock, onFrames: deps.onFrames, onLost: lose,

@@ -6,7 +6,8 @@ import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
 import { createHostTable, onlineIpv4, onlineIpv6 } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
-import { createFactsTaker, createRoleTaker } from "../hosts/service-facts.ts";
+import { noteGateway } from "../hosts/gateway.ts";
+import { createFactsTaker } from "../hosts/service-facts.ts";
 import { createSightings } from "../hosts/sightings.ts";
 import { createTelling, type EventSink } from "../hosts/telling.ts";
 import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
@@ -103,11 +104,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const linkUp = () => (link?.up ? link : null);
   const tellError = createErrorTelling(deps);
   const telling = createTelling({ table, store, outbox: deps.outbox, clock, log, onDue: flushSoon });
+  const hostFacts = createFactsTaker({ table, telling, clock });
   const sender = createQuestionSender({
-    sender: deps.sender,
-    exclusions: () => policy.exclusions,
-    packetsPerSecond: () => policy.packetsPerSecond,
-    onSent: (count) => admission.asked(count),
+    sender: deps.sender, exclusions: () => policy.exclusions, packetsPerSecond: () => policy.packetsPerSecond, onSent: (count) => admission.asked(count),
   });
   const reverse =
     deps.reverseNames &&
@@ -131,7 +130,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   });
   const scans = createScans({
     ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
-    onFinding: createFactsTaker({ table, telling, clock }), onRemark: createRoleTaker({ table, telling, clock }), onFault: tellError,
+    facts: hostFacts, onFault: tellError,
     macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
   });
   const sightings = createSightings({
@@ -140,6 +139,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     admission,
     clock,
     vendorOf: nameVendor,
+    facts: hostFacts,
     onSpoken(address) {
       schedule.noteAnswer(address);
       scans.noteAnswer(address);
@@ -149,7 +149,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
         schedule.noteNewHost();
         if (!hasIpv4(host)) schedule.noteNewcomer(host.key);
       }
-      wantName(host);
+      wantMore(host);
     },
     onReturned: () => {
       returnedAt ??= clock.monotonic();
@@ -159,8 +159,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
   });
   const checks = createChecks({
-    table,
-    clock,
+    table, clock,
     last: sightings.last,
     mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone(host) {
@@ -179,9 +178,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     });
   }
 
-  function wantName(host: Host): void {
+  function wantMore(host: Host): void {
     reverse?.want(host);
     mdnsNames.want(host);
+    noteGateway(host, facts, hostFacts);
   }
 
   /** The contract's limit is cut to here, as registries hold whole addresses. */
@@ -248,7 +248,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     minuteAt = now;
     saving = true;
     telling.report("fresh");
-    if (linkUp()) for (const host of table.all()) if (host.presence === "online") wantName(host);
+    if (linkUp()) for (const host of table.all()) if (host.presence === "online") wantMore(host);
   }
 
   function isThere(mac: number, address: string): boolean {

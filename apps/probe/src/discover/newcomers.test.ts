@@ -37,6 +37,7 @@ describe("a host that joins", () => {
       hostname: "laptop",
       evidence: [
         { field: "hostname", value: "laptop", source: "dhcp" },
+        { field: "device_type", value: "workstation", source: "hostname" },
         { field: "ip", source: "dhcp" },
       ],
     });
@@ -127,7 +128,7 @@ describe("a host that joins", () => {
     await lan.clock.advance(200);
     expect(found(lan, PHONE)).toMatchObject({
       hostname: "phone.example.com",
-      evidence: [{ field: "hostname", source: "reverse-dns" }, { field: "ip" }],
+      evidence: [{ field: "hostname", source: "reverse-dns" }, { field: "device_type", source: "hostname" }, { field: "ip" }],
     });
     await lan.clock.advance(500_000);
     expect(asked).toEqual(["192.168.1.1", "192.168.1.60"]);

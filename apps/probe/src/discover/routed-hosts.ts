@@ -1,8 +1,7 @@
 import type { ProbeEvent } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
-import type { ServiceFinding } from "../identify/finding.ts";
-import { mergeFacts, type ServiceFact } from "../hosts/facts.ts";
-import { factsOf } from "../hosts/service-facts.ts";
+import { type HostFact, mergeFacts, newsOf, type SaidFact } from "../hosts/facts.ts";
+import { seenNow } from "../hosts/service-facts.ts";
 
 /**
  * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are no part of the table of hosts:
@@ -11,7 +10,7 @@ import { factsOf } from "../hosts/service-facts.ts";
 export interface RoutedHosts {
   add(ip: string): void;
   /** A service has said something of its host; nothing where that is none of these. */
-  learn(ip: string, finding: Pick<ServiceFinding, "verdicts" | "keys">): void;
+  learn(ip: string, found: readonly SaidFact[]): void;
   /** What is to be told since the last time. */
   take(): readonly ProbeEvent[];
 }
@@ -20,18 +19,17 @@ export interface RoutedHosts {
 const CONFIDENCE = 0.9;
 
 export function createRoutedHosts({ clock }: { readonly clock: Pick<Clock, "now"> }): RoutedHosts {
-  const facts = new Map<string, readonly ServiceFact[]>();
+  const facts = new Map<string, readonly HostFact[]>();
   const untold = new Set<string>();
   return {
     add(ip) {
       facts.set(ip, []);
       untold.add(ip);
     },
-    learn(ip, finding) {
+    learn(ip, found) {
       const known = facts.get(ip);
-      const found = factsOf(finding, toInstant(clock.now()));
-      if (!known || found.length === 0) return;
-      facts.set(ip, mergeFacts(known, found));
+      if (!known || newsOf(known, found, clock.now()).length === 0) return;
+      facts.set(ip, mergeFacts(known, seenNow(found, clock.now())));
       untold.add(ip);
     },
     take() {

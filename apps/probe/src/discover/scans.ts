@@ -1,8 +1,10 @@
 import type { CommandData, EventData, ProbeEvent } from "@lanthorn/contract";
 import type { PacedSender } from "@lanthorn/packet-io";
+import { deviceClaims } from "@lanthorn/fingerprints";
 import { toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
-import type { createFactsTaker } from "../hosts/service-facts.ts";
+import type { SaidFact } from "../hosts/facts.ts";
+import { type FactsTaker, portFacts, serviceFacts } from "../hosts/service-facts.ts";
 import type { EventSink } from "../hosts/telling.ts";
 import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
@@ -11,7 +13,7 @@ import { bothExclusions } from "./exclusions.ts";
 import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
-import { type Remark, startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
+import { startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
 import { type BegunScan, createScansStore } from "./scans-store.ts";
 
 /** Scans that people ask for, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
@@ -65,10 +67,8 @@ export function createScans(deps: {
   readonly outbox: EventSink;
   readonly policy: Policy;
   readonly sender: Pick<PacedSender, "send">;
-  /** One device looks like many hosts or ports. */
-  readonly onRemark: (remark: Remark) => void;
-  /** What a service says of its host. */
-  readonly onFinding: ReturnType<typeof createFactsTaker>;
+  /** What services, open ports and a device's ways say of hosts. */
+  readonly facts: Pick<FactsTaker, "noteAt" | "noteRole">;
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
@@ -153,9 +153,9 @@ export function createScans(deps: {
     const found = {
       hostsUp: 0, routed: createRoutedHosts({ clock }), open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
-    const learn: typeof deps.onFinding = (ip, finding) => {
-      deps.onFinding(ip, finding);
-      scan.routed.learn(ip, finding);
+    const learn = (ip: string, facts: readonly SaidFact[]) => {
+      deps.facts.noteAt(ip, facts);
+      scan.routed.learn(ip, facts);
     };
     const searchFramesPerSecond = Math.min(plan.packetsPerSecond, plan.isGentle ? policy.packetsPerSecond : Number.POSITIVE_INFINITY);
     const work = startScanWork({ ...deps, sender: paced, exclusions, framesPerSecond: policy.scanPacketsPerSecond, searchFramesPerSecond }, plan, {
@@ -166,20 +166,20 @@ export function createScans(deps: {
       },
       port({ ip, protocol, port }, finding) {
         scan.open.add(`${ip} ${protocol} ${port}`);
-        if (finding?.verdicts && finding.keys) learn(ip, { verdicts: finding.verdicts, keys: finding.keys });
+        if (finding?.claims && finding.keys) learn(ip, serviceFacts(port, { claims: finding.claims, keys: finding.keys }));
         const { service, version, banner } = finding ?? UNKNOWN;
         scan.untoldPorts.push({
           type: "port_found", occurred_at: now(),
           data: { ip, mac: deps.macAt(ip), port, protocol, state: "open", service, version, banner, scan_id: begun.scan_id },
         });
       },
-      facts: (ip, verdicts) => learn(ip, { verdicts, keys: [] }),
+      facts: (ip, verdicts) => learn(ip, deviceClaims(Object.values(verdicts))),
       fault: deps.onFault,
       counts(ip, counts) {
         scan.untoldHosts.push({ ip, mac: "", port_counts: counts });
       },
       remark(remark) {
-        deps.onRemark(remark);
+        deps.facts.noteRole(remark);
         scan.untoldPorts.push({ type: "scan_remark", occurred_at: now(), data: { ...remark, scan_id: begun.scan_id } });
       },
     });
@@ -198,6 +198,7 @@ export function createScans(deps: {
     late.add(scan);
     void work.lateDone.finally(() => {
       stopTelling();
+      for (const [ip, facts] of portFacts(scan.open)) learn(ip, facts);
       late.delete(scan);
       tell(scan);
     });

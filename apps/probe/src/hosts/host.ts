@@ -1,7 +1,8 @@
 import type { HostState } from "@lanthorn/contract";
+import { deviceClaims, readAnswer, readMaker } from "@lanthorn/fingerprints";
 import { formatMac, parseIp } from "@lanthorn/packets";
 import { toInstant } from "@lanthorn/runtime";
-import { factsText, type ServiceFact } from "./facts.ts";
+import { factsText, type HostFact } from "./facts.ts";
 import { chooseName, type HostNames, NAME_CONFIDENCE, NAME_SOURCES } from "./names.ts";
 import { createWatch, type Watch } from "./presence.ts";
 
@@ -45,7 +46,7 @@ export interface Host {
   readonly watch: Watch;
   names: HostNames;
   vendor: string;
-  facts: readonly ServiceFact[];
+  facts: readonly HostFact[];
   presence: "online" | "offline";
   /** Misses at the moment when it was given up. */
   missedChecks: number;
@@ -164,8 +165,10 @@ function nameEvidence(host: Host): HostState["evidence"] {
     if (!name) return [];
     return [{ field: "hostname", value: name.fullName, source, confidence: NAME_CONFIDENCE[source], seen_at: toInstant(name.seenAt) }];
   });
-  if (host.vendor === "") return names;
-  return [...names, { field: "vendor", value: host.vendor, source: "oui", confidence: 0.9, seen_at: toInstant(host.foundWallAt) }];
+  // What people call a machine, and who made its interface, say a little of what it is.
+  const name = chooseName(host.names);
+  const claims = [...readMaker(host.vendor), ...(name === "" ? [] : deviceClaims(readAnswer("hostname", name)))];
+  return [...names, ...claims.map((claim) => ({ ...claim, seen_at: toInstant(host.foundWallAt) }))];
 }
 
 function toEvidence(binding: Binding): HostState["evidence"][number] {

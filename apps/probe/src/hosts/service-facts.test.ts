@@ -1,28 +1,68 @@
 import { expect, test } from "vitest";
 import { createBinding, createHost, describeHost } from "./host.ts";
 import { createHostTable } from "./host-table.ts";
-import { createFactsTaker } from "./service-facts.ts";
+import { createFactsTaker, portFacts, serviceFacts } from "./service-facts.ts";
 
-const verdict = (field: "device_type" | "product", value: string) => ({ field, value, source: "snmp-object", confidence: 0.9, sources: ["snmp-object"] });
+const claim = (field: "device_type" | "product", value: string, source = "snmp-object") => ({ field, value, source, confidence: 0.9 });
+const hostKey = (value: string) => ({ field: "ssh_host_key", value, source: "ssh" });
 
-test("what a service says of its host becomes the host's evidence, is told once, and does not grow", () => {
+function createScene() {
   const table = createHostTable(16);
-  const host = createHost({ key: 1, vendor: "", wallAt: 0, silentFrom: 0 });
+  const host = createHost({ key: 1, vendor: "Brother industries, LTD.", wallAt: 0, silentFrom: 0 });
   const binding = createBinding("10.0.0.7", "arp", 0, 0);
   if (binding) host.bindings.push(binding);
   table.add(host);
   const told: unknown[] = [];
-  const take = createFactsTaker({ table, telling: { tellChange: (one) => told.push(one) }, clock: { now: () => 0 } });
+  let now = 0;
+  return {
+    host, told, take: createFactsTaker({ table, telling: { tellChange: (one) => told.push(one) }, clock: { now: () => now } }),
+    setNow(at: number) {
+      now = at;
+    },
+  };
+}
 
-  take("10.0.0.7", { verdicts: { device_type: verdict("device_type", "printer"), product: verdict("product", "CUPS") }, keys: [{ field: "ssh_host_key", value: "ssh-ed25519 SHA256:abc", source: "ssh" }] });
-  take("10.0.0.8", { verdicts: {}, keys: [{ field: "ssh_host_key", value: "x", source: "ssh" }] });
-  take("10.0.0.7", { verdicts: {}, keys: [] });
+test("what a service says of its host becomes the host's evidence, by its port, and is told once", () => {
+  const { host, told, take } = createScene();
+  const finding = { claims: [claim("device_type", "printer"), claim("product", "CUPS")], keys: [hostKey("ssh-ed25519 SHA256:abc")] };
+  take.noteAt("10.0.0.7", serviceFacts(161, finding));
+  take.noteAt("10.0.0.8", serviceFacts(22, { claims: [], keys: [hostKey("x")] }));
+  take.noteAt("10.0.0.7", serviceFacts(80, { claims: [], keys: [] }));
+  take.noteAt("10.0.0.7", serviceFacts(161, finding));
   expect(told).toEqual([host]);
-  expect(describeHost(host).evidence.slice(0, 2)).toEqual([
+  expect(host.facts).toEqual([
     { field: "ssh_host_key", value: "ssh-ed25519 SHA256:abc", source: "ssh", confidence: 0.95, seen_at: "1970-01-01T00:00:00.000Z" },
-    { field: "device_type", value: "printer", source: "snmp-object", confidence: 0.9, seen_at: "1970-01-01T00:00:00.000Z" },
+    { field: "device_type", value: "printer", source: "snmp-object:161", confidence: 0.9, seen_at: "1970-01-01T00:00:00.000Z" },
   ]);
+});
 
-  for (let index = 0; index < 100; index += 1) take("10.0.0.7", { verdicts: {}, keys: [{ field: "ssh_host_key", value: `key ${index}`, source: "ssh" }] });
-  expect(host.facts.length).toBe(24);
+test("a host is told with what its maker and its name say of it, in front of what its services say", () => {
+  const { host, take } = createScene();
+  host.names = { dhcp: { fullName: "printer.lan", seenAt: 0 } };
+  take.noteAt("10.0.0.7", portFacts(["10.0.0.7 tcp 80", "10.0.0.7 tcp 515", "10.0.0.7 tcp 9100"]).get("10.0.0.7") ?? []);
+  expect(describeHost(host).evidence.map(({ field, value, source }) => [field, value, source])).toEqual([
+    ["hostname", "printer.lan", "dhcp"], ["vendor", "Brother industries, LTD.", "oui"], ["device_type", "printer", "oui"], ["device_type", "printer", "hostname"],
+    ["device_type", "printer", "ports"], ["ip", "10.0.0.7", "arp"],
+  ]);
+});
+
+test("neither keys nor what is said without end push each other out or grow", () => {
+  const { host, take } = createScene();
+  for (let index = 0; index < 100; index += 1) {
+    take.noteAt("10.0.0.7", serviceFacts(index, { claims: [claim("device_type", "server", "http-title")], keys: [hostKey(`key number ${index}`)] }));
+  }
+  expect(host.facts.filter(({ field }) => field === "ssh_host_key").length).toBe(12);
+  expect(host.facts.filter(({ field }) => field === "device_type").length).toBe(28);
+});
+
+test("what is seen again is kept as seen now, now and then", () => {
+  const { host, take, setNow } = createScene();
+  const seenAt = () => host.facts[0]?.seen_at;
+  take.noteAt("10.0.0.7", [{ field: "device_type", value: "printer", source: "ports", confidence: 0.65 }]);
+  setNow(3_600_000);
+  take.noteAt("10.0.0.7", [{ field: "device_type", value: "printer", source: "ports", confidence: 0.65 }]);
+  expect(seenAt()).toBe("1970-01-01T00:00:00.000Z");
+  setNow(7 * 3_600_000);
+  take.noteAt("10.0.0.7", [{ field: "device_type", value: "printer", source: "ports", confidence: 0.65 }]);
+  expect(seenAt()).toBe("1970-01-01T07:00:00.000Z");
 });

@@ -1,45 +1,65 @@
+import { type DeviceClaim, deviceClaims, readOpenPorts } from "@lanthorn/fingerprints";
 import { parseMac } from "@lanthorn/packets";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { ServiceFinding } from "../identify/finding.ts";
-import { factsText, KEY_CONFIDENCE, mergeFacts, type ServiceFact } from "./facts.ts";
-import { macKey } from "./host.ts";
+import { factsText, type HostFact, KEY_CONFIDENCE, mergeFacts, newsOf, type SaidFact } from "./facts.ts";
+import { type Host, macKey } from "./host.ts";
 import type { HostTable } from "./host-table.ts";
 import type { Telling } from "./telling.ts";
 
+/** Takes facts about hosts, by whoever learns them; a host is told with them when they say something new. */
+export interface FactsTaker {
+  note(host: Host, facts: readonly SaidFact[]): void;
+  /** To whoever is online at an address. */
+  noteAt(ip: string, facts: readonly SaidFact[]): void;
+  /** What a scan found a device to be for others: it becomes evidence of whoever has the MAC, or the address. */
+  noteRole(who: { readonly mac: string; readonly ip: string; readonly code: string }): void;
+}
+
 /** It was tried: nobody else would have answered so. */
 const ROLE_CONFIDENCE = 0.9;
-/** Fields that are about the device and not about one of its services, which have ports of their own. */
-const DEVICE_FIELDS = ["device_type", "os", "os_version", "model"] as const;
-/** Facts of a finding: device fields as believed, and strong identity keys. */
-export function factsOf({ verdicts, keys }: Pick<ServiceFinding, "verdicts" | "keys">, seenAt: string): readonly ServiceFact[] {
-  const said = DEVICE_FIELDS.flatMap((field) => {
-    const verdict = verdicts[field];
-    return verdict ? [{ field, value: verdict.value, source: verdict.source, confidence: verdict.confidence, seen_at: seenAt }] : [];
-  });
-  return [...keys.map(({ field, value, source }) => ({ field, value, source, confidence: KEY_CONFIDENCE, seen_at: seenAt })), ...said];
+
+/** What a service says, by its port, as what stands behind one differs from what stands behind another; and strong identity keys. */
+export function serviceFacts(port: number, { claims, keys }: Pick<ServiceFinding, "claims" | "keys">): readonly SaidFact[] {
+  const said = deviceClaims(claims).map((claim): DeviceClaim => ({ ...claim, source: `${claim.source.slice(0, 56)}:${port}` }));
+  return [...keys.map(({ field, value, source }) => ({ field, value, source, confidence: KEY_CONFIDENCE })), ...said];
 }
 
-/** @returns What to call with each finding: whoever is online at its address is told with it. */
-export function createFactsTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }) {
-  return (ip: string, finding: Pick<ServiceFinding, "verdicts" | "keys">): void => {
-    const found = factsOf(finding, toInstant(deps.clock.now()));
-    if (found.length === 0) return;
-    for (const host of deps.table.atAddress(ip).filter(({ presence }) => presence === "online")) {
-      host.facts = mergeFacts(host.facts, found);
-      if (factsText(host.facts) !== host.told?.evidence) deps.telling.tellChange(host);
-    }
+/** What open ports say together, whatever answers there: of `ip protocol port` for each, by address. */
+export function portFacts(open: Iterable<string>): ReadonlyMap<string, readonly SaidFact[]> {
+  const byHost = new Map<string, Set<string>>();
+  for (const text of open) {
+    const [ip = "", protocol, port = ""] = text.split(" ");
+    const ports = byHost.get(ip) ?? new Set();
+    byHost.set(ip, ports.add(protocol === "udp" ? `${port}/udp` : port));
+  }
+  return new Map([...byHost].map(([ip, ports]) => [ip, readOpenPorts(ports)]));
+}
+
+export function createFactsTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }): FactsTaker {
+  const { table } = deps;
+  const onlineAt = (ip: string) => table.atAddress(ip).filter(({ presence }) => presence === "online");
+  const note: FactsTaker["note"] = (host, facts) => {
+    const now = deps.clock.now();
+    const news = newsOf(host.facts, facts, now);
+    if (news.length === 0) return;
+    host.facts = mergeFacts(host.facts, seenNow(news, now));
+    if (factsText(host.facts) !== host.told?.evidence) deps.telling.tellChange(host);
+  };
+  return {
+    note,
+    noteAt(ip, facts) {
+      if (facts.length > 0) for (const host of onlineAt(ip)) note(host, facts);
+    },
+    noteRole({ mac, ip, code }) {
+      const bytes = parseMac(mac);
+      const byMac = bytes ? table.byMac(macKey(bytes)) : undefined;
+      for (const host of byMac ? [byMac] : onlineAt(ip)) note(host, [{ field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE }]);
+    },
   };
 }
 
-/** @returns What to call with what a scan found a device to be for others: it becomes evidence of whoever has the MAC, or the address. */
-export function createRoleTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }) {
-  return (who: { readonly mac: string; readonly ip: string; readonly code: string }): void => {
-    const mac = parseMac(who.mac);
-    const byMac = mac ? deps.table.byMac(macKey(mac)) : undefined;
-    const fact = { field: "role", value: who.code, source: "scan", confidence: ROLE_CONFIDENCE, seen_at: toInstant(deps.clock.now()) };
-    for (const host of byMac ? [byMac] : deps.table.atAddress(who.ip).filter(({ presence }) => presence === "online")) {
-      host.facts = mergeFacts(host.facts, [fact]);
-      if (factsText(host.facts) !== host.told?.evidence) deps.telling.tellChange(host);
-    }
-  };
+/** Facts as evidence of this moment, within the contract's limits. */
+export function seenNow(facts: readonly SaidFact[], now: number): readonly HostFact[] {
+  return facts.map(({ field, value, source, confidence }) => ({ field, value: value.slice(0, 1024), source: source.slice(0, 64), confidence, seen_at: toInstant(now) }));
 }

@@ -3,7 +3,9 @@ import type { Clock } from "@lanthorn/runtime";
 import type { Observer } from "../observe/observer.ts";
 import type { Admission } from "./admission.ts";
 import { type Binding, createBinding, createHost, hasIpv4, type Host, type SightingSource } from "./host.ts";
+import { mergeFacts } from "./facts.ts";
 import type { HostTable } from "./host-table.ts";
+import { type FactsTaker, seenNow } from "./service-facts.ts";
 import { cleanName, type NameSource } from "./names.ts";
 import { noteSeen, startAnew } from "./presence.ts";
 import { createStrangers } from "./strangers.ts";
@@ -35,6 +37,7 @@ export function createSightings(deps: {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly vendorOf: (mac: string) => string;
+  readonly facts: Pick<FactsTaker, "note">;
   /** A host has an address that it was not seen at before. */
   readonly onNewAddress: (host: Host) => void;
   /** A host that the collector knows shows itself for the first time since the start. */
@@ -70,6 +73,7 @@ export function createSightings(deps: {
     telling.forget(left);
     const stranger = strangers.take(key);
     if (stranger?.name) host.names = { dhcp: { fullName: stranger.name, seenAt: clock.now() } };
+    host.facts = stranger?.facts ?? [];
     host.tellAt = now + (stranger?.dhcpAt != null && now - stranger.dhcpAt < SETTLE_DHCP_MS ? SETTLE_DHCP_MS : SETTLE_OTHER_MS);
     host.tellLatestAt = now + SETTLE_LONGEST_MS;
     telling.tellBy(host, host.tellAt);
@@ -108,6 +112,21 @@ export function createSightings(deps: {
     if (strangers.has(mac)) return;
     strangers.meet(mac);
     deps.onStranger(mac);
+  };
+
+  const noteFacts: Observer["facts"] = (who, facts) => {
+    if ("address" in who) {
+      for (const host of table.atAddress(formatIp(who.address))) if (host.presence === "online") deps.facts.note(host, facts);
+      return;
+    }
+    const host = table.byMac(who.mac);
+    if (host) {
+      deps.facts.note(host, facts);
+      return;
+    }
+    // A DHCP client shows its ways before it has an address; others' are seen again.
+    const stranger = strangers.meet(who.mac);
+    stranger.facts = mergeFacts(stranger.facts, seenNow(facts, clock.now()));
   };
 
   const rename = (host: Host, fullName: string, source: NameSource) => {
@@ -168,6 +187,7 @@ export function createSightings(deps: {
       stranger.name = name;
       stranger.dhcpAt = clock.monotonic();
     },
+    facts: noteFacts,
     isHiding(mac) {
       const host = table.byMac(mac);
       return host ? !hasIpv4(host) && !host.names.dhcp : strangers.has(mac) && strangers.meet(mac).dhcpAt === null;

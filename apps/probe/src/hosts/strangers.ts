@@ -1,5 +1,9 @@
+import type { HostFact } from "./facts.ts";
+
 /** What a MAC without an address said: a DHCP client tells its name before it has one. */
 export interface Stranger {
+  /** What its ways say of it. */
+  facts: readonly HostFact[];
   name: string | null;
   /** Monotonic milliseconds when it last asked for an address, or null. */
   dhcpAt: number | null;
@@ -25,7 +29,7 @@ export function createStrangers(): Strangers {
       if (known) return known;
       const oldest = byMac.size >= MOST_STRANGERS ? byMac.keys().next().value : undefined;
       if (oldest !== undefined) byMac.delete(oldest);
-      const stranger: Stranger = { name: null, dhcpAt: null };
+      const stranger: Stranger = { name: null, dhcpAt: null, facts: [] };
       byMac.set(key, stranger);
       return stranger;
     },

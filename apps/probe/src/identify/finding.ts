@@ -1,4 +1,4 @@
-import { type AnswerKind, type Claim, combineClaims, type Verdict, type ClaimField } from "@lanthorn/fingerprints";
+import { type AnswerKind, type Claim, type ClaimField, combineClaims, readAnswer, type Verdict } from "@lanthorn/fingerprints";
 import type { TlsSession } from "./connection.ts";
 
 /**
@@ -46,7 +46,8 @@ export function toFinding(found: {
   readonly banner?: string;
   readonly tls?: TlsSession | null;
 }): ServiceFinding {
-  const { claims = [], tls = null } = found;
+  const { tls = null } = found;
+  const claims = [...(found.claims ?? []), ...(tls?.certificate ? readAnswer("tls-subject", tls.certificate.subjectText) : [])];
   const verdicts = combineClaims(claims);
   const source = found.service;
   const certificate = tls?.certificate ? [{ field: "tls_certificate", value: tls.certificate.sha256, source: "tls" }] : [];

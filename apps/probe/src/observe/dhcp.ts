@@ -1,21 +1,32 @@
+import { readDhcpClient } from "@lanthorn/fingerprints";
 import {
   DHCP_MESSAGE_TYPE,
+  DHCP_OPTION,
   DHCP_OP,
   decodeDhcp,
   dhcpClientFqdn,
   dhcpHostName,
   dhcpMessageType,
   type DhcpMessage,
+  dhcpParameterList,
   dhcpRequestedAddress,
+  dhcpRouters,
+  dhcpVendorClass,
 } from "@lanthorn/packets";
+import { KEY_CONFIDENCE, type SaidFact } from "../hosts/facts.ts";
 import { macKey } from "../hosts/host.ts";
 import { isForeignHost, isNeighborAddress, type Link } from "./link.ts";
 import type { Observer } from "./observer.ts";
 
+/** As the collector reads it; no client needs more. */
+const LONGEST_ID = 255;
+/** Whom a server names as the way out. */
+const ROUTER = { field: "device_type", value: "router", source: "dhcp:router", confidence: 0.6 } as const;
+const MOST_ROUTERS = 4;
 const SAID = { source: "dhcp", solicited: false } as const;
 
 /**
- * Reads a DHCPv4 message for the client's name and address. A server's acknowledgement gives the address; where it is not seen, as a switch
+ * Reads a DHCPv4 message for the client's name, address and ways. A server's acknowledgement gives the address; where it is not seen, as a switch
  * sends it to the client alone, the request says which address to look at.
  */
 export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer): void {
@@ -28,14 +39,27 @@ export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer)
   const client = macKey(message.chaddr);
   const type = dhcpMessageType(message.options);
   if (message.op === DHCP_OP.bootReply) {
+    for (const router of (dhcpRouters(message.options) ?? []).slice(0, MOST_ROUTERS)) {
+      if (isNeighborAddress(link, router, 0, 4)) observer.facts({ address: router }, [ROUTER]);
+    }
     if (type === DHCP_MESSAGE_TYPE.ack && isNeighborAddress(link, message.yiaddr, 0, 4)) observer.sighting(client, message.yiaddr, SAID);
     return;
   }
   observer.sighting(client, null, SAID);
+  const facts = clientFacts(message.options);
+  if (facts.length > 0) observer.facts({ mac: client }, facts);
   const name = dhcpHostName(message.options) ?? dhcpClientFqdn(message.options)?.name ?? "";
   if (name !== "") observer.name({ mac: client }, name, "dhcp");
   const wanted = type === DHCP_MESSAGE_TYPE.request ? wantedAddress(message) : null;
   if (wanted && isNeighborAddress(link, wanted, 0, 4)) observer.expectation(client, wanted);
+}
+
+/** What its client's ways say of its system, and by what a server knows it. */
+function clientFacts(options: DhcpMessage["options"]): readonly SaidFact[] {
+  const id = options.get(DHCP_OPTION.clientIdentifier);
+  const key = id && id.length >= 2 && id.length <= LONGEST_ID
+    ? [{ field: "dhcp_client_id", value: Buffer.from(id).toString("hex"), source: "dhcp", confidence: KEY_CONFIDENCE }] : [];
+  return [...key, ...readDhcpClient({ parameters: dhcpParameterList(options), vendorClass: dhcpVendorClass(options) })];
 }
 
 /** RFC 2131 section 4.3.2: in the option before the client has the address, in `ciaddr` when it renews. */

@@ -3,7 +3,7 @@ import type { InterfaceFacts } from "@lanthorn/packet-io";
 import { type AddressPrefix, createPrefix, formatPrefix, ipv4Number, prefixHolds } from "./address-prefix.ts";
 
 /** What is needed of the kernel's facts about the interface that is watched. */
-export type LinkFacts = Pick<InterfaceFacts, "mac" | "up"> & {
+export type LinkFacts = Pick<InterfaceFacts, "mac" | "up"> & Partial<Pick<InterfaceFacts, "gateways">> & {
   readonly addresses: readonly Pick<InterfaceFacts["addresses"][number], "ip" | "prefixLength">[];
 };
 

@@ -1,9 +1,10 @@
 import { decodeDns, type DnsRecord, parseReverseName } from "@lanthorn/packets";
 import { isNeighborAddress, type Link } from "./link.ts";
+import { observeMdnsServices } from "./mdns-services.ts";
 import type { Observer } from "./observer.ts";
 
 /**
- * Reads a Multicast DNS response for the names of addresses. A reflector repeats what other links say: only addresses of this one count.
+ * Reads a Multicast DNS response for the names of addresses, and for what is offered there. A reflector repeats what other links say: only addresses of this one count.
  * @see RFC 6762 section 6
  */
 export function observeMdns(payload: Uint8Array, link: Link, observer: Observer): void {
@@ -17,6 +18,7 @@ export function observeMdns(payload: Uint8Array, link: Link, observer: Observer)
       if (named && isNeighborAddress(link, named.address, 0, named.address.length)) observer.name({ address: named.address }, named.name, "mdns");
     }
   }
+  observeMdnsServices(decoded.value, link, observer);
 }
 
 /** The address and the name that a record joins: forwards (A, AAAA) or backwards (PTR, section 4). */

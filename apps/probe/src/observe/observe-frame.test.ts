@@ -37,6 +37,7 @@ function observe(bytes: Uint8Array): string[] {
     expectation: (key, address) => lines.push(`${formatMac(macBytes(key))} wants ${formatIp(address)}`),
     name: (host, text, source) =>
       lines.push(`${"mac" in host ? formatMac(macBytes(host.mac)) : formatIp(host.address)} is ${text} by ${source}`),
+    facts: () => undefined,
   });
   return lines;
 }

@@ -13,6 +13,8 @@ import { observeDhcp } from "./dhcp.ts";
 import { isForeignHost, isNeighborAddress, type Link, sameMac } from "./link.ts";
 import { observeMdns } from "./mdns.ts";
 import type { Observer } from "./observer.ts";
+import { observeSsdp } from "./ssdp.ts";
+import { observeTcp } from "./tcp.ts";
 
 const FROM = {
   arp: { source: "arp", solicited: false },
@@ -24,6 +26,7 @@ const FROM = {
 
 const SHORTEST_HEADER = 14;
 const MDNS_PORT = 5353;
+const SSDP_PORT = 1900;
 const DHCP_SERVER_PORT = 67;
 
 /**
@@ -83,9 +86,12 @@ function observeIp(frame: Frame, scene: Scene): void {
   if (frame.icmpType >= 133 && frame.transport === "icmpv6" && frame.hopLimit === NDP_HOP_LIMIT && observeNdp(frame, scene)) return;
   // The source address of a router's frame is somebody else's: only one of this link is the sender's own.
   const source = frame.sourceIp as Uint8Array;
-  observer.sighting(sender, isNeighborAddress(link, source, 0, source.length) ? source : null, FROM.traffic);
+  const isNeighbor = isNeighborAddress(link, source, 0, source.length);
+  observer.sighting(sender, isNeighbor ? source : null, FROM.traffic);
+  if (frame.transport === "tcp" && isNeighbor) observeTcp(frame, sender, observer);
   if (frame.transport !== "udp") return;
   if (frame.sourcePort === MDNS_PORT) observeMdns(frame.payload, link, observer);
+  else if (frame.destinationPort === SSDP_PORT && isNeighbor) observeSsdp(frame.payload, sender, observer);
   else if (frame.destinationPort === DHCP_SERVER_PORT || frame.sourcePort === DHCP_SERVER_PORT) observeDhcp(frame.payload, link, observer);
 }
 

@@ -1,3 +1,4 @@
+import type { SaidFact } from "../hosts/facts.ts";
 import type { SightingSource } from "../hosts/host.ts";
 import type { NameSource } from "../hosts/names.ts";
 
@@ -15,4 +16,6 @@ export interface Observer {
   expectation(mac: number, address: Uint8Array): void;
   /** Somebody names a host, by its MAC or by its address. The text is as it was on the wire. */
   name(host: { readonly mac: number } | { readonly address: Uint8Array }, text: string, source: NameSource): void;
+  /** Something says what a host is, or shows a key of its. Values are as they were on the wire. */
+  facts(host: { readonly mac: number } | { readonly address: Uint8Array }, facts: readonly SaidFact[]): void;
 }

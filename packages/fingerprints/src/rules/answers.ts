@@ -1,8 +1,11 @@
+import { MDNS_MODEL_RULES, MDNS_SERVICE_RULES, UPNP_DEVICE_RULES } from "./announced.ts";
 import type { Claim } from "./claim.ts";
+import { DHCP_CLASS_RULES, HOSTNAME_RULES, PLATFORM_MODEL_RULES, TLS_SUBJECT_RULES } from "./clients.ts";
 import { DNS_VERSION_RULES, FTP_RULES, IRC_RULES, MYSQL_RULES, TELNET_RULES } from "./greetings.ts";
 import { TITLE_RULES } from "./html-title.ts";
 import { HTTP_SERVER_RULES, PLATFORM_RULES } from "./http-server.ts";
 import { IMAP_RULES, POP3_RULES, SMTP_RULES } from "./mail.ts";
+import { OUI_RULES } from "./oui.ts";
 import { claimsOf, type Rule } from "./rule.ts";
 import { SNMP_DESCRIPTION_RULES, SNMP_OBJECT_RULES } from "./snmp.ts";
 import { SSH_RULES } from "./ssh.ts";
@@ -23,6 +26,14 @@ export const ANSWER_RULES = {
   "dns-version": DNS_VERSION_RULES,
   "snmp-description": SNMP_DESCRIPTION_RULES,
   "snmp-object": SNMP_OBJECT_RULES,
+  "tls-subject": TLS_SUBJECT_RULES,
+  "oui": OUI_RULES,
+  "dhcp-class": DHCP_CLASS_RULES,
+  "hostname": HOSTNAME_RULES,
+  "mdns-model": MDNS_MODEL_RULES,
+  "mdns-service": MDNS_SERVICE_RULES,
+  "upnp-device": UPNP_DEVICE_RULES,
+  "platform": PLATFORM_MODEL_RULES,
 } as const satisfies Readonly<Record<string, readonly Rule[]>>;
 export type AnswerKind = keyof typeof ANSWER_RULES;
 
@@ -31,8 +42,16 @@ const NAMES_PLATFORM: ReadonlySet<AnswerKind> = new Set(["ssh", "http-server", "
 
 /** @returns What the answer says of the service and its device; nothing for an answer that no rule knows. */
 export function readAnswer(kind: AnswerKind, text: string): readonly Claim[] {
-  const claims = claimsOf(ANSWER_RULES[kind], text, kind);
+  const claims = withMaker(claimsOf(ANSWER_RULES[kind], text, kind));
   if (!NAMES_PLATFORM.has(kind)) return claims;
   const said = new Set(claims.map((claim) => claim.field));
   return [...claims, ...claimsOf(PLATFORM_RULES, text, kind).filter((claim) => !said.has(claim.field))];
+}
+
+/** Who made a product that is the device itself, as a printer's own agent or a router's own page, made the device; who made a program did not. */
+function withMaker(claims: readonly Claim[]): readonly Claim[] {
+  const said = new Map(claims.map((claim) => [claim.field, claim]));
+  const vendor = said.get("vendor");
+  const isDevice = !said.has("cpe") && !said.has("device_vendor") && said.get("os")?.value !== "Windows" && (said.has("device_type") || !said.has("product"));
+  return vendor && isDevice ? [...claims, { ...vendor, field: "device_vendor" }] : claims;
 }

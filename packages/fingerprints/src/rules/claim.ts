@@ -1,9 +1,9 @@
 import { type Decision, decide } from "../verdict/decide.ts";
 import { readSystem } from "../verdict/families.ts";
 
-/** What can be said of a service or of the device that it runs on. */
+/** What can be said of a service or of the device that it runs on; `vendor` made the product, `device_vendor` the device. */
 export const CLAIM_FIELDS = [
-  "product", "vendor", "version", "cpe", "os", "os_version", "os_cpe", "device_type", "model", "hostname",
+  "product", "vendor", "version", "cpe", "os", "os_version", "os_cpe", "device_type", "device_vendor", "model", "hostname",
 ] as const;
 export type ClaimField = (typeof CLAIM_FIELDS)[number];
 

@@ -35,9 +35,9 @@ export const SNMP_DESCRIPTION_RULES: readonly Rule[] = [
     ],
   },
   {
-    pattern: /^Brother (\S+)/,
+    pattern: /^Brother ([\w-]+)/,
     says: { vendor: "Brother", model: "$1", device_type: "printer" },
-    examples: [["Brother NC-8300w, Firmware Ver.Z", { vendor: "Brother", model: "NC-8300w,", device_type: "printer" }]],
+    examples: [["Brother NC-8300w, Firmware Ver.Z", { vendor: "Brother", model: "NC-8300w", device_type: "printer" }]],
   },
   {
     pattern: /(?:UniFi|U6|UAP)-?\S*.{0,40}(?:AP|Access Point)/i,

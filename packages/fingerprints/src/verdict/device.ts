@@ -1,4 +1,4 @@
-import { type Decision, decide } from "./decide.ts";
+import { type Decision, decide, type Reading } from "./decide.ts";
 import { readSystem } from "./families.ts";
 import { readVendor } from "./vendors.ts";
 
@@ -20,6 +20,13 @@ export interface DeviceEvidence {
 
 /** What is believed of a device: of each field that anything sure enough is known of. */
 export type DeviceVerdicts = Readonly<Partial<Record<VerdictField, Omit<Decision, "source">>>>;
+
+/** `printer` and `printer.lab.example` are one machine's. */
+function readHostname(value: string): Reading {
+  return { keys: [(value.split(".")[0] ?? value).toLowerCase()], spelled: [value] };
+}
+
+const READERS: Readonly<Partial<Record<VerdictField, (value: string) => Reading>>> = { vendor: readVendor, hostname: readHostname };
 
 /** Below this, nothing is concluded. */
 const SURE_ENOUGH = 0.5;
@@ -44,7 +51,7 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
   const naming = new Set(of("os").filter(({ value }) => value.toLowerCase() === os?.value.toLowerCase()).map(({ source }) => source));
   const verdicts: Partial<Record<VerdictField, Omit<Decision, "source">>> = {};
   for (const field of VERDICT_FIELDS) {
-    const decision = field === "os" ? os : decide(of(field).filter(({ source }) => field !== "os_version" || naming.has(source)), field === "vendor" ? readVendor : undefined);
+    const decision = field === "os" ? os : decide(of(field).filter(({ source }) => field !== "os_version" || naming.has(source)), READERS[field]);
     if (decision && decision.confidence >= SURE_ENOUGH) {
       verdicts[field] = { value: decision.value, confidence: decision.confidence, sources: decision.sources };
     }

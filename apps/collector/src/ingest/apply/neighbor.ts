@@ -1,4 +1,5 @@
 import type { Evidence, NeighborDiscovered } from "@lanthorn/contract";
+import { readNeighbor } from "@lanthorn/fingerprints";
 import { type IdentityKey, keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices-draft.ts";
 import { type Apply, notAfter } from "./apply.ts";
@@ -8,9 +9,6 @@ const NAMES_A_MACHINE: ReadonlySet<string | undefined> = new Set(["mac", "compon
 
 /** Told by the neighbour itself, by a protocol that no switch passes on. */
 const CONFIDENCE = 0.9;
-
-/** Kinds of machines by what they do, the most telling first. A switch that routes is a switch still; a phone bridges for the desk's computer. */
-const TYPES = [["telephone", "phone", 0.8], ["wlan-ap", "access_point", 0.8], ["bridge", "switch", 0.7], ["router", "router", 0.7]] as const;
 
 /**
  * A neighbour is one of the devices, where one of them has its chassis' MAC or the MAC that it sends from: it is named in the log, and its
@@ -43,12 +41,16 @@ function interfacesOf({ chassis_id: chassis, chassis_id_type: type, source_mac: 
 }
 
 function evidenceOf(data: NeighborDiscovered, seenAt: string): Evidence[] {
-  const { protocol: source, capabilities } = data;
-  const [, type, confidence = 0] = TYPES.find(([capability]) => capabilities.includes(capability)) ?? [];
-  const values: readonly (readonly [field: string, value: string | undefined, confidence: number])[] = [
-    ["lldp_chassis_id", source === "lldp" && NAMES_A_MACHINE.has(data.chassis_id_type) ? data.chassis_id : "", CONFIDENCE],
-    ["system_name", data.system_name, CONFIDENCE], ["system_description", data.system_description, CONFIDENCE],
-    ["platform", data.platform, CONFIDENCE], ["device_type", type, confidence],
+  const { protocol: source } = data;
+  const texts: readonly (readonly [field: string, value: string | undefined])[] = [
+    ["lldp_chassis_id", source === "lldp" && NAMES_A_MACHINE.has(data.chassis_id_type) ? data.chassis_id : ""],
+    ["system_name", data.system_name], ["system_description", data.system_description], ["platform", data.platform],
   ];
-  return values.flatMap(([field, value = "", confidence]) => (value === "" ? [] : [{ field, value, source, confidence, seen_at: seenAt }]));
+  const said = readNeighbor({
+    protocol: source, capabilities: data.capabilities, systemDescription: data.system_description, platform: data.platform ?? "",
+  });
+  return [
+    ...texts.flatMap(([field, value = ""]) => (value === "" ? [] : [{ field, value, source, confidence: CONFIDENCE, seen_at: seenAt }])),
+    ...said.map((claim) => ({ ...claim, seen_at: seenAt })),
+  ];
 }
