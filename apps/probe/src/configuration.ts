@@ -45,6 +45,13 @@ const Configuration = z.strictObject({
     /** The most that a scan at somebody's word may reach; it goes slower by itself where frames get lost. */
     packets_per_second: z.int().min(1).max(1_000_000).default(DEFAULT_SCAN_PACKETS_PER_SECOND),
   }).prefault({}),
+  snmp: z.strictObject({
+    /** Switches and routers to ask beside those that a credential of the vault names alone, or that announce themselves. */
+    devices: z.array(z.string().refine((text) => isIP(text) !== 0, "an address, as 10.0.0.1")).max(64).default([]),
+    interval_seconds: z.int().min(60).max(86_400).default(300),
+    /** False: nobody is asked with a credential. */
+    enabled: z.boolean().default(true),
+  }).prefault({}),
   queue: z.strictObject({
     disk_budget_bytes: z.int().min(MIB).max(64 * 1024 * MIB).default(512 * MIB),
   }).prefault({}),

@@ -8,7 +8,7 @@ export interface TopologyOptions {
   readonly gone?: boolean;
 }
 
-/** Which port of which switch each probe hangs on, one line for each cable. */
+/** Which port of which switch each probe hangs on, and what else its switches tell of their ports, one line for each cable. */
 export async function showTopology(connection: Connection, { site, gone = false }: TopologyOptions): Promise<Answer> {
   const id = site === undefined ? undefined : await findSiteId(connection.rest, site);
   const topology = await connection.rest.readTopology({ site_id: id, include_gone: gone });
@@ -17,9 +17,9 @@ export async function showTopology(connection: Connection, { site, gone = false 
   return {
     json: topology,
     table: {
-      heading: ["STATE", "FROM", "PORT", "NEIGHBOR", "ITS PORT", "TYPE", "ADDRESS", "VLANS", "POWER", "BY", "LAST SEEN"],
+      heading: ["STATE", "KIND", "FROM", "PORT", "NEIGHBOR", "ITS PORT", "TYPE", "ADDRESS", "VLANS", "POWER", "BY", "LAST SEEN"],
       rows: topology.edges.map((edge) => [
-        edge.state, names.get(edge.source) ?? "-", edge.source_port, names.get(edge.target) ?? "-", edge.target_port,
+        edge.state, edge.kind, names.get(edge.source) ?? "-", edge.source_port, names.get(edge.target) ?? "-", edge.target_port,
         typeOf(kinds.get(edge.target)), kinds.get(edge.target)?.ip || "-", vlansOf(edge), powerOf(edge), edge.protocols.join(","), edge.last_seen,
       ]),
     },

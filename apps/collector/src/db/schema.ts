@@ -164,6 +164,11 @@ export interface Schema {
     /** 0 once it was silent for its time to live, or said that it goes. */
     current: number;
   };
+  switch_reports: {
+    probe_id: string; ip: string; tenant_id: string; site_id: string; data: string; first_seen: string; last_seen: string;
+    /** 0 once it does not answer any more. */
+    current: number;
+  };
   alerts: {
     id: string; tenant_id: string; site_id: string | null; device_id: string | null; device_ip: string; probe_id: string | null;
     source: string; type: string; subject: string;

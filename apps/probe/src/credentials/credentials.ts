@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract";
-import { parseIp } from "@lanthorn/packets";
+import { formatIp, parseIp } from "@lanthorn/packets";
 import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Identity } from "../identity/identity.ts";
 
@@ -8,6 +8,8 @@ import type { Identity } from "../identity/identity.ts";
 export interface Credentials {
   /** Those that are for a host: the ones for the smallest network first, those for every host last. @param ip Of either family. */
   forHost(ip: string): readonly ProbeCredential[];
+  /** Addresses that some of them name alone: who wrote one down wants that host asked. */
+  namedHosts(): readonly string[];
   /**
    * Takes what came in the place of what was there.
    * @param sealed A JWE; undefined for none.
@@ -57,6 +59,7 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
         return length === Number.NEGATIVE_INFINITY ? [] : [{ credential, length }];
       }).toSorted((a, b) => b.length - a.length).map(({ credential }) => credential);
     },
+    namedHosts: () => [...new Set(held.flatMap(({ prefixes }) => prefixes.filter(({ bytes, length }) => length === bytes.length * 8).map(({ bytes }) => formatIp(bytes))))],
     async take(sealed) {
       taken += 1;
       const turn = taken;

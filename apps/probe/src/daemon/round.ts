@@ -23,6 +23,8 @@ import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
 import { openScanLink } from "../scan/scan-link.ts";
+import { openSwitches } from "../snmp/open.ts";
+import type { SwitchWatch } from "../snmp/switch-watch.ts";
 import { createSiteConfiguration } from "../uplink/site-configuration.ts";
 import { createUplink, type Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
@@ -153,6 +155,17 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     credentials: (sealed) => credentials.take(sealed), onState: () => healthWatch?.look(),
   });
 
+  const switches = openSwitchWatch();
+
+  function openSwitchWatch(): SwitchWatch | null {
+    const { snmp } = configuration;
+    if (deps.replay || !snmp.enabled) return null;
+    return openSwitches({
+      outbox, credentials, clock, random, log, devices: snmp.devices, intervalMs: snmp.interval_seconds * 1000, announced: () => neighbors.managementAddresses(),
+      excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
+    });
+  }
+
   function openLan(): LanWatch {
     const onFrames: packetIo.OnFrames = (batch) => {
       discovery.onFrames(batch);
@@ -191,6 +204,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   lifecycle.onClose("name servers", () => nameServers.close());
   lifecycle.onClose("capture", () => lan.close());
   lifecycle.onClose("discovery", () => discovery.close());
+  lifecycle.onClose("switches", () => switches?.close());
   lifecycle.onClose("neighbours", () => neighbors.close());
   discovery.start();
   neighbors.start();

@@ -13,6 +13,8 @@ export interface NeighborListener {
   onFrames(batch: readonly { readonly bytes: Uint8Array; readonly wireLength?: number }[]): void;
   start(): void;
   count(): number;
+  /** By which those that are there say that they are managed. */
+  managementAddresses(): readonly string[];
   close(): void;
 }
 
@@ -143,6 +145,7 @@ export function createNeighborListener(deps: {
       }
     },
     count: () => table.size,
+    managementAddresses: () => [...table.all()].flatMap(({ gone, facts }) => (gone === null ? facts.management_addresses : [])),
     close() {
       stop();
     },

@@ -8,6 +8,7 @@ import {
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
 import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanRemark, ScanResults, ScanStarted } from "./scans.ts";
+import { SwitchReport } from "./switches.ts";
 import { AnomalyDetected, BaselineDiffAlert, DnsThreat, HoneypotHit, IdsAlert, RogueDetected } from "./security.ts";
 
 /** The fourteen events of the WebSocket stream. */
@@ -65,6 +66,7 @@ export const EVENTS = {
   neighbor_discovered: { data: NeighborDiscovered, from: "probe", priority: "change", stream: "neighbor_discovered", webhook: null },
   neighbor_lost: { data: NeighborLost, from: "probe", priority: "change", stream: null, webhook: null },
   neighbor_report: { data: NeighborReport, from: "probe", priority: "sighting", stream: null, webhook: null },
+  switch_report: { data: SwitchReport, from: "probe", priority: "change", stream: null, webhook: null },
   config_changed: { data: ConfigChanged, from: "collector", priority: "change", stream: "config_changed", webhook: null },
   baseline_diff_alert: { data: BaselineDiffAlert, from: "probe", priority: "alert", stream: "baseline_diff_alert", webhook: null },
   anomaly_detected: { data: AnomalyDetected, from: "collector", priority: "alert", stream: null, webhook: "anomaly.detected" },

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { NeighborPower, NeighborProtocol } from "../events/neighbors.ts";
+import { NEIGHBOR_PROTOCOLS, NeighborPower, NeighborProtocol } from "../events/neighbors.ts";
 import { DeviceType, Id, Instant, PresenceState } from "../values.ts";
 import { BooleanQuery } from "./envelopes.ts";
 
-/** How a neighbour was found to be a device, the surest first. */
-export const NEIGHBOR_MATCHES = ["chassis-mac", "source-mac", "chassis-id", "management-address", "system-name"] as const;
+/** How a neighbour was found to be a device, the surest first; `interface-mac`: its MAC is in a switch's forwarding table. */
+export const NEIGHBOR_MATCHES = ["chassis-mac", "source-mac", "chassis-id", "management-address", "system-name", "interface-mac"] as const;
 const NeighborMatch = z.enum(NEIGHBOR_MATCHES);
 export type NeighborMatch = z.infer<typeof NeighborMatch>;
 
@@ -33,6 +33,11 @@ const PortName = z.object({ protocol: NeighborProtocol, port_id: z.string(), por
 
 const TopologyEdge = z.object({
   id: z.string(),
+  /**
+   * `probe`: heard by a probe at its own cable. As a switch tells of its ports, with SNMP credentials: `uplink` where another switch, router or access
+   * point or many MACs are, `access` where a host hangs.
+   */
+  kind: z.enum(["probe", "uplink", "access"]),
   /** Node ids. */
   source: z.string(),
   target: z.string(),
@@ -40,7 +45,8 @@ const TopologyEdge = z.object({
   target_port: z.string(),
   /** Every name of the target's port, where protocols differ. */
   target_port_names: z.array(PortName),
-  protocols: z.array(NeighborProtocol),
+  /** `bridge`: by the switch's forwarding table. */
+  protocols: z.array(z.enum([...NEIGHBOR_PROTOCOLS, "bridge"])),
   state: LinkState,
   native_vlan: z.int().nullable(),
   voice_vlan: z.int().nullable(),

@@ -38,14 +38,17 @@ export const CREDENTIAL_PARTS = {
   },
 } as const;
 export type CredentialType = keyof typeof CREDENTIAL_PARTS;
+type Parts<T extends CredentialType> = (typeof CREDENTIAL_PARTS)[T];
 export const CREDENTIAL_TYPES = Object.keys(CREDENTIAL_PARTS) as readonly CredentialType[];
 
 /** What a probe can be handed at most. */
 export const CREDENTIALS_MAX = 64;
 
 const Head = { id: Id, name: z.string(), /** Hosts that it is for; every host where it is empty. */ networks: z.array(IpNetwork).max(64) };
-const handed = <T extends CredentialType>(type: T) =>
-  z.object({ ...Head, type: z.literal(type), settings: CREDENTIAL_PARTS[type].settings, secret: CREDENTIAL_PARTS[type].secret });
+const handed = <T extends CredentialType>(type: T) => {
+  const { settings, secret }: { readonly settings: Parts<T>["settings"]; readonly secret: Parts<T>["secret"] } = CREDENTIAL_PARTS[type];
+  return z.object({ ...Head, type: z.literal(type), settings, secret });
+};
 
 /** A credential as a probe has it, its secret open. */
 export const ProbeCredential = z.discriminatedUnion("type", [handed("snmp"), handed("snmpv3"), handed("ssh")]);

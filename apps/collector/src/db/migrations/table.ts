@@ -14,6 +14,7 @@ import * as topology from "./0020-topology.ts";
 import * as replicas from "./0019-replicas.ts";
 import * as backupSettings from "./0021-backup-settings.ts";
 import * as ipamConflicts from "./0022-ipam-conflicts.ts";
+import * as switches from "./0026-switches.ts";
 import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
 
@@ -36,4 +37,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0022-ipam-conflicts": ipamConflicts,
   "0024-verdicts": verdicts,
   "0025-scan-remarks": scanRemarks,
+  "0026-switches": switches,
 };

@@ -4,6 +4,7 @@ import type { Apply, ApplyContext, EventOf, LogEntry } from "./apply.ts";
 import { hostChanged, hostFound } from "./host-state.ts";
 import { neighborDiscovered } from "./neighbor.ts";
 import { portFound } from "./port-found.ts";
+import { switchReport } from "./switch-report.ts";
 import { hostOffline, hostOnline, presenceReport } from "./presence.ts";
 
 /** An event that changes nothing but the log; the device that it is about is named there, if it is known. */
@@ -41,6 +42,7 @@ const APPLY: { readonly [T in ProbeEventType]: Apply<T> } = {
   neighbor_discovered: neighborDiscovered,
   neighbor_lost: logOnly(ofNobody),
   neighbor_report: logOnly(ofNobody),
+  switch_report: switchReport,
   baseline_diff_alert: logOnly(({ data }) => data),
   ids_alert: logOnly(({ data }) => ({ ip: data.source_ip })),
   honeypot_hit: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })),

@@ -1,6 +1,7 @@
 import type { Topology, TopologyEdge, TopologyNode } from "@lanthorn/contract";
-import { type Match, matchNeighbor } from "./match.ts";
-import type { Candidates, DeviceRow, NeighborFact, ProbeRow } from "./store.ts";
+import { CONFIDENCE, type Match, matchNeighbor } from "./match.ts";
+import type { Candidates, DeviceRow, NeighborFact, ProbeRow, SwitchFact } from "./store.ts";
+import { factsOfSwitch, switchKey } from "./switch-facts.ts";
 
 /** What tells most of a port comes first. */
 const PROTOCOL_ORDER = ["lldp", "cdp", "fdp", "edp", "sonmp"];
@@ -11,20 +12,77 @@ interface Machine {
   match: Match | null;
 }
 
-/**
- * Makes one site's graph: its probes, whoever announces itself to them, and the links between them.
- * @param facts Of this site, those that are there first.
- */
-export function siteGraph(facts: readonly NeighborFact[], probes: readonly ProbeRow[], candidates: Candidates): Pick<Topology, "nodes" | "edges"> {
+/** One site, as it is known. */
+export interface SiteFacts {
+  /** Heard by its probes, those that are there first. */
+  readonly heard: readonly NeighborFact[];
+  readonly switches: readonly SwitchFact[];
+  readonly probes: readonly ProbeRow[];
+  readonly candidates: Candidates;
+}
+
+/** Makes one site's graph: its probes, whoever announces itself to them or to a switch, what hangs on the switches' ports, and the links between them. */
+export function siteGraph({ heard, switches, probes, candidates }: SiteFacts): Pick<Topology, "nodes" | "edges"> {
   const nodes = new Map<string, TopologyNode>();
-  const edges: TopologyEdge[] = [];
   for (const probe of probes) nodes.set(probeNodeId(probe.id), probeNode(probe));
-  for (const machine of machinesOf(facts, candidates)) {
-    const node = machineNode(machine, machine.match ? candidates.devices.get(machine.match.device.id) : undefined);
+  const machines = machinesOf([...heard, ...switches.flatMap(factsOfSwitch)], candidates).map((machine) => ({
+    ...machine, node: machineNode(machine, machine.match ? candidates.devices.get(machine.match.device.id) : undefined),
+  }));
+  const ofSwitch = new Map<string, TopologyNode>();
+  for (const { node, facts } of machines) {
     nodes.set(node.id, nodes.get(node.id) ?? node);
-    for (const link of linksOf(machine.facts)) edges.push(edgeOf(link, { node, match: machine.match, probe: probes.find(({ id }) => id === link[0]?.probeId) }));
+    for (const { origin } of facts) if (origin?.kind === "self") ofSwitch.set(origin.key, node);
   }
-  return { nodes: [...nodes.values()], edges };
+  const probeOf = (probeId: string) => probes.find(({ id }) => id === probeId);
+  const edges = machines.flatMap(({ facts, node, match }) => linksOf(facts).map((link) => edgeOf(link, { node, match, probe: probeOf(link[0]?.probeId ?? ""), ofSwitch })));
+  const links = withoutMirrored(edges);
+  const access = switches.flatMap((one) => accessEdges(one, { nodes, candidates, probe: probeOf(one.probeId), ofSwitch, links }));
+  return { nodes: [...nodes.values()], edges: [...links, ...access] };
+}
+
+/** Of two switches that both tell of the cable between them, the first. */
+function withoutMirrored(edges: readonly TopologyEdge[]): readonly TopologyEdge[] {
+  const known = new Set<string>();
+  return edges.filter(({ source, source_port, target, target_port }) => {
+    if (source === target) return false;
+    known.add(JSON.stringify([source, source_port, target, target_port]));
+    return !known.has(JSON.stringify([target, target_port, source, source_port]));
+  });
+}
+
+/** Devices whose MAC is on an access port, unless they have told of that cable themselves. */
+function accessEdges(
+  fact: SwitchFact, { nodes, candidates, probe, ofSwitch, links }: {
+    readonly nodes: Map<string, TopologyNode>; readonly candidates: Candidates; readonly probe: ProbeRow | undefined;
+    readonly ofSwitch: ReadonlyMap<string, TopologyNode>; readonly links: readonly TopologyEdge[];
+  },
+): readonly TopologyEdge[] {
+  const source = ofSwitch.get(switchKey(fact));
+  const told = new Set(links.map((link) => JSON.stringify([link.source, link.source_port, link.target])));
+  return fact.report.hosts.flatMap(({ mac, port, vlan }): readonly TopologyEdge[] => {
+    const candidate = candidates.index.byMac.get(mac);
+    const device = candidate && candidates.devices.get(candidate.id);
+    const key = JSON.stringify([source?.id, port, device?.id]);
+    if (!source || !device || device.id === source.id || told.has(key)) return [];
+    told.add(key);
+    if (!nodes.has(device.id)) nodes.set(device.id, deviceNode(device, fact.siteId));
+    return [{
+      id: `${source.id} ${port} ${device.id} `, kind: "access", source: source.id, target: device.id, source_port: port, target_port: "", target_port_names: [],
+      protocols: ["bridge"], state: stateOfLink(fact.isCurrent, probe), native_vlan: vlan, voice_vlan: null, vlan_ids: vlan === null ? [] : [vlan], power: null,
+      matched_by: "interface-mac", confidence: CONFIDENCE["interface-mac"], first_seen: fact.firstSeen, last_seen: fact.lastSeen,
+    }];
+  });
+}
+
+function stateOfLink(isCurrent: boolean, probe: ProbeRow | undefined): TopologyEdge["state"] {
+  return !isCurrent ? "gone" : probe?.state === "online" ? "up" : "unknown";
+}
+
+function deviceNode(device: DeviceRow, siteId: string): TopologyNode {
+  return {
+    id: device.id, kind: "device", site_id: siteId, name: device.hostname || device.ip || device.mac, device_id: device.id, probe_id: null, ip: device.ip, mac: device.mac,
+    device_type: device.device_type as TopologyNode["device_type"], presence_state: device.presence_state as TopologyNode["presence_state"], platform: "", capabilities: [],
+  };
 }
 
 /** Facts with the same sender or the same chassis are one machine's. */
@@ -57,9 +115,9 @@ function machinesOf(facts: readonly NeighborFact[], candidates: Candidates): rea
   return [...machines];
 }
 
-function tokensOf({ data }: NeighborFact): readonly string[] {
+function tokensOf({ data, origin }: NeighborFact): readonly string[] {
   const chassis = data.chassis_id_type === "mac" ? `mac ${data.chassis_id}` : `${data.protocol} ${data.chassis_id}`;
-  return data.source_mac === undefined ? [chassis] : [chassis, `mac ${data.source_mac}`];
+  return [chassis, ...(data.source_mac === undefined ? [] : [`mac ${data.source_mac}`]), ...(origin?.kind === "self" ? [`switch ${origin.key}`] : [])];
 }
 
 function bestMatch(facts: readonly NeighborFact[], { index }: Candidates): Match | null {
@@ -70,9 +128,9 @@ function bestMatch(facts: readonly NeighborFact[], { index }: Candidates): Match
 /** Each list is one link: what a port says by its protocols, the most telling first. */
 function linksOf(facts: readonly NeighborFact[]): readonly (readonly NeighborFact[])[] {
   const links = new Map<string, NeighborFact[]>();
-  for (const fact of facts) {
+  for (const fact of facts.filter(({ origin }) => origin?.kind !== "self")) {
     const { local_interface: place, source_mac: mac, port_id: port } = fact.data;
-    const key = JSON.stringify([fact.probeId, place, mac ?? port]);
+    const key = JSON.stringify([fact.origin?.key ?? fact.probeId, place, mac ?? port]);
     links.set(key, [...(links.get(key) ?? []), fact]);
   }
   return [...links.values()].map((link) => link.toSorted((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || rank(a) - rank(b) || (a.lastSeen < b.lastSeen ? 1 : -1)));
@@ -81,18 +139,21 @@ function linksOf(facts: readonly NeighborFact[]): readonly (readonly NeighborFac
 const rank = ({ data }: NeighborFact) => PROTOCOL_ORDER.indexOf(data.protocol);
 
 function edgeOf(
-  link: readonly NeighborFact[], { node, match, probe }: { readonly node: TopologyNode; readonly match: Match | null; readonly probe: ProbeRow | undefined },
+  link: readonly NeighborFact[], { node, match, probe, ofSwitch }: {
+    readonly node: TopologyNode; readonly match: Match | null; readonly probe: ProbeRow | undefined; readonly ofSwitch: ReadonlyMap<string, TopologyNode>;
+  },
 ): TopologyEdge {
   const main = link[0] as NeighborFact;
   const there = main.isCurrent ? link.filter(({ isCurrent }) => isCurrent) : link;
   const data = there.map((fact) => fact.data);
-  const state = !main.isCurrent ? "gone" : probe?.state === "online" ? "up" : "unknown";
+  const state = stateOfLink(main.isCurrent, probe);
   const heard = state === "up" ? (probe?.last_heard_at ?? "") : "";
   const first = <T>(pick: (one: NeighborFact["data"]) => T | null | undefined): T | null => data.map(pick).find((value) => value !== null && value !== undefined) ?? null;
-  const source = probeNodeId(main.probeId);
+  const source = (main.origin && ofSwitch.get(main.origin.key)?.id) ?? probeNodeId(main.probeId);
+  const role = main.origin?.kind === "switch" ? main.origin.role : null;
   return {
     id: `${source} ${main.data.local_interface} ${node.id} ${main.data.port_id}`,
-    source, target: node.id, source_port: main.data.local_interface, target_port: main.data.port_id,
+    kind: role === null ? "probe" : role === "uplink" ? "uplink" : "access", source, target: node.id, source_port: main.data.local_interface, target_port: main.data.port_id,
     target_port_names: data.map(({ protocol, port_id, port_description }) => ({ protocol, port_id, port_description })),
     protocols: [...new Set(data.map(({ protocol }) => protocol))],
     state, native_vlan: first((one) => one.native_vlan), voice_vlan: first((one) => one.voice_vlan),

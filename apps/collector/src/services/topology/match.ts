@@ -25,8 +25,9 @@ export interface Match {
 }
 
 /** What a name or an address says is only as good as nobody else's: a factory's name and a virtual address are many machines'. */
-const CONFIDENCE: Readonly<Record<NeighborMatch, number>> = {
+export const CONFIDENCE: Readonly<Record<NeighborMatch, number>> = {
   "chassis-mac": 1, "source-mac": 1, "chassis-id": 0.95, "management-address": 0.85, "system-name": 0.5,
+  "interface-mac": 0.95,
 };
 
 /** Names that machines have when nobody gave them one. */

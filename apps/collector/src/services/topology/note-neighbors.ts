@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { StoredEvent } from "../../events/log.ts";
 import { upsertMany } from "../../ingest/write-rows.ts";
+import { noteSwitches } from "./note-switches.ts";
 
 type NeighborRow = Selectable<Schema["neighbors"]>;
 type Draft = { -readonly [K in keyof NeighborRow]: NeighborRow[K] };
@@ -17,8 +18,9 @@ interface Known {
 /** Probes keep 256 that are there; of the rest the newest stay. */
 const MOST_OF_A_PROBE = 1024;
 
-/** Keeps neighbours as their probes say that they are, in the transaction that writes the events. Other events cost nothing. */
+/** Keeps neighbours as their probes say that they are, and what their switches say, in the transaction that writes the events. Other events cost nothing. */
 export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
+  await noteSwitches(trx, tenantId, rows);
   const told = rows.filter(({ type, queue_id }) => queue_id !== null && type.startsWith("neighbor_"));
   for (const probeId of new Set(told.flatMap(({ probe_id }) => probe_id ?? []))) {
     const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId).execute();

@@ -4,6 +4,7 @@ import type { Clock } from "@lanthorn/runtime";
 import { notFound } from "../../gateway/errors.ts";
 import { siteGraph } from "./graph.ts";
 import type { TopologyStore } from "./store.ts";
+import { factsOfSwitch } from "./switch-facts.ts";
 
 export interface TopologyService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have. */
@@ -14,6 +15,8 @@ export interface TopologyService {
 
 /** Some megabytes of JSON; a tenant with more looks at one site at a time. */
 const MOST_NEIGHBORS = 5000;
+/** With up to a thousand hosts each. */
+const MOST_SWITCHES = 64;
 /** A graph is drawn once for everybody who asks in that time. */
 const KEEP_MS = 2000;
 const MOST_KEPT = 64;
@@ -28,20 +31,23 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
   async function draw(tenantId: string, { site_id: siteId, include_gone: includeGone }: TopologyQuery) {
     const found = await store.neighbors(tenantId, { siteId, includeGone }, MOST_NEIGHBORS + 1);
     const facts = found.slice(0, MOST_NEIGHBORS);
+    const switches = await store.switches(tenantId, { siteId, includeGone }, MOST_SWITCHES + 1);
     const probes = await store.probes(tenantId, siteId);
     const nodes: TopologyNode[] = [];
     const edges: TopologyEdge[] = [];
     const notes: TopologyNote[] = [];
-    for (const site of new Set([...probes.map(({ site_id }) => site_id), ...facts.map((fact) => fact.siteId)])) {
+    for (const site of new Set([...probes.map(({ site_id }) => site_id), ...facts.map((fact) => fact.siteId), ...switches.map((fact) => fact.siteId)])) {
       const ofSite = facts.filter((fact) => fact.siteId === site);
-      const candidates = await store.candidates(tenantId, site, ofSite.map(({ data }) => data));
-      const graph = siteGraph(ofSite, probes.filter(({ site_id }) => site_id === site), candidates);
+      const asked = switches.slice(0, MOST_SWITCHES).filter((fact) => fact.siteId === site);
+      const told = [...ofSite, ...asked.flatMap(factsOfSwitch)];
+      const candidates = await store.candidates(tenantId, site, told.map(({ data }) => data), asked.flatMap(({ report }) => report.hosts.map(({ mac }) => mac)));
+      const graph = siteGraph({ heard: ofSite, switches: asked, probes: probes.filter(({ site_id }) => site_id === site), candidates });
       nodes.push(...graph.nodes);
       edges.push(...graph.edges);
       const isSeen = graph.edges.some(({ state }) => state !== "gone");
-      notes.push(isSeen ? { site_id: site, code: "access-port-only", message: ACCESS_PORT_ONLY } : { site_id: site, code: "no-neighbors", message: NO_NEIGHBORS });
+      if (!asked.some(({ isCurrent }) => isCurrent)) notes.push(isSeen ? { site_id: site, code: "access-port-only", message: ACCESS_PORT_ONLY } : { site_id: site, code: "no-neighbors", message: NO_NEIGHBORS });
     }
-    const topology: Topology = { nodes, edges, notes, truncated: found.length > MOST_NEIGHBORS };
+    const topology: Topology = { nodes, edges, notes, truncated: found.length > MOST_NEIGHBORS || switches.length > MOST_SWITCHES };
     const etag = `"${createHash("sha256").update(JSON.stringify(topology)).digest("base64url").slice(0, 27)}"`;
     return { topology, etag };
   }

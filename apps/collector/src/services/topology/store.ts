@@ -1,4 +1,4 @@
-import { EVENTS, type NeighborDiscovered } from "@lanthorn/contract";
+import { EVENTS, type NeighborDiscovered, type PortRole, type SwitchReport } from "@lanthorn/contract";
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { selectIn } from "../../db/select-in.ts";
@@ -15,6 +15,24 @@ export interface NeighborFact {
   readonly firstSeen: string;
   readonly lastSeen: string;
   readonly isCurrent: boolean;
+  /** Heard by the probe itself unless given: told by a switch of one of its ports, or what a switch says of itself. */
+  readonly origin?: { readonly kind: "switch"; readonly key: string; readonly role: PortRole } | { readonly kind: "self"; readonly key: string };
+}
+
+/** What a switch answered last. */
+export interface SwitchFact {
+  readonly siteId: string;
+  readonly probeId: string;
+  readonly report: SwitchReport;
+  readonly firstSeen: string;
+  readonly lastSeen: string;
+  readonly isCurrent: boolean;
+}
+
+/** Which of a tenant's are looked at. */
+export interface TopologyFilter {
+  readonly siteId: string | undefined;
+  readonly includeGone: boolean;
 }
 
 /** The devices of a site that its neighbours may be. */
@@ -26,10 +44,12 @@ export interface Candidates {
 export interface TopologyStore {
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
   /** Those that are there first, then the newest; at most `limit`. */
-  neighbors(tenantId: string, filter: { readonly siteId: string | undefined; readonly includeGone: boolean }, limit: number): Promise<readonly NeighborFact[]>;
+  neighbors(tenantId: string, filter: TopologyFilter, limit: number): Promise<readonly NeighborFact[]>;
+  /** As `neighbors`. */
+  switches(tenantId: string, filter: TopologyFilter, limit: number): Promise<readonly SwitchFact[]>;
   /** Not revoked. */
   probes(tenantId: string, siteId: string | undefined): Promise<readonly ProbeRow[]>;
-  candidates(tenantId: string, siteId: string, neighbors: readonly NeighborDiscovered[]): Promise<Candidates>;
+  candidates(tenantId: string, siteId: string, neighbors: readonly NeighborDiscovered[], macs: readonly string[]): Promise<Candidates>;
 }
 
 const DEVICE_COLUMNS = ["devices.id", "devices.hostname", "devices.ip", "devices.mac", "devices.device_type", "devices.presence_state"] as const;
@@ -50,12 +70,23 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
         return [{ siteId: row.site_id, probeId: row.probe_id, data: read.data, firstSeen: row.first_seen, lastSeen: row.last_seen, isCurrent: row.current === 1 }];
       });
     },
+    async switches(tenantId, { siteId, includeGone }, limit) {
+      let query = reads.selectFrom("switch_reports").selectAll().where("tenant_id", "=", tenantId);
+      if (siteId !== undefined) query = query.where("site_id", "=", siteId);
+      if (!includeGone) query = query.where("current", "=", 1);
+      const rows = await query.orderBy("current", "desc").orderBy("last_seen", "desc").orderBy("ip").limit(limit).execute();
+      return rows.flatMap((row): readonly SwitchFact[] => {
+        const read = EVENTS.switch_report.data.safeParse(JSON.parse(row.data));
+        if (!read.success) return [];
+        return [{ siteId: row.site_id, probeId: row.probe_id, report: read.data, firstSeen: row.first_seen, lastSeen: row.last_seen, isCurrent: row.current === 1 }];
+      });
+    },
     probes(tenantId, siteId) {
       const query = reads.selectFrom("probes").select(["id", "name", "site_id", "state", "last_heard_at"]).where("tenant_id", "=", tenantId)
         .where("revoked_at", "is", null);
       return (siteId === undefined ? query : query.where("site_id", "=", siteId)).orderBy("id").execute();
     },
-    async candidates(tenantId, siteId, neighbors) {
+    async candidates(tenantId, siteId, neighbors, otherMacs) {
       const devices = new Map<string, DeviceRow>();
       const keep = (row: DeviceRow): Candidate => {
         const { id, hostname, ip, mac, device_type, presence_state } = row;
@@ -65,7 +96,8 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
       const values = (pick: (data: NeighborDiscovered) => readonly string[]) => [...new Set(neighbors.flatMap(pick))].filter((value) => value !== "");
       const own = reads.selectFrom("devices").select(DEVICE_COLUMNS).where("devices.tenant_id", "=", tenantId).where("devices.site_id", "=", siteId);
 
-      const macs = values((data) => [data.chassis_id_type === "mac" ? data.chassis_id : "", data.source_mac ?? ""]);
+      const told = values((data) => [data.chassis_id_type === "mac" ? data.chassis_id : "", data.source_mac ?? ""]);
+      const macs = [...new Set([...told, ...otherMacs])];
       const withMac = await selectIn(macs, (list) => own.innerJoin("interfaces", "interfaces.device_id", "devices.id")
         .select("interfaces.mac as value").where("interfaces.site_id", "=", siteId).where("interfaces.mac", "in", list).execute());
       const withKey = await selectIn(values((data) => [chassisKeyText(data)]), (list) => own.innerJoin("device_keys", "device_keys.device_id", "devices.id")

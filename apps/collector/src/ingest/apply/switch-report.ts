@@ -1,0 +1,43 @@
+import type { Evidence } from "@lanthorn/contract";
+import { keysOf } from "../../identity/keys.ts";
+import type { HostRef } from "../devices-draft.ts";
+import { type Apply, notAfter } from "./apply.ts";
+
+const CONFIDENCE = 0.9;
+/** A table of who was spoken to: the entry may be hours old, and anybody's who asked. */
+const ADDRESS_CONFIDENCE = 0.3;
+const MOST_ADDRESSES = 256;
+/** Of its MACs, the bridge's and the first ports'. */
+const MOST_OWN = 8;
+const PORTS_OF_A_SWITCH = 3;
+
+/**
+ * A switch is one of the devices, where one of them has one of its MACs. Who it has spoken to gets a weak word about its address, and nobody is online
+ * by it.
+ */
+export const switchReport: Apply<"switch_report"> = {
+  hosts: ({ data }) => [...ownRefs(data.macs), ...data.addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac }))],
+  apply({ data, occurred_at }, { set, receivedAt }) {
+    const at = notAfter(occurred_at, receivedAt);
+    const word = (field: string, value: string, source: string, confidence: number): Evidence[] =>
+      value === "" ? [] : [{ field, value, source, confidence, seen_at: at }];
+    const devices = [...new Set(ownRefs(data.macs).flatMap((ref) => set.find(ref) ?? []))];
+    const isSwitch = data.ports.filter(({ mac_count: count }) => count > 0).length >= PORTS_OF_A_SWITCH;
+    for (const device of devices) {
+      set.addKeys(device, keysOf({ mac: data.macs[0] ?? "", evidence: word("snmp_engine_id", data.engine_id, "snmp", CONFIDENCE) }), at);
+      set.addEvidence(device, [
+        ...word("system_name", data.system_name, "snmp", CONFIDENCE), ...word("system_description", data.system_description, "snmp", CONFIDENCE),
+        ...word("device_type", isSwitch ? "switch" : "", "snmp", 0.7),
+      ]);
+    }
+    for (const { ip, mac } of data.addresses.slice(0, MOST_ADDRESSES)) {
+      const device = set.find({ ip: "", mac });
+      if (device) set.addEvidence(device, word("address", ip, "snmp-arp", ADDRESS_CONFIDENCE));
+    }
+    return { type: "switch_report", deviceId: devices[0]?.id ?? null, data };
+  },
+};
+
+function ownRefs(macs: readonly string[]): readonly HostRef[] {
+  return macs.slice(0, MOST_OWN).map((mac) => ({ ip: "", mac }));
+}

@@ -1,0 +1,60 @@
+import type { PortRole, SwitchReport } from "@lanthorn/contract";
+import type { SwitchTables } from "./read-switch.ts";
+
+/** A phone, its computer and some machines of its own are fewer; behind another switch are more. */
+const MOST_MACS_OF_ACCESS = 8;
+/** A switch forgets who is silent for five minutes; where he was is where he is, unless he is heard elsewhere. */
+const KEPT_MS = 3_600_000;
+const MOST_HOSTS = 1024;
+const MOST_PORTS = 512;
+const PASSES_ON: ReadonlySet<string> = new Set(["bridge", "router", "wlan-ap", "repeater"]);
+
+type Heard = SwitchTables["forwarding"][number];
+
+/** Makes reports of one switch, which change when something moves and not when somebody is silent. */
+export interface SwitchMemory {
+  /** @param now Monotonic. */
+  report(ip: string, tables: SwitchTables, now: number): SwitchReport;
+}
+
+export function createSwitchMemory(): SwitchMemory {
+  let heard = new Map<string, { readonly entry: Heard; readonly at: number }>();
+  return {
+    report(ip, tables, now) {
+      const own = new Set(tables.macs);
+      const fresh = tables.forwarding.filter(({ mac }) => !own.has(mac)).map((entry) => [entry.mac, { entry, at: now }] as const);
+      heard = new Map([...[...heard].filter(([, { at }]) => now - at < KEPT_MS), ...fresh].slice(-MOST_KEPT));
+      return toReport(ip, tables, [...heard.values()].map(({ entry }) => entry));
+    },
+  };
+}
+
+/** As many as a walk brings, twice. */
+const MOST_KEPT = 8192;
+
+function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }: SwitchTables, heard: readonly Heard[]): SwitchReport {
+  const counts = new Map<string, number>();
+  for (const { port } of heard) counts.set(port, (counts.get(port) ?? 0) + 1);
+  // A phone bridges for the computer behind it, and is no way to other switches.
+  const links = new Set(neighbors.filter(({ capabilities }) => !capabilities.includes("telephone") && capabilities.some((word) => PASSES_ON.has(word))).map(({ port }) => port));
+  const roleOf = (port: string): PortRole => {
+    const count = counts.get(port) ?? 0;
+    if (links.has(port) || count > MOST_MACS_OF_ACCESS) return "uplink";
+    return count > 0 || neighbors.some((neighbor) => neighbor.port === port) ? "access" : "unused";
+  };
+  const ports = [...interfaces.values()].slice(0, MOST_PORTS).map(({ name, alias, mac, up, speedMbps }) => ({
+    name, alias, mac, up, speed_mbps: speedMbps, role: roleOf(name), mac_count: counts.get(name) ?? 0,
+  }));
+  const hosts = heard.filter(({ port }) => roleOf(port) === "access").toSorted((a, b) => (a.mac < b.mac ? -1 : 1)).slice(0, MOST_HOSTS);
+  return { ip, answers: true, ...system, macs: [...macs], ports, neighbors, hosts, addresses };
+}
+
+/** Of a switch that does not answer any more. */
+export function silentReport(ip: string): SwitchReport {
+  return { ip, answers: false, system_name: "", system_description: "", object_id: "", engine_id: "", macs: [], ports: [], neighbors: [], hosts: [], addresses: [] };
+}
+
+/** What makes a report another one: how many MACs are behind an uplink, and who was spoken to, changes all the time. */
+export function reportText(report: SwitchReport): string {
+  return JSON.stringify({ ...report, addresses: [], ports: report.ports.map(({ mac_count: count, role, ...port }) => ({ ...port, role, count: role === "access" ? count : 0 })) });
+}
