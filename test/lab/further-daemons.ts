@@ -144,6 +144,12 @@ export const FURTHER_DAEMONS = {
     before: [...CERTIFICATE, "mkdir -p /run/ngx"],
     command: ["nginx", "-p", "/run/ngx", "-e", "stderr", "-c", "FOLDER/nginx-tls.conf"],
   },
+  oldsamba: {
+    package: "samba", services: [tcp(445, "microsoft-ds", /Samba smbd/), tcp(139, "microsoft-ds", /Samba smbd/)],
+    files: { "smb.conf": lines("[global]", "workgroup = LAB", "disable spoolss = yes", "load printers = no", "log file = /dev/null", "server min protocol = NT1", "[public]", "path = /run", "guest ok = yes") },
+    before: ["mkdir -p /var/lib/samba/private /var/cache/samba /run/samba /var/log/samba"],
+    command: ["smbd", "--foreground", "--no-process-group", "-s", "FOLDER/smb.conf"],
+  },
   nmbd: {
     package: "samba", services: [udp(137, "netbios-ns", /Samba nmbd/)],
     files: { "nmb.conf": lines("[global]", "workgroup = LAB", "netbios name = FILES", "log file = /dev/null", "pid directory = /run/samba") },

@@ -102,5 +102,6 @@ export const SERVICE_HOSTS: readonly HostPlan[] = [
   host(152, "tunnel", INTEL, ["microsocks"]),
   host(153, "office", LENOVO, ["zabbix", "nmbd"]),
   host(154, "secure", DELL, ["nginxtls"]),
+  host(155, "old-files", DELL, ["oldsamba"]),
   host(86, "everywhere", DELL, ["dropbear"], { filter: "answer" }),
 ];

@@ -137,44 +137,6 @@ describe("a service over UDP", () => {
 });
 
 describe("every protocol", () => {
-  /** The same at each run. */
-  function seeded(seed: number): (limit: number) => number {
-    let state = seed;
-    return (limit) => {
-      state ^= state << 13;
-      state ^= state >>> 17;
-      state ^= state << 5;
-      return (state >>> 0) % limit;
-    };
-  }
-
-  /** What a hostile peer may send after, too: nothing, or noise. */
-  function fakeConnection(next: (limit: number) => number) {
-    let reads = 0;
-    const closed = { send: () => undefined, startTls: () => Promise.resolve(null), isClosed: () => true, close: () => undefined };
-    return { ...closed, read: () => Promise.resolve((reads += 1) > 3 ? new Uint8Array() : Uint8Array.from({ length: next(80) }, () => next(256))) };
-  }
-
-  test("survives whatever bytes come, and claims nothing that is not text", async () => {
-    const next = seeded(11);
-    const target = { ip: "192.0.2.1", port: 1, isSecure: false };
-    for (const protocol of TCP_PROTOCOLS) {
-      const hello = Buffer.from(protocol.hello?.(target) ?? "");
-      for (let round = 0; round < 300; round += 1) {
-        const bytes = next(2) === 0 ? Uint8Array.from({ length: next(200) }, () => next(256)) : Uint8Array.from(hello, (byte) => (next(8) === 0 ? next(256) : byte));
-        expect(["yes", "no", "more"]).toContain(protocol.recognise(bytes));
-        const result = await protocol.learn(bytes, fakeConnection(next), target, () => Promise.resolve(null));
-        for (const claim of result?.claims ?? []) expect(typeof claim.value).toBe("string");
-      }
-    }
-    for (const protocol of UDP_PROTOCOLS) {
-      for (let round = 0; round < 500; round += 1) {
-        const bytes = Uint8Array.from({ length: next(200) }, () => next(256));
-        await protocol.learn(bytes, { ip: "192.0.2.1", ask: () => Promise.resolve(next(2) === 0 ? null : bytes), connect: () => Promise.resolve(null) });
-      }
-    }
-  });
-
   test("has a question that is its own, or waits for a greeting", () => {
     const names = [...TCP_PROTOCOLS, ...UDP_PROTOCOLS].map((protocol) => protocol.name);
     expect(new Set(names).size).toBeGreaterThan(48);

@@ -3,6 +3,7 @@ import { type AskDatagram, askDatagram } from "./datagrams.ts";
 import { type ServiceFinding, toFinding } from "./finding.ts";
 import { identifyTcp } from "./over-tcp.ts";
 import { identifyUdp } from "./over-udp.ts";
+import { LPD, PRINT_PORTS } from "./print-ports.ts";
 
 /** A port that answered. */
 export interface OpenPort {
@@ -17,10 +18,6 @@ export interface IdentifyDeps {
   readonly connect?: typeof openConnection;
   readonly ask?: AskDatagram;
 }
-
-/** Printers print whatever reaches these; LPD is known by its number alone. */
-const LPD = 515;
-const PRINT_PORTS: ReadonlySet<number> = new Set([LPD, ...Array.from({ length: 8 }, (_, index) => 9100 + index)]);
 
 /** For one port, all together. */
 const MOST_MS = 15_000;

@@ -20,6 +20,7 @@ import { beanstalkd, clamd, dict, git, gpsd, ident, manageSieve, socks5, zabbixA
 import { mumble, mumbleUdp } from "./protocols/voice.ts";
 import { rdp, vnc, x11 } from "./protocols/screens.ts";
 import { smb } from "./protocols/smb.ts";
+import { smb1 } from "./protocols/smb1.ts";
 import { snmp } from "./protocols/snmp.ts";
 import { sqlServer } from "./protocols/sql-servers.ts";
 import { ssh } from "./protocols/ssh.ts";
@@ -30,7 +31,7 @@ import { bittorrent, bittorrentDht, ike, portmapUdp, sipUdp, stun, tftp } from "
 /** Every protocol over TCP. Where two recognise the same bytes, the one at its own port is tried first, then the earlier. */
 export const TCP_PROTOCOLS: readonly TcpProtocol[] = [
   ssh, http, ftp, smtp, imap, pop3, telnet, mysql, vnc, rsync, subversion, nats, mpd, nntp, rtsp, sip, irc, xmpp, redis, memcached, zookeeper, mqtt, amqp, mongodb, postgresql, sqlServer,
-  ldap, kerberos, smb, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp, bittorrent, http2, finger, dict, gpsd, ident, beanstalkd, zabbixAgent, socks5, git, manageSieve, clamd, mumble, afp,
+  ldap, kerberos, smb, smb1, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp, bittorrent, http2, finger, dict, gpsd, ident, beanstalkd, zabbixAgent, socks5, git, manageSieve, clamd, mumble, afp,
 ];
 
 /** Every protocol over UDP; each is asked at its own ports only. */

@@ -1,6 +1,9 @@
 // Devices that describe themselves: UPnP (SSDP and its description), WS-Discovery, CoAP's resources, and IPMI's capabilities.
+import type { Claim } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
-import { claims, learned, printable, toText, type UdpProtocol } from "../protocol.ts";
+import { PRINT_PORTS } from "../print-ports.ts";
+import { claims, learned, printable, toText, type UdpAsking, type UdpProtocol } from "../protocol.ts";
+import { encodeRequest, request } from "./http-message.ts";
 
 /** @see UPnP Device Architecture 2.0 section 1.3.2: sent to one address, MX is not needed */
 const SEARCH = "M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\nST: upnp:rootdevice\r\n\r\n";
@@ -9,14 +12,46 @@ export const ssdp: UdpProtocol = {
   name: "upnp",
   ports: [1900],
   questions: [() => Buffer.from(SEARCH), () => Buffer.from(SEARCH.replace("upnp:rootdevice", "ssdp:all"))],
-  learn(answer) {
+  async learn(answer, asking) {
     const text = toText(answer);
     if (!/^(?:HTTP\/1\.\d 200|NOTIFY )/.test(text)) return null;
     const server = /^SERVER: *(.+?)\r?$/im.exec(text)?.[1] ?? "";
     const gateway = /InternetGatewayDevice/.test(text) ? { device_type: "router" } : {};
-    return learned("upnp", { answers: server === "" ? [] : [{ kind: "http-server", text: server }], claims: claims("ssdp", 0.8, gateway), banner: printable(text) });
+    const described = await readDescription(/^LOCATION: *(\S{1,300})\r?$/im.exec(text)?.[1] ?? "", asking);
+    return learned("upnp", {
+      answers: server === "" ? [] : [{ kind: "http-server", text: server }],
+      texts: [{ kind: "upnp-server", text: server }],
+      claims: [...claims("ssdp", 0.8, gateway), ...(described?.claims ?? [])],
+      banner: printable([text.trim(), described?.banner ?? ""].join("\n")),
+    });
   },
 };
+
+const DESCRIPTION_MS = 2000;
+
+/** Of the same host only, wherever it points. @see UPnP Device Architecture 2.0 section 2.3 */
+async function readDescription(location: string, asking: UdpAsking): Promise<{ readonly claims: readonly Claim[]; readonly banner: string } | null> {
+  const url = URL.canParse(location) ? new URL(location) : null;
+  if (url?.protocol !== "http:" || url.hostname.replaceAll(/[[\]]/g, "") !== asking.ip || PRINT_PORTS.has(Number(url.port))) return null;
+  const port = Number(url.port || 80);
+  const connection = await asking.connect(port);
+  if (!connection) return null;
+  const target = { ip: asking.ip, port, isSecure: false };
+  const page = await request(connection, encodeRequest(target, `${url.pathname}${url.search}`), DESCRIPTION_MS);
+  connection.close();
+  const field = (name: string) => decodeXml(new RegExp(`<${name}>([^<]{1,200})</${name}>`).exec(page?.body ?? "")?.[1]?.trim() ?? "");
+  const [type, maker, model, number, friendly] = ["deviceType", "manufacturer", "modelName", "modelNumber", "friendlyName"].map(field);
+  if (!type) return null;
+  const device = /InternetGatewayDevice|WANDevice/.test(type) ? "router" : /:Printer:/.test(type) ? "printer" : "";
+  return {
+    claims: claims("upnp", 0.85, { vendor: maker, model: [model, number].filter((text) => text).join(" "), device_type: device }),
+    banner: [`device ${type}`, `manufacturer ${maker}`, `model ${model} ${number}`, `name ${friendly}`].join("\n"),
+  };
+}
+
+function decodeXml(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&apos;", "'").replaceAll("&amp;", "&");
+}
 
 /** @see OASIS WS-Discovery 1.1 section 5.2 */
 const PROBE = '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" xmlns:a="http://schemas.xmlsoap.org/ws/2004/08/addressing" '

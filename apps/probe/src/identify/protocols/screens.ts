@@ -1,7 +1,10 @@
 // Screens from afar: RFB (RFC 6143), RDP's negotiation (MS-RDPBCGR 2.2.1), X11's set-up.
 import { formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
+import type { Connection } from "../connection.ts";
 import { beginsWith, claims, endsLine, learned, printable, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import { encodeInteger, encodeTlv, readTlv } from "./asn1.ts";
+import { decodeNtlmChallenge, encodeNtlmNegotiate, type NtlmNames } from "./ntlm.ts";
 
 const RFB_SECURITY: Readonly<Record<number, string>> = { 1: "none", 2: "VNC", 5: "RA2", 16: "Tight", 18: "TLS", 19: "VeNCrypt", 30: "Apple" };
 
@@ -27,6 +30,15 @@ export const vnc: TcpProtocol = {
   },
 };
 
+const CREDSSP = 2;
+
+/** CredSSP's first message, in which NTLM asks; the answer names the server, and nothing more is said. @see MS-CSSP 2.2.1 */
+async function askNtlmNames(connection: Connection): Promise<NtlmNames | null> {
+  const token = encodeTlv(0x30, encodeTlv(0xa0, encodeTlv(0x04, encodeNtlmNegotiate())));
+  connection.send(encodeTlv(0x30, Buffer.concat([encodeTlv(0xa0, encodeInteger(6)), encodeTlv(0xa1, encodeTlv(0x30, token))])));
+  return decodeNtlmChallenge(await connection.read((bytes) => readTlv(bytes) !== null, SHORT_ANSWER_MS));
+}
+
 /** A connection request that offers TLS and CredSSP. */
 const RDP_REQUEST = Uint8Array.of(3, 0, 0, 19, 14, 0xe0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 3, 0, 0, 0);
 
@@ -45,14 +57,15 @@ export const rdp: TcpProtocol = {
     reader.take(3);
     const chosen = reader.u32le();
     const tls = !reader.failed && kind === 2 && chosen !== 0 ? await connection.startTls({ timeoutMs: 3000, alpn: [] }) : null;
+    const names = tls && chosen === CREDSSP ? await askNtlmNames(connection) : null;
     const security = reader.failed ? "RDP" : kind === 3 ? `refused (${chosen})` : (["RDP", "TLS", "CredSSP"][chosen] ?? "RDSTLS");
     // Offered both, Windows takes CredSSP and has flags of what else it can; xrdp takes TLS and has few.
     const flags = first[12] ?? 0;
     return learned("ms-wbt-server", {
-      claims: kind === 2 && chosen === 2 && flags > 1
-        ? claims("rdp", 0.7, { product: "Microsoft Terminal Services", vendor: "Microsoft", os: "Windows" })
+      claims: names || (kind === 2 && chosen === CREDSSP && flags > 1)
+        ? claims("rdp", 0.7, { product: "Microsoft Terminal Services", vendor: "Microsoft", os: "Windows", os_version: names?.version, hostname: names?.dnsName || names?.computer })
         : kind === 2 && flags < 2 && chosen < 2 ? claims("rdp", 0.7, { product: "xrdp" }) : [],
-      banner: `security: ${security}`,
+      banner: printable([`security: ${security}`, ...(names ? [`computer ${names.computer}`, `domain ${names.domain}`, `version ${names.version}`] : [])].join("\n")),
       tls,
     });
   },
