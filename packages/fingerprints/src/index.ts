@@ -9,6 +9,7 @@ export { readSsdp } from "./evidence/ssdp.ts";
 export { readTcpSignature, type TcpSignature } from "./evidence/tcp-signature.ts";
 export { FingerprintsError } from "./errors.ts";
 export { checkRecogExamples, type ExampleReport, type WrongAnswer } from "./recog/check-examples.ts";
+export { recogClaims } from "./recog/claims.ts";
 export { createRecogDatabase, type RecogDatabase, type RecogMatch } from "./recog/database.ts";
 export { readRecogFile, type RecogFile } from "./recog/read-database.ts";
 export { readRecogFolder } from "./recog/read-folder.ts";

@@ -9,6 +9,7 @@ import { type Configuration, packetsPerSecond } from "../configuration.ts";
 import { createCredentials } from "../credentials/credentials.ts";
 import { createHostDiscovery } from "../discover/host-discovery.ts";
 import { ProbeError } from "../errors.ts";
+import type { OpenIdentification } from "../identify/open.ts";
 import { createHealthAlerts } from "../health/alerts.ts";
 import { createHealthWatch, type HealthWatch } from "../health/health.ts";
 import { createMachineReader } from "../health/machine.ts";
@@ -121,6 +122,8 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [],
     excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
   });
+  let identification: OpenIdentification | null = null;
+  lifecycle.onClose("identification", () => identification?.close());
   const discovery = createHostDiscovery({
     db: database.db, outbox, clock, random, log,
     interfaceFacts: () => lan.facts(),
@@ -142,7 +145,11 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     openScanLink: deps.replay ? null : (excluded, book) => openScanLink({ interface: interfaceName, excluded, random, ...(book ? { book } : {}) }),
     routeTo: async (address) => (deps.replay ? null : packetIo.readRoute(interfaceName, address)),
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
-    identify: async (openPort, signal) => (await import("../identify/identify.ts")).identifyService(openPort, { random }, signal),
+    identify: async (openPort, signal) => {
+      const { openIdentification } = await import("../identify/open.ts");
+      identification ??= openIdentification({ dataDir: configuration.data_dir, random, clock, log });
+      return identification.identify(openPort, signal);
+    },
     deepLook: deps.replay ? null : openDeepLook({ find: deps.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });

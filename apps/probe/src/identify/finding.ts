@@ -53,7 +53,7 @@ export function toFinding(found: {
   const certificate = tls?.certificate ? [{ field: "tls_certificate", value: tls.certificate.sha256, source: "tls" }] : [];
   return {
     service: found.service.slice(0, 64),
-    version: [verdicts.product?.value, verdicts.version?.value].filter((text) => text !== undefined).join(" ").slice(0, 255),
+    version: versionText(verdicts),
     banner: (found.banner ?? "").slice(0, 4096),
     verdicts,
     claims,
@@ -62,6 +62,18 @@ export function toFinding(found: {
     keys: [...(found.keys ?? []).map((key) => ({ ...key, source })), ...certificate],
     tls,
   };
+}
+
+/** A finding of which more is claimed. */
+export function withClaims(finding: ServiceFinding, more: readonly Claim[]): ServiceFinding {
+  if (more.length === 0) return finding;
+  const claims = [...finding.claims, ...more];
+  const verdicts = combineClaims(claims);
+  return { ...finding, claims, verdicts, version: versionText(verdicts) };
+}
+
+function versionText({ product, version }: ServiceFinding["verdicts"]): string {
+  return [product?.value, version?.value].filter((text) => text !== undefined).join(" ").slice(0, 255);
 }
 
 function certificateTexts(tls: TlsSession | null): readonly FindingText[] {
