@@ -92,6 +92,7 @@ export function createNeighbourSearch6(deps: Neighbours6 & {
   const askSilent = async (pass: number) => {
     const visit = createPermutation(Math.max(total, 1), deps.random);
     let place = -echoes.length;
+    rate.askOthers();
     await pump.send((bytes, at) => {
       if (place >= total) return -1;
       place += 1;

@@ -105,6 +105,7 @@ export function createNeighbourSearch(deps: {
   const askSilent = async () => {
     const visit = createPermutation(total, deps.random);
     let place = 0;
+    rate.askOthers();
     await pump.send((bytes, at) => {
       if (place >= total) return -1;
       const index = visit(place);

@@ -128,6 +128,7 @@ export function createRoutedSearch(deps: {
     const count = range.count * wave.length;
     const visit = createPermutation(count, deps.random);
     let place = 0;
+    rate.askOthers();
     await pump.send((bytes, at) => {
       if (place >= count) return -1;
       const question = visit(place);

@@ -4,6 +4,8 @@ export interface ScanRate {
   /** A frame went out that should be answered. */
   sent(): void;
   answered(): void;
+  /** Others are asked from here on, those that stayed silent: that they answer more seldom is no loss. */
+  askOthers(): void;
   /** Looks at what came back of what was sent. Call it often. @param dropped Frames that came and found no room. */
   look(now: number, dropped: () => number): void;
   /** Something was lost for sure: an answer to a repetition, a full queue. */
@@ -48,6 +50,12 @@ export function createScanRate(options: { readonly first: number; readonly most:
     },
     answered() {
       answered += 1;
+    },
+    askOthers() {
+      share = 0;
+      sent = 0;
+      sentBefore = 0;
+      answered = 0;
     },
     look(now, dropped) {
       if (now - windowAt < WINDOW_MS) return;

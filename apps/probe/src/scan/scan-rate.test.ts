@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { createScanRate } from "./scan-rate.ts";
+
+const LIMITS = { first: 20_000, most: 200_000, least: 1000 } as const;
+
+/** Windows of 25 ms in which so many were sent and answered, one after the other. */
+function look(rate: ReturnType<typeof createScanRate>, windows: readonly (readonly [sent: number, answered: number])[], from: number, dropped = 0): number {
+  let now = from;
+  for (const [sent, answered] of windows) {
+    for (let count = 0; count < sent; count += 1) rate.sent();
+    for (let count = 0; count < answered; count += 1) rate.answered();
+    rate.look(now += 25, () => dropped);
+  }
+  return now;
+}
+
+describe("the rate of a scan", () => {
+  test("rises to the most while all answer, and falls when many fewer do", () => {
+    const rate = createScanRate(LIMITS);
+    const at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
+    expect(rate.framesPerSecond).toBeGreaterThan(150_000);
+    look(rate, [[1000, 500], [1000, 500]], at);
+    expect(rate.framesPerSecond).toBeLessThan(130_000);
+  });
+
+  test("does not fall where few answer, and some fewer by chance", () => {
+    const rate = createScanRate(LIMITS);
+    const at = look(rate, Array.from({ length: 6 }, () => [200, 14] as const), 0);
+    const before = rate.framesPerSecond;
+    look(rate, [[200, 9], [200, 8], [200, 12]], at);
+    expect(rate.framesPerSecond).toBeGreaterThanOrEqual(before);
+  });
+
+  test("does not fall when those that stayed silent are asked again", () => {
+    const rate = createScanRate(LIMITS);
+    const at = look(rate, Array.from({ length: 6 }, () => [1000, 800] as const), 0);
+    const before = rate.framesPerSecond;
+    rate.askOthers();
+    look(rate, [[1000, 0], [1000, 0], [1000, 0]], at);
+    expect(rate.framesPerSecond).toBeGreaterThan(Math.min(before, LIMITS.most / 2) * 0.99);
+  });
+
+  test("falls when frames found no room, and never below the least", () => {
+    const rate = createScanRate(LIMITS);
+    look(rate, Array.from({ length: 60 }, () => [100, 0] as const), 0, 5);
+    expect(rate.framesPerSecond).toBe(LIMITS.least);
+  });
+});
