@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, shellEnv, shellQuote, switchLldpdStart } from "./daemons.ts";
+import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, shellEnv, shellQuote, switchLldpdStart, tarpitStart } from "./daemons.ts";
 import type { DebianRoot } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
 import { type HostPlan, isServiceDaemon, LAN, plannedServices, SWITCH_BOX } from "./host-plan.ts";
@@ -42,6 +42,7 @@ export function startHost(plan: HostPlan, hosts: readonly HostPlan[], options: B
   const starts = plan.daemons.map((daemon) => daemonStart(daemon, files));
   if (plan.leasesAs !== undefined) starts.push(dhcpClientStart(files, plan.leasesAs));
   if (plan.lateArpMs !== undefined) starts.push(lateArpStart(files, plan.lateArpMs));
+  if (plan.isTarpit === true) starts.push(tarpitStart(files));
   const before = [...(plan.daemons.some(isServiceDaemon) ? installedPackages(options.packages) : []), ...hostNetwork(plan, options.packages), ...packetFilter(plan, options.packages)];
   return startBox({ name: plan.name, before, starts }, options);
 }
@@ -56,8 +57,10 @@ function installedPackages(packages: DebianRoot): readonly string[] {
 }
 
 function packetFilter(plan: HostPlan, packages: DebianRoot): readonly string[] {
+  const { path, env } = plan.filter === undefined && plan.isTarpit !== true ? { path: "", env: {} } : packages.command("nft");
+  // Its kernel would refuse what the tarpit takes.
+  if (plan.isTarpit === true) return [`${shellEnv(env)}${path} ${shellQuote("table inet lab { chain in { type filter hook input priority 0; meta l4proto tcp drop; }; }")}`];
   if (plan.filter === undefined) return [];
-  const { path, env } = packages.command("nft");
   const ports = plannedServices(plan).filter((service) => service.protocol === "tcp").map((service) => service.port).join(", ");
   const first = plannedServices(plan).find((service) => service.protocol === "tcp")?.port;
   const verdict = { drop: "drop", reject: "reject with tcp reset", limit: "limit rate over 10/second drop", answer: `redirect to :${first}` }[plan.filter];
@@ -76,7 +79,7 @@ function hostNetwork(plan: HostPlan, packages: DebianRoot): readonly string[] {
     const { path, env } = packages.command(name);
     return `${shellEnv(env)}${path}`;
   };
-  const routes = plan.addresses.length > 0 && !plan.addresses.some((address) => address.startsWith(`${LAN.gateway}/`));
+  const routes = plan.addresses.some((address) => !address.includes(":")) && !plan.addresses.some((address) => address.startsWith(`${LAN.gateway}/`));
   return [
     "net=/proc/sys/net",
     /** A late host is found by its ARP answer only: the kernel must neither answer nor say anything by itself. */
@@ -88,6 +91,7 @@ function hostNetwork(plan: HostPlan, packages: DebianRoot): readonly string[] {
     `${tool("ip")} link set lo up`,
     `${tool("ip")} link set eth0 up`,
     ...(routes ? [`${tool("ip")} route add default via ${LAN.gateway}`] : []),
+    ...(plan.network ? [`ip() { ${tool("ip")} "$@"; }`, ...plan.network] : []),
   ];
 }
 

@@ -135,7 +135,8 @@ function logOf(host: HostState, id: string): string {
 
 async function whatIsMissing(host: HostState, log: string, packages: DebianRoot): Promise<string> {
   const { plan } = host;
-  if (plan.lateArpMs !== undefined && !(await readFile(log, "utf8")).includes("answering")) return "what answers ARP for it";
+  const isAnswered = plan.lateArpMs !== undefined || plan.isTarpit === true;
+  if (isAnswered && !(await readFile(log, "utf8")).includes("answering")) return "what answers for it";
   const facts = await lookAt(host, packages);
   if (!facts.up) return "a link that is up";
   if (plan.leasesAs !== undefined && !facts.addresses.some((address) => address.includes("."))) return "a lease";

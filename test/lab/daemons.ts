@@ -134,16 +134,19 @@ export function dhcpClientStart(box: BoxFiles, leasesAs: string | null): DaemonS
 
 /** What answers ARP in the kernel's place, later than kernels do. */
 export function lateArpStart(box: BoxFiles, delayMs: number): DaemonStart {
-  const script = fileURLToPath(new URL("late-arp.ts", import.meta.url));
   const addresses = box.plan.addresses.map((address) => address.split("/")[0] ?? "");
-  return {
-    name: "late-arp",
-    path: process.execPath,
-    args: ["--import", "tsx", "--conditions=@lanthorn/source", script, "eth0", String(delayMs), ...addresses],
-    env: {},
-    files: {},
-    before: [],
-  };
+  return ownProgram("late-arp", ["eth0", String(delayMs), ...addresses]);
+}
+
+/** What takes every connection in the kernel's place. */
+export function tarpitStart(box: BoxFiles): DaemonStart {
+  const [address = ""] = box.plan.addresses;
+  return ownProgram("tarpit", ["eth0", address.split("/")[0] ?? ""]);
+}
+
+function ownProgram(name: string, args: readonly string[]): DaemonStart {
+  const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
+  return { name, path: process.execPath, args: ["--import", "tsx", "--conditions=@lanthorn/source", script, ...args], env: {}, files: {}, before: [] };
 }
 
 function sshd(box: BoxFiles): DaemonStart {

@@ -22,6 +22,10 @@ export interface HostPlan {
   readonly filter?: "drop" | "reject" | "limit" | "answer";
   /** The kernel keeps silent about its addresses, and an answer to an ARP request comes this much later. */
   readonly lateArpMs?: number;
+  /** Every TCP port takes connections and no data. */
+  readonly isTarpit?: boolean;
+  /** Shell lines for its network, behind addresses and routes; `$net` is `/proc/sys/net`. */
+  readonly network?: readonly string[];
 }
 
 export interface Service {

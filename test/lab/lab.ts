@@ -5,6 +5,7 @@ import { type DebianRoot, unpackDebianPackages } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
 import { withFileLock } from "./file-lock.ts";
 import { startGuard } from "./guard.ts";
+import { HARD_HOSTS } from "./hard-hosts.ts";
 import { type HostPlan, HOSTS, isServiceDaemon, LAN, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
 import { filesOf, type LabState, readState, writeState } from "./lab-state.ts";
 import { hostName, isReservedName, namesOf, planOfJoining } from "./names.ts";
@@ -53,9 +54,9 @@ export interface Lab {
 export interface LabOptions {
   /** 1 to 8 of a-z and 0-9; labs of different ids do not meet. */
   readonly id: string;
-  /** Names out of `HOSTS` and `SERVICE_HOSTS`, for a LAN of one's own; `gateway` is needed by those that lease. All of `HOSTS` unless given. */
+  /** Names out of `HOSTS`, `SERVICE_HOSTS` and `HARD_HOSTS`, for a LAN of one's own; `gateway` is needed by those that lease. All of `HOSTS` unless given. */
   readonly hosts?: readonly string[];
-  /** `SERVICE_HOSTS` are on the LAN, too: some 25 kinds of daemons more, whose packages are 150 MB. */
+  /** `SERVICE_HOSTS` and `HARD_HOSTS` are on the LAN, too: some 25 kinds of daemons more, whose packages are 150 MB. */
   readonly large?: boolean;
   /** The lab outlives this process. Otherwise it goes with the process that made it, even when that is killed. */
   readonly keep?: boolean;
@@ -111,7 +112,7 @@ interface Tools {
 async function openTools(options: Pick<LabOptions, "id" | "say">, plans: readonly HostPlan[] = []): Promise<Tools> {
   namesOf(options.id);
   if (process.getuid?.() !== 0) throw new LabError("not-root", "the lab makes network namespaces, which only root may: run it with sudo");
-  const isLarge = plans.some((plan) => plan.daemons.some(isServiceDaemon));
+  const isLarge = plans.some((plan) => plan.daemons.some(isServiceDaemon) || plan.isTarpit === true);
   const names = isLarge ? [...LAB_PACKAGES, ...SERVICE_PACKAGES] : LAB_PACKAGES;
   const packages = await unpackDebianPackages(names, options.say === undefined ? {} : { say: options.say });
   return { packages, network: createNetwork(packages) };
@@ -122,7 +123,7 @@ function locked<T>(id: string, work: () => Promise<T>): Promise<T> {
 }
 
 function choosePlans({ hosts: names, large = false }: Pick<LabOptions, "hosts" | "large">): readonly HostPlan[] {
-  const all = [...HOSTS, ...SERVICE_HOSTS];
+  const all = [...HOSTS, ...SERVICE_HOSTS, ...HARD_HOSTS];
   const unknown = names?.find((name) => !all.some((plan) => plan.name === name));
   if (unknown !== undefined) throw new LabError("unknown-host", `the lab has no plan of a host "${unknown}"`);
   if (names) return all.filter((plan) => names.includes(plan.name));

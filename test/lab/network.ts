@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import type { DebianRoot } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
+import { BRANCH } from "./hard-hosts.ts";
 import { LAN, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
 import { REPOSITORY, type WanState } from "./lab-state.ts";
 import { DEFAULT_LAB_ID, namesOf } from "./names.ts";
@@ -100,6 +101,7 @@ export async function configureProbeBox(network: Network, namespace: string): Pr
     `addr add ${PROBE_BOX.lanAddress6} dev ${PROBE_BOX.lanInterface} nodad`,
     `link set ${PROBE_BOX.lanInterface} up`,
     `route add default via ${LAN.gateway}`,
+    `route add ${BRANCH.subnet} via ${BRANCH.router}`,
   ]);
 }
 

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { HARD_HOSTS } from "./hard-hosts.ts";
 import { HOSTS, plannedServices } from "./host-plan.ts";
 import { SERVICE_DAEMONS, SERVICE_HOSTS } from "./service-hosts.ts";
 import { SERVICE_STARTS } from "./service-starts.ts";
 
-const all = [...HOSTS, ...SERVICE_HOSTS];
+const all = [...HOSTS, ...SERVICE_HOSTS, ...HARD_HOSTS];
 
 test("the larger lab has over forty hosts, each with a name, a MAC and addresses of its own", () => {
   expect(all.length).toBeGreaterThanOrEqual(40);

@@ -9,7 +9,7 @@ import { tryCommand } from "./run-command.ts";
 /** One host as it really is now. */
 export interface LabHost {
   readonly name: string;
-  /** The numerically lowest IPv4 address on its interface. */
+  /** The numerically lowest IPv4 address on its interface; an IPv6 address where it has no other. */
   readonly ip: string;
   readonly mac: string;
   /** What DNS says of `ip`, for a lease what the DHCP server was told; else what its own mDNS says. Without domain; "" if nobody says. */
@@ -100,7 +100,7 @@ function rank(address: { readonly scope: string }): number {
 }
 
 function primary(facts: HostFacts): string | undefined {
-  return facts.addresses.find((address) => !address.includes(":"));
+  return facts.addresses.find((address) => !address.includes(":")) ?? facts.addresses.find((address) => !address.startsWith("fe80:"));
 }
 
 /** Lines of `ss -Hlntu`: protocol, state, two queues, local address with port. The same port in two families is one service. */
@@ -120,6 +120,7 @@ function parseSockets(lines: readonly string[]): readonly Service[] {
  * gets would be evidence to the probe, which must not depend on who looks at the lab.
  */
 async function hostnameOf(ip: string, facts: HostFacts, state: LabState, packages: DebianRoot): Promise<string> {
+  if (ip.includes(":")) return "";
   const byDns = await reverseLookup(ip, LAN.dnsServer, state, packages);
   if (byDns !== "" || !facts.services.some((service) => service.port === 5353)) return byDns;
   return reverseLookup(ip, `${ip}:5353`, state, packages);

@@ -13,7 +13,7 @@ import { bothExclusions } from "./exclusions.ts";
 import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
-import { startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
+import { type Remark, startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
 import { type BegunScan, createScansStore } from "./scans-store.ts";
 
 /** Scans that people ask for, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
@@ -45,6 +45,8 @@ interface Running {
   untoldHosts: EventData<"scan_results">["hosts"];
   untoldPorts: ProbeEvent[];
   readonly routed: RoutedHosts;
+  /** Remarks whose device is not known yet. */
+  unplaced: Remark[];
   /** How it is to end when its sweep is aborted. */
   ending: { readonly type: "scan_cancelled" } | { readonly type: "scan_failed"; readonly reason: string } | null;
   progress: number;
@@ -112,6 +114,7 @@ export function createScans(deps: {
     scan.progress = Math.max(scan.progress, scan.work.progress);
     const isDue = scan.progress - scan.told.progress >= PROGRESS_STEP || at - scan.told.at >= PROGRESS_AT_LEAST_MS;
     const events = takeResults(scan);
+    scan.unplaced = scan.unplaced.filter((remark) => !deps.facts.noteRole(remark));
     // Behind its end, only what came late.
     if (isDue && running.get(scan.begun.scan_id) === scan) {
       scan.told = { progress: scan.progress, at };
@@ -151,7 +154,7 @@ export function createScans(deps: {
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
     const found = {
-      hostsUp: 0, routed: createRoutedHosts({ clock }), open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
+      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
     const learn = (ip: string, facts: readonly SaidFact[]) => {
       deps.facts.noteAt(ip, facts);
@@ -179,7 +182,7 @@ export function createScans(deps: {
         scan.untoldHosts.push({ ip, mac: "", port_counts: counts });
       },
       remark(remark) {
-        deps.facts.noteRole(remark);
+        scan.unplaced.push(remark);
         scan.untoldPorts.push({ type: "scan_remark", occurred_at: now(), data: { ...remark, scan_id: begun.scan_id } });
       },
     });

@@ -12,8 +12,11 @@ export interface FactsTaker {
   note(host: Host, facts: readonly SaidFact[]): void;
   /** To whoever is online at an address. */
   noteAt(ip: string, facts: readonly SaidFact[]): void;
-  /** What a scan found a device to be for others: it becomes evidence of whoever has the MAC, or the address. */
-  noteRole(who: { readonly mac: string; readonly ip: string; readonly code: string }): void;
+  /**
+   * What a scan found a device to be for others: it becomes evidence of whoever has the MAC, or the address.
+   * @returns Whether that is anybody: who has just answered may not be in the table yet.
+   */
+  noteRole(who: { readonly mac: string; readonly ip: string; readonly code: string }): boolean;
 }
 
 /** It was tried: nobody else would have answered so. */
@@ -54,7 +57,9 @@ export function createFactsTaker(deps: { readonly table: HostTable; readonly tel
     noteRole({ mac, ip, code }) {
       const bytes = parseMac(mac);
       const byMac = bytes ? table.byMac(macKey(bytes)) : undefined;
-      for (const host of byMac ? [byMac] : onlineAt(ip)) note(host, [{ field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE }]);
+      const hosts = byMac ? [byMac] : onlineAt(ip);
+      for (const host of hosts) note(host, [{ field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE }]);
+      return hosts.length > 0;
     },
   };
 }
