@@ -1,7 +1,7 @@
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely } from "kysely";
 import { addressKey } from "../../apps/collector/src/db/address-key.ts";
-import { insertMany } from "../../apps/collector/src/db/insert-many.ts";
+import { insertMany } from "../../apps/collector/src/db/write-many.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 
 /** In one transaction: large enough that commits cost nothing, small enough to keep in memory. */

@@ -9,7 +9,7 @@ import Sqlite from "better-sqlite3";
 import { type Migration, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testLocation } from "../testing/database.ts";
-import { insertMany } from "./insert-many.ts";
+import { insertMany } from "./write-many.ts";
 import type { PostgresLocation } from "./location.ts";
 import { MIGRATIONS } from "./migrations/table.ts";
 import { type MovedTable, moveDatabase } from "./move.ts";

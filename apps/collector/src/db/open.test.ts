@@ -5,7 +5,7 @@ import type { Migration } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testLocation } from "../testing/database.ts";
 import { addressKey } from "./address-key.ts";
-import { insertMany } from "./insert-many.ts";
+import { insertMany } from "./write-many.ts";
 import { MIGRATIONS } from "./migrations/table.ts";
 import { openDatabase } from "./open.ts";
 
@@ -95,14 +95,6 @@ describe("the database", () => {
     expect(await counts()).toEqual([[0, 2], [1, 2]]);
     await db.deleteFrom("devices").where("id", "in", ["1", "3", "5"]).execute();
     expect(await counts()).toEqual([[0, 1], [1, 0]]);
-    await close();
-  });
-
-  test.each([0, 1, 9, 10, 111, 1234])("inserts %i rows, each once", async (count) => {
-    const { db, reads, close } = await open();
-    await insertMany(db, "revoked_tokens", Array.from({ length: count }, (_, index) => ({ jti: `${index}`, tenant_id: "t", expires_at: AT })));
-    const rows = await reads.selectFrom("revoked_tokens").select("jti").execute();
-    expect(rows.map(({ jti }) => jti).toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: count }, (_, index) => `${index}`));
     await close();
   });
 });

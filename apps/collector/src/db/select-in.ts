@@ -1,7 +1,7 @@
 import { type Expression, sql, type SqlBool } from "kysely";
 
 /** Sizes of `in (…)` lists: a list is filled up to the next one with its first value, so that few statements are prepared. */
-const LIST_SIZES = [1, 8, 64, 512] as const;
+const LIST_SIZES = [1, 8, 32, 64, 128, 256, 512] as const;
 
 /** Calls `select` with the values in lists of fixed sizes, and joins what comes back. */
 export async function selectIn<V, R>(values: readonly V[], select: (list: readonly V[]) => Promise<readonly R[]>): Promise<R[]> {

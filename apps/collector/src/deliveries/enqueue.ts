@@ -1,7 +1,7 @@
 import { CALLING_EVENTS } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Selectable, Transaction } from "kysely";
-import { insertMany } from "../db/insert-many.ts";
+import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 import type { AppendedBatch } from "../events/log.ts";
 import { typesOf, webhookEventOf } from "./payload.ts";

@@ -1,6 +1,6 @@
 import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { afterEach, expect, test } from "vitest";
-import { insertMany } from "../db/insert-many.ts";
+import { insertMany } from "../db/write-many.ts";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { newDelivery } from "./enqueue.ts";
 import { createDeliverySweep } from "./sweep.ts";

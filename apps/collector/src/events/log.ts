@@ -1,7 +1,7 @@
 import { EVENTS, type EventType } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely, Transaction } from "kysely";
-import { insertMany } from "../db/insert-many.ts";
+import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 
 /** An event that is about to be written down. `data` is what the contract's EVENTS says for the type, already checked. */

@@ -1,5 +1,5 @@
 import type { Transaction } from "kysely";
-import { insertMany } from "../db/insert-many.ts";
+import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 import { partsOf } from "./merge-records.ts";
 import { type DeviceRecord, PART_TABLES, type PartRow, type PartTable } from "./record.ts";

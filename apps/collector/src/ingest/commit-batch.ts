@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { insertMany } from "../db/insert-many.ts";
+import { insertMany, upsertMany } from "../db/write-many.ts";
 import { lockSites } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import { selectIn } from "../db/select-in.ts";
@@ -8,7 +8,6 @@ import type { Merges } from "../identity/merges.ts";
 import { type AppliedBatch, applyBatches, type FreshBatch } from "./apply-batches.ts";
 import { groupBy } from "./group-by.ts";
 import type { Delivered, ProbeSite, RawEvent, ReadBatch } from "./read-batch.ts";
-import { upsertMany } from "./write-rows.ts";
 
 /** How far the queue is committed now, and what was done to get there. */
 export interface Committed {

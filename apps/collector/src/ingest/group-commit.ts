@@ -16,7 +16,7 @@ export interface GroupCommit {
 }
 
 /** In one transaction: some ten milliseconds, in which everybody else waits. A batch of 500 events is one by itself. */
-const MOST = { batches: 64, events: 1000 };
+const MOST = { batches: 500, events: 1000 };
 
 interface Waiting {
   readonly delivery: Delivered;

@@ -1,9 +1,8 @@
 import type { Kysely } from "kysely";
-import { insertMany } from "../db/insert-many.ts";
+import { insertMany, updateMany, upsertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "./devices-draft.ts";
 import type { WorkingSet } from "./working-set.ts";
-import { updateDevices, upsertMany } from "./write-rows.ts";
 
 /** Writes what batches changed at their sites, table by table, parents first: one statement serves all sites. */
 export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly WorkingSet[]): Promise<void> {
@@ -17,7 +16,7 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
     }))));
   const known = sets.flatMap(({ devices }) => [...devices.values()].filter(({ isNew }) => !isNew));
   for (const group of Object.keys(COLUMN_GROUPS) as ColumnGroup[]) {
-    await updateDevices(trx, known.filter(({ changed }) => changed.has(group)).map((device) => columnsOf(device, group)));
+    await updateMany(trx, "devices", known.filter(({ changed }) => changed.has(group)).map((device) => columnsOf(device, group)));
   }
   await upsertMany(trx, "interfaces", { key: ["site_id", "mac"], update: ["vendor"] }, sets.flatMap((set) => [...set.interfaces.values()]));
   await upsertMany(

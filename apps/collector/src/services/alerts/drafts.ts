@@ -1,7 +1,7 @@
 import type { AlertEvidence, Severity } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Selectable, Transaction } from "kysely";
-import { insertMany } from "../../db/insert-many.ts";
+import { insertMany } from "../../db/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";

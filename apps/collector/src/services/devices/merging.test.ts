@@ -2,7 +2,7 @@ import { type AuditRecord, DeviceProfile, SimilarDevices } from "@lanthorn/contr
 import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
 import { assert, asyncProperty, nat, record } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { insertMany } from "../../db/insert-many.ts";
+import { insertMany } from "../../db/write-many.ts";
 import { PART_TABLES, type PartRow, type PartTable } from "../../identity/record.ts";
 import { anyDevice } from "../../identity/testing/records.ts";
 import { type Answer, startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import { insertMany } from "../../db/insert-many.ts";
+import { insertMany } from "../../db/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
 import { newDelivery } from "../../deliveries/enqueue.ts";
 import { typesOf, webhookEventOf } from "../../deliveries/payload.ts";

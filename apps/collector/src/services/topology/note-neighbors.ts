@@ -1,8 +1,8 @@
 import type { EventData, EventType, NeighborProtocol } from "@lanthorn/contract";
 import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { upsertMany } from "../../db/write-many.ts";
 import type { StoredEvent } from "../../events/log.ts";
-import { upsertMany } from "../../ingest/write-rows.ts";
 import { noteSwitches } from "./note-switches.ts";
 
 type NeighborRow = Selectable<Schema["neighbors"]>;
