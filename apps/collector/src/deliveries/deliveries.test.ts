@@ -28,7 +28,7 @@ describe("a delivery", () => {
     });
     expect(got.headers["x-service-signature"]).toBe(`sha256=${createHmac("sha256", "a secret of mine").update(got.body).digest("hex")}`);
     expect(got.headers["webhook-id"]).toBe(event.id);
-    const [delivery] = await eventually("kept", async () => (await deliveriesOf(stack, tenant, id, "?status=delivered")).data);
+    const delivery = await eventually("kept", async () => (await deliveriesOf(stack, tenant, id, "?status=delivered")).data[0]);
     expect(delivery).toMatchObject({
       event_id: event.id, event: "device.offline", attempt: 1, status: "delivered", status_code: 204, error: null, next_attempt_at: null,
     });

@@ -3,9 +3,12 @@ import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtim
 import type { Kysely } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
+import { updateMany } from "../db/write-many.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Lease } from "../replicas/lease.ts";
+import { groupBy } from "./group-by.ts";
 import { type KnownProbe, type ProbesStore, setDevicesUnknown } from "./probes-store.ts";
+import { createTogether } from "./together.ts";
 
 /** Knows which probes are there, and says so once when one falls silent or comes back. */
 export interface PresenceWatch {
@@ -43,7 +46,7 @@ const SHARE_EVERY_MS = 5000;
 
 export function createPresenceWatch(deps: {
   readonly db: Kysely<Schema>;
-  readonly probes: Pick<ProbesStore, "listOnline" | "setHeard">;
+  readonly probes: Pick<ProbesStore, "hold" | "listOnline" | "setHeard">;
   readonly log: EventLog;
   readonly published: (tenantId: string, fromSeq: number) => void;
   /** Whether messages can reach this process; while they cannot, no probe is to blame. */
@@ -95,23 +98,35 @@ export function createPresenceWatch(deps: {
     deps.published(probe.tenantId, appended.fromSeq);
   };
 
-  const welcome = async (probe: KnownProbe, at: string) => {
-    const appended = await db.transaction().execute(async (trx) => {
-      // Written before it is read: of two processes that hear it at once, one says that it is back.
-      const before = await trx.updateTable("probes").set((eb) => ({ state: eb.ref("state") })).where("id", "=", probe.probeId)
-        .where("revoked_at", "is", null).returning(["state", "silent_since"]).executeTakeFirst();
-      if (!before) return null;
-      await trx.updateTable("probes").set({ state: "online", silent_since: null, last_heard_at: at }).where("id", "=", probe.probeId)
-        .execute();
-      if (before.state !== "silent") return null;
-      const data: EventData<"probe_returned"> = { name: probe.name, silent_since: before.silent_since ?? at };
-      return deps.log.append(trx, probe.tenantId, [eventOf(probe, "probe_returned", at, data)]);
+  /** After a broker was away all come back together. */
+  const welcomeAll = createTogether<KnownProbe, never>(async (asked) => {
+    const at = toInstant(clock.now());
+    const returned = await db.transaction().execute(async (trx) => {
+      const held = await deps.probes.hold(trx, [...asked.keys()]);
+      // Another process may have heard them too: of two, one says that they are back.
+      const news = held.filter(({ state }) => state !== "online");
+      await updateMany(trx, "probes", news.map(({ probeId: id }) => ({ id, state: "online", silent_since: null, last_heard_at: at })));
+      const silent = [...groupBy(news.filter(({ state }) => state === "silent"), ({ tenantId }) => tenantId)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const appended: { readonly probes: readonly KnownProbe[]; readonly fromSeq: number }[] = [];
+      for (const [tenantId, probes] of silent) {
+        const events = probes.map((probe) => {
+          const data: EventData<"probe_returned"> = { name: probe.name, silent_since: probe.silentSince ?? at };
+          return eventOf(probe, "probe_returned", at, data);
+        });
+        appended.push({ probes, ...(await deps.log.append(trx, tenantId, events)) });
+      }
+      return appended;
     });
-    watch(probe, at);
-    if (!appended) return;
-    deps.logger.info({ probe_id: probe.probeId, name: probe.name }, "a probe is heard again");
-    deps.published(probe.tenantId, appended.fromSeq);
-  };
+    for (const probe of asked.values()) {
+      watch(probe, at);
+      unwritten.set(probe.probeId, at);
+    }
+    for (const { probes, fromSeq } of returned) {
+      for (const { probeId, name } of probes) deps.logger.info({ probe_id: probeId, name }, "a probe is heard again");
+      deps.published((probes[0] as KnownProbe).tenantId, fromSeq);
+    }
+    return new Map<string, never>();
+  });
 
   const judge = async (entry: Watched) => {
     try {
@@ -183,7 +198,7 @@ export function createPresenceWatch(deps: {
     async heard(probe) {
       const at = toInstant(clock.now());
       const entry = online.get(probe.probeId);
-      if (!entry || probe.state === "silent") return welcome(probe, at);
+      if (!entry || probe.state === "silent") return void (await welcomeAll(probe.probeId, probe));
       entry.deadline = clock.monotonic() + silentAfterMs;
       entry.lastHeardAt = at;
       if (clock.monotonic() - entry.writtenAt < writeEveryMs) return undefined;

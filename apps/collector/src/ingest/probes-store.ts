@@ -1,7 +1,9 @@
 import type { Kysely, Transaction } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
+import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import { selectIn } from "../db/select-in.ts";
+import { updateMany } from "../db/write-many.ts";
 import type { ProbeSite } from "./read-batch.ts";
 import { createTogether } from "./together.ts";
 
@@ -31,6 +33,8 @@ export interface ProbesStore {
   listOnline(): Promise<readonly KnownProbe[]>;
   /** Those of a site, or of these ids, that are not revoked. */
   listOf(whom: { readonly siteId: string } | { readonly probeIds: readonly string[] }): Promise<readonly KnownProbe[]>;
+  /** Holds those of these that are not revoked until the transaction ends, in one order in all processes, so that no two wait for each other. */
+  hold(trx: Transaction<Schema>, probeIds: readonly string[]): Promise<readonly KnownProbe[]>;
   /** @param times Probe → when it was heard. */
   setHeard(times: ReadonlyMap<string, string>): Promise<void>;
   setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
@@ -40,12 +44,31 @@ export interface ProbesStore {
 
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
   const { db, reads } = deps;
+  const lookUp = createTogether<null, KnownProbe>(async (asked) => {
+    const rows = await selectIn([...asked.keys()], (list) =>
+      reads.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).execute());
+    return new Map(rows.map((row) => [row.id, toKnown(row)]));
+  });
+  const hold: ProbesStore["hold"] = async (trx, probeIds) => (await selectIn(probeIds.toSorted(), (list) => {
+    const query = trx.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).orderBy("id");
+    return (hasRowLocks(trx) ? query.forNoKeyUpdate() : query).execute();
+  })).map(toKnown);
+  /** Sets what `change` says of those that are there, of all that are asked for at the same time by one statement. */
+  const setTogether = <V>(change: (value: V, probe: KnownProbe) => Readonly<Record<string, string>> | null) =>
+    createTogether<V, never>(async (asked) => {
+      await db.transaction().execute(async (trx) => {
+        const rows = (await hold(trx, [...asked.keys()])).map((probe) => ({ id: probe.probeId, set: change(asked.get(probe.probeId) as V, probe) }));
+        await updateMany(trx, "probes", rows.flatMap(({ id, set }) => (set ? [{ id, ...set }] : [])));
+      });
+      return new Map<string, never>();
+    });
+  const setRun = setTogether<{ readonly runId: string; readonly version: string }>(({ runId, version }, known) =>
+    (known.runId === runId ? null : { run_id: runId, version }));
+  const setHealth = setTogether<{ readonly version: string; readonly json: string }>(({ version, json }) => ({ health: json, version }));
+  const setHeardOne = setTogether<string>((at, { lastHeardAt }) => (lastHeardAt === null || lastHeardAt < at ? { last_heard_at: at } : null));
   return {
-    find: createTogether(async (ids) => {
-      const rows = await selectIn(ids, (list) =>
-        reads.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).execute());
-      return new Map(rows.map((row) => [row.id, toKnown(row)]));
-    }),
+    find: (probeId) => lookUp(probeId, null),
+    hold,
     async listOnline() {
       return (await reads.selectFrom("probes").select(COLUMNS).where("state", "=", "online").where("revoked_at", "is", null)
         .execute()).map(toKnown);
@@ -55,22 +78,9 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       if ("siteId" in whom) return (await query.where("site_id", "=", whom.siteId).execute()).map(toKnown);
       return whom.probeIds.length === 0 ? [] : (await query.where("id", "in", whom.probeIds).execute()).map(toKnown);
     },
-    async setHeard(times) {
-      if (times.size === 0) return;
-      await db.transaction().execute(async (trx) => {
-        // In one order in all processes, so that no two wait for each other.
-        for (const [id, at] of [...times].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-          await trx.updateTable("probes").set({ last_heard_at: at }).where("id", "=", id)
-            .where((eb) => eb.or([eb("last_heard_at", "is", null), eb("last_heard_at", "<", at)])).execute();
-        }
-      });
-    },
-    async setRun(probeId, { runId, version }) {
-      await db.updateTable("probes").set({ run_id: runId, version }).where("id", "=", probeId).execute();
-    },
-    async setHealth(probeId, { version, json }) {
-      await db.updateTable("probes").set({ health: json, version }).where("id", "=", probeId).execute();
-    },
+    setHeard: async (times) => void (await Promise.all([...times].map(([probeId, at]) => setHeardOne(probeId, at)))),
+    setRun: async (probeId, run) => void (await setRun(probeId, run)),
+    setHealth: async (probeId, health) => void (await setHealth(probeId, health)),
     addRefused: (probeId, counts) => db.transaction().execute(async (trx) => {
       // Written before it is read: another process waits here.
       const row = await trx.updateTable("probes").set((eb) => ({ refused: eb.ref("refused") })).where("id", "=", probeId)

@@ -1,31 +1,31 @@
 import { expect, test } from "vitest";
 import { createTogether } from "./together.ts";
 
-test("what is asked while a question is under way is asked together, after it", async () => {
-  const asked: (readonly string[])[] = [];
-  const answer: (() => void)[] = [];
-  const find = createTogether(async (keys) => {
-    asked.push(keys);
-    await new Promise<void>((resolve) => answer.push(resolve));
-    return new Map(keys.filter((key) => key !== "unknown").map((key) => [key, `${key}!`]));
+test("what is asked while work is under way is done together, after it", async () => {
+  const asked: (readonly (readonly [string, number])[])[] = [];
+  const done: (() => void)[] = [];
+  const find = createTogether<number, string>(async (values) => {
+    asked.push([...values]);
+    await new Promise<void>((resolve) => done.push(resolve));
+    return new Map([...values.keys()].filter((key) => key !== "unknown").map((key) => [key, `${key}!`]));
   });
-  const first = [find("a"), find("b"), find("a")];
-  await expect.poll(() => asked).toEqual([["a", "b"]]);
-  const second = [find("a"), find("unknown")];
-  answer[0]?.();
+  const first = [find("a", 1), find("b", 2), find("a", 3)];
+  await expect.poll(() => asked).toEqual([[["a", 3], ["b", 2]]]);
+  const second = [find("a", 4), find("unknown", 5)];
+  done[0]?.();
   expect(await Promise.all(first)).toEqual(["a!", "b!", "a!"]);
-  await expect.poll(() => asked).toEqual([["a", "b"], ["a", "unknown"]]);
-  answer[1]?.();
+  await expect.poll(() => asked[1]).toEqual([["a", 4], ["unknown", 5]]);
+  done[1]?.();
   expect(await Promise.all(second)).toEqual(["a!", null]);
 });
 
-test("a question that fails fails those who asked, and nobody after them", async () => {
+test("work that fails fails those who asked for it, and nobody after them", async () => {
   let calls = 0;
-  const find = createTogether((keys) => {
+  const find = createTogether<null, number>((asked) => {
     calls += 1;
-    return calls === 1 ? Promise.reject(new Error("away")) : Promise.resolve(new Map(keys.map((key) => [key, calls])));
+    return calls === 1 ? Promise.reject(new Error("away")) : Promise.resolve(new Map([...asked.keys()].map((key) => [key, calls])));
   });
-  const results = await Promise.allSettled([find("a"), find("b")]);
+  const results = await Promise.allSettled([find("a", null), find("b", null)]);
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  expect(await find("a")).toBe(2);
+  expect(await find("a", null)).toBe(2);
 });

@@ -1,30 +1,32 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 /**
- * Makes of a question about many things one about a single thing: what is asked in one turn of the event loop, or while an earlier
- * question is under way, is asked together. Each answer is to a question that was put after it was asked for.
- * @param ask Told no key twice.
- * @returns Null for what there is no answer to. Rejects as `ask` does.
+ * Makes one piece of work of many: what is asked in one turn of the event loop, or while earlier work is under way, is done together,
+ * begun after it was asked for. Of one key, the value given last counts.
+ * @param work Told what was asked for, by key.
+ * @returns Null for a key of which `work` says nothing. Rejects as `work` does.
  */
-export function createTogether<T>(ask: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>): (key: string) => Promise<T | null> {
-  let waiting = new Set<string>();
-  let next: Promise<ReadonlyMap<string, T>> | null = null;
+export function createTogether<V, R>(
+  work: (asked: ReadonlyMap<string, V>) => Promise<ReadonlyMap<string, R>>,
+): (key: string, value: V) => Promise<R | null> {
+  let waiting = new Map<string, V>();
+  let next: Promise<ReadonlyMap<string, R>> | null = null;
   let current: Promise<unknown> = Promise.resolve();
 
-  const askNext = async (before: Promise<unknown>) => {
+  const workNext = async (before: Promise<unknown>) => {
     await Promise.all([before, nextTurn()]);
-    const keys = [...waiting];
-    waiting = new Set();
+    const asked = waiting;
+    waiting = new Map();
     next = null;
-    return ask(keys);
+    return work(asked);
   };
-  return async (key) => {
-    waiting.add(key);
+  return async (key, value) => {
+    waiting.set(key, value);
     if (next === null) {
-      next = askNext(current);
+      next = workNext(current);
       current = next.catch(() => {});
     }
-    const answers = await next;
-    return answers.get(key) ?? null;
+    const results = await next;
+    return results.get(key) ?? null;
   };
 }
