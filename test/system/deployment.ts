@@ -30,12 +30,14 @@ export async function startCollector(options: {
   readonly host: string;
   readonly httpPort?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** Its configuration, in TOML. */
+  readonly file?: string;
   /** A command that becomes the daemon; see `DaemonOptions`. */
   readonly through?: readonly string[];
 }): Promise<Collector> {
   const daemon = await startDaemon({
     script: COLLECTOR,
-    args: ["run"],
+    args: ["run", ...(options.file === undefined ? [] : ["--config", options.file])],
     env: {
       LANTHORN_DATA_DIR: options.dataDir,
       LANTHORN_HTTP_PORT: String(options.httpPort ?? 0),

@@ -139,7 +139,14 @@ describe.skipIf(!canMakeLabs())("a probe and a collector", () => {
     await waitFor("health that tells", 60_000, async () => ((await health()).parts["ingest"]?.status === "degraded" ? true : null));
     expect((await fetch(`${collector.url}/health`)).status).toBe(503);
     await says("events that wait", ({ queue }) => queue.events > 0);
+    expect((await health()).parts["disk"]).toMatchObject({ status: "degraded", detail: expect.stringMatching(/^0\.0 of /) as string });
+    await expect(collector.rest.createSite("crowded")).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE", status: 503, details: { reason: "disk-full" },
+    });
+    // What only reads goes on.
+    expect((await collector.rest.listSites()).data.length).toBeGreaterThan(0);
     disks.collector.free();
+    expect((await waitFor("a write that is taken", 30_000, () => collector.rest.createSite("crowded"))).name).toBe("crowded");
     await isKnown(mac, 60_000);
     await waitFor("health that is good again", 30_000, async () => ((await health()).parts["ingest"]?.status === "ok" ? true : null));
     expect(isAlive()).toBe(true);

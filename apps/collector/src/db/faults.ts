@@ -21,3 +21,11 @@ export function isAway(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return code === "database-unreachable" || (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && AWAY.some((fault) => code.startsWith(fault)));
 }
+
+/** SQLite on a full disk, also where its shared memory cannot grow; PostgreSQL's `disk_full`. */
+const FULL: ReadonlySet<unknown> = new Set(["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100"]);
+
+/** Whether there is no room for what was to be written. */
+export function isFull(error: unknown): boolean {
+  return FULL.has((error as { readonly code?: unknown }).code);
+}

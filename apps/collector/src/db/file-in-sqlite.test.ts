@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isFull } from "./faults.ts";
 import { openDatabase } from "./open.ts";
 
 let directory = "";
@@ -28,6 +29,19 @@ describe("a database file", () => {
     writeFileSync(file, "something else".repeat(1000));
     await expect(openDatabase({ file })).rejects.toMatchObject({ code: "database-unreadable", message: expect.stringContaining(file) as string });
     await expect(openDatabase({ file: join(directory, "no", "such") })).rejects.toMatchObject({ code: "database-unreadable" });
+  });
+
+  test("that has no room for what is written says so itself, and takes what comes when there is room again", async () => {
+    const { db, close } = await openDatabase({ file });
+    const { rows: [pages] } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
+    await sql`pragma max_page_count = ${sql.lit(pages?.page_count ?? 0)}`.execute(db);
+    const add = (id: string, name: string) => db.transaction().execute((trx) => trx.insertInto("tenants").values({ id, name, created_at: AT }).execute());
+    const refused = await add("full", "x".repeat(1_000_000)).catch((error: unknown) => error);
+    expect([(refused as { readonly code?: unknown }).code, isFull(refused)]).toEqual(["SQLITE_FULL", true]);
+    await sql`pragma max_page_count = 1000000`.execute(db);
+    await add("later", "x".repeat(1_000_000));
+    expect((await db.selectFrom("tenants").select("id").execute()).map(({ id }) => id)).toEqual(["later"]);
+    await close();
   });
 
   test("keeps two transactions apart though their statements take turns", async () => {

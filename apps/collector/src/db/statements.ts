@@ -51,12 +51,15 @@ function keepStatements(connection: Sqlite.Database): SqliteDatabase {
   };
 }
 
+const NOTHING_DONE = { changes: 0, lastInsertRowid: 0 } as const;
+
 function statement(connection: Sqlite.Database, text: string): SqliteStatement {
   const prepared = connection.prepare<[readonly unknown[]]>(text);
   return {
     reader: prepared.reader,
     all: (parameters) => prepared.all(parameters),
-    run: (parameters) => prepared.run(parameters),
+    // On a full disk SQLite has undone the transaction itself; a second time is an error that would hide the first one.
+    run: (parameters) => (text === "rollback" && !connection.inTransaction ? NOTHING_DONE : prepared.run(parameters)),
     iterate: (parameters) => prepared.iterate(parameters),
   };
 }

@@ -8,7 +8,7 @@ import { matchedRoutes } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { MeasureRequest } from "../metrics/metrics.ts";
-import { isAway } from "../db/faults.ts";
+import { isAway, isFull } from "../db/faults.ts";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
@@ -215,5 +215,10 @@ function toApiError(error: Error): ApiError {
     return new ApiError("BAD_REQUEST", message, { details: [{ path: "", message }], cause: error });
   }
   if (isAway(error)) return new ApiError("SERVICE_UNAVAILABLE", "the database cannot be reached now; try again", { cause: error });
+  if (isFull(error)) {
+    return new ApiError(
+      "SERVICE_UNAVAILABLE", "the collector's disk is full: nothing can be written", { details: { reason: "disk-full" }, cause: error },
+    );
+  }
   return new ApiError("INTERNAL_ERROR", "something failed here; the log tells what, under the request id", { cause: error });
 }
