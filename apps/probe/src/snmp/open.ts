@@ -3,7 +3,10 @@ import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
 import { askDatagram } from "../identify/datagrams.ts";
 import type { SwitchWatch, SwitchWatchDeps } from "./switch-watch.ts";
 
-/** The daemon's part that asks switches. What speaks SNMP is loaded when there is somebody to ask. @param deps.excluded As text, asked each time. */
+/**
+ * The daemon's part that asks switches. What speaks SNMP is loaded when there is somebody to ask.
+ * @param deps.excluded As text, asked each time.
+ */
 export function openSwitches(deps: Omit<SwitchWatchDeps, "isExcluded" | "ask"> & { readonly excluded: () => readonly string[] }): SwitchWatch {
   const isExcluded = (ip: string) => {
     const parsed = parsePrefixes(deps.excluded());
@@ -13,7 +16,8 @@ export function openSwitches(deps: Omit<SwitchWatchDeps, "isExcluded" | "ask"> &
   };
   let watch: Promise<SwitchWatch> | null = null;
   let isClosed = false;
-  const hasSomebody = () => [...deps.devices, ...deps.credentials.namedHosts(), ...deps.announced()].some((ip) => deps.credentials.forHost(ip).length > 0);
+  const possible = () => [...deps.devices, ...deps.credentials.namedHosts(), ...deps.announced()];
+  const hasSomebody = () => possible().some((ip) => deps.credentials.forHost(ip).length > 0);
   const pollNow = async () => {
     if (isClosed || (!watch && !hasSomebody())) return;
     watch ??= import("./switch-watch.ts").then(({ createSwitchWatch }) => createSwitchWatch({ ...deps, isExcluded, ask: askDatagram }));

@@ -5,8 +5,8 @@ import {
 
 export const PDU = { get: 0xa0, getNext: 0xa1, response: 0xa2, getBulk: 0xa5, report: 0xa8 } as const;
 
-/** Tags of values; the three last say that there is none. */
-export const TAG = { integer: 0x02, octets: 0x04, objectIdentifier: 0x06, address: 0x40, noSuchObject: 0x80, noSuchInstance: 0x81, endOfMibView: 0x82 } as const;
+/** Tags of values; from `noSuchObject` to `endOfMibView` they say that there is none. */
+export const TAG = { integer: 0x02, octets: 0x04, objectIdentifier: 0x06, noSuchObject: 0x80, endOfMibView: 0x82 } as const;
 
 export interface Binding {
   /** Numbers with dots. */

@@ -26,7 +26,8 @@ export async function readLldpNeighbors(table: ReadColumn, names: ReadonlyMap<nu
   const chassis = await table(REMOTE.chassis);
   if (chassis.size === 0) return [];
   const [chassisKinds, ports, portKinds] = [await table(REMOTE.chassisKind), await table(REMOTE.port), await table(REMOTE.portKind)];
-  const [portTexts, systems, descriptions, enabled] = [await table(REMOTE.portDescription), await table(REMOTE.name), await table(REMOTE.description), await table(REMOTE.enabled)];
+  const [portTexts, systems] = [await table(REMOTE.portDescription), await table(REMOTE.name)];
+  const [descriptions, enabled] = [await table(REMOTE.description), await table(REMOTE.enabled)];
   const addresses = addressesOf([...(await table(REMOTE_ADDRESS)).keys()]);
   const [localIds, localTexts] = [await table(LOCAL_PORT.id), await table(LOCAL_PORT.description)];
   const all = new Set(names.values());
@@ -59,8 +60,8 @@ export async function readCdpNeighbors(table: ReadColumn, names: ReadonlyMap<num
     const bits = (capabilities.get(index)?.value ?? new Uint8Array()).subarray(0, 4).reduce((sum, byte) => ((sum << 8) | byte) >>> 0, 0);
     const facts = cdpFacts({
       version: 2, ttlSeconds: 0, checksum: 0, items: [
-        { kind: "device-id", text: textOf(device) }, { kind: "port-id", text: textOf(ports.get(index)) }, { kind: "platform", text: textOf(platforms.get(index)) },
-        { kind: "version", text: textOf(versions.get(index)) }, { kind: "capabilities", bits },
+        { kind: "device-id", text: textOf(device) }, { kind: "port-id", text: textOf(ports.get(index)) },
+        { kind: "platform", text: textOf(platforms.get(index)) }, { kind: "version", text: textOf(versions.get(index)) }, { kind: "capabilities", bits },
       ],
     });
     const address = numberOf(addressKinds.get(index)) === IP_KIND ? addresses.get(index)?.value : undefined;

@@ -30,9 +30,15 @@ export interface SwitchTables {
 
 const SYSTEM = { description: "1.3.6.1.2.1.1.1.0", object: "1.3.6.1.2.1.1.2.0", name: "1.3.6.1.2.1.1.5.0" } as const;
 /** RFC 2863. */
-const IF = { description: "1.3.6.1.2.1.2.2.1.2", mac: "1.3.6.1.2.1.2.2.1.6", status: "1.3.6.1.2.1.2.2.1.8", name: "1.3.6.1.2.1.31.1.1.1.1", speed: "1.3.6.1.2.1.31.1.1.1.15", alias: "1.3.6.1.2.1.31.1.1.1.18" } as const;
+const IF = {
+  description: "1.3.6.1.2.1.2.2.1.2", mac: "1.3.6.1.2.1.2.2.1.6", status: "1.3.6.1.2.1.2.2.1.8", name: "1.3.6.1.2.1.31.1.1.1.1",
+  speed: "1.3.6.1.2.1.31.1.1.1.15", alias: "1.3.6.1.2.1.31.1.1.1.18",
+} as const;
 /** RFC 4188, RFC 4363. */
-const BRIDGE = { address: "1.3.6.1.2.1.17.1.1.0", port: "1.3.6.1.2.1.17.1.4.1.2", fdb: "1.3.6.1.2.1.17.4.3.1.2", fdbStatus: "1.3.6.1.2.1.17.4.3.1.3", vlanFdb: "1.3.6.1.2.1.17.7.1.2.2.1.2", vlanFdbStatus: "1.3.6.1.2.1.17.7.1.2.2.1.3" } as const;
+const BRIDGE = {
+  address: "1.3.6.1.2.1.17.1.1.0", port: "1.3.6.1.2.1.17.1.4.1.2", fdb: "1.3.6.1.2.1.17.4.3.1.2", fdbStatus: "1.3.6.1.2.1.17.4.3.1.3",
+  vlanFdb: "1.3.6.1.2.1.17.7.1.2.2.1.2", vlanFdbStatus: "1.3.6.1.2.1.17.7.1.2.2.1.3",
+} as const;
 /** RFC 4293. */
 const IP = { media: "1.3.6.1.2.1.4.22.1.2", physical: "1.3.6.1.2.1.4.35.1.4" } as const;
 /** `learned`, of dot1dTpFdbStatus; `self` and what was set by hand is no host that was heard. */
@@ -53,7 +59,8 @@ export async function readSwitch(session: SnmpSession): Promise<SwitchTables | n
   const addresses = await readAddresses(table);
   const text = (name: string, longest?: number) => cleanText(textOf(system.get(name)), longest);
   const chassis = macOf(system.get(ownId.chassis)?.value);
-  const macs = [macOf(system.get(BRIDGE.address)?.value), chassis, ...[...interfaces.values()].map(({ mac }) => mac)].filter((mac) => mac !== "" && mac !== "00:00:00:00:00:00");
+  const all = [macOf(system.get(BRIDGE.address)?.value), chassis, ...[...interfaces.values()].map(({ mac }) => mac)];
+  const macs = all.filter((mac) => mac !== "" && mac !== "00:00:00:00:00:00");
   return {
     system: {
       system_name: text(SYSTEM.name), system_description: text(SYSTEM.description, LIMITS.description), engine_id: session.engineId(),
@@ -69,7 +76,8 @@ function byIndex(root: string, rows: readonly Binding[]): ReadonlyMap<string, Bi
 
 async function readInterfaces(table: ReadColumn): Promise<ReadonlyMap<number, Interface>> {
   const descriptions = await table(IF.description);
-  const [macs, states, names, speeds, aliases] = [await table(IF.mac), await table(IF.status), await table(IF.name), await table(IF.speed), await table(IF.alias)];
+  const [macs, states, names] = [await table(IF.mac), await table(IF.status), await table(IF.name)];
+  const [speeds, aliases] = [await table(IF.speed), await table(IF.alias)];
   return new Map([...descriptions].slice(0, MOST_INTERFACES).map(([index, description]) => [Number(index), {
     name: cleanText(textOf(names.get(index))) || cleanText(textOf(description)) || index,
     alias: cleanText(textOf(aliases.get(index))), mac: macOf(macs.get(index)?.value), up: numberOf(states.get(index)) === UP,

@@ -27,7 +27,8 @@ const REPETITIONS = 24;
 const MOST_ROWS = 4096;
 /** RFC 3414 section 5: what the agent says instead of an answer. */
 const REPORTS: Readonly<Record<string, string>> = {
-  "1.3.6.1.6.3.15.1.1.1.0": "it does not do this security level", "1.3.6.1.6.3.15.1.1.3.0": "it does not know the user", "1.3.6.1.6.3.15.1.1.5.0": "the password is wrong",
+  "1.3.6.1.6.3.15.1.1.1.0": "it does not do this security level", "1.3.6.1.6.3.15.1.1.3.0": "it does not know the user",
+  "1.3.6.1.6.3.15.1.1.5.0": "the password is wrong",
   "1.3.6.1.6.3.15.1.1.6.0": "the privacy password or protocol is wrong",
 };
 const NOT_IN_TIME = "1.3.6.1.6.3.15.1.1.2.0";
@@ -103,7 +104,8 @@ export function createSnmpSession(deps: {
       if (answer?.tag === PDU.response && answer.requestId === requestId) return answer;
     }
     // Net-snmp says nothing to what it cannot decrypt.
-    problem ??= user && credential.type === "snmpv3" && credential.settings.privacy_protocol !== null ? "it does not answer: perhaps the privacy password or protocol is wrong" : "it does not answer";
+    const isUnreadable = user !== null && credential.type === "snmpv3" && credential.settings.privacy_protocol !== null;
+    problem ??= isUnreadable ? "it does not answer: perhaps the privacy password or protocol is wrong" : "it does not answer";
     return null;
   }
   const isVersion1 = credential.type === "snmp" && credential.settings.version === "1";
@@ -113,7 +115,8 @@ export function createSnmpSession(deps: {
     async get(names) {
       const answer = await ask(PDU.get, names);
       if (!answer) return null;
-      return new Map(answer.errorStatus === 0 ? answer.bindings.filter(({ tag }) => tag < TAG.noSuchObject || tag > TAG.endOfMibView).map((one) => [one.name, one]) : []);
+      const there = answer.bindings.filter(({ tag }) => tag < TAG.noSuchObject || tag > TAG.endOfMibView);
+      return new Map(answer.errorStatus === 0 ? there.map((one) => [one.name, one]) : []);
     },
     async walk(root) {
       const rows: Binding[] = [];

@@ -36,7 +36,8 @@ function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }
   const counts = new Map<string, number>();
   for (const { port } of heard) counts.set(port, (counts.get(port) ?? 0) + 1);
   // A phone bridges for the computer behind it, and is no way to other switches.
-  const links = new Set(neighbors.filter(({ capabilities }) => !capabilities.includes("telephone") && capabilities.some((word) => PASSES_ON.has(word))).map(({ port }) => port));
+  const passesOn = (words: readonly string[]) => !words.includes("telephone") && words.some((word) => PASSES_ON.has(word));
+  const links = new Set(neighbors.filter(({ capabilities }) => passesOn(capabilities)).map(({ port }) => port));
   const roleOf = (port: string): PortRole => {
     const count = counts.get(port) ?? 0;
     if (links.has(port) || count > MOST_MACS_OF_ACCESS) return "uplink";
@@ -51,10 +52,13 @@ function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }
 
 /** Of a switch that does not answer any more. */
 export function silentReport(ip: string): SwitchReport {
-  return { ip, answers: false, system_name: "", system_description: "", object_id: "", engine_id: "", macs: [], ports: [], neighbors: [], hosts: [], addresses: [] };
+  return {
+    ip, answers: false, system_name: "", system_description: "", object_id: "", engine_id: "", macs: [], ports: [], neighbors: [], hosts: [], addresses: [],
+  };
 }
 
 /** What makes a report another one: how many MACs are behind an uplink, and who was spoken to, changes all the time. */
 export function reportText(report: SwitchReport): string {
-  return JSON.stringify({ ...report, addresses: [], ports: report.ports.map(({ mac_count: count, role, ...port }) => ({ ...port, role, count: role === "access" ? count : 0 })) });
+  const ports = report.ports.map((port) => ({ ...port, mac_count: port.role === "access" ? port.mac_count : 0 }));
+  return JSON.stringify({ ...report, addresses: [], ports });
 }

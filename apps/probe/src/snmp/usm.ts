@@ -7,7 +7,9 @@ import { decodePdu, type Pdu, TAG } from "./pdu.ts";
 type SnmpV3 = Extract<ProbeCredential, { readonly type: "snmpv3" }>;
 
 /** OpenSSL's name, and how many bytes of the code are sent. */
-const AUTH = { md5: ["md5", 12], sha: ["sha1", 12], sha224: ["sha224", 16], sha256: ["sha256", 24], sha384: ["sha384", 32], sha512: ["sha512", 48] } as const;
+const AUTH = {
+  md5: ["md5", 12], sha: ["sha1", 12], sha224: ["sha224", 16], sha256: ["sha256", 24], sha384: ["sha384", 32], sha512: ["sha512", 48],
+} as const;
 const USER_MODEL = 3;
 const FLAG = { auth: 1, privacy: 2, reportable: 4 } as const;
 const MOST_BYTES = 65_507;
@@ -43,18 +45,23 @@ export interface UserSecurity {
 export function createUserSecurity(credential: SnmpV3, engineId: Uint8Array): UserSecurity {
   const { username, context, auth_protocol: authName, privacy_protocol: privacyName } = credential.settings;
   const { auth_password: authPassword, privacy_password: privacyPassword } = credential.secret;
-  const auth = authName === null || authPassword === undefined ? null : { name: AUTH[authName][0], length: AUTH[authName][1], key: localKey(AUTH[authName][0], authPassword, engineId) };
-  const privacy = !auth || privacyName === null || privacyPassword === undefined ? null : { name: privacyName, key: privacyKey(auth.name, privacyPassword, engineId) };
-  const codeOf = (message: Uint8Array) => (auth ? createHmac(auth.name, auth.key).update(message).digest().subarray(0, auth.length) : Buffer.alloc(0));
+  const [hash, length] = AUTH[authName ?? "sha256"];
+  const auth = authName === null || authPassword === undefined ? null : { length, key: localKey(hash, authPassword, engineId) };
+  const hasPrivacy = auth !== null && privacyName !== null && privacyPassword !== undefined;
+  const privacy = hasPrivacy ? { name: privacyName, key: privacyKey(hash, privacyPassword, engineId) } : null;
+  const codeOf = (message: Uint8Array) => (auth ? createHmac(hash, auth.key).update(message).digest().subarray(0, auth.length) : Buffer.alloc(0));
   return {
     seal(engine, pdu, { id, salt }) {
       const scoped = encodeTlv(0x30, Buffer.concat([octets(engine.id), octets(Buffer.from(context)), pdu]));
       const data = privacy ? octets(encrypt(privacy, engine, salt, scoped)) : scoped;
       const flags = FLAG.reportable | (auth ? FLAG.auth : 0) | (privacy ? FLAG.privacy : 0);
-      const global = encodeTlv(0x30, Buffer.concat([encodeInteger(id), encodeInteger(MOST_BYTES), octets(Uint8Array.of(flags)), encodeInteger(USER_MODEL)]));
+      const global = encodeTlv(0x30, Buffer.concat([
+        encodeInteger(id), encodeInteger(MOST_BYTES), octets(Uint8Array.of(flags)), encodeInteger(USER_MODEL),
+      ]));
       const privacyParameters = octets(privacy ? salt : new Uint8Array());
       const parameters = encodeTlv(0x30, Buffer.concat([
-        octets(engine.id), encodeInteger(engine.boots), encodeInteger(engine.time), octets(Buffer.from(username)), octets(new Uint8Array(auth?.length ?? 0)), privacyParameters,
+        octets(engine.id), encodeInteger(engine.boots), encodeInteger(engine.time), octets(Buffer.from(username)),
+        octets(new Uint8Array(auth?.length ?? 0)), privacyParameters,
       ]));
       const message = encodeTlv(0x30, Buffer.concat([encodeInteger(3), global, octets(parameters), data]));
       // The code is of the message with zeros in its place, which is known from the end.
@@ -65,10 +72,12 @@ export function createUserSecurity(credential: SnmpV3, engineId: Uint8Array): Us
       const parts = readMessage(bytes);
       if (!parts) return null;
       const { engine, code, salt, data } = parts;
-      const isAuthentic = auth !== null && (parts.flags & FLAG.auth) !== 0 && Buffer.from(engine.id).equals(engineId) && isCode(bytes, code, codeOf);
+      const isOfEngine = Buffer.from(engine.id).equals(engineId);
+      const isAuthentic = auth !== null && (parts.flags & FLAG.auth) !== 0 && isOfEngine && isCode(bytes, code, codeOf);
       const isEncrypted = (parts.flags & FLAG.privacy) !== 0;
       // What is not authentic is not decrypted.
-      const plain = isEncrypted ? (privacy && isAuthentic ? decrypt(privacy, engine, salt, data.value) : null) : data.tag === 0x30 ? data.value : null;
+      const decrypted = isEncrypted && privacy && isAuthentic ? decrypt(privacy, engine, salt, data.value) : null;
+      const plain = isEncrypted ? decrypted : data.tag === 0x30 ? data.value : null;
       const fields = plain ? readAll(isEncrypted ? readTlv(plain)?.value ?? new Uint8Array() : plain) : [];
       const last = fields[2];
       return { engine, isAuthentic, pdu: last ? decodePdu(last) : null };
@@ -90,7 +99,8 @@ function readMessage(bytes: Uint8Array): Parts | null {
   const flags = readAll(global.value)[2]?.value[0] ?? 0;
   const [id, boots, time, , code, salt] = readAll(readTlv(security.value)?.value ?? new Uint8Array());
   if (!id || id.value.length > 32 || !boots || !time || !code || !salt) return null;
-  return { flags, engine: { id: id.value, boots: decodeInteger(boots.value), time: decodeInteger(time.value) }, code: code.value, salt: salt.value, data };
+  const engine = { id: id.value, boots: decodeInteger(boots.value), time: decodeInteger(time.value) };
+  return { flags, engine, code: code.value, salt: salt.value, data };
 }
 
 function isCode(bytes: Uint8Array, code: Uint8Array, codeOf: (message: Uint8Array) => Uint8Array): boolean {
@@ -120,7 +130,10 @@ interface Privacy {
 
 function cipherOf({ name, key }: Privacy, engine: Engine, salt: Uint8Array): readonly [algorithm: string, key: Buffer, iv: Buffer] {
   // OpenSSL 3 has single DES no more, but the triple one with one key thrice is the same.
-  if (name === "des") return ["des-ede3-cbc", Buffer.concat([key.subarray(0, 8), key.subarray(0, 8), key.subarray(0, 8)]), Buffer.from(salt.map((byte, at) => byte ^ (key[8 + at] ?? 0)))];
+  if (name === "des") {
+    const once = key.subarray(0, 8);
+    return ["des-ede3-cbc", Buffer.concat([once, once, once]), Buffer.from(salt.map((byte, at) => byte ^ (key[8 + at] ?? 0)))];
+  }
   const iv = Buffer.alloc(16);
   iv.writeUInt32BE(engine.boots >>> 0, 0);
   iv.writeUInt32BE(engine.time >>> 0, 4);

@@ -21,7 +21,7 @@ export interface SiteFacts {
   readonly candidates: Candidates;
 }
 
-/** Makes one site's graph: its probes, whoever announces itself to them or to a switch, what hangs on the switches' ports, and the links between them. */
+/** Makes one site's graph: its probes, whoever announces itself to them or to a switch, what hangs on switches' ports, and the links between. */
 export function siteGraph({ heard, switches, probes, candidates }: SiteFacts): Pick<Topology, "nodes" | "edges"> {
   const nodes = new Map<string, TopologyNode>();
   for (const probe of probes) nodes.set(probeNodeId(probe.id), probeNode(probe));
@@ -34,7 +34,8 @@ export function siteGraph({ heard, switches, probes, candidates }: SiteFacts): P
     for (const { origin } of facts) if (origin?.kind === "self") ofSwitch.set(origin.key, node);
   }
   const probeOf = (probeId: string) => probes.find(({ id }) => id === probeId);
-  const edges = machines.flatMap(({ facts, node, match }) => linksOf(facts).map((link) => edgeOf(link, { node, match, probe: probeOf(link[0]?.probeId ?? ""), ofSwitch })));
+  const edges = machines.flatMap(({ facts, node, match }) =>
+    linksOf(facts).map((link) => edgeOf(link, { node, match, probe: probeOf(link[0]?.probeId ?? ""), ofSwitch })));
   const links = withoutMirrored(edges);
   const access = switches.flatMap((one) => accessEdges(one, { nodes, candidates, probe: probeOf(one.probeId), ofSwitch, links }));
   return { nodes: [...nodes.values()], edges: [...links, ...access] };
@@ -80,8 +81,9 @@ function stateOfLink(isCurrent: boolean, probe: ProbeRow | undefined): TopologyE
 
 function deviceNode(device: DeviceRow, siteId: string): TopologyNode {
   return {
-    id: device.id, kind: "device", site_id: siteId, name: device.hostname || device.ip || device.mac, device_id: device.id, probe_id: null, ip: device.ip, mac: device.mac,
-    device_type: device.device_type as TopologyNode["device_type"], presence_state: device.presence_state as TopologyNode["presence_state"], platform: "", capabilities: [],
+    id: device.id, kind: "device", site_id: siteId, name: device.hostname || device.ip || device.mac, device_id: device.id, probe_id: null,
+    ip: device.ip, mac: device.mac, device_type: device.device_type as TopologyNode["device_type"],
+    presence_state: device.presence_state as TopologyNode["presence_state"], platform: "", capabilities: [],
   };
 }
 
@@ -153,7 +155,8 @@ function edgeOf(
   const role = main.origin?.kind === "switch" ? main.origin.role : null;
   return {
     id: `${source} ${main.data.local_interface} ${node.id} ${main.data.port_id}`,
-    kind: role === null ? "probe" : role === "uplink" ? "uplink" : "access", source, target: node.id, source_port: main.data.local_interface, target_port: main.data.port_id,
+    kind: role === null ? "probe" : role === "uplink" ? "uplink" : "access",
+    source, target: node.id, source_port: main.data.local_interface, target_port: main.data.port_id,
     target_port_names: data.map(({ protocol, port_id, port_description }) => ({ protocol, port_id, port_description })),
     protocols: [...new Set(data.map(({ protocol }) => protocol))],
     state, native_vlan: first((one) => one.native_vlan), voice_vlan: first((one) => one.voice_vlan),

@@ -18,7 +18,7 @@ interface Known {
 /** Probes keep 256 that are there; of the rest the newest stay. */
 const MOST_OF_A_PROBE = 1024;
 
-/** Keeps neighbours as their probes say that they are, and what their switches say, in the transaction that writes the events. Other events cost nothing. */
+/** Keeps neighbours and switches as their probes say that they are, in the transaction that writes the events. Other events cost nothing. */
 export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
   await noteSwitches(trx, tenantId, rows);
   const told = rows.filter(({ type, queue_id }) => queue_id !== null && type.startsWith("neighbor_"));

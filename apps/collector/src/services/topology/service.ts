@@ -40,12 +40,16 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
       const ofSite = facts.filter((fact) => fact.siteId === site);
       const asked = switches.slice(0, MOST_SWITCHES).filter((fact) => fact.siteId === site);
       const told = [...ofSite, ...asked.flatMap(factsOfSwitch)];
-      const candidates = await store.candidates(tenantId, site, told.map(({ data }) => data), asked.flatMap(({ report }) => report.hosts.map(({ mac }) => mac)));
+      const macs = asked.flatMap(({ report }) => report.hosts.map(({ mac }) => mac));
+      const candidates = await store.candidates(tenantId, site, told.map(({ data }) => data), macs);
       const graph = siteGraph({ heard: ofSite, switches: asked, probes: probes.filter(({ site_id }) => site_id === site), candidates });
       nodes.push(...graph.nodes);
       edges.push(...graph.edges);
       const isSeen = graph.edges.some(({ state }) => state !== "gone");
-      if (!asked.some(({ isCurrent }) => isCurrent)) notes.push(isSeen ? { site_id: site, code: "access-port-only", message: ACCESS_PORT_ONLY } : { site_id: site, code: "no-neighbors", message: NO_NEIGHBORS });
+      // Where a switch tells of its ports, there is nothing to excuse.
+      if (asked.some(({ isCurrent }) => isCurrent)) continue;
+      if (isSeen) notes.push({ site_id: site, code: "access-port-only", message: ACCESS_PORT_ONLY });
+      else notes.push({ site_id: site, code: "no-neighbors", message: NO_NEIGHBORS });
     }
     const topology: Topology = { nodes, edges, notes, truncated: found.length > MOST_NEIGHBORS || switches.length > MOST_SWITCHES };
     const etag = `"${createHash("sha256").update(JSON.stringify(topology)).digest("base64url").slice(0, 27)}"`;

@@ -11,7 +11,8 @@ export function factsOfSwitch(fact: SwitchFact): readonly NeighborFact[] {
   const { report, siteId, probeId, firstSeen, lastSeen, isCurrent } = fact;
   const key = switchKey(fact);
   const seen = { siteId, probeId, firstSeen, lastSeen, isCurrent };
-  const names = report.macs.length > 0 ? report.macs.map((mac) => ({ chassis_id: mac, chassis_id_type: "mac" as const })) : [{ chassis_id: report.ip, chassis_id_type: "network-address" as const }];
+  const byMac = report.macs.map((mac) => ({ chassis_id: mac, chassis_id_type: "mac" as const }));
+  const names = byMac.length > 0 ? byMac : [{ chassis_id: report.ip, chassis_id_type: "network-address" as const }];
   return [
     // By each of its MACs: whichever its neighbours or the inventory know it by.
     ...names.map((name): NeighborFact => ({ ...seen, data: { ...selfOf(report), ...name }, origin: { kind: "self", key } })),
