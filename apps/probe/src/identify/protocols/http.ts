@@ -19,9 +19,15 @@ export const http: TcpProtocol = {
   recognise: (bytes) => beginsWith(bytes, "HTTP/1.", "HTTP/0."),
   async learn(first, connection, target, again) {
     const answer = await readAnswerTo(first, connection, ANSWER_MS);
-    return answer && learnWebsite(answer, createAsking(answer, { connection, target, again }), target);
+    if (!answer || (!target.isSecure && wantsTls(answer))) return null;
+    return learnWebsite(answer, createAsking(answer, { connection, target, again }), target);
   },
 };
+
+/** In the words of nginx, Apache and Go: then TLS is tried next, and what is inside it named. */
+function wantsTls(answer: HttpAnswer): boolean {
+  return answer.status === 400 && /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|sent an HTTP request to an HTTPS server/i.test(answer.body);
+}
 
 /** @returns Asks for more of the server; anew where it has closed. */
 function createAsking(start: HttpAnswer, peer: { readonly connection: Connection; readonly target: Target; readonly again: Reconnect }) {

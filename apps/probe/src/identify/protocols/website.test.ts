@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createSecureServer, createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { createServer as createHttpServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTlsServer } from "node:tls";
 import { afterEach, expect, test } from "vitest";
 import { createCredentials, createStrangers, identifyAt } from "../testing/strangers.ts";
@@ -68,6 +69,21 @@ test("a server that wants none of the protocols offered is asked without", async
   const credentials = await createCredentials();
   const { port } = await serve((socket) => socket.write("* OK Dovecot ready.\r\n"), (onConnection) => createTlsServer({ ...credentials, ALPNProtocols: ["other"] }, onConnection));
   expect(await identifyAt(993, port)).toMatchObject({ service: "imaps", version: "Dovecot imapd", tls: { alpn: "" } });
+});
+
+test("a server that says in the clear that it wants TLS is named inside it, at any port", async () => {
+  const credentials = await createCredentials();
+  const secure = createHttpsServer(credentials, page);
+  const { port } = await serve((socket) => {
+    socket.once("data", (bytes: Buffer) => {
+      const isTls = bytes[0] === 22;
+      if (!isTls) return void socket.end("HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 51\r\n\r\nThe plain HTTP request was sent to HTTPS port......");
+      socket.pause();
+      socket.unshift(bytes);
+      secure.emit("connection", socket);
+    });
+  });
+  expect(await identifyAt(7443, port)).toMatchObject({ service: "https", version: "nginx 1.22.1", tls: { version: "TLSv1.3" } });
 });
 
 test("the realm of a server that wants a password is read, and none is tried", async () => {
