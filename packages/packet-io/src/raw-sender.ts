@@ -8,8 +8,8 @@ import { mayPass } from "./send-wall.ts";
 
 /** Frames that one system call takes; 256 at once lost no reply, 65 k lost 58 k. */
 export const RAW_BATCH_FRAMES = 256;
-/** The longest frame that fits. */
-export const RAW_FRAME_OCTETS = 512;
+/** The longest frame that fits: of what scanners ask, Web Services Discovery is the longest, 543 over IPv6. */
+export const RAW_FRAME_OCTETS = 640;
 
 /** A `struct mmsghdr` and a `struct iovec` of 64-bit Linux. @see sendmmsg(2) */
 const MESSAGE_OCTETS = 64;
@@ -23,7 +23,7 @@ const SHORTEST_FRAME = 14;
  * Nothing leaves that goes to or asks for an excluded address, is for a print port (9100–9107, 515), or is not understood.
  */
 export interface RawSender {
-  /** Places for 256 frames of at most 512 octets. */
+  /** Places for 256 frames of at most 640 octets. */
   readonly bytes: Uint8Array;
   /** Where the next frame is to begin in `bytes`, or -1 while all places are taken: `flush` then. Its old content is still there. */
   place(): number;

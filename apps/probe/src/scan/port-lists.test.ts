@@ -1,8 +1,8 @@
 import { SCAN_PROFILES } from "@lanthorn/contract";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { expect, test } from "vitest";
-import { UDP_PROTOCOLS } from "../identify/protocols.ts";
 import { portsOf } from "./port-lists.ts";
+import { udpQuestions } from "./udp-questions.ts";
 
 test("each profile asks as many ports as it says, each once and rising, and no print port", () => {
   for (const profile of ["discovery", "gentle", "quick", "standard", "full", "deep"] as const) {
@@ -17,6 +17,5 @@ test("each profile asks as many ports as it says, each once and rising, and no p
 });
 
 test("each UDP port has a protocol to be asked by", () => {
-  const known = new Set(UDP_PROTOCOLS.flatMap(({ ports }) => ports));
-  expect(portsOf("standard").udp.filter((port) => !known.has(port))).toEqual([]);
+  expect(udpQuestions(portsOf("standard").udp, () => 0.5).map(({ port }) => port)).toEqual(portsOf("standard").udp);
 });

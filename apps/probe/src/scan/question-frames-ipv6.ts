@@ -36,7 +36,7 @@ export function createTcpWriter6(asker: Asker6): Writer<TcpQuestion> {
   };
 }
 
-/** @param payload At most 400 octets. @see RFC 768, RFC 8200 section 8.1 */
+/** @param payload At most 578 octets. @see RFC 768, RFC 8200 section 8.1 */
 export function createUdpWriter6(asker: Asker6): Writer<UdpDatagram> {
   return (bytes, at, target, { port, payload }) => {
     const octets = 8 + payload.length;

@@ -46,7 +46,7 @@ export function createTcpWriter(asker: Asker): Writer<TcpQuestion> {
   };
 }
 
-/** A UDP datagram. @param payload At most 400 octets. @see RFC 768 */
+/** A UDP datagram. @param payload At most 578 octets. @see RFC 768 */
 export function createUdpWriter(asker: Asker): Writer<UdpDatagram> {
   if (asker.address6) return createUdpWriter6({ ...asker, address6: asker.address6 });
   return (bytes, at, { ip, mac }, { port, payload }) => {

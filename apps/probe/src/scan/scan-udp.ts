@@ -13,7 +13,7 @@ import { type AnswerKey, type FrameView, IPV4, payloadAt, readError, readError6,
 /** A port and what its protocol is asked by. */
 export interface UdpQuestion {
   readonly port: number;
-  /** At most 400 octets each. */
+  /** At most 578 octets each. */
   readonly payloads: readonly Uint8Array[];
   /** Its answer comes from a port that the server draws, as TFTP's does. */
   readonly answersFromAnyPort: boolean;

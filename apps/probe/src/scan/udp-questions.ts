@@ -1,8 +1,9 @@
+import { RAW_FRAME_OCTETS } from "@lanthorn/packet-io";
 import { UDP_PROTOCOLS } from "../identify/protocols.ts";
 import type { UdpQuestion } from "./scan-udp.ts";
 
-/** What fits into one frame of the sender. */
-const LONGEST_PAYLOAD = 400;
+/** What fits into one frame of the sender, behind the headers of Ethernet, IPv6 and UDP. */
+const LONGEST_PAYLOAD = RAW_FRAME_OCTETS - 62;
 const MOST_PAYLOADS = 2;
 
 /**

@@ -2,7 +2,7 @@ import { TCP_FLAG } from "@lanthorn/packets";
 import { readFileSync } from "node:fs";
 import { openPacketRing } from "../packet-ring.ts";
 import { takeQuietPort } from "../quiet-port.ts";
-import { openRawSender, type RawSender } from "../raw-sender.ts";
+import { openRawSender, RAW_FRAME_OCTETS, type RawSender } from "../raw-sender.ts";
 import { arpFrame, tcpFrame, US, udpFrame } from "./raw-frames.ts";
 import { codeOf, ip, keepCapture, lostByVeth, until } from "./wire.ts";
 
@@ -25,7 +25,7 @@ async function rawSending() {
   // Fewer than the 1000 that a veth holds while its other end does not run.
   for (let n = 0; n < 700; n += 1) put(sender, arpFrame(`10.9.${n >> 8}.${n & 255}`));
   const print = put(sender, tcpFrame({ ip: "10.9.0.1", port: 9100 }));
-  const tooLong = sender.commit(513);
+  const tooLong = sender.commit(RAW_FRAME_OCTETS + 1);
   sender.flush();
   const counters = sender.counters();
   await until(() => capture.frames.filter(({ bytes }) => isOwn(bytes)).length >= counters.sent);
