@@ -42,6 +42,7 @@ describe("credentials", () => {
     expect(namesFor("192.0.2.1")).toEqual(["any"]);
     expect(namesFor("no address")).toEqual([]);
     expect(credentials.forHost("192.0.2.1")[0]).toEqual(all[0]);
+    expect(credentials.namedHosts()).toEqual(["10.1.2.3"]);
   });
 
   test("that are not for this probe, or are no credentials, leave those that are there", async () => {

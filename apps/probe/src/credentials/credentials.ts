@@ -8,7 +8,7 @@ import type { Identity } from "../identity/identity.ts";
 export interface Credentials {
   /** Those that are for a host: the ones for the smallest network first, those for every host last. @param ip Of either family. */
   forHost(ip: string): readonly ProbeCredential[];
-  /** Addresses that some of them name alone: who wrote one down wants that host asked. */
+  /** Addresses that some of them for SNMP name alone: who wrote one down wants that host asked. */
   namedHosts(): readonly string[];
   /**
    * Takes what came in the place of what was there.
@@ -59,7 +59,10 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
         return length === Number.NEGATIVE_INFINITY ? [] : [{ credential, length }];
       }).toSorted((a, b) => b.length - a.length).map(({ credential }) => credential);
     },
-    namedHosts: () => [...new Set(held.flatMap(({ prefixes }) => prefixes.filter(({ bytes, length }) => length === bytes.length * 8).map(({ bytes }) => formatIp(bytes))))],
+    namedHosts() {
+      const prefixes = held.flatMap((one) => (one.credential.type === "ssh" ? [] : one.prefixes));
+      return [...new Set(prefixes.filter(({ bytes, length }) => length === bytes.length * 8).map(({ bytes }) => formatIp(bytes)))];
+    },
     async take(sealed) {
       taken += 1;
       const turn = taken;

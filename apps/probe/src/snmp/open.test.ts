@@ -1,0 +1,35 @@
+import type { ProbeEvent } from "@lanthorn/contract";
+import { silentLog, systemClock } from "@lanthorn/runtime";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSwitches } from "./open.ts";
+import type { SnmpCredential } from "./session.ts";
+import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
+
+let snmpd: Snmpd;
+beforeAll(async () => {
+  snmpd = await startSnmpd();
+}, 120_000);
+afterAll(() => snmpd?.close());
+
+test.each<readonly [string, readonly string[], boolean, number]>([
+  ["a device that is named, and for which there is a credential, is asked and told of", [], true, 1],
+  ["a device without a credential is not asked", [], false, 0],
+  ["an excluded device is not asked", ["127.0.0.0/8"], true, 0],
+  ["with an exclusion that cannot be read, nobody is asked", ["the core switch"], true, 0],
+])("%s", async (_, excluded, hasCredential, told) => {
+  const credential: SnmpCredential = {
+    id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp", settings: { version: "2c", port: snmpd.port },
+    secret: { community: COMMUNITY },
+  };
+  const events: ProbeEvent[] = [];
+  const watch = openSwitches({
+    outbox: { append: (some) => events.push(...some) }, devices: ["127.0.0.1"], announced: () => [], intervalMs: 3_600_000, excluded: () => excluded,
+    credentials: { forHost: () => (hasCredential ? [credential] : []), namedHosts: () => [] }, random: Math.random, log: silentLog,
+    clock: { ...systemClock, after: (_delay, task) => systemClock.after(0, task) },
+  });
+  await watch.pollNow();
+  expect(events.map(({ type }) => type)).toEqual(Array.from({ length: told }, () => "switch_report"));
+  await watch.close();
+  await watch.pollNow();
+  expect(events).toHaveLength(told);
+}, 60_000);
