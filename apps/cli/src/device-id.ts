@@ -1,5 +1,5 @@
-import { readAll, type RestClient } from "@lanthorn/client";
-import type { Device } from "@lanthorn/contract";
+import type { RestClient } from "@lanthorn/client";
+import { collect } from "./collect.ts";
 import { CliError } from "./errors.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -11,8 +11,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  */
 export async function findDeviceId(rest: Pick<RestClient, "listDevices">, name: string): Promise<string> {
   if (UUID.test(name)) return name;
-  const found: Device[] = [];
-  for await (const device of readAll(rest.listDevices, { search: name })) found.push(device);
+  const found = await collect(rest.listDevices, { search: name });
   const exact = found.filter(({ ip, mac, hostname }) => [ip, mac, hostname].some((text) => text.toLowerCase() === name.toLowerCase()));
   const [device, ...others] = exact.length > 0 ? exact : found;
   if (!device) throw new CliError("not-found", `no device is called ${JSON.stringify(name)}; see: lanthorn devices list`);

@@ -63,7 +63,7 @@ program
   .option("--username <name>", "who you are", "admin")
   .option("--password-file <file>", "read the password from a file instead of asking")
   .option("--ca <file>", "trust this CA certificate (PEM): the collector's own, for https")
-  .action((options: LoginOptions) => login(options, { store, clock: systemClock, askPassword: (prompt) => input.askSecret(prompt), print }));
+  .action((options: LoginOptions) => login(options, { store, clock: systemClock, input, print }));
 
 const sites = program.command("sites").description("the places that are watched");
 answering(sites.command("list").description("list the sites"), (connection) => listSites(connection));

@@ -1,12 +1,12 @@
-import { type Query, readAll } from "@lanthorn/client";
+import type { Query } from "@lanthorn/client";
 import type { Alert } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
 /** Filters as the API has them; every page is read. */
 export async function listAlerts({ rest }: Connection, filters: Query): Promise<Answer> {
-  const alerts: Alert[] = [];
-  for await (const alert of readAll(rest.listAlerts, filters)) alerts.push(alert);
+  const alerts = await collect(rest.listAlerts, filters);
   return answer(alerts);
 }
 

@@ -1,12 +1,11 @@
-import { readAll, type Query } from "@lanthorn/client";
-import type { Device } from "@lanthorn/contract";
+import type { Query } from "@lanthorn/client";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
 /** Filters as the API has them; every page is read. */
 export async function listDevices({ rest }: Connection, filters: Query): Promise<Answer> {
-  const devices: Device[] = [];
-  for await (const device of readAll(rest.listDevices, filters)) devices.push(device);
+  const devices = await collect(rest.listDevices, filters);
   return {
     json: devices,
     table: {

@@ -1,11 +1,9 @@
-import { readAll } from "@lanthorn/client";
-import type { ApiKey } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
 export async function listKeys({ rest }: Connection): Promise<Answer> {
-  const keys: ApiKey[] = [];
-  for await (const key of readAll(rest.listApiKeys)) keys.push(key);
+  const keys = await collect(rest.listApiKeys);
   return {
     json: keys,
     table: {

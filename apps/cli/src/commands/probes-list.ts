@@ -1,13 +1,12 @@
 import { readAll } from "@lanthorn/client";
-import type { Probe } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
 export async function listProbes({ rest }: Connection): Promise<Answer> {
   const siteNames = new Map<string, string>();
   for await (const site of readAll(rest.listSites)) siteNames.set(site.id, site.name);
-  const probes: Probe[] = [];
-  for await (const probe of readAll(rest.listProbes)) probes.push(probe);
+  const probes = await collect(rest.listProbes);
   return {
     json: probes,
     table: {

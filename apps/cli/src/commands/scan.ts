@@ -1,7 +1,8 @@
-import { readAll, type RestClient } from "@lanthorn/client";
-import type { Scan, ScanHost } from "@lanthorn/contract";
+import type { RestClient } from "@lanthorn/client";
+import type { Scan } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
 import { findSiteId } from "../site-id.ts";
@@ -35,8 +36,7 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   if (!watch) return { json: scan, text: `the scan ${scan.id} of ${scan.target} is ${scan.status}` };
   const ended = await watchScan(rest, scan, deps);
   if (ended.status !== "completed") throw new CliError("ended", `the scan of ${ended.target} ${describe(ended)}`);
-  const hosts: ScanHost[] = [];
-  for await (const host of readAll((query) => rest.listScanResults(ended.id, query))) hosts.push(host);
+  const hosts = await collect((query) => rest.listScanResults(ended.id, query));
   return {
     json: { ...ended, hosts },
     table: hostsTable(hosts),

@@ -1,10 +1,8 @@
-import { readAll } from "@lanthorn/client";
-import type { Site } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
 export async function listSites({ rest }: Connection): Promise<Answer> {
-  const sites: Site[] = [];
-  for await (const site of readAll(rest.listSites)) sites.push(site);
+  const sites = await collect(rest.listSites);
   return { json: sites, table: { heading: ["NAME", "ID", "SINCE"], rows: sites.map((site) => [site.name, site.id, site.created_at]) } };
 }

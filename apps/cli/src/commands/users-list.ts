@@ -1,11 +1,9 @@
-import { readAll } from "@lanthorn/client";
-import type { User } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
+import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
 export async function listUsers({ rest }: Connection): Promise<Answer> {
-  const users: User[] = [];
-  for await (const user of readAll(rest.listUsers)) users.push(user);
+  const users = await collect(rest.listUsers);
   return {
     json: users,
     table: {
