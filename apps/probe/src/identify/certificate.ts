@@ -52,7 +52,8 @@ function writeName(name: object | undefined): string {
 }
 
 function writeDirectoryName(name: object | undefined): string {
-  const parts = Object.entries(name ?? {}).flatMap(([key, value]) => textsOf(value).map((text) => `${key}=${text.replaceAll(/[,+"\\<>;]/g, (letter) => `\\${letter}`)}`));
+  const quote = (text: string) => text.replaceAll(/[,+"\\<>;]/g, (letter) => `\\${letter}`);
+  const parts = Object.entries(name ?? {}).flatMap(([key, value]) => textsOf(value).map((text) => `${key}=${quote(text)}`));
   return parts.toReversed().join(",").slice(0, LONGEST_NAME);
 }
 

@@ -131,9 +131,11 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
       for (const event of ["data", "end"]) stream.removeAllListeners(event);
       received = [];
       return new Promise((resolve) => {
-        // Old devices speak old versions and weak ciphers, with certificates that nobody signed: it is asked who they are, not whether to trust them.
+        // Old devices speak old versions and weak ciphers, with certificates that nobody signed: it is asked who they are, not whether to
+        // trust them.
         const secure = connectTls({
-          socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", maxVersion: options.maxVersion ?? "TLSv1.3", ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
+          socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", maxVersion: options.maxVersion ?? "TLSv1.3",
+          ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
         });
         const finish = (session: TlsSession | null) => {
           clearTimeout(timer);
@@ -160,5 +162,7 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
 function describeSession(socket: TLSSocket): TlsSession {
   const alpn = socket.alpnProtocol;
   const version = socket.getProtocol() ?? "";
-  return { version, versions: [version], alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name, certificate: readCertificate(socket) };
+  return {
+    version, versions: [version], alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name, certificate: readCertificate(socket),
+  };
 }

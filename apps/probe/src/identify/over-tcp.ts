@@ -7,7 +7,8 @@ import { findTlsVersions } from "./tls-versions.ts";
 
 /** Ports where TLS comes first. */
 const TLS_PORTS: ReadonlySet<number> = new Set([
-  443, 465, 563, 636, 853, 989, 990, 992, 993, 994, 995, 2376, 3269, 4443, 5061, 5223, 5349, 5671, 5986, 6443, 6514, 6697, 8443, 8883, 9443, 10_250, 15_671, 64_738,
+  443, 465, 563, 636, 853, 989, 990, 992, 993, 994, 995, 2376, 3269, 4443, 5061, 5223, 5349, 5671, 5986, 6443, 6514, 6697, 8443, 8883, 9443,
+  10_250, 15_671, 64_738,
 ]);
 
 const CONNECT_MS = 3000;
@@ -19,8 +20,18 @@ const TLS_MS = 4000;
 /** For one port, all together. */
 const MOST_CONNECTIONS = 6;
 
+interface Address {
+  readonly ip: string;
+  readonly port: number;
+}
+
+interface TcpDeps {
+  readonly connect: typeof openConnection;
+  readonly signal: AbortSignal;
+}
+
 interface Peer {
-  readonly target: { readonly ip: string; readonly port: number };
+  readonly target: Address;
   /** @returns Null where none comes about, or too many were opened. */
   readonly open: Reconnect;
   readonly close: () => void;
@@ -28,10 +39,7 @@ interface Peer {
 }
 
 /** @returns What the port is, or says where that is nothing known; null where it says nothing. */
-export async function identifyTcp(
-  target: { readonly ip: string; readonly port: number },
-  deps: { readonly connect: typeof openConnection; readonly signal: AbortSignal },
-): Promise<ServiceFinding | null> {
+export async function identifyTcp(target: Address, deps: TcpDeps): Promise<ServiceFinding | null> {
   const peer = createPeer(target, deps);
   try {
     let unknown: ServiceFinding | null = null;
@@ -47,7 +55,7 @@ export async function identifyTcp(
   }
 }
 
-function createPeer(target: { readonly ip: string; readonly port: number }, deps: { readonly connect: typeof openConnection; readonly signal: AbortSignal }): Peer {
+function createPeer(target: Address, deps: TcpDeps): Peer {
   const opened: Connection[] = [];
   let left = MOST_CONNECTIONS;
   let failures = 0;
@@ -143,7 +151,8 @@ async function converse(connection: Connection, talk: Talk): Promise<Attempt | n
   }
   if (first.length === 0) return null;
   const hello = Buffer.from(asked?.hello?.(target) ?? "");
-  if (hello.length > 4 && Buffer.from(first.subarray(0, hello.length)).equals(hello)) return { isKnown: true, finding: toFinding({ service: "echo", tls }) };
+  const isEcho = hello.length > 4 && Buffer.from(first.subarray(0, hello.length)).equals(hello);
+  if (isEcho) return { isKnown: true, finding: toFinding({ service: "echo", tls }) };
   for (const protocol of inOrder(asked, target.port)) {
     if (protocol.recognise(first) !== "yes") continue;
     const result = await protocol.learn(first, connection, target, talk.again);

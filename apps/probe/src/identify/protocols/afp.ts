@@ -32,7 +32,9 @@ export const afp: TcpProtocol = {
     const isApple = /^(?:Macmini|MacBook|iMac|MacPro|Mac\d|TimeCapsule|AirPort|Macintosh|Xserve)/.test(machine);
     return Promise.resolve(learned("afp", {
       claims: claims("afp", 0.85, {
-        hostname: name, ...(netatalk === undefined ? {} : { product: "Netatalk", vendor: "Netatalk", version: netatalk }), ...(isApple ? { vendor: "Apple", model: machine.split(",")[0] } : {}),
+        hostname: name,
+        ...(netatalk === undefined ? {} : { product: "Netatalk", vendor: "Netatalk", version: netatalk }),
+        ...(isApple ? { vendor: "Apple", model: machine.split(",")[0] } : {}),
       }),
       banner: printable([`name ${name}`, `machine ${machine}`, `versions ${versions.join(", ")}`].join("\n")),
     }));

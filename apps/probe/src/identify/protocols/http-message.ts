@@ -32,15 +32,16 @@ export function encodeRequest(target: Target, path: string): string {
 
 /** A POST of what only asks, as IPP does. */
 export function encodePost(target: Target, path: string, type: string, body: Uint8Array): Buffer {
-  const head = `POST ${path} HTTP/1.1\r\nHost: ${writeHost(target)}\r\nUser-Agent: Lanthorn\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), body]);
+  const fields = [`Host: ${writeHost(target)}`, "User-Agent: Lanthorn", `Content-Type: ${type}`, `Content-Length: ${body.length}`];
+  return Buffer.concat([Buffer.from([`POST ${path} HTTP/1.1`, ...fields, "", ""].join("\r\n")), body]);
 }
 
 /** @param first What of the answer is here already. @returns Null for what is no HTTP answer. */
 export async function readAnswerTo(first: Uint8Array, connection: Connection, timeoutMs: number): Promise<HttpAnswer | null> {
   const missing = lengthMissing(first);
   if (missing === null) return null;
-  const rest = missing === 0 ? new Uint8Array() : await connection.read((more) => lengthMissing(Buffer.concat([first, more])) === 0, timeoutMs);
+  const isWhole = (more: Uint8Array) => lengthMissing(Buffer.concat([first, more])) === 0;
+  const rest = missing === 0 ? new Uint8Array() : await connection.read(isWhole, timeoutMs);
   return decodeAnswer(Buffer.concat([first, rest]), connection.isClosed());
 }
 
@@ -62,7 +63,8 @@ function lengthMissing(bytes: Uint8Array): 0 | 1 | null {
   const head = text.slice(0, headEnd);
   const length = /\r\ncontent-length: *(\d{1,12})/i.exec(head)?.[1];
   if (length !== undefined) return body >= Number(length) ? 0 : 1;
-  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n(?:.*\r\n)*\r\n$/.test(text.slice(Math.max(headEnd + 4, text.length - 256))) ? 0 : 1;
+  const end = text.slice(Math.max(headEnd + 4, text.length - 256));
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n(?:.*\r\n)*\r\n$/.test(end) ? 0 : 1;
   return 1;
 }
 

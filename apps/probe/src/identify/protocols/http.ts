@@ -11,8 +11,9 @@ const MOST_RECONNECTS = 2;
 export const http: TcpProtocol = {
   name: "http",
   ports: [
-    80, 81, 443, 591, 593, 631, 1400, 2375, 2376, 2379, 2380, 3000, 3128, 4443, 4848, 5000, 5001, 5357, 5601, 5984, 5985, 5986, 6443, 6983, 7001, 7070, 7474, 8000, 8001, 8006, 8008, 8009, 8060, 8080,
-    8081, 8086, 8088, 8089, 8096, 8123, 8200, 8443, 8500, 8834, 8880, 8888, 9000, 9001, 9080, 9090, 9091, 9200, 9443, 9999, 10_000, 10_250, 10_255, 15_671, 15_672, 16_992, 32_400, 49_152,
+    80, 81, 443, 591, 593, 631, 1400, 2375, 2376, 2379, 2380, 3000, 3128, 4443, 4848, 5000, 5001, 5357, 5601, 5984, 5985, 5986, 6443, 6983, 7001,
+    7070, 7474, 8000, 8001, 8006, 8008, 8009, 8060, 8080, 8081, 8086, 8088, 8089, 8096, 8123, 8200, 8443, 8500, 8834, 8880, 8888, 9000, 9001, 9080, 9090,
+    9091, 9200, 9443, 9999, 10_000, 10_250, 10_255, 15_671, 15_672, 16_992, 32_400, 49_152,
   ],
   hello: (target) => encodeRequest(target, "/"),
   alpn: ["h2", "http/1.1"],
@@ -26,7 +27,8 @@ export const http: TcpProtocol = {
 
 /** In the words of nginx, Apache and Go: then TLS is tried next, and what is inside it named. */
 function wantsTls(answer: HttpAnswer): boolean {
-  return answer.status === 400 && /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|sent an HTTP request to an HTTPS server/i.test(answer.body);
+  const words = /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|sent an HTTP request to an HTTPS server/i;
+  return answer.status === 400 && words.test(answer.body);
 }
 
 /** @returns Asks for more of the server; anew where it has closed. */

@@ -1,4 +1,5 @@
-// HTTP/2, inside TLS or in the clear with prior knowledge: the same questions as over HTTP/1.1, on one connection. @see RFC 9113 sections 3.3, 3.4 and 4.1
+// HTTP/2, inside TLS or in the clear with prior knowledge: the same questions as over HTTP/1.1, on one connection.
+// @see RFC 9113 sections 3.3, 3.4 and 4.1
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { Duplex } from "node:stream";
 import type { Connection } from "../connection.ts";
@@ -22,7 +23,8 @@ export const http2: TcpProtocol = {
     if ((bytes[0] ?? 0) !== 0 || (bytes[1] ?? 0) !== 0) return "no";
     if (bytes.length < FRAME_HEAD) return "more";
     // A frame of settings on stream 0, six bytes for each.
-    return bytes[3] === SETTINGS && (bytes[2] ?? 1) % 6 === 0 && bytes[4] === 0 && bytes.subarray(5, FRAME_HEAD).every((byte) => byte === 0) ? "yes" : "no";
+    const isSettings = bytes[3] === SETTINGS && (bytes[2] ?? 1) % 6 === 0 && bytes[4] === 0;
+    return isSettings && bytes.subarray(5, FRAME_HEAD).every((byte) => byte === 0) ? "yes" : "no";
   },
   async learn(first, connection, target) {
     const session = openSession(first, connection, target);
@@ -40,7 +42,8 @@ export const http2: TcpProtocol = {
 
 function openSession(first: Uint8Array, connection: Connection, target: Target): ClientHttp2Session {
   const session = connect(`${target.isSecure ? "https" : "http"}://${writeHost(target)}`, {
-    createConnection: () => createStream(first, connection), maxSessionMemory: 1, settings: { enablePush: false, initialWindowSize: MAX_BODY },
+    createConnection: () => createStream(first, connection), maxSessionMemory: 1,
+    settings: { enablePush: false, initialWindowSize: MAX_BODY },
   });
   session.on("error", () => undefined);
   return session;

@@ -10,7 +10,9 @@ const LANGUAGE = 0x48;
 const URI = 0x45;
 const KEYWORD = 0x44;
 /** What of a printer says who it is. */
-const WANTED = ["printer-make-and-model", "printer-name", "printer-info", "printer-location", "printer-device-id", "printer-uuid", "printer-firmware-string-version"] as const;
+const WANTED = [
+  "printer-make-and-model", "printer-name", "printer-info", "printer-location", "printer-device-id", "printer-uuid", "printer-firmware-string-version",
+] as const;
 const LONGEST_VALUE = 256;
 
 export function encodePrinterQuestion(uri: string): Buffer {

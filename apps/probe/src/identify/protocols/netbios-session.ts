@@ -16,7 +16,8 @@ export function inSession(...parts: readonly Uint8Array[]): Buffer {
 /** To the name that every file server answers to. */
 export function encodeSessionRequest(): Buffer {
   // Half bytes as letters. @see RFC 1001 section 14.1
-  const name = (text: string) => Buffer.from([0x20, ...Array.from(Buffer.from(text.padEnd(16))).flatMap((byte) => [65 + (byte >> 4), 65 + (byte & 15)]), 0]);
+  const halves = (text: string) => Array.from(Buffer.from(text.padEnd(16))).flatMap((byte) => [65 + (byte >> 4), 65 + (byte & 15)]);
+  const name = (text: string) => Buffer.from([0x20, ...halves(text), 0]);
   const names = Buffer.concat([name("*SMBSERVER"), name("LANTHORN")]);
   return Buffer.concat([Buffer.from([SESSION_REQUEST, 0, 0, names.length]), names]);
 }

@@ -47,5 +47,6 @@ export function decodeNtlmChallenge(bytes: Uint8Array): NtlmNames | null {
     if (id === 0 || info.failed) break;
     texts.set(id, Buffer.from(value).toString("utf16le").replaceAll("\0", ""));
   }
-  return { computer: texts.get(1) ?? "", domain: texts.get(2) ?? "", dnsName: texts.get(3) ?? "", version: major === 0 ? "" : `${major}.${minor}.${build}` };
+  const version = major === 0 ? "" : `${major}.${minor}.${build}`;
+  return { computer: texts.get(1) ?? "", domain: texts.get(2) ?? "", dnsName: texts.get(3) ?? "", version };
 }

@@ -1,4 +1,5 @@
-// Services of a line or two: ident (RFC 1413), DICT (RFC 2229), gpsd, beanstalkd, the Zabbix agent, SOCKS 5 (RFC 1928), Git (gitprotocol-pack), ManageSieve (RFC 5804), clamd.
+// Services of a line or two: ident (RFC 1413), DICT (RFC 2229), gpsd, beanstalkd, the Zabbix agent, SOCKS 5 (RFC 1928), Git
+// (gitprotocol-pack), ManageSieve (RFC 5804), clamd.
 import { formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
 import { beginsWith, claims, endsLine, learned, printable, type Recognition, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
@@ -35,7 +36,8 @@ export const dict: TcpProtocol = {
     const dictd = /\bdictd (\d[\d.]*)/.exec(text)?.[1];
     const os = /\bdictd \S+ on (\w+)/.exec(text)?.[1];
     connection.send("QUIT\r\n");
-    return Promise.resolve(learned("dict", { claims: claims("dict", 0.9, dictd === undefined ? {} : { product: "dictd", version: dictd, os }), banner: printable(text) }));
+    const said = dictd === undefined ? {} : { product: "dictd", version: dictd, os };
+    return Promise.resolve(learned("dict", { claims: claims("dict", 0.9, said), banner: printable(text) }));
   },
 };
 
@@ -46,7 +48,8 @@ export const gpsd: TcpProtocol = {
   recognise: (bytes) => when(endsLine(bytes), beginsWith(bytes, '{"class":"VERSION"')),
   learn(first) {
     const version = /"release":"(\d[\w.]*)/.exec(toText(first))?.[1] ?? "";
-    return Promise.resolve(learned("gpsd", { claims: claims("gpsd", 0.95, { product: "gpsd", version, cpe: formatCpe(["a", "gpsd_project", "gpsd", version]), device_type: "iot" }), banner: printable(toText(first)) }));
+    const said = { product: "gpsd", version, cpe: formatCpe(["a", "gpsd_project", "gpsd", version]), device_type: "iot" };
+    return Promise.resolve(learned("gpsd", { claims: claims("gpsd", 0.95, said), banner: printable(toText(first)) }));
   },
 };
 
@@ -65,7 +68,8 @@ export const beanstalkd: TcpProtocol = {
   learn(first) {
     const text = toText(first);
     const version = /^version: "?(\d[\w.]*)/m.exec(text)?.[1];
-    return Promise.resolve(learned("beanstalkd", { claims: claims("beanstalkd", 0.95, { product: "beanstalkd", version, hostname: /^hostname: "?([\w.-]+)/m.exec(text)?.[1] }), banner: printable(text) }));
+    const said = { product: "beanstalkd", version, hostname: /^hostname: "?([\w.-]+)/m.exec(text)?.[1] };
+    return Promise.resolve(learned("beanstalkd", { claims: claims("beanstalkd", 0.95, said), banner: printable(text) }));
   },
 };
 
@@ -89,7 +93,8 @@ export const zabbixAgent: TcpProtocol = {
   learn(first) {
     const text = toText(first.subarray(13), 256);
     const version = /^\d[\w.]*$/.exec(text)?.[0] ?? "";
-    return Promise.resolve(learned("zabbix-agent", { claims: claims("zabbix", 0.95, { product: "Zabbix agent", vendor: "Zabbix", version, cpe: formatCpe(["a", "zabbix", "zabbix_agent", version]) }), banner: printable(text) }));
+    const said = { product: "Zabbix agent", vendor: "Zabbix", version, cpe: formatCpe(["a", "zabbix", "zabbix_agent", version]) };
+    return Promise.resolve(learned("zabbix-agent", { claims: claims("zabbix", 0.95, said), banner: printable(text) }));
   },
 };
 
@@ -100,8 +105,13 @@ export const socks5: TcpProtocol = {
   hello: () => Uint8Array.of(5, 1, 0),
   ownPortsOnly: true,
   isWeak: true,
-  recognise: (bytes) => (bytes[0] !== 5 ? "no" : bytes.length < 2 ? "more" : bytes.length === 2 && (bytes[1] === 0 || bytes[1] === 0xff) ? "yes" : "no"),
-  learn: (first) => Promise.resolve(learned("socks5", { claims: claims("socks", 0.8, { version: "SOCKS5" }), banner: first[1] === 0 ? "no authentication required" : "authentication required" })),
+  recognise(bytes) {
+    if (bytes[0] !== 5 || bytes.length > 2) return "no";
+    return bytes.length < 2 ? "more" : bytes[1] === 0 || bytes[1] === 0xff ? "yes" : "no";
+  },
+  learn: (first) => Promise.resolve(learned("socks5", {
+    claims: claims("socks", 0.8, { version: "SOCKS5" }), banner: first[1] === 0 ? "no authentication required" : "authentication required",
+  })),
 };
 
 /** Asks for a repository that nobody has: the error is the protocol's own. */
@@ -110,7 +120,10 @@ export const git: TcpProtocol = {
   ports: [9418],
   hello: () => "002egit-upload-pack /lanthorn\0host=lanthorn\0\0",
   ownPortsOnly: true,
-  recognise: (bytes) => (/^[0-9a-f]{4}(?:ERR |[0-9a-f]{40})/.test(toText(bytes, 64)) ? "yes" : /^[0-9a-f]{0,4}$/.test(toText(bytes, 8)) ? "more" : "no"),
+  recognise(bytes) {
+    if (/^[0-9a-f]{4}(?:ERR |[0-9a-f]{40})/.test(toText(bytes, 64))) return "yes";
+    return /^[0-9a-f]{0,4}$/.test(toText(bytes, 8)) ? "more" : "no";
+  },
   learn: (first) => Promise.resolve(learned("git", { claims: claims("git", 0.7, { product: "git-daemon" }), banner: printable(toText(first, 256)) })),
 };
 
@@ -135,6 +148,7 @@ export const clamd: TcpProtocol = {
   async learn(first, connection) {
     const text = toText(first) + toText(await connection.read(() => false, SHORT_ANSWER_MS / 10));
     const version = /^ClamAV (\d[\d.]*)/.exec(text)?.[1] ?? "";
-    return learned("clamd", { claims: claims("clamd", 0.95, { product: "ClamAV", vendor: "Cisco", version, cpe: formatCpe(["a", "clamav", "clamav", version]) }), banner: printable(text) });
+    const said = { product: "ClamAV", vendor: "Cisco", version, cpe: formatCpe(["a", "clamav", "clamav", version]) };
+    return learned("clamd", { claims: claims("clamd", 0.95, said), banner: printable(text) });
   },
 };

@@ -42,10 +42,12 @@ export const smb: TcpProtocol = {
       claims: [
         ...claims("smb", 0.9, { hostname: named?.dnsName || named?.computer }),
         ...(isSamba ? sambaClaims(versionOfSamba(names?.lanManager ?? "") ?? "")
-          : named?.version ? claims("smb", 0.8, { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version }) : []),
+          : named?.version ? claims("smb", 0.8, { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version })
+          : []),
       ],
       banner: printable([
-        `dialect ${dialect}`, (signing & 2) === 0 ? "signing not required" : "signing required", ...(named ? [`computer ${named.computer}`, `domain ${named.domain}`] : []),
+        `dialect ${dialect}`, (signing & 2) === 0 ? "signing not required" : "signing required",
+        ...(named ? [`computer ${named.computer}`, `domain ${named.domain}`] : []),
         ...(names ? [`SMB 1 spoken, too: ${names.lanManager}`] : []),
       ].join("\n")),
     });

@@ -1,4 +1,5 @@
-// SMB 1: NEGOTIATE, and a session set-up that stops at NTLM's challenge, beside which old servers write what they are. @see MS-SMB 2.2.4.5, 2.2.4.6
+// SMB 1: NEGOTIATE, and a session set-up that stops at NTLM's challenge, beside which old servers write what they are.
+// @see MS-SMB 2.2.4.5, 2.2.4.6
 import { formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
 import type { Connection } from "../connection.ts";
@@ -38,13 +39,16 @@ export const smb1: TcpProtocol = {
   async learn(first, connection) {
     const names = await askSmb1Names(first, connection);
     const samba = versionOfSamba(names?.lanManager ?? "");
+    const isWindows = names?.os.startsWith("Windows") === true;
+    const lines = [names?.os ?? "", names?.lanManager ?? "", ...(names?.ntlm ? [`computer ${names.ntlm.computer}`, `domain ${names.ntlm.domain}`] : [])];
     return learned("microsoft-ds", {
       texts: smb1Texts(names),
       claims: [
         ...claims("smb", 0.9, { hostname: names?.ntlm?.dnsName || names?.ntlm?.computer }),
-        ...(samba === null ? claims("smb1", 0.7, names?.os.startsWith("Windows") === true ? { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows" } : {}) : sambaClaims(samba)),
+        ...(samba === null ? claims("smb1", 0.7, isWindows ? { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows" } : {})
+          : sambaClaims(samba)),
       ],
-      banner: printable(["dialect NT LM 0.12 (SMB 1)", names?.os ?? "", names?.lanManager ?? "", names?.ntlm ? `computer ${names.ntlm.computer}\ndomain ${names.ntlm.domain}` : ""].filter((line) => line !== "").join("\n")),
+      banner: printable(["dialect NT LM 0.12 (SMB 1)", ...lines.filter((line) => line !== "")].join("\n")),
     });
   },
 };

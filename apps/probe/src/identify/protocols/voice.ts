@@ -1,10 +1,13 @@
-// Mumble: a ping that every server answers with its version, and the version message inside TLS. @see Mumble protocol documentation, "UDP ping" and "Protocol stack (TCP)"
+// Mumble: a ping that every server answers with its version, and the version message inside TLS.
+// @see Mumble protocol documentation, "UDP ping" and "Protocol stack (TCP)"
+import { formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
 import { claims, learned, type Learned, type TcpProtocol, type UdpProtocol } from "../protocol.ts";
 
 function learnVersion(major: number, minor: number, patch: number): Learned {
   const version = `${major}.${minor}.${patch}`;
-  return learned("murmur", { claims: claims("mumble", 0.9, { product: "Murmur", vendor: "Mumble", version, cpe: `cpe:2.3:a:mumble:mumble:${version}:*:*:*:*:*:*:*` }), banner: `Mumble server ${version}` });
+  const said = { product: "Murmur", vendor: "Mumble", version, cpe: formatCpe(["a", "mumble", "mumble", version]) };
+  return learned("murmur", { claims: claims("mumble", 0.9, said), banner: `Mumble server ${version}` });
 }
 
 export const mumbleUdp: UdpProtocol = {

@@ -77,10 +77,13 @@ test("a server that says in the clear that it wants TLS is named inside it, at a
   const { port } = await serve((socket) => {
     socket.once("data", (bytes: Buffer) => {
       const isTls = bytes[0] === 22;
-      if (!isTls) return void socket.end("HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 51\r\n\r\nThe plain HTTP request was sent to HTTPS port......");
-      socket.pause();
-      socket.unshift(bytes);
-      secure.emit("connection", socket);
+      if (isTls) {
+        socket.pause();
+        socket.unshift(bytes);
+        secure.emit("connection", socket);
+      } else {
+        socket.end("HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 45\r\n\r\nThe plain HTTP request was sent to HTTPS port");
+      }
     });
   });
   expect(await identifyAt(7443, port)).toMatchObject({ service: "https", version: "nginx 1.22.1", tls: { version: "TLSv1.3" } });
