@@ -27,7 +27,7 @@ export interface DeepOrder {
 /** @throws The signal's reason; and an error when every run has failed. */
 export type LookDeeper = (order: DeepOrder) => Promise<void>;
 
-/** nmap tells of a host when all hosts of its run are done, so a run has few; two runs at once, as each mostly waits, and holds 100 MB. */
+/** nmap tells of a host when all hosts of its run are done, so a run has few; two runs at once, as each mostly waits, and holds 63 MB before it has asked anybody. */
 const HOSTS_IN_RUN = 8;
 const RUNS_AT_ONCE = 2;
 /** It asks for their MACs all at once. */
