@@ -12,7 +12,7 @@ function saidIn(name: string): readonly string[] {
   const claims = readCapture(readFileSync(`${FOLDER}${name}`)).records.flatMap(({ bytes }) => {
     const advert = readAdvert({ bytes });
     if (!advert) return [];
-    const { capabilities, system_description: systemDescription, platform } = advert.facts;
+    const { capabilities, system_description: systemDescription, platform = "" } = advert.facts;
     return readNeighbor({ protocol: advert.protocol, capabilities, systemDescription, platform });
   });
   return [...new Set(claims.map(({ field, value }) => `${field}: ${value}`))].toSorted();
