@@ -26,7 +26,7 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect(answer.status).toBe(200);
   }
   /** Scans to its end and beyond it, as late answers count. */
-  async function scan(target: string, profile: "discovery" | "quick"): Promise<{ readonly scan: Scan; readonly hosts: readonly ScanHost[] }> {
+  async function scan(target: string, profile: "discovery" | "quick" | "standard"): Promise<{ readonly scan: Scan; readonly hosts: readonly ScanHost[] }> {
     const started = await waitFor("the scan to begin", 60_000, () => site.collector.rest.startScan({ target, profile }).catch(() => null));
     const ended = await waitFor("the scan's end", 120_000, async () => {
       const now = await site.collector.rest.readScan(started.id);
@@ -72,6 +72,12 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect(hosts.map(({ port_counts: counts }) => counts?.tcp)).toEqual(truth.map(() => ({ open: 1, closed: 99, filtered: 0, "open|filtered": 0 })));
     const device = await waitFor("the device", 30_000, () => deviceAt(BRANCH.hosts[0]));
     expect(device).toMatchObject({ ip: BRANCH.hosts[0], mac: "", is_online: true, open_ports: [22] });
+  }, 180_000);
+
+  test("finds a DHCP server by what it answers to a request for settings", async () => {
+    const { hosts } = await scan("10.77.0.1", "standard");
+    const open = openPorts(hosts[0]) ?? [];
+    expect(["53/udp", "67/udp"].map((port) => open.some((one) => one.startsWith(`${port} `)))).toEqual([true, true]);
   }, 180_000);
 
   test("scans by IPv6, an address and the own link's network", async () => {

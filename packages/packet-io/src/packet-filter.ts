@@ -12,8 +12,11 @@ const JUMP_SET = 0x45;
 const RETURN = 0x06;
 const WHOLE_FRAME = 0x0004_0000;
 
+/** Where DHCP servers answer to, whatever port asked. @see RFC 2131 section 4.1 */
+const DHCP_CLIENT_PORT = 68;
+
 /**
- * Takes what answers a scan: every ARP and ICMP message, and TCP and UDP to one port of ours.
+ * Takes what answers a scan: every ARP and ICMP message, TCP and UDP to one port of ours, and what DHCP servers answer.
  * @param port Our end of what was asked.
  */
 export function scanAnswers(port: number): readonly Instruction[] {
@@ -31,7 +34,8 @@ export function scanAnswers(port: number): readonly Instruction[] {
     ["", JUMP_SET, "refuse", 0, 0x1fff],
     ["", LOAD_HEADER_LENGTH, 0, 0, 14],
     ["", LOAD_INDEXED_WORD16, 0, 0, 16],
-    ["", JUMP_EQUAL, "accept", "refuse", port],
+    ["", JUMP_EQUAL, "accept", 0, port],
+    ["", JUMP_EQUAL, "accept", "refuse", DHCP_CLIENT_PORT],
     ["ipv6", LOAD_BYTE, 0, 0, 20],
     ["", JUMP_EQUAL, "accept", 0, 58],
     // A hop-by-hop header: Multicast Listener Discovery comes behind one.

@@ -64,6 +64,8 @@ describe("an answer to a datagram", () => {
   const answer = packet(HOST, US, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }));
 
   test("shows an open port, an ICMP error one that is not", () => {
+    const settings = packet(HOST, US, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 67, destinationPort: 68, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }));
+    expect(readUdp(settings)).toEqual([[HOST_NUMBER, 67, "open"]]);
     expect(readUdp(answer)).toEqual([[HOST_NUMBER, 161, "open"]]);
     expect(readUdp(unreachable(3, question))).toEqual([[HOST_NUMBER, 161, "closed"]]);
     expect([readUdp(question), readUdp(unreachable(3, ourSyn))]).toEqual([[], []]);

@@ -120,7 +120,7 @@ export function createRoutedSearch(deps: {
     const ack = (port: number): Ask => (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_ACK, sequence: 0, acknowledgment: cookieOf(host, port) });
     const ping: Ask = (bytes, at, host) => echo(bytes, at, host, cookieOf(host, 0) & 0xffff);
     const time: Ask = (bytes, at, host) => timestamp(bytes, at, host, cookieOf(host, 0) & 0xffff);
-    const datagrams = udpQuestions(UDP_PORTS, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask => (bytes, at, host) => udp(bytes, at, host, { port, payload }));
+    const datagrams = udpQuestions(UDP_PORTS, asker, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask => (bytes, at, host) => udp(bytes, at, host, { port, payload }));
     return [[ping], [syn(443), ack(80)], [...(size === 4 ? [time] : []), syn(22), syn(80)], [...datagrams, syn(445), syn(3389)]];
   }
 

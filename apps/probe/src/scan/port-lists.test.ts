@@ -1,5 +1,6 @@
 import { SCAN_PROFILES } from "@lanthorn/contract";
 import { isPrintPort } from "@lanthorn/packet-io";
+import { decodeDhcp, DHCP_MESSAGE_TYPE, dhcpMessageType, formatIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import { portsOf } from "./port-lists.ts";
 import { udpQuestions } from "./udp-questions.ts";
@@ -17,5 +18,9 @@ test("each profile asks as many ports as it says, each once and rising, and no p
 });
 
 test("each UDP port has a protocol to be asked by", () => {
-  expect(udpQuestions(portsOf("standard").udp, () => 0.5).map(({ port }) => port)).toEqual(portsOf("standard").udp);
+  const asker = { mac: Uint8Array.of(2, 0, 0, 0, 0, 1), ip: 0x0a000005, port: 61_000 };
+  const questions = udpQuestions(portsOf("standard").udp, asker, () => 0.5);
+  expect(questions.map(({ port }) => port)).toEqual(portsOf("standard").udp);
+  const inform = decodeDhcp(questions.find(({ port }) => port === 67)?.payloads[0] ?? new Uint8Array());
+  expect(inform.ok && [formatIp(inform.value.ciaddr), dhcpMessageType(inform.value.options)]).toEqual(["10.0.0.5", DHCP_MESSAGE_TYPE.inform]);
 });

@@ -44,7 +44,7 @@ const STANDARD =
   "63331,64623,64680,65000,65129,65389";
 
 /** Services that answer over UDP, each by a question of its own protocol. */
-const UDP = [53, 69, 88, 111, 123, 137, 161, 500, 623, 1161, 1900, 3478, 3702, 4500, 5060, 5353, 5683, 44_818, 47_808, 51_413] as const;
+const UDP = [53, 67, 69, 88, 111, 123, 137, 161, 500, 623, 1161, 1900, 3478, 3702, 5060, 5353, 5683, 44_818, 47_808, 51_413] as const;
 
 /** The ports that a profile asks, rising. None for profiles that look for hosts only. */
 export function portsOf(profile: ScanProfileName): { readonly tcp: readonly number[]; readonly udp: readonly number[] } {

@@ -97,9 +97,9 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     const { udpQuestions } = await import("./udp-questions.ts");
     const udpLink = deps.openLink(link.book);
     try {
+      const asker = { ...part.asker(), port: udpLink.port };
       return await scanUdp({
-        ...deps, link: udpLink, asker: { ...part.asker(), port: udpLink.port }, hosts: some,
-        questions: udpQuestions(deps.udpPorts, deps.random), onPort: (host, port) => deps.onPort(host, "udp", port),
+        ...deps, link: udpLink, asker, hosts: some, questions: udpQuestions(deps.udpPorts, asker, deps.random), onPort: (host, port) => deps.onPort(host, "udp", port),
       });
     } finally {
       udpLink.close();

@@ -1,5 +1,6 @@
 import type { PortCounts } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
+import { DHCP_PORT } from "@lanthorn/packets";
 import { ipv4Number } from "../observe/address-prefix.ts";
 import { wordAt } from "./frame-words.ts";
 import { noCounts } from "./port-counts.ts";
@@ -105,7 +106,8 @@ export function readUdpAnswer(frame: FrameView, link: Pick<AnswerKey, "port" | "
   const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
   const protocol = bytes[offset + (isIpv4 ? 23 : 20)] as number;
   if (protocol === UDP) {
-    if (wordAt(bytes, at + 2) === link.port) take(sourceNumber(frame, link.book), wordAt(bytes, at), "open");
+    const [from, to] = [wordAt(bytes, at), wordAt(bytes, at + 2)];
+    if (to === link.port || (to === DHCP_PORT.client && from === DHCP_PORT.server)) take(sourceNumber(frame, link.book), from, "open");
     return;
   }
   const about = isIpv4 ? readError(frame, at, protocol) : readError6(frame, at, protocol);
