@@ -97,6 +97,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   const { signal } = stop;
   const up = new Set<string>();
   const phantoms = new Set<string>();
+  const routed = new Set<string>();
   const deepening = !plan.isDeep || !deps.deepLook ? null : createDeepening({
     look: deps.deepLook, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
     onFindings: ({ ip, verdicts }) => report.facts(ip, verdicts),
@@ -147,6 +148,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
         }),
         onHost(host, isRouted) {
           deps.onSent(1);
+          if (isRouted) routed.add(hostAddress(host));
           noteHost(hostAddress(host), isRouted ? "" : formatMac(host.mac), isRouted);
         },
         onPort: (host, protocol, port) => noteOpen({ ip: hostAddress(host), protocol, port }),
@@ -167,7 +169,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
           phantoms.add(ip);
           const what = isTarpit ? "and takes no data: a tarpit" : "a firewall or a tarpit";
           const message = `${ip} answers on every port${isTarpit ? " " : ": "}${what}; its ports are not told`;
-          report.remark({ code: isTarpit ? "tarpit" : "answers-everything", message, ip, mac: deps.macAt(ip), addresses: 1 });
+          report.remark({ code: isTarpit ? "tarpit" : "answers-everything", message, ip, mac: routed.has(ip) ? "" : formatMac(host.mac), addresses: 1 });
         },
       });
     } catch (error) {
