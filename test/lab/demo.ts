@@ -1,11 +1,12 @@
 import { rmSync } from "node:fs";
 import { createConnection } from "node:net";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { readInterface } from "@lanthorn/packet-io";
 import { describeError, stopSignal } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { type Collector, enrollProbe, type ProbeBox, startCollector, startProbe } from "../system/deployment.ts";
+import { unpackDebianPackages } from "./debian-packages.ts";
 import { createLab, type Lab } from "./lab.ts";
 import { REPOSITORY } from "./lab-state.ts";
 import { DEFAULT_LAB_ID } from "./names.ts";
@@ -20,6 +21,8 @@ interface Place {
   readonly collectorHost: string;
   readonly interface: string;
   readonly namespace?: string;
+  /** Over the environment of the probe. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const program = new Command("npm start --")
@@ -57,10 +60,17 @@ async function runDemonstration(): Promise<void> {
   try {
     const folder = join(REPOSITORY, ".cache/demonstration");
     rmSync(folder, { recursive: true, force: true });
-    await runSite({ folder, collectorHost: lab.collectorAddress, interface: lab.probe.lanInterface, namespace: lab.probe.namespace }, stopped, lab);
+    const env = await nmapOnPath();
+    await runSite({ folder, collectorHost: lab.collectorAddress, interface: lab.probe.lanInterface, namespace: lab.probe.namespace, env }, stopped, lab);
   } finally {
     if (!lab.wasUp) await lab.close();
   }
+}
+
+/** What the profile `deep` runs, lying beside the lab's own programs. */
+async function nmapOnPath(): Promise<Readonly<Record<string, string>>> {
+  const { path, env } = (await unpackDebianPackages(["nmap"], { say })).command("nmap");
+  return { ...env, PATH: [dirname(path), process.env["PATH"] ?? ""].join(delimiter) };
 }
 
 async function watchInterface(name: string, yes: boolean): Promise<void> {
@@ -77,7 +87,7 @@ async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null)
   try {
     const box: ProbeBox = { dataDir: join(place.folder, "probe"), ...(place.namespace === undefined ? {} : { namespace: place.namespace }) };
     const { siteId, probeId } = await enrolled(collector, box, lab === null ? "this-machine" : "demonstration");
-    const probe = await startProbe(box, { interface: place.interface });
+    const probe = await startProbe(box, { interface: place.interface, ...(place.env ? { env: place.env } : {}) });
     try {
       process.stdout.write(`ready ${JSON.stringify({ url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId })}\n`);
       sayWhatNow(collector, probe.pid, place, lab);
