@@ -1,15 +1,4 @@
-export * from "./values.ts";
-export * from "./events/table.ts";
-export * from "./events/stream.ts";
-export { type HostState } from "./events/hosts.ts";
-export { type PortRole, type SwitchNeighbor, type SwitchReport } from "./events/switches.ts";
-export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type NeighborProtocol } from "./events/neighbors.ts";
-export { type ScanRemarkCode } from "./events/scans.ts";
-export { HEALTH_METRICS } from "./events/operations.ts";
-export * from "./uplink/topics.ts";
-export * from "./uplink/messages.ts";
-export * from "./uplink/enrollment-token.ts";
-export * from "./uplink/credentials.ts";
+export * from "./uplink.ts";
 export * from "./rest/envelopes.ts";
 export * from "./rest/auth.ts";
 export * from "./rest/audit.ts";

@@ -64,6 +64,14 @@ export const IDENTITY_FIELDS = [
   "ssh_host_key", "tls_certificate", "snmp_engine_id", "dhcp_duid", "dhcp_client_id", "lldp_chassis_id",
 ] as const;
 
+/** How plan and sight of an address may differ. */
+export const CONFLICT_KINDS = ["wrong_mac", "reserved_in_use", "duplicate_address", "outside_prefixes"] as const;
+
+/** What a licence may count. */
+export const LICENSE_LIMITS = ["probes", "devices"] as const;
+
+export const LICENSE_STATUSES = ["community", "valid", "expiring", "expired", "untrusted"] as const;
+
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** @returns Milliseconds of `90s 15m 24h 7d 2w`, or null for any other text. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
-import type { ProbeCredential } from "@lanthorn/contract";
+import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { GeneralEncrypt } from "jose";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract";
+import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
 import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Identity } from "../identity/identity.ts";

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { ProbeStatus } from "@lanthorn/contract";
+import { ProbeStatus } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readIdentity } from "../identity/identity.ts";

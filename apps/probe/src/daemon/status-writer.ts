@@ -1,4 +1,4 @@
-import type { ProbeHealth } from "@lanthorn/contract";
+import type { ProbeHealth } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { LanWatch } from "../capture/lan-watch.ts";
 import type { Configuration } from "../configuration.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { CommandData, ProbeEvent } from "@lanthorn/contract";
+import type { CommandData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { type DebianRoot, unpackDebianPackages } from "../../../../test/lab/debian-packages.ts";

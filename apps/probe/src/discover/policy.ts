@@ -1,4 +1,4 @@
-import type { ProbeConfiguration } from "@lanthorn/contract";
+import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import { ProbeError } from "../errors.ts";
 import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { createRealLan, whyNoNamespaces } from "./testing/real-lan.ts";
 
 const reason = whyNoNamespaces();

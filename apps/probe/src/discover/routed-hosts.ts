@@ -1,4 +1,4 @@
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { type HostFact, mergeFacts, newsOf, type SaidFact } from "../hosts/facts.ts";
 import { seenNow } from "../hosts/service-facts.ts";

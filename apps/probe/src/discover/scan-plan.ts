@@ -1,4 +1,4 @@
-import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract";
+import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
 import { parsePrefix, prefixCovers, prefixHolds } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import { MOST_HOST_BITS, type Neighbours6 } from "../scan/find-neighbours-ipv6.ts";

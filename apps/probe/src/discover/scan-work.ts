@@ -1,4 +1,4 @@
-import type { PortCounts, ScanRemarkCode } from "@lanthorn/contract";
+import type { PortCounts, ScanRemarkCode } from "@lanthorn/contract/uplink";
 import { formatIp, formatMac, parseIp, parseMac } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";

@@ -1,4 +1,4 @@
-import type { CommandData } from "@lanthorn/contract";
+import type { CommandData } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import type { LinkFacts } from "../observe/link.ts";

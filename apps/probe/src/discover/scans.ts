@@ -1,4 +1,4 @@
-import type { CommandData, EventData, ProbeEvent } from "@lanthorn/contract";
+import type { CommandData, EventData, ProbeEvent } from "@lanthorn/contract/uplink";
 import type { PacedSender } from "@lanthorn/packet-io";
 import { deviceClaims } from "@lanthorn/fingerprints";
 import { toInstant } from "@lanthorn/runtime";

@@ -1,4 +1,4 @@
-import { HEALTH_METRICS, type ProbeEvent } from "@lanthorn/contract";
+import { HEALTH_METRICS, type ProbeEvent } from "@lanthorn/contract/uplink";
 import type Database from "better-sqlite3";
 import { CALM, type HealthMetric, judge, type Limit, type Standing } from "./limits.ts";
 import { type HealthValues, toHealthAlert } from "./metrics.ts";

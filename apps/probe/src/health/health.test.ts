@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EVENTS, HEALTH_METRICS, ProbeHealth } from "@lanthorn/contract";
+import { EVENTS, HEALTH_METRICS, ProbeHealth } from "@lanthorn/contract/uplink";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readProbeConfiguration } from "../configuration.ts";

@@ -1,4 +1,4 @@
-import { MESSAGE_VERSION, type ProbeHealth } from "@lanthorn/contract";
+import { MESSAGE_VERSION, type ProbeHealth } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { OutboxState } from "../queue/outbox.ts";
 import type { HealthAlerts } from "./alerts.ts";

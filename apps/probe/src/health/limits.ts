@@ -1,4 +1,4 @@
-import type { HEALTH_METRICS } from "@lanthorn/contract";
+import type { HEALTH_METRICS } from "@lanthorn/contract/uplink";
 
 export type HealthMetric = (typeof HEALTH_METRICS)[number];
 

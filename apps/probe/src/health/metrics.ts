@@ -1,4 +1,4 @@
-import type { EventData } from "@lanthorn/contract";
+import type { EventData } from "@lanthorn/contract/uplink";
 import type { Configuration } from "../configuration.ts";
 import type { HealthMetric, Limit } from "./limits.ts";
 

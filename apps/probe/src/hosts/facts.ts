@@ -1,4 +1,4 @@
-import { type HostState, IDENTITY_FIELDS } from "@lanthorn/contract";
+import { type HostState, IDENTITY_FIELDS } from "@lanthorn/contract/uplink";
 
 /** Something that says what a host is, or a key of its. In memory only: once told, the collector keeps it. */
 export type HostFact = HostState["evidence"][number];

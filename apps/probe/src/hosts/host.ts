@@ -1,4 +1,4 @@
-import type { HostState } from "@lanthorn/contract";
+import type { HostState } from "@lanthorn/contract/uplink";
 import { deviceClaims, readAnswer, readMaker } from "@lanthorn/fingerprints";
 import { formatMac, parseIp } from "@lanthorn/packets";
 import { toInstant } from "@lanthorn/runtime";

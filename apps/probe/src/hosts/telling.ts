@@ -1,4 +1,4 @@
-import type { EventData, ProbeEvent } from "@lanthorn/contract";
+import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import { describeHost, type Host, tellable, type Told } from "./host.ts";
 import type { HostTable } from "./host-table.ts";

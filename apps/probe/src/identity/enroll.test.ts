@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatEnrollmentToken } from "@lanthorn/contract";
+import { formatEnrollmentToken } from "@lanthorn/contract/uplink";
 import { systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EXIT_CODES } from "../errors.ts";

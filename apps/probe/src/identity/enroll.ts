@@ -1,5 +1,5 @@
 import { ClientError, createRestClient, type Fetch } from "@lanthorn/client";
-import { parseEnrollmentToken } from "@lanthorn/contract";
+import { parseEnrollmentToken } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import { ProbeError, type ProbeErrorCode } from "../errors.ts";
 import { createKeyAndRequest } from "./certificate-request.ts";

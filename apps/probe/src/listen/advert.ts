@@ -1,4 +1,4 @@
-import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract";
+import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract/uplink";
 
 /** What a neighbour says of itself, whatever its protocol; what the event says but for where and when. */
 export type NeighborFacts = Omit<Required<NeighborDiscovered>, "protocol" | "local_interface" | "ttl_seconds" | "source_mac" | "changed">;

@@ -1,4 +1,4 @@
-import type { NeighborPower } from "@lanthorn/contract";
+import type { NeighborPower } from "@lanthorn/contract/uplink";
 import { type CdpAddress, cdpIpAddress, type CdpItem, type CdpPdu, CDP_CAPABILITIES, type FdpItem, type FdpPdu, formatIp } from "@lanthorn/packets";
 import { cleanAddresses, cleanText, cleanVlans, emptyFacts, itemsOf, LIMITS, type NeighborFacts, wordsOf } from "./advert.ts";
 

@@ -1,4 +1,4 @@
-import type { NeighborIdType, NeighborPower } from "@lanthorn/contract";
+import type { NeighborIdType, NeighborPower } from "@lanthorn/contract/uplink";
 import {
   formatIp, formatMac, LLDP_CAPABILITIES, LLDP_CHASSIS_SUBTYPE, LLDP_PORT_SUBTYPE, type LldpId, type LldpPdu, type LldpPower, decodeUtf8,
 } from "@lanthorn/packets";

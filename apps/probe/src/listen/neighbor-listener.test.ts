@@ -1,4 +1,4 @@
-import { EVENTS, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import { EVENTS, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

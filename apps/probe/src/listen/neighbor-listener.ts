@@ -1,4 +1,4 @@
-import type { NeighborDiscovered, ProbeEvent } from "@lanthorn/contract";
+import type { NeighborDiscovered, ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { EventSink } from "../hosts/telling.ts";

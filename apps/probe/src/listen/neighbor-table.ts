@@ -1,4 +1,4 @@
-import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract";
+import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract/uplink";
 import type { Advert, NeighborFacts } from "./advert.ts";
 
 /** A neighbour as it is kept. Times are monotonic milliseconds where not said otherwise. */

@@ -1,4 +1,4 @@
-import { EVENTS, type NeighborDiscovered } from "@lanthorn/contract";
+import { EVENTS, type NeighborDiscovered } from "@lanthorn/contract/uplink";
 import type { Database } from "better-sqlite3";
 
 /** Neighbours that the collector was told of, as it was told, so that a restart tells none of them anew and loses none that went meanwhile. */

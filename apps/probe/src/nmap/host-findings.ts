@@ -1,5 +1,5 @@
 import { type Claim, combineClaims, cpeFromUri } from "@lanthorn/fingerprints";
-import type { DeviceType } from "@lanthorn/contract";
+import type { DeviceType } from "@lanthorn/contract/uplink";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { claims, printable } from "../identify/protocol.ts";
 import type { PortFinding } from "../scan/identification.ts";

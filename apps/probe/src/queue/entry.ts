@@ -1,4 +1,4 @@
-import { EVENTS, PRIORITIES, type ProbeEvent } from "@lanthorn/contract";
+import { EVENTS, PRIORITIES, type ProbeEvent } from "@lanthorn/contract/uplink";
 
 /** An event as the queue holds it; `data` is JSON already, so that sending it is joining texts. */
 export interface Entry {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { createFakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openProbeDatabase, type ProbeDatabase } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, createId, type Log } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
 import type { Entry } from "./entry.ts";

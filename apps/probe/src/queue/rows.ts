@@ -1,4 +1,4 @@
-import type { EventData } from "@lanthorn/contract";
+import type { EventData } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
 import { type Entry, toEntry } from "./entry.ts";

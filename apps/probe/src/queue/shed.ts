@@ -1,4 +1,4 @@
-import { PRIORITIES } from "@lanthorn/contract";
+import { PRIORITIES } from "@lanthorn/contract/uplink";
 import type { Loss, Rows } from "./rows.ts";
 
 /** A little more than needed goes at once, so that a queue at its limit does not drop for every single event. */

@@ -1,4 +1,4 @@
-import { SCAN_PROFILES } from "@lanthorn/contract";
+import { SCAN_PROFILES } from "@lanthorn/contract/uplink";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { decodeDhcp, DHCP_MESSAGE_TYPE, dhcpMessageType, formatIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import type { ScanProfileName } from "@lanthorn/contract";
+import type { ScanProfileName } from "@lanthorn/contract/uplink";
 
 /** The hundred TCP ports that surveys of the Internet find open most often; print ports are left out. */
 const QUICK =

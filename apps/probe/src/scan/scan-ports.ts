@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import type { PortCounts } from "@lanthorn/contract";
+import type { PortCounts } from "@lanthorn/contract/uplink";
 import { type ChunkState, createChunkState } from "./chunk-state.ts";
 import { type Chunk, chunksOf } from "./chunks.ts";
 import { createPermutation } from "./permutation.ts";

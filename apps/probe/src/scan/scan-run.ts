@@ -1,4 +1,4 @@
-import type { PortCounts } from "@lanthorn/contract";
+import type { PortCounts } from "@lanthorn/contract/uplink";
 import { type ArpProxy, createCrowd } from "./crowd.ts";
 import type { NeighbourRange } from "./find-neighbours.ts";
 import type { Neighbours6 } from "./find-neighbours-ipv6.ts";

@@ -1,4 +1,4 @@
-import type { PortCounts } from "@lanthorn/contract";
+import type { PortCounts } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import { DHCP_PORT } from "@lanthorn/packets";
 import { ipv4Number } from "../observe/address-prefix.ts";

@@ -1,4 +1,4 @@
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSwitches } from "./open.ts";

@@ -1,4 +1,4 @@
-import { EVENTS, type ProbeEvent } from "@lanthorn/contract";
+import { EVENTS, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { createFakeClock, silentLog, systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askDatagram } from "../identify/datagrams.ts";

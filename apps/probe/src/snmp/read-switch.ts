@@ -1,4 +1,4 @@
-import type { SwitchReport } from "@lanthorn/contract";
+import type { SwitchReport } from "@lanthorn/contract/uplink";
 import { formatIp, formatMac } from "@lanthorn/packets";
 import { decodeObjectIdentifier } from "../identify/protocols/asn1.ts";
 import { cleanText, LIMITS } from "../listen/advert.ts";

@@ -1,4 +1,4 @@
-import type { ProbeCredential } from "@lanthorn/contract";
+import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import type { AskDatagram } from "../identify/datagrams.ts";
 import { decodeInteger, readAll, readTlv } from "../identify/protocols/asn1.ts";

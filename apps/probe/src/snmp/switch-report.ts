@@ -1,4 +1,4 @@
-import type { PortRole, SwitchReport } from "@lanthorn/contract";
+import type { PortRole, SwitchReport } from "@lanthorn/contract/uplink";
 import type { SwitchTables } from "./read-switch.ts";
 
 /** A phone, its computer and some machines of its own are fewer; behind another switch are more. */

@@ -1,4 +1,4 @@
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Credentials } from "../credentials/credentials.ts";

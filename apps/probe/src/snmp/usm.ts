@@ -1,6 +1,6 @@
 // SNMPv3 with the User-based Security Model. @see RFC 3412 section 6, RFC 3414, RFC 3826 (AES), RFC 7860 (SHA-2)
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { ProbeCredential } from "@lanthorn/contract";
+import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import { decodeInteger, encodeInteger, encodeTlv, readAll, readTlv, type Tlv } from "../identify/protocols/asn1.ts";
 import { decodePdu, type Pdu, TAG } from "./pdu.ts";
 

@@ -1,4 +1,4 @@
-import type { Acknowledgement } from "@lanthorn/contract";
+import type { Acknowledgement } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createClockOffset } from "./clock-offset.ts";

@@ -1,4 +1,4 @@
-import type { Acknowledgement } from "@lanthorn/contract";
+import type { Acknowledgement } from "@lanthorn/contract/uplink";
 
 /** How far the collector's clock is ahead of ours, learned from the times in its acknowledgements. */
 export interface ClockOffset {

@@ -1,4 +1,4 @@
-import { Command, type CommandData, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
+import { Command, type CommandData, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract/uplink";
 import { describeError, type Log } from "@lanthorn/runtime";
 import { z } from "zod";
 import { decodeMessage, parseJson } from "./payload.ts";

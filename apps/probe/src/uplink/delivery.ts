@@ -1,4 +1,4 @@
-import { type Acknowledgement, BATCH_MAX_BYTES, BATCH_MAX_EVENTS, PAYLOAD_MAX_BYTES } from "@lanthorn/contract";
+import { type Acknowledgement, BATCH_MAX_BYTES, BATCH_MAX_EVENTS, PAYLOAD_MAX_BYTES } from "@lanthorn/contract/uplink";
 import { type Clock, createBackoff, type Log, toInstant } from "@lanthorn/runtime";
 import type { Outbox } from "../queue/outbox.ts";
 import { encodeBatch } from "./payload.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ProbeConfiguration } from "@lanthorn/contract";
+import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import { silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSiteConfiguration } from "./site-configuration.ts";

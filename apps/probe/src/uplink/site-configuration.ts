@@ -1,4 +1,4 @@
-import { ProbeConfiguration } from "@lanthorn/contract";
+import { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import { describeError, type Log } from "@lanthorn/runtime";
 import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
 import { decodeMessage } from "./payload.ts";

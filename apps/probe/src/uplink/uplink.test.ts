@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { PAYLOAD_MAX_BYTES, ProbeStatus, Reply, type ProbeEvent } from "@lanthorn/contract";
+import { PAYLOAD_MAX_BYTES, ProbeStatus, Reply, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import { constantFrom, json, nat, oneof, sample, tuple, uint8Array } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

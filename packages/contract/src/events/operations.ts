@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { CONFLICT_KINDS } from "../rest/ipam.ts";
-import { LICENSE_LIMITS, LICENSE_STATUSES } from "../rest/license.ts";
-import { Id, Instant, Severity } from "../values.ts";
+import { CONFLICT_KINDS, Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES, Severity } from "../values.ts";
 
 export const HEALTH_METRICS = [
   "cpu", "memory", "disk", "load", "temperature", "capture_drops", "queue_depth", "clock_offset", "interface", "certificate",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Id, Instant, IpAddress, IpNetwork, MacAddress } from "../values.ts";
+import { CONFLICT_KINDS, Id, Instant, IpAddress, IpNetwork, MacAddress } from "../values.ts";
 import { listEnvelope, listQuery, PageQuery } from "./envelopes.ts";
 
 export const PREFIX_STATUSES = ["active", "container", "reserved", "deprecated"] as const;
@@ -140,7 +140,6 @@ const Holder = z.object({ device_id: Id, site_id: Id, mac: z.string(), hostname:
 export const IpamPrefixAddress = z.object({ ip: z.string(), recorded: IpamAddress.nullable(), observed: z.array(Holder) });
 export type IpamPrefixAddress = z.infer<typeof IpamPrefixAddress>;
 
-export const CONFLICT_KINDS = ["wrong_mac", "reserved_in_use", "duplicate_address", "outside_prefixes"] as const;
 
 /** Where what is planned and what is seen differ. */
 export const IpamConflict = z.object({

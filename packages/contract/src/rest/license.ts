@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { Id, Instant } from "../values.ts";
+import { Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES } from "../values.ts";
 
 export const LicenseFeature = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, "lower-case letters, digits and _ . -");
 
-/** What a licence may count. */
-export const LICENSE_LIMITS = ["probes", "devices"] as const;
 const Limit = z.int().min(1).max(1_000_000_000);
 
 /** What a signed licence says: the claims of a JWT (EdDSA, `typ` `license+jwt`, audience `lanthorn`). */
@@ -30,7 +28,6 @@ export const LicenseUpload = z.strictObject({
   license: z.string().trim().min(1).max(8192),
 });
 
-export const LICENSE_STATUSES = ["community", "valid", "expiring", "expired", "untrusted"] as const;
 
 /**
  * The licence that applies. `community` without one: nothing is limited. `untrusted`: none of this deployment's issuers has

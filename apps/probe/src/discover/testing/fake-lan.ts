@@ -1,5 +1,5 @@
 /** A link that lives in memory and on a fake clock: hosts answer ARP as they are told to. For tests only. */
-import { EVENTS, type EventData, type EventType, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
+import { EVENTS, type EventData, type EventType, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { createPacedSender } from "@lanthorn/packet-io";
 import {
   ARP_OPERATION,

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { ProbeEvent } from "@lanthorn/contract";
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
 
 const TSX = import.meta.resolve("tsx");
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));

@@ -5,7 +5,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { EnrollRequest, formatEnrollmentToken, RenewRequest } from "@lanthorn/contract";
+import { EnrollRequest, formatEnrollmentToken, RenewRequest } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import * as x509 from "@peculiar/x509";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { gunzipSync } from "node:zlib";
-import { type Acknowledgement, Batch, MESSAGE_VERSION, parseProbeTopic, probeTopic } from "@lanthorn/contract";
+import { type Acknowledgement, Batch, MESSAGE_VERSION, parseProbeTopic, probeTopic } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
 import { Aedes, type AedesPublishPacket } from "aedes";
 
