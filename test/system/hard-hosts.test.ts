@@ -46,6 +46,11 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     const { scan: ended, hosts } = await scan(addressOf("tarpit"), "quick");
     expect(ended.remarks).toMatchObject([{ code: "tarpit", ip: addressOf("tarpit") }]);
     expect([ended.ports_open, hosts.flatMap(({ ports }) => ports)]).toEqual([0, []]);
+    const device = await waitFor("the device's role", 30_000, async () => {
+      const found = await deviceAt(macOf("tarpit"));
+      return found?.evidence["role"] ? found : null;
+    });
+    expect(device.evidence["role"]).toMatchObject([{ value: "tarpit", source: "scan" }]);
     expect(site.frames.map(({ data }) => data["code"])).toContain("tarpit");
   }, 180_000);
 

@@ -25,6 +25,7 @@ export interface LanWatch {
 /**
  * Everything that tells of hosts and neighbours: what is said to all or many, VLAN tags or not, and the answers to what we ask. Other
  * traffic would only cost time. EDP goes to an address that is no multicast address.
+ * What we send is left out by its MAC: libpcap's `inbound` loses frames until its ring has gone round once.
  * @see pcap-filter(7)
  */
 const HEARD = "ether multicast or ether dst 00:e0:2b:00:00:00 or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353";
@@ -89,7 +90,7 @@ export function createLanWatch(deps: {
     try {
       injector = packetIo.openInjector({ interface: name, clock });
       capture = packetIo.openCapture({
-        interface: name, filter: `inbound and (${HEARD} or (ether dst ${kernel.mac} and ${HANDSHAKES}))`, snapLength: SNAP_LENGTH,
+        interface: name, filter: `not ether src ${kernel.mac} and (${HEARD} or (ether dst ${kernel.mac} and ${HANDSHAKES}))`, snapLength: SNAP_LENGTH,
         // Network cards leave out multicast groups that this machine did not join, mDNS among them.
         promiscuous: true,
         clock, onFrames: deps.onFrames, onLost: lose,
