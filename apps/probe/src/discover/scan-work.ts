@@ -155,7 +155,6 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
         onCounts(host, counts) {
           if (!phantoms.has(hostAddress(host))) report.counts(hostAddress(host), counts);
         },
-        onSignature() {},
         onProxy({ mac, addresses }) {
           const message = `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; those at which nobody is are not told as hosts`;
           report.remark({ code: "proxy-arp", message, ip: "", mac: formatMac(mac), addresses });

@@ -9,7 +9,7 @@ import { createTcpWriter } from "./question-frames.ts";
 import type { ScanLink } from "./scan-link.ts";
 import { createScanPump, type ScanPump } from "./scan-pump.ts";
 import { createScanRate, type ScanRate } from "./scan-rate.ts";
-import { type FrameView, readTcpAnswer, readTcpSignature, synCookie, type TcpSignature, type TcpState } from "./tcp-answers.ts";
+import { type FrameView, readTcpAnswer, readTcpWindow, synCookie, type TcpState } from "./tcp-answers.ts";
 
 /** A SYN scan of many hosts' ports. */
 export interface PortScan {
@@ -45,7 +45,6 @@ const DECOY_RANGE = 6000;
  * @param deps.framesPerSecond Never more.
  * @param deps.onPort Each open port once, as soon as it answers; other states are not told.
  * @param deps.onPhantom A host that answers on every port; no port of it is told. By a window of nothing a tarpit is known.
- * @param deps.onSignature What the first SYN-ACK of each host shows.
  */
 export function createPortScan(deps: {
   readonly link: ScanLink;
@@ -58,7 +57,6 @@ export function createPortScan(deps: {
   readonly signal: AbortSignal;
   readonly onPort: (host: HostTarget, port: number) => void;
   readonly onPhantom: (host: HostTarget, isTarpit: boolean) => void;
-  readonly onSignature: (host: HostTarget, signature: TcpSignature) => void;
 }): PortScan {
   const { link, clock, random } = deps;
   const write = createTcpWriter(deps.asker);
@@ -66,8 +64,7 @@ export function createPortScan(deps: {
   const portIndex = new Int32Array(65_536);
   const hostIndex = new Map<number, number>();
   const counts = new Map<number, PortCounts>();
-  /** Hosts that have shown their signature, and those whose window is nothing. */
-  const signed = new Set<number>();
+  /** Hosts that accept a connection and no data. */
   const windowless = new Set<number>();
   let current: ChunkState | null = null;
   let questions = 0;
@@ -80,19 +77,13 @@ export function createPortScan(deps: {
     // A half-open connection would keep a place in the host's backlog for a minute.
     pump.urgent((bytes, at) => write(bytes, at, host, { port, flags: TCP_RST, sequence, acknowledgment: 0 }));
   };
-  const noteSignature = (host: HostTarget, frame: FrameView) => {
-    signed.add(host.ip);
-    const signature = readTcpSignature(frame);
-    if (signature.windowSize === 0) windowless.add(host.ip);
-    deps.onSignature(host, signature);
-  };
   const take = (frame: FrameView, ip: number, port: number, state: TcpState) => {
     const index = hostIndex.get(ip);
     const host = index === undefined ? undefined : current?.hosts[index];
     if (index === undefined || !host || !current) return;
     heardAt = clock.monotonic();
     if (state === "open") reset(host, port);
-    if (state === "open" && !signed.has(ip)) noteSignature(host, frame);
+    if (state === "open" && readTcpWindow(frame) === 0) windowless.add(ip);
     if (state === "open" && decoys.includes(port)) current.noteDecoy(index, decoys.indexOf(port));
     const place = portIndex[port] as number;
     if (current.ports[place] !== port || !current.settle(index * current.ports.length + place)) return;

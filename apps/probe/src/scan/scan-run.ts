@@ -9,7 +9,6 @@ import { neighbourPart, neighbourPart6, routedPart, type RoutedTarget, type Scan
 import { createPortScan, type PortScan } from "./scan-ports.ts";
 import { scanUdp } from "./scan-udp.ts";
 import { findSignsOfLife } from "./signs-of-life.ts";
-import type { TcpSignature } from "./tcp-answers.ts";
 import type { AddressBook } from "./address-book.ts";
 
 /** What is to be found out, and whom it is told. */
@@ -33,8 +32,6 @@ export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
   readonly onPort: (host: HostTarget, protocol: "tcp" | "udp", port: number) => void;
   /** Once for each host whose ports were asked, behind its open ports. */
   readonly onCounts: (host: HostTarget, counts: { readonly tcp: PortCounts; readonly udp: PortCounts }) => void;
-  /** What the first SYN-ACK of a host shows. */
-  readonly onSignature: (host: HostTarget, signature: TcpSignature) => void;
   /** A host that answers on every port; no port of it is told. A tarpit lets nobody send it anything. */
   readonly onPhantom: (host: HostTarget, isTarpit: boolean) => void;
   /** A MAC that answers for addresses at which nobody is; but for the first few, they are not told. */

@@ -20,14 +20,6 @@ export interface AnswerKey {
   readonly book: Pick<AddressBook, "find">;
 }
 
-/** What a SYN-ACK shows of who sent it: the material of fingerprints, and by a window of nothing a tarpit. */
-export interface TcpSignature {
-  readonly timeToLive: number;
-  readonly windowSize: number;
-  /** As they were sent; at most 40 octets, a copy. */
-  readonly options: Uint8Array;
-}
-
 export const IPV4 = 0x0800;
 export const IPV6 = 0x86dd;
 export const TCP = 6;
@@ -79,13 +71,9 @@ export function readTcpAnswer(frame: FrameView, link: AnswerKey, take: (ip: numb
   if (ip >= 0 && ipv4Number(bytes, about.at + 4) === synCookie(key, ip, port, ownPort)) take(ip, port, "filtered");
 }
 
-/** Reads the signature of a SYN-ACK that `readTcpAnswer` took for one. */
-export function readTcpSignature(frame: FrameView): TcpSignature {
-  const { bytes, offset, length } = frame;
-  const at = Math.max(payloadAt(frame), 0);
-  const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
-  const end = Math.min(at + ((bytes[at + 12] as number) >> 4) * 4, offset + length);
-  return { timeToLive: bytes[offset + (isIpv4 ? 22 : 21)] as number, windowSize: wordAt(bytes, at + 14), options: bytes.slice(at + 20, end) };
+/** How much the sender of a SYN-ACK, as `readTcpAnswer` took it, receives before it acknowledges. @see RFC 9293 section 3.1 */
+export function readTcpWindow(frame: FrameView): number {
+  return wordAt(frame.bytes, payloadAt(frame) + 14);
 }
 
 /** Where what an IP header carries begins, at least eight octets of it; -1 for frames of other protocols. */

@@ -55,7 +55,6 @@ const scan = openScanRun({
   onCounts(host, seen) {
     counts[hostAddress(host)] = seen;
   },
-  onSignature() {},
   onProxy: ({ mac: proxy, addresses }) => void phantoms.push(`${formatMac(proxy)} ${addresses}`),
   onFirewall: (addresses) => void phantoms.push(`firewall ${addresses}`),
   onPhantom: (host, isTarpit) => void phantoms.push(`${hostAddress(host)}${isTarpit ? " tarpit" : ""}`),
