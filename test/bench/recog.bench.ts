@@ -1,4 +1,4 @@
-import { checkRecogExamples, createRecogDatabase, readRecogFolder } from "@lanthorn/fingerprints";
+import { checkRecogExamples, createRecogDatabase, readRecogFolder } from "@lanthorn/fingerprints/recog";
 
 const SECONDS = 3;
 const WRONG_SHOWN = 20;

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { checkRecogExamples, FingerprintsError, readRecogFolder } from "@lanthorn/fingerprints";
+import { FingerprintsError } from "@lanthorn/fingerprints";
+import { checkRecogExamples, readRecogFolder } from "@lanthorn/fingerprints/recog";
 import { ProbeError } from "../errors.ts";
 import type { DatabaseFiles } from "./manifest.ts";
 import { readSource } from "./source.ts";

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Claim, createRecogDatabase, type RecogDatabase, readRecogFile, recogClaims } from "@lanthorn/fingerprints";
+import type { Claim } from "@lanthorn/fingerprints";
+import { createRecogDatabase, type RecogDatabase, readRecogFile, recogClaims } from "@lanthorn/fingerprints/recog";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { type ServiceFinding, type TextKind, withClaims } from "./finding.ts";
 
