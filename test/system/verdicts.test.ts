@@ -55,7 +55,7 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
     const { data } = await rest.listDevices({ per_page: 1000 });
     const read = (name: string) => rest.readDevice(data.find(({ mac }) => mac === HOSTS.find((host) => host.name === name)?.mac)?.id ?? "");
     const printer = await read("printer");
-    expect(printer).toMatchObject({ vendor: "Brother", os_guess: "Linux", verdicts: { model: { value: "NC-8300w" }, device_type: { value: "printer" } } });
+    expect(printer).toMatchObject({ vendor: "Brother industries, LTD.", os_guess: "Linux", verdicts: { model: { value: "NC-8300w" }, device_type: { value: "printer" } } });
     expect(printer.verdicts.device_type?.sources).toEqual(expect.arrayContaining(["snmp-description:161", "http-title:80", "oui", "hostname"]));
     expect(printer.verdicts.device_type?.confidence).toBeGreaterThan(0.95);
     expect(printer.evidence["os"]?.map(({ source }) => source)).toEqual(expect.arrayContaining(["tcp:syn-ack", "snmp-object:161"]));

@@ -37,10 +37,10 @@ describe("evidence of what a device is", () => {
       seen("vendor", "Synology", "http-title", 0.8, 0), seen("vendor", "Synology Incorporated", "oui", 0.7, 0), seen("model", "DS920+", "ssdp", 0.9, 0),
     ]);
     const row = await device();
-    expect(row).toMatchObject({ os_guess: "Debian 12", device_type: "server", vendor: "Synology" });
+    expect(row).toMatchObject({ os_guess: "Debian 12", device_type: "server", vendor: "Synology Incorporated" });
     expect(readVerdicts(row.verdicts)).toEqual({
       os: { value: "Debian", confidence: 0.95, sources: ["ssh"] }, os_version: { value: "12", confidence: 0.95, sources: ["ssh"] },
-      device_type: { value: "server", confidence: 0.6, sources: ["mdns:_smb._tcp"] }, vendor: { value: "Synology", confidence: 0.94, sources: ["http-title", "oui"] },
+      device_type: { value: "server", confidence: 0.6, sources: ["mdns:_smb._tcp"] }, vendor: { value: "Synology Incorporated", confidence: 0.94, sources: ["http-title", "oui"] },
       model: { value: "DS920+", confidence: 0.9, sources: ["ssdp"] }, hostname: { value: "nas", confidence: 0.8, sources: ["dhcp"] },
     });
     expect(await history()).toEqual([]);

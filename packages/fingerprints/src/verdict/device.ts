@@ -39,6 +39,7 @@ const OLD_MS = 30 * 86_400_000;
  * - Of what one source said of a field, the newest counts. So evidence that comes late changes nothing that is newer, whatever its order.
  * - What is thirty days older than the newest evidence of all counts half.
  * - A version belongs to its system: only that of a source which names the very system that was decided for is heard.
+ * - A maker is spelled as in the registry of MACs, where that begins with what he calls himself.
  * - What is less sure than 0.5 is no verdict; a device type of `unknown` says nothing.
  * @param evidence In any order; fields that are not concluded about are passed over.
  */
@@ -53,12 +54,18 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
   for (const field of VERDICT_FIELDS) {
     const decision = field === "os" ? os : decide(of(field).filter(({ source }) => field !== "os_version" || naming.has(source)), READERS[field]);
     if (decision && decision.confidence >= SURE_ENOUGH) {
-      verdicts[field] = { value: decision.value, confidence: decision.confidence, sources: decision.sources };
+      const value = field === "vendor" ? spellInFull(decision.value, of(field)) : decision.value;
+      verdicts[field] = { value, confidence: decision.confidence, sources: decision.sources };
     }
   }
   // A version of an unknown system is none.
   if (!verdicts.os) delete verdicts.os_version;
   return verdicts;
+}
+
+/** A maker as the registry of MACs has him, so that "Brother" after "Brother industries, LTD." is no change; who is called otherwise there, as he says. */
+function spellInFull(maker: string, said: readonly DeviceEvidence[]): string {
+  return said.find(({ value, source }) => source === "oui" && value.toLowerCase().startsWith(maker.toLowerCase()))?.value ?? maker;
 }
 
 /** Of each field and source the newest; of what came at once, the surest. */

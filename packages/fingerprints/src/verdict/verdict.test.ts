@@ -78,7 +78,7 @@ describe("what is known of a device", () => {
 
   test("takes one maker for one, however he is spelled, and one name with and without its domain", () => {
     expect(decideDevice([seen("vendor", "Synology Incorporated", "oui", 0.6), seen("vendor", "Synology", "http-title", 0.7)]).vendor)
-      .toEqual({ value: "Synology", confidence: 0.88, sources: ["http-title", "oui"] });
+      .toEqual({ value: "Synology Incorporated", confidence: 0.88, sources: ["http-title", "oui"] });
     expect(decideDevice([seen("vendor", "Hewlett Packard", "oui", 0.6), seen("vendor", "HP", "snmp-object", 0.9)]).vendor?.value).toBe("HP");
     expect(decideDevice([seen("hostname", "printer.local", "mdns", 0.8), seen("hostname", "Printer", "snmp", 0.8)]).hostname?.confidence).toBe(0.96);
     expect(decideDevice([seen("vendor", "Intel Corporate", "oui", 0.3)]).vendor).toBeUndefined();
