@@ -2,6 +2,7 @@ import type { Clock } from "@lanthorn/runtime";
 import type { PortCounts } from "@lanthorn/contract/uplink";
 import { type ChunkState, createChunkState } from "./chunk-state.ts";
 import { type Chunk, chunksOf } from "./chunks.ts";
+import { type Controls, createControls } from "./controls.ts";
 import { createPermutation } from "./permutation.ts";
 import { noCounts } from "./port-counts.ts";
 import { type Asker, type HostTarget, TCP_RST, TCP_SYN } from "./question.ts";
@@ -36,6 +37,10 @@ const LOSS_SHARE = 0.002;
 const HOST_RATE_FIRST = 1500;
 const HOST_RATE_MOST = 20_000;
 const HOST_RATE_LOSSY = 250;
+/** A scan begins no faster. */
+const FIRST_RATE = 50_000;
+/** Where silence says nothing, every so many frames one is a control. */
+const CONTROL_EVERY = 32;
 /** Ports that nobody has open, from 40,000 to 63,999: who has them all open has nothing open, or a firewall answers for it. */
 const DECOYS = 4;
 const DECOY_FIRST = 40_000;
@@ -67,6 +72,7 @@ export function createPortScan(deps: {
   /** Hosts that accept a connection and no data. */
   const windowless = new Set<number>();
   let current: ChunkState | null = null;
+  let controls: Controls = createControls({ patienceMs: 0, onOutcome() {} });
   let questions = 0;
   let settled = 0;
   let heardAt = 0;
@@ -86,8 +92,13 @@ export function createPortScan(deps: {
     if (state === "open" && readTcpWindow(frame) === 0) windowless.add(ip);
     if (state === "open" && decoys.includes(port)) current.noteDecoy(index, decoys.indexOf(port));
     const place = portIndex[port] as number;
-    if (current.ports[place] !== port || !current.settle(index * current.ports.length + place)) return;
+    if (current.ports[place] !== port) return;
+    if (!current.settle(index * current.ports.length + place)) {
+      controls.answered(index, port);
+      return;
+    }
     settled += 1;
+    if (state !== "filtered") controls.note(index, port, state === "open");
     rate.answered();
     (counts.get(ip) as PortCounts)[state] += 1;
     if (state !== "open") return;
@@ -121,12 +132,19 @@ export function createPortScan(deps: {
     const count = hosts.length * ports.length;
     const visit = createPermutation(count, random);
     let place = 0;
+    let untilControl = CONTROL_EVERY;
     await pump.send((bytes, at) => {
       if (place >= count) return -1;
+      if (untilControl === 0) {
+        untilControl = CONTROL_EVERY;
+        const control = rate.isBlind ? controls.next(clock.monotonic()) : null;
+        if (control) return ask(bytes, at, hosts[control.host] as HostTarget, control.port);
+      }
       const question = visit(place);
       place += 1;
       const host = Math.floor(question / ports.length);
       if (state.isSettled(question) || state.isPhantom(host) || !isMeant(host)) return 0;
+      untilControl -= 1;
       return ask(bytes, at, hosts[host] as HostTarget, ports[question % ports.length] as number);
     }, rate);
     await hear(() => state.unsettled === 0);
@@ -151,19 +169,23 @@ export function createPortScan(deps: {
   const scanChunk = async (chunk: Chunk<HostTarget>) => {
     const state = createChunkState(chunk);
     current = state;
+    const patienceMs = deps.quietMs ?? QUIET_MS;
+    controls = createControls({ patienceMs, onOutcome: (askedAt, isAnswered) => rate.controlled(askedAt, isAnswered) });
     hostIndex.clear();
     chunk.hosts.forEach(({ ip }, index) => hostIndex.set(ip, index));
     chunk.ports.forEach((port, index) => {
       portIndex[port] = index;
     });
     let perHost = HOST_RATE_FIRST;
+    let firstRate = FIRST_RATE;
     for (let round = 1; round <= MOST_ROUNDS; round += 1) {
       // By those that are still asked: the last silent one must not get what all got.
-      const first = Math.min(deps.framesPerSecond, state.hostsLeft * perHost);
-      rate = createScanRate({ first: Math.min(first, 50_000), most: Math.min(deps.framesPerSecond, state.hostsLeft * HOST_RATE_MOST), least: 500 });
+      const most = Math.min(deps.framesPerSecond, state.hostsLeft * HOST_RATE_MOST);
+      rate = createScanRate({ first: Math.min(most, firstRate, state.hostsLeft * perHost), most, least: 500 });
       if (round === 1) await askDecoys(state.hosts);
       state.startRound();
       await askRound(state, round < 3 ? () => true : (host) => state.isLossy(host) || state.foundLate);
+      firstRate = rate.framesPerSecond;
       if (state.unsettled === 0) break;
       if (round === 1) continue;
       if (round >= FEWEST_ROUNDS && !state.foundLate) break;

@@ -14,6 +14,16 @@ function look(rate: ReturnType<typeof createScanRate>, windows: readonly (readon
   return now;
 }
 
+/** Windows in which hardly anybody answers, with the outcomes of 40 controls in each, so many of them lost. */
+function controlled(rate: ReturnType<typeof createScanRate>, { windows, from, lost }: { readonly windows: number; readonly from: number; readonly lost: number }): number {
+  let now = from;
+  for (let window = 0; window < windows; window += 1) {
+    for (let control = 0; control < 40; control += 1) rate.controlled(now, control >= lost);
+    now = look(rate, [[1000, 2]], now);
+  }
+  return now;
+}
+
 describe("the rate of a scan", () => {
   test("rises to the most while all answer, and falls when many fewer do", () => {
     const rate = createScanRate(LIMITS);
@@ -44,5 +54,29 @@ describe("the rate of a scan", () => {
     const rate = createScanRate(LIMITS);
     look(rate, Array.from({ length: 60 }, () => [100, 0] as const), 0, 5);
     expect(rate.framesPerSecond).toBe(LIMITS.least);
+  });
+
+  test("reaches the most where hardly anybody answers only when controls say that nothing is lost", () => {
+    const silence = Array.from({ length: 12 }, () => [1000, 2] as const);
+    const blind = createScanRate(LIMITS);
+    look(blind, silence, 0);
+    expect([blind.isBlind, blind.framesPerSecond]).toEqual([true, LIMITS.most / 2]);
+    const told = createScanRate(LIMITS);
+    const at = controlled(told, { windows: 12, from: 0, lost: 0 });
+    expect(told.framesPerSecond).toBe(LIMITS.most);
+    // Nothing is known any more half a second after the last of them.
+    look(told, Array.from({ length: 25 }, () => [1000, 2] as const), at);
+    expect(told.framesPerSecond).toBe(LIMITS.most / 2);
+  });
+
+  test("falls when controls are lost, and not again for those that were asked before it fell", () => {
+    const rate = createScanRate(LIMITS);
+    const at = controlled(rate, { windows: 12, from: 0, lost: 0 });
+    const after = controlled(rate, { windows: 1, from: at, lost: 8 });
+    const fallen = rate.framesPerSecond;
+    expect(fallen).toBeLessThan(LIMITS.most * 0.7);
+    for (let count = 0; count < 100; count += 1) rate.controlled(at, false);
+    look(rate, [[1000, 2]], after);
+    expect(rate.framesPerSecond).toBeGreaterThanOrEqual(fallen);
   });
 });
