@@ -1,4 +1,4 @@
-import type { ScanProfileName } from "@lanthorn/contract/uplink";
+import { SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
 
 /** The hundred TCP ports that surveys of the Internet find open most often; print ports are left out. */
 const QUICK =
@@ -48,7 +48,7 @@ const UDP = [53, 67, 69, 88, 111, 123, 137, 161, 500, 623, 1161, 1900, 3478, 370
 
 /** The ports that a profile asks, rising. None for profiles that look for hosts only. */
 export function portsOf(profile: ScanProfileName): { readonly tcp: readonly number[]; readonly udp: readonly number[] } {
-  return { tcp: parsePorts(TCP[profile]), udp: profile === "standard" ? UDP : [] };
+  return { tcp: parsePorts(TCP[profile]), udp: SCAN_PROFILES[profile].udp_ports > 0 ? UDP : [] };
 }
 
 const TCP: Readonly<Record<ScanProfileName, string>> = {

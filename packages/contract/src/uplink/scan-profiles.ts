@@ -27,7 +27,10 @@ export const SCAN_PROFILES = {
     os: true,
   },
   full: { description: "every TCP port, with banners", ...hostsOnly, tcp_ports: 65_535, banners: true },
-  deep: { description: "nmap with versions, operating system and safe scripts", ...hostsOnly, tcp_ports: 1000, banners: true, os: true },
+  deep: {
+    description: "as standard, then nmap's versions, operating system and safe scripts", ...hostsOnly, tcp_ports: 1000, udp_ports: 20, banners: true,
+    os: true,
+  },
 } as const satisfies Record<string, Omit<ScanProfile, "name">>;
 export type ScanProfileName = keyof typeof SCAN_PROFILES;
 export const SCAN_PROFILE_NAMES = Object.keys(SCAN_PROFILES) as [ScanProfileName, ...ScanProfileName[]];
