@@ -8,7 +8,7 @@ export interface PeerResult {
   readonly seconds: number;
 }
 
-/** A peer that hangs, as masscan --arp does on a quiet link, is ended. */
+/** A peer that takes longer is ended. */
 const LONGEST_MS = 120_000;
 
 /**
@@ -21,10 +21,12 @@ export async function runPeer(peer: {
   readonly args: readonly string[];
   readonly read: (output: string) => readonly string[];
   readonly truth: ReadonlySet<string>;
+  /** Two minutes unless given. */
+  readonly longestMs?: number;
 }): Promise<PeerResult> {
-  const { program, truth } = peer;
+  const { program, truth, longestMs = LONGEST_MS } = peer;
   const startedAt = performance.now();
-  const options = { maxBuffer: 1e9, timeout: LONGEST_MS, killSignal: "SIGKILL", env: { ...process.env, ...program.env } } as const;
+  const options = { maxBuffer: 1e9, timeout: longestMs, killSignal: "SIGKILL", env: { ...process.env, ...program.env } } as const;
   const output = await promisify(execFile)("ip", ["netns", "exec", peer.namespace, program.path, ...peer.args], options)
     .then(({ stdout }) => stdout, (error: { readonly stdout?: string }) => error.stdout ?? "");
   const seconds = Math.round((performance.now() - startedAt) / 10) / 100;

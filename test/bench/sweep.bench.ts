@@ -14,6 +14,9 @@ const FIRST = addressNumber("10.66.0.0");
 /** The scanner's own address, which nobody else has. */
 const OWN = addressNumber("10.66.255.1");
 
+/** masscan --arp hangs on a quiet link; its frames are out within a second, and it waits for three more. */
+const MASSCAN_LONGEST_MS = 20_000;
+
 interface Layout {
   readonly prefix: number;
   readonly live: "sparse" | "dense" | "late";
@@ -102,12 +105,12 @@ async function runPeers(
     ["nmap -sn -T4 --min-rate 5000", "nmap", ["-T4", "--min-rate", "5000", ...nmap], nmapHosts],
     ["masscan --arp", "masscan", [
       "--arp", target, "--rate", "100000", "--wait", "3", "-oL", "-", "--adapter", "lan0", "--adapter-ip", "10.66.255.1", "--router-mac", "02:00:0a:42:00:01",
-    ], masscanHosts],
+    ], masscanHosts, MASSCAN_LONGEST_MS],
   ] as const;
   const results: [string, PeerResult][] = [];
-  for (const [name, program, args, read] of peers) {
+  for (const [name, program, args, read, longestMs] of peers) {
     if (!isPeerMeant(name)) continue;
-    const result = await runPeer({ namespace, program: packages.command(program), args, read, truth });
+    const result = await runPeer({ namespace, program: packages.command(program), args, read, truth, ...(longestMs === undefined ? {} : { longestMs }) });
     console.log(`  ${name}: ${JSON.stringify(result)}`);
     results.push([name, result]);
   }
