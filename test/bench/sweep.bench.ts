@@ -97,7 +97,7 @@ async function runPeers(
   const nmap = ["-n", "-sn", "-oG", "-", target];
   const arpScanHosts = (text: string) => [...text.matchAll(/^(\d+\.\d+\.\d+\.\d+)\s/gm)].map(([, ip = ""]) => ip);
   const nmapHosts = (text: string) => [...text.matchAll(/^Host: (\S+) .*Status: Up/gm)].map(([, ip = ""]) => ip);
-  const masscanHosts = (text: string) => [...text.matchAll(/^open arp 0 (\S+)/gm)].map(([, ip = ""]) => ip);
+  const masscanHosts = (text: string) => [...text.matchAll(/^up arp 0 (\S+)/gm)].map(([, ip = ""]) => ip);
   const peers = [
     ["arp-scan", "arp-scan", arpScan, arpScanHosts],
     ["arp-scan -B 100M", "arp-scan", ["-B", "100M", ...arpScan], arpScanHosts],
