@@ -1,4 +1,5 @@
 import { StreamFrame } from "@lanthorn/contract";
+import { parseJson } from "./json.ts";
 
 interface SocketEvents {
   readonly open: unknown;
@@ -95,13 +96,4 @@ function streamUrl(options: { readonly url: string; readonly token: () => string
   if (options.siteId !== undefined) url.searchParams.set("site_id", options.siteId);
   if (since !== null) url.searchParams.set("since", String(since));
   return url.href;
-}
-
-function parseJson(data: unknown): unknown {
-  if (typeof data !== "string") return undefined;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { ErrorEnvelope } from "@lanthorn/contract";
 import type { z } from "zod";
 import { ClientError } from "./errors.ts";
+import { parseJson } from "./json.ts";
 
 /** As much of `fetch` as is used, so that a caller can bring one with its own trust. */
 export type Fetch = (url: string, init: {
@@ -102,14 +103,6 @@ function queryText(query: Query = {}): string {
   }
   const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function refusal(status: number, value: unknown, base: string): ClientError {

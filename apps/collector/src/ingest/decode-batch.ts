@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { Batch, BATCH_MAX_BYTES, PAYLOAD_MAX_BYTES } from "@lanthorn/contract";
+import { parseJson } from "@lanthorn/runtime";
 
 const decompress = promisify(gunzip);
 
@@ -26,12 +27,8 @@ export async function decodeBatch(payload: Buffer): Promise<{ readonly ok: true;
       return refuse("not-a-batch", "the payload is not gzip, though it begins as such");
     }
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return refuse("not-a-batch", "the payload is not JSON");
-  }
+  const value = parseJson(bytes.toString("utf8"));
+  if (value === undefined) return refuse("not-a-batch", "the payload is not JSON");
   const batch = Batch.safeParse(value);
   if (!batch.success) {
     const issue = batch.error.issues[0];

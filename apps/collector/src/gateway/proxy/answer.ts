@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { ErrorEnvelope, type ErrorCode } from "@lanthorn/contract";
+import { parseJson } from "@lanthorn/runtime";
 import { ApiError } from "../errors.ts";
 import { answerHeaders } from "./headers.ts";
 
@@ -58,12 +59,4 @@ async function readShort(service: IncomingMessage): Promise<string> {
     return "";
   }
   return Buffer.concat(chunks).toString();
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 // Products that say in JSON, or in a field of their own, what they are.
 import { type Claim, formatCpe } from "@lanthorn/fingerprints";
+import { parseJson } from "@lanthorn/runtime";
 import { claims } from "../protocol.ts";
 import type { HttpAnswer } from "./http-message.ts";
 
@@ -27,7 +28,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 export function productOf(page: HttpAnswer): WebProduct | null {
   if (page.headers["docker-distribution-api-version"]?.startsWith("registry/2") === true) return say("docker-registry", { product: "Docker Registry", vendor: "Docker" });
-  const json = parseJson(page.body);
+  const json = readJson(page.body);
   if (!json) return null;
   const version = json["version"];
   if (json["couchdb"] === "Welcome") return say("couchdb", { product: "CouchDB", vendor: "Apache", version: text(version), cpe: cpe("apache:couchdb", text(version)) });
@@ -83,12 +84,8 @@ function isJson(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function parseJson(body: string): Json | null {
+function readJson(body: string): Json | null {
   if (!body.trimStart().startsWith("{")) return null;
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isJson(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
+  const parsed = parseJson(body);
+  return isJson(parsed) ? parsed : null;
 }
