@@ -280,7 +280,7 @@ export async function startTestGateway(options: {
     },
 
     async stop({ keep } = { keep: false }) {
-      idempotency.close();
+      await idempotency.close();
       await alerts.close();
       await streams.close();
       proxied.close();
