@@ -24,6 +24,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves after `ms`; what may have to be given up sooner takes a timer of its own. */
+export function pause(clock: Pick<Clock, "after">, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
 /** A clock that stands still until it is moved. */
 export interface FakeClock extends Clock {
   /** Moves on by `ms`, calling in order every task that falls due, and letting promises settle between them. */

@@ -1,5 +1,5 @@
 export { type Backoff, createBackoff } from "./backoff.ts";
-export { type Clock, createFakeClock, type FakeClock, settleFakeClocks, systemClock } from "./clock.ts";
+export { type Clock, createFakeClock, type FakeClock, pause, settleFakeClocks, systemClock } from "./clock.ts";
 export { type EnvironmentNames, readConfiguration } from "./configuration.ts";
 export { describeError, RuntimeError } from "./errors.ts";
 export { createId, toInstant } from "./identity.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock, Log } from "@lanthorn/runtime";
+import { type Clock, type Log, pause } from "@lanthorn/runtime";
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -56,9 +56,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
       if (begun.state !== "running") return begun;
       const isLate = clock.monotonic() >= giveUpAt;
       if (isLate) throw new ApiError("CONFLICT", "the same request is still under way", { headers: { "retry-after": "5" } });
-      await new Promise<void>((resolve) => {
-        clock.after(ASK_EVERY_MS, resolve);
-      });
+      await pause(clock, ASK_EVERY_MS);
     }
   };
 
