@@ -5,7 +5,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
-import { createRouter, declareRoute, json } from "./route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "./route.ts";
 
 let gateway: TestGateway | undefined;
 afterEach(async () => {
@@ -22,7 +22,10 @@ const Nothing = json(z.object({}));
 
 function routesForTests() {
   const router = createRouter();
-  router.openapi(declareRoute("users:write", { method: "post", path: "/echo", request: { body: { required: true, content: json(z.strictObject({ tags: z.array(z.string()) })) } }, responses: { 200: { description: "", content: Nothing } } }), (c) => c.json(c.req.valid("json"), 200));
+  router.openapi(declareRoute("users:write", {
+    method: "post", path: "/echo", request: { body: jsonBody(z.strictObject({ tags: z.array(z.string()) })) },
+    responses: { 200: { description: "", content: Nothing } },
+  }), (c) => c.json(c.req.valid("json"), 200));
   router.openapi(declareRoute("anyone", { method: "get", path: "/who", responses: { 200: { description: "", content: Nothing } } }), (c) => c.json(c.env.peer, 200));
   router.openapi(declareRoute("probe", { method: "get", path: "/probe-only", responses: { 200: { description: "", content: Nothing } } }), (c) => c.json({}, 200));
   router.openapi(declareRoute("anyone", { method: "get", path: "/broken", responses: { 200: { description: "", content: Nothing } } }), () => {

@@ -26,9 +26,14 @@ export function declareRoute<const R extends RouteConfig>(access: Access, route:
   });
 }
 
-/** A body or an answer of JSON, as `createRoute` wants it. */
+/** An answer of JSON, as `createRoute` wants it. */
 export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } };
+}
+
+/** A body of JSON that must be there. @param example What the documentation shows instead of one made up from the schema. */
+export function jsonBody<T extends z.ZodType>(schema: T, example?: z.input<T>) {
+  return { required: true, content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };
 }
 
 /** An app for one service's routes: what does not fit its schema is answered 400 with the path of each fault. */

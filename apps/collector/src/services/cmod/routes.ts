@@ -4,7 +4,7 @@ import {
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { CmodService } from "./service.ts";
 
 const OfDevice = z.object({ device_id: Id });
@@ -18,7 +18,7 @@ const upload = declareRoute("config:write", {
   path: `${DEVICE}/versions`,
   summary: "Keep a device's running configuration",
   description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It is sealed at rest.",
-  request: { params: OfDevice, body: { required: true, content: { "application/json": { schema: ConfigVersionUpload, example: EXAMPLE } } } },
+  request: { params: OfDevice, body: jsonBody(ConfigVersionUpload, EXAMPLE) },
   responses: {
     200: { description: "Nothing has changed: the newest version", content: json(ConfigVersion) },
     201: { description: "The new version", content: json(ConfigVersion) },
@@ -72,7 +72,7 @@ const revealDiff = declareRoute("vault:reveal", {
   path: `${DEVICE}/diff/reveal`,
   summary: "Compare two versions as they are",
   description: "Each time is in the audit log.",
-  request: { params: OfDevice, body: { required: true, content: { "application/json": { schema: ConfigDiffReveal, example: {} } } } },
+  request: { params: OfDevice, body: jsonBody(ConfigDiffReveal, {}) },
   responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) } },
 });
 
