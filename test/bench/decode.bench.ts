@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { decodeFrame } from "@lanthorn/packets";
+import { seededRandom } from "@lanthorn/runtime";
 import { makeMixedFrames } from "./decode-frames.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 /** Enough to leave the first cache level, few enough to stay out of main memory: a capture's batches are like that. */
 const FRAMES = 4096;

@@ -1,4 +1,4 @@
-import { seededRandom } from "./seeded-random.ts";
+import { seededRandom } from "@lanthorn/runtime";
 
 /** One interface of a machine as it is on the network in some hour. */
 export interface Presence {

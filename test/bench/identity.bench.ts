@@ -1,11 +1,10 @@
-import { createId, silentLog, toInstant } from "@lanthorn/runtime";
+import { createId, seededRandom, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { createRecomparison } from "../../apps/collector/src/identity/recomparison.ts";
 import { createIngestBench } from "../../apps/collector/src/ingest/testing/bench.ts";
 import { createSimulatedProbe } from "./identity-probe.ts";
 import { createWorld, type Presence, SHARED_MAC } from "./identity-world.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 const DAYS = 30;
 const SEED = 20_261_120;

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { BATCH_MAX_BYTES, ProbeConfiguration } from "@lanthorn/contract";
-import { createId, toInstant } from "@lanthorn/runtime";
+import { createId, seededRandom, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { refuseHostname, refuseWrites } from "../testing/database.ts";
@@ -195,11 +195,7 @@ describe("what is no batch", () => {
   });
 
   test("5,000 seeded mutations of a batch: each is answered, nothing throws, and the order holds", { timeout: 60_000 }, async () => {
-    let state = 11;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom(11);
     const seed = Buffer.from(JSON.stringify({
       v: 1, queue_id: queueId, after: 0, sent_at: AT,
       events: [

@@ -1,4 +1,5 @@
 import { Duplex } from "node:stream";
+import { seededRandom } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createConnection } from "./connection.ts";
 import { identifyService } from "./identify.ts";
@@ -11,17 +12,6 @@ const MOST_BYTES = 256 * 1024 + 3 * CHUNK.length;
 const MOST_CONNECTIONS = 6;
 /** Six connections, each with its greeting, answer and conversation. The whole is cut at 15 s, which this clock does not show. */
 const MOST_SECONDS = 60;
-
-/** The same at each run. */
-function seeded(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % limit;
-  };
-}
 
 interface Stranger {
   /** Begins when connected. */
@@ -66,7 +56,7 @@ const MANNERS: Readonly<Record<string, (peer: Stranger, beginning: Buffer) => { 
     return {};
   },
   "noise to every question": (peer) => {
-    const next = seeded(7);
+    const next = seededRandom(7);
     return { asked: () => peer.say(Uint8Array.from({ length: next(300) + 1 }, () => next(256))) };
   },
   "what it is asked": (peer) => ({ asked: (bytes) => peer.say(bytes) }),
@@ -140,7 +130,7 @@ describe("a peer that answers with", () => {
 
 describe("every protocol", () => {
   test("recognises its own beginning, wants more of each part of it or none, and never throws at changed ones", { timeout: 60_000 }, async () => {
-    const next = seeded(11);
+    const next = seededRandom(11);
     const target = { ip: "192.0.2.1", port: 1, isSecure: false };
     const silent = { send: () => undefined, startTls: () => Promise.resolve(null), isClosed: () => true, close: () => undefined, read: () => Promise.resolve(new Uint8Array()) };
     for (const protocol of TCP_PROTOCOLS) {
@@ -157,7 +147,7 @@ describe("every protocol", () => {
   });
 
   test("over UDP survives its own question, noise, and parts of both", async () => {
-    const next = seeded(13);
+    const next = seededRandom(13);
     for (const protocol of UDP_PROTOCOLS) {
       for (let round = 0; round < 400; round += 1) {
         const question = protocol.questions[round % protocol.questions.length]?.(() => 0.5) ?? new Uint8Array();
