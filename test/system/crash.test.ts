@@ -120,7 +120,8 @@ function planKills(random: Random): readonly Kill[] {
 /** What the collector's database holds of this probe's own events, held against the capture. The collector's about it have no queue. */
 function measure(dataDir: string, probeId: string, macs: readonly string[]) {
   const rows = query<{ type: string; queue_id: string; probe_seq: number; mac: string | null }>(
-    dataDir, "select type, queue_id, probe_seq, json_extract(data, '$.mac') as mac from events where probe_id = ? and queue_id is not null order by seq", probeId,
+    dataDir, "select type, queue_id, probe_seq, json_extract(data, '$.mac') as mac from events where probe_id = ? and queue_id is not null "
+      + "order by seq", probeId,
   );
   const placeOf = new Map(macs.map((mac, index) => [mac, index]));
   const found = rows.filter(({ type }) => type === "host_found").map(({ mac }) => placeOf.get(mac ?? "") ?? -1);

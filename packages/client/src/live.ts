@@ -89,7 +89,10 @@ export function createLiveClient(options: {
   };
 }
 
-function streamUrl(options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string }, since: number | null): string {
+function streamUrl(
+  options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string },
+  since: number | null,
+): string {
   const url = new URL("/ws/events", options.url.replace(/^http/, "ws"));
   url.searchParams.set("token", options.token());
   if (options.events?.length) url.searchParams.set("events", options.events.join(","));

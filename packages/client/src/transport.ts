@@ -108,7 +108,9 @@ function queryText(query: Query = {}): string {
 function refusal(status: number, value: unknown, base: string): ClientError {
   const envelope = ErrorEnvelope.safeParse(value);
   if (!envelope.success) {
-    return new ClientError("not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, { status });
+    return new ClientError(
+      "not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, { status },
+    );
   }
   const { code, message, details } = envelope.data.error;
   return new ClientError(code, message, { status, details });

@@ -88,5 +88,7 @@ const SETTLED_BY_MS = 2000;
 /** Several turns of the event loop in which nothing is under way, enough for a chain of promises behind a timer. */
 async function settle(): Promise<void> {
   const end = performance.now() + SETTLED_BY_MS;
-  for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
 }

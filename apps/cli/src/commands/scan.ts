@@ -40,7 +40,8 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   return {
     json: { ...ended, hosts },
     table: hostsTable(hosts),
-    notes: [...describeRemarks(ended), `The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, ${ended.ports_open} open ports, ${describeDuration(ended)}.`],
+    notes: [...describeRemarks(ended), `The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, `
+      + `${ended.ports_open} open ports, ${describeDuration(ended)}.`],
   };
 }
 

@@ -26,9 +26,17 @@ function routesForTests() {
     method: "post", path: "/echo", request: { body: jsonBody(z.strictObject({ tags: z.array(z.string()) })) },
     responses: { 200: { description: "", content: Nothing } },
   }), (c) => c.json(c.req.valid("json"), 200));
-  router.openapi(declareRoute("anyone", { method: "get", path: "/who", responses: { 200: { description: "", content: Nothing } } }), (c) => c.json(c.env.peer, 200));
-  router.openapi(declareRoute("probe", { method: "get", path: "/probe-only", responses: { 200: { description: "", content: Nothing } } }), (c) => c.json({}, 200));
-  router.openapi(declareRoute("anyone", { method: "get", path: "/broken", responses: { 200: { description: "", content: Nothing } } }), () => {
+  router.openapi(
+    declareRoute("anyone", { method: "get", path: "/who", responses: { 200: { description: "", content: Nothing } } }),
+    (c) => c.json(c.env.peer, 200),
+  );
+  router.openapi(
+    declareRoute("probe", { method: "get", path: "/probe-only", responses: { 200: { description: "", content: Nothing } } }),
+    (c) => c.json({}, 200),
+  );
+  router.openapi(declareRoute("anyone", {
+    method: "get", path: "/broken", responses: { 200: { description: "", content: Nothing } },
+  }), () => {
     throw new Error("inner secret");
   });
   return router;
@@ -40,7 +48,9 @@ describe("the gateway", () => {
     for (const path of ["/health", "/api/health", "/api/v1/health"]) {
       const answer = await get(path);
       expect(answer.status).toBe(200);
-      expect(HealthResponse.parse(answer.body)).toMatchObject({ status: "ok", parts: { database: { status: "ok" }, broker: { status: "ok" } } });
+      expect(HealthResponse.parse(answer.body)).toMatchObject({
+        status: "ok", parts: { database: { status: "ok" }, broker: { status: "ok" } },
+      });
     }
   });
 
@@ -48,7 +58,9 @@ describe("the gateway", () => {
     const { get } = await start({ parts: { broker: () => { throw new Error("password=x"); } } });
     const answer = await get("/health");
     expect(answer.status).toBe(503);
-    expect(HealthResponse.parse(answer.body)).toMatchObject({ status: "degraded", parts: { database: { status: "ok" }, broker: { status: "degraded" } } });
+    expect(HealthResponse.parse(answer.body)).toMatchObject({
+      status: "degraded", parts: { database: { status: "ok" }, broker: { status: "degraded" } },
+    });
     expect(JSON.stringify(answer.body)).not.toContain("password");
   });
 
@@ -103,7 +115,9 @@ describe("the gateway", () => {
   ])("answers 400 with the place for %s", async (_, body, path) => {
     const { request, createTenant } = await start({ services: [routesForTests()] });
     const { token } = await createTenant("admin");
-    const answer = await request("/api/echo", { method: "POST", body, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" } });
+    const answer = await request("/api/echo", {
+      method: "POST", body, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    });
     expect([answer.status, answer.error.code]).toEqual([400, "BAD_REQUEST"]);
     expect((answer.error.details as { path: string }[])[0]?.path).toBe(path);
   });
@@ -121,10 +135,14 @@ describe("the gateway", () => {
   test("wants JSON to be called JSON, and a body of at most 1 MiB however it is sent", async () => {
     const { request, createTenant } = await start({ services: [routesForTests()] });
     const authorization = `Bearer ${(await createTenant("admin")).token}`;
-    const form = await request("/api/echo", { method: "POST", body: '{"tags":[]}', headers: { authorization, "content-type": "text/plain" } });
+    const form = await request("/api/echo", {
+      method: "POST", body: '{"tags":[]}', headers: { authorization, "content-type": "text/plain" },
+    });
     expect([form.status, form.error.code]).toEqual([400, "BAD_REQUEST"]);
     const large = JSON.stringify({ tags: ["x".repeat(1024 * 1024)] });
-    const whole = await request("/api/echo", { method: "POST", body: large, headers: { authorization, "content-type": "application/json" } });
+    const whole = await request("/api/echo", {
+      method: "POST", body: large, headers: { authorization, "content-type": "application/json" },
+    });
     expect([whole.status, whole.error.code]).toEqual([413, "BAD_REQUEST"]);
     const chunked = await request("/api/echo", {
       method: "POST", body: new Blob([large]).stream(), duplex: "half", headers: { authorization, "content-type": "application/json" },
@@ -153,7 +171,9 @@ describe("the gateway", () => {
     await plain.stop();
     const proxied = await start({ services: [routesForTests()], trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
     expect((await proxied.request("/api/who", forwarded)).body).toMatchObject({ address: "9.9.9.9" });
-    expect((await proxied.request("/api/who", { headers: { "x-forwarded-for": "not an address" } })).body).toMatchObject({ address: "127.0.0.1" });
+    expect((await proxied.request("/api/who", { headers: { "x-forwarded-for": "not an address" } })).body).toMatchObject({
+      address: "127.0.0.1",
+    });
   });
 
   test("limits each token by itself, says what is left, and when to come again", async () => {
@@ -165,9 +185,13 @@ describe("the gateway", () => {
       const { status, headers } = await get("/api/devices", token);
       return [status, headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")];
     };
-    expect([await left(one.token), await left(one.token), await left(one.token)]).toEqual([[200, "5", "2"], [200, "5", "1"], [200, "5", "0"]]);
+    expect([await left(one.token), await left(one.token), await left(one.token)]).toEqual([
+      [200, "5", "2"], [200, "5", "1"], [200, "5", "0"],
+    ]);
     const refused = await get("/api/devices", one.token);
-    expect([refused.status, refused.error.code, refused.headers.get("retry-after"), refused.headers.get("x-ratelimit-remaining")]).toEqual([429, "RATE_LIMITED", "1", "0"]);
+    expect([refused.status, refused.error.code, refused.headers.get("retry-after"), refused.headers.get("x-ratelimit-remaining")]).toEqual(
+      [429, "RATE_LIMITED", "1", "0"],
+    );
     expect(await left(two.token)).toEqual([200, "5", "2"]);
     expect(await left(admin.token)).toEqual([200, "8", "3"]);
     expect(await left()).toEqual([401, "5", "2"]);
@@ -185,7 +209,9 @@ describe("the gateway", () => {
       entered = resolve;
     });
     const router = createRouter();
-    router.openapi(declareRoute("anyone", { method: "get", path: "/slow", responses: { 200: { description: "", content: Nothing } } }), () => {
+    router.openapi(declareRoute("anyone", {
+      method: "get", path: "/slow", responses: { 200: { description: "", content: Nothing } },
+    }), () => {
       entered();
       return new Promise<never>(() => {});
     });
@@ -203,7 +229,9 @@ describe("the gateway", () => {
       entered = resolve;
     });
     const router = createRouter();
-    router.openapi(declareRoute("anyone", { method: "get", path: "/slow", responses: { 200: { description: "", content: Nothing } } }), async (c) => {
+    router.openapi(declareRoute("anyone", {
+      method: "get", path: "/slow", responses: { 200: { description: "", content: Nothing } },
+    }), async (c) => {
       entered();
       await new Promise<void>((resolve) => {
         release = resolve;

@@ -19,15 +19,21 @@ describe("requests from pages of other origins", () => {
   test("may be made and read where the configuration names the origin, refusals too", async () => {
     const { request } = await start([GOOD]);
     const asked = await request("/api/v1/devices/x", preflight(GOOD));
-    expect([asked.status, asked.headers.get("access-control-allow-origin"), asked.headers.get("access-control-allow-methods")]).toEqual([204, GOOD, "GET, POST, PUT, DELETE"]);
+    expect([asked.status, asked.headers.get("access-control-allow-origin"), asked.headers.get("access-control-allow-methods")]).toEqual([
+      204, GOOD, "GET, POST, PUT, DELETE",
+    ]);
     expect(asked.headers.get("access-control-allow-headers")).toContain("authorization");
     const refused = await request("/api/v1/devices", { headers: { origin: GOOD } });
-    expect([refused.status, refused.headers.get("access-control-allow-origin"), refused.headers.get("vary")]).toEqual([401, GOOD, "origin"]);
+    expect([
+      refused.status, refused.headers.get("access-control-allow-origin"), refused.headers.get("vary"),
+    ]).toEqual([401, GOOD, "origin"]);
     expect(refused.headers.get("access-control-expose-headers")).toContain("x-ratelimit-remaining");
     expect(refused.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test.each(["https://evil.example.org", `${GOOD}.evil.org`, "null", "http://dashboard.example.org"])("get no permission for %s", async (origin) => {
+  test.each([
+    "https://evil.example.org", `${GOOD}.evil.org`, "null", "http://dashboard.example.org",
+  ])("get no permission for %s", async (origin) => {
     const { request } = await start([GOOD]);
     for (const answer of [await request("/api/v1/devices", preflight(origin)), await request("/api/v1/devices", { headers: { origin } })]) {
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();

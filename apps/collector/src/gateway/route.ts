@@ -22,7 +22,9 @@ export function declareRoute<const R extends RouteConfig>(access: Access, route:
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
     middleware: [checkAccess(access), refuseNul],
-    responses: { ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } } },
+    responses: {
+      ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } },
+    },
   });
 }
 

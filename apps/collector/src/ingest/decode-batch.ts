@@ -23,7 +23,9 @@ export async function decodeBatch(payload: Buffer): Promise<{ readonly ok: true;
     try {
       bytes = await decompress(payload, { maxOutputLength: BATCH_MAX_BYTES });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return refuse("too-large", `the batch is larger than ${BATCH_MAX_BYTES} bytes`);
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        return refuse("too-large", `the batch is larger than ${BATCH_MAX_BYTES} bytes`);
+      }
       return refuse("not-a-batch", "the payload is not gzip, though it begins as such");
     }
   }

@@ -73,7 +73,9 @@ describe("metrics", () => {
       broker: { sessions: () => sessions, health: () => ({ status: "degraded", detail: "" }) }, streams: { open: () => 4 },
     }));
     const found = series(await metrics.text());
-    expect(Object.fromEntries([...found].filter(([name]) => /devices|waiting|wait_seconds|stream|broker|probes/.test(name)))).toMatchObject({
+    expect(
+      Object.fromEntries([...found].filter(([name]) => /devices|waiting|wait_seconds|stream|broker|probes/.test(name))),
+    ).toMatchObject({
       'lanthorn_devices{presence="online"}': 1, 'lanthorn_devices{presence="offline"}': 1, lanthorn_ingest_waiting_messages: 2,
       lanthorn_ingest_oldest_wait_seconds: 1.5, lanthorn_stream_consumers: 4, lanthorn_broker_up: 0, lanthorn_broker_sessions: 3,
       'lanthorn_probes{state="silent"}': 0, 'lanthorn_webhook_deliveries_waiting{lane="retry"}': 0,
@@ -84,7 +86,9 @@ describe("metrics", () => {
 
   test("go on when one number cannot be read", async () => {
     const metrics = createMetrics();
-    metrics.watch([{ name: "broken", help: "b", read: () => Promise.reject<number>(new Error("no")) }, { name: "whole", help: "w", read: () => 1 }]);
+    metrics.watch([
+      { name: "broken", help: "b", read: () => Promise.reject<number>(new Error("no")) }, { name: "whole", help: "w", read: () => 1 },
+    ]);
     const found = series(await metrics.text());
     expect([found.get("whole"), found.has("broken")]).toEqual([1, false]);
   });

@@ -47,7 +47,9 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
     const handed = HandedCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
     if (!handed.success) return "the credentials are of a kind that this version of the probe does not know";
     if (handed.data.probe_id !== probeId) return "the credentials are another probe's";
-    return handed.data.credentials.map((credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }));
+    return handed.data.credentials.map(
+      (credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }),
+    );
   };
 
   return {

@@ -2,7 +2,10 @@ import { EVENTS, type NeighborDiscovered } from "@lanthorn/contract/uplink";
 import { parseJson } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 
-/** Neighbours that the collector was told of, as it was told, so that a restart tells none of them anew and loses none that went meanwhile. */
+/**
+ * Neighbours that the collector was told of, as it was told, so that a restart tells none of them anew and loses none that went
+ * meanwhile.
+ */
 export interface NeighborsStore {
   /** Those that can be read, with when they were last heard of (milliseconds since the epoch). */
   load(): readonly { readonly data: NeighborDiscovered; readonly seenAt: number }[];

@@ -15,7 +15,9 @@ const KEEP_EVERY_MS = 300_000;
 const KEEP_MS = 7 * 86_400_000;
 const RUN_EVERY_MS = 3_600_000;
 
-export function createHealthHistory({ db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log }): HealthHistory {
+export function createHealthHistory(
+  { db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log },
+): HealthHistory {
   const keptAt = new Map<string, number>();
   const { run, close } = repeatWork({ clock, log: logger }, {
     everyMs: RUN_EVERY_MS, failure: "old samples of probes' health could not be forgotten, trying again in an hour",
@@ -33,7 +35,8 @@ export function createHealthHistory({ db, clock, logger }: { readonly db: Kysely
       // By the collector's clock, as everything that is compared with another probe's.
       const row = { probe_id: probeId, at: toInstant(clock.now()), tenant_id: tenantId, health: JSON.stringify(health) };
       try {
-        await db.insertInto("probe_health").values(row).onConflict((conflict) => conflict.columns(["probe_id", "at"]).doNothing()).execute();
+        await db.insertInto("probe_health").values(row).onConflict((conflict) => conflict.columns(["probe_id", "at"]).doNothing())
+          .execute();
       } catch (error) {
         logger.error({ probe_id: probeId, reason: describeError(error) }, "a sample of a probe's health could not be kept");
       }

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import {
-  EnrollmentToken, EnrollmentTokenCreate, EnrollmentTokenRecord, EnrollRequest, EnrollResponse, Id, IdPageQuery, listEnvelope, Probe, ProbeHealth,
-  ProbeHealthQuery, ProbeSettings, ProbeSettingsUpdate, ProbeUpdate, RenewRequest, RenewResponse,
+  EnrollmentToken, EnrollmentTokenCreate, EnrollmentTokenRecord, EnrollRequest, EnrollResponse, Id, IdPageQuery, listEnvelope, Probe,
+  ProbeHealth, ProbeHealthQuery, ProbeSettings, ProbeSettingsUpdate, ProbeUpdate, RenewRequest, RenewResponse,
 } from "@lanthorn/contract";
 import { actorOf, identityOf, probeOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
@@ -99,7 +99,8 @@ const updateSettings = declareRoute("agents:write", {
   method: "put",
   path: "/agents/probes/{probe_id}/configuration",
   summary: "Change what a probe is told",
-  description: "Fields left out stay; null goes back to the site's. The probe is told at once, or when it comes back; it can only be told to do less than its own file lets it.",
+  description: "Fields left out stay; null goes back to the site's. The probe is told at once, or when it comes back; it can only be told "
+    + "to do less than its own file lets it.",
   request: { params: Params, body: jsonBody(ProbeSettingsUpdate, { sweep: { packets_per_second: 20 } }) },
   responses: { 200: { description: "The probe's configuration", content: json(ProbeSettings) } },
 });
@@ -132,8 +133,13 @@ export function agentsRoutes(service: AgentsService, settings: SettingsService) 
     await service.removeToken(actorOf(c), c.req.valid("param").token_id);
     return c.body(null, 204);
   });
-  router.openapi(update, async (c) => c.json(await service.rename(actorOf(c), c.req.valid("param").probe_id, c.req.valid("json").name), 200));
-  router.openapi(health, async (c) => c.json(toAnswer(await service.health(identityOf(c).tenantId, c.req.valid("param").probe_id, c.req.valid("query"))), 200));
+  router.openapi(
+    update, async (c) => c.json(await service.rename(actorOf(c), c.req.valid("param").probe_id, c.req.valid("json").name), 200),
+  );
+  router.openapi(
+    health,
+    async (c) => c.json(toAnswer(await service.health(identityOf(c).tenantId, c.req.valid("param").probe_id, c.req.valid("query"))), 200),
+  );
   router.openapi(readSettings, async (c) => c.json(await settings.read(identityOf(c).tenantId, c.req.valid("param").probe_id), 200));
   router.openapi(updateSettings, async (c) =>
     c.json(await settings.update(actorOf(c), c.req.valid("param").probe_id, c.req.valid("json")), 200));

@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000;
 export function openCmod(
   { configurations: keep }: Pick<Configuration, "configurations">,
   deps: Omit<Parameters<typeof createCmodService>[0], "store"> & {
-    readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log; readonly lifecycle: Pick<Lifecycle, "onClose">;
+    readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log;
+    readonly lifecycle: Pick<Lifecycle, "onClose">;
   },
 ): ReturnType<typeof cmodRoutes> {
   const { clock } = deps;

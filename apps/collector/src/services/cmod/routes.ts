@@ -11,13 +11,16 @@ const OfDevice = z.object({ device_id: Id });
 const OfVersion = OfDevice.extend({ version_id: Id });
 const DEVICE = "/cmod/devices/{device_id}";
 const VERSION = `${DEVICE}/versions/{version_id}`;
-const EXAMPLE = { content: "hostname sw-store12\ninterface GigabitEthernet0/1\n switchport access vlan 20\n", changed_by: "admin", comment: "nightly" };
+const EXAMPLE = {
+  content: "hostname sw-store12\ninterface GigabitEthernet0/1\n switchport access vlan 20\n", changed_by: "admin", comment: "nightly",
+};
 
 const upload = declareRoute("config:write", {
   method: "post",
   path: `${DEVICE}/versions`,
   summary: "Keep a device's running configuration",
-  description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It is sealed at rest.",
+  description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It "
+    + "is sealed at rest.",
   request: { params: OfDevice, body: jsonBody(ConfigVersionUpload, EXAMPLE) },
   responses: {
     200: { description: "Nothing has changed: the newest version", content: json(ConfigVersion) },
@@ -100,7 +103,11 @@ export function cmodRoutes(service: CmodService) {
     await service.remove(actorOf(c), deviceId, versionId);
     return c.body(null, 204);
   });
-  router.openapi(diff, async (c) => c.json(await service.diff(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query")), 200));
-  router.openapi(revealDiff, async (c) => c.json(await service.revealDiff(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
+  router.openapi(
+    diff, async (c) => c.json(await service.diff(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query")), 200),
+  );
+  router.openapi(
+    revealDiff, async (c) => c.json(await service.revealDiff(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200),
+  );
   return router;
 }

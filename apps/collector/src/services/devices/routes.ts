@@ -118,7 +118,9 @@ export function devicesRoutes(service: DevicesService) {
   const router = createRouter();
   router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   // Before the route of one device, which would take the word for an id.
-  router.openapi(exportCsv, async (c) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))));
+  router.openapi(
+    exportCsv, async (c) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))),
+  );
   router.openapi(create, async (c) => {
     const device = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
@@ -130,7 +132,10 @@ export function devicesRoutes(service: DevicesService) {
     return c.body(null, 204);
   });
   router.openapi(ports, async (c) => c.json(await service.ports(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
-  router.openapi(history, async (c) => c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200));
+  router.openapi(
+    history,
+    async (c) => c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200),
+  );
   router.openapi(similar, async (c) => c.json(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
   router.openapi(merge, async (c) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
   router.openapi(split, async (c) => {

@@ -116,7 +116,9 @@ export function diplomatRoutes(service: DiplomatService) {
   router.openapi(
     test, async (c) => c.json(await service.test(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json").event), 200),
   );
-  router.openapi(deliveries, async (c) => c.json(toAnswer(await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"))), 200));
+  router.openapi(deliveries, async (c) => c.json(
+    toAnswer(await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"))), 200,
+  ));
   router.openapi(delivery, async (c) => {
     const { webhook_id: webhookId, delivery_id: deliveryId } = c.req.valid("param");
     return c.json(await service.delivery(identityOf(c).tenantId, webhookId, deliveryId), 200);

@@ -60,7 +60,8 @@ describe("a token", () => {
         .encode(),
       "none with a signature": `${Buffer.from('{"alg":"none"}').toString("base64url")}.${payload}.${signature}`,
       "another algorithm": await sign(tenant, {}, TEST_SECRET, "HS512"),
-      "changed payload": `${header}.${Buffer.from(JSON.stringify({ ...claimsOf(good), role: "admin" })).toString("base64url")}.${signature}`,
+      "changed payload":
+        `${header}.${Buffer.from(JSON.stringify({ ...claimsOf(good), role: "admin" })).toString("base64url")}.${signature}`,
       "no jti": await sign(tenant, { jti: undefined }),
       "no role": await sign(tenant, { role: "king" }),
       garbage: "a.b.c",
@@ -137,7 +138,8 @@ describe("a token", () => {
   test("changes the password once, of two at the same moment", async () => {
     const server = await start();
     const { token } = await server.createTenant();
-    const change = (new_password: string) => server.call("POST", "/api/v1/auth/password", token, { old_password: "password", new_password });
+    const change = (new_password: string) =>
+      server.call("POST", "/api/v1/auth/password", token, { old_password: "password", new_password });
     const statuses = (await Promise.all([change("the first new password"), change("the other new password")])).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200).length).toBe(1);
     expect(statuses.every((status) => [200, 401, 403, 409].includes(status))).toBe(true);

@@ -71,6 +71,9 @@ export function scansRoutes(service: ScansService) {
   router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").scan_id), 200));
   router.openapi(cancel, async (c) => c.json(await service.cancel(actorOf(c), c.req.valid("param").scan_id), 200));
-  router.openapi(results, async (c) => c.json(toAnswer(await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"))), 200));
+  router.openapi(
+    results,
+    async (c) => c.json(toAnswer(await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"))), 200),
+  );
   return router;
 }

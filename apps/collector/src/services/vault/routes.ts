@@ -49,7 +49,8 @@ const remove = declareRoute("vault:write", {
   method: "delete",
   path: `${CREDENTIALS}/{credential_id}`,
   summary: "Delete a credential",
-  description: "Probes forget it when they are told, at once or when they come back: what they could know by then is to be changed on the devices.",
+  description: "Probes forget it when they are told, at once or when they come back: what they could know by then is to be changed on "
+    + "the devices.",
   request: { params: Params },
   responses: { 204: { description: "Deleted" } },
 });
@@ -72,7 +73,9 @@ export function vaultRoutes(service: VaultService) {
     return c.json(credential, 201, { location: `/api/v1${CREDENTIALS}/${credential.id}` });
   });
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").credential_id), 200));
-  router.openapi(update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").credential_id, c.req.valid("json")), 200));
+  router.openapi(
+    update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").credential_id, c.req.valid("json")), 200),
+  );
   router.openapi(remove, async (c) => {
     await service.remove(actorOf(c), c.req.valid("param").credential_id);
     return c.body(null, 204);
