@@ -3,19 +3,17 @@ import { StreamFrame } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
+import type { TestGateway, TestTenant } from "../testing/gateway.ts";
+import { startGateway } from "../testing/gateway-for-test.ts";
 
-let gateway: TestGateway | undefined;
 const sockets: WebSocket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.terminate();
-  await gateway?.stop();
-  gateway = undefined;
 });
 
-async function start(options: Parameters<typeof startTestGateway>[0] = {}) {
-  gateway = await startTestGateway(options);
-  return { server: gateway, tenant: await gateway.createTenant("viewer") };
+async function start(options: Parameters<typeof startGateway>[0] = {}) {
+  const server = await startGateway(options);
+  return { server, tenant: await server.createTenant("viewer") };
 }
 
 interface Watcher {

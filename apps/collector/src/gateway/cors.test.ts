@@ -1,15 +1,8 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { startGateway } from "../testing/gateway-for-test.ts";
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(origins: readonly string[], options: Parameters<typeof startTestGateway>[0] = {}) {
-  gateway = await startTestGateway({ ...options, origins });
-  return gateway;
+async function start(origins: readonly string[], options: Parameters<typeof startGateway>[0] = {}) {
+  return startGateway({ ...options, origins });
 }
 
 const GOOD = "https://dashboard.example.org";

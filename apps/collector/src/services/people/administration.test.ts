@@ -1,22 +1,16 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 import { createAudit } from "../audit/audit.ts";
 import { createAdministration } from "./administration.ts";
 import { createPasswords } from "./passwords.ts";
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
 async function start() {
-  gateway = await startTestGateway();
-  const { db, clock } = gateway;
+  const server = await startGateway();
+  const { db, clock } = server;
   const administration = createAdministration({
     db, clock, passwords: createPasswords(), audit: createAudit({ clock }), operator: "root", siteConfiguration: "{}",
   });
-  return { server: gateway, administration };
+  return { server, administration };
 }
 
 const PASSWORD = "a long password";
