@@ -46,7 +46,8 @@ describe("packages", () => {
     const broken = product.filter(isIn("packages")).flatMap((source) => {
       const allowed = PACKAGE_IMPORTS[unitOf(source)];
       if (!allowed) return [`${source.path}: its package is not in the table`];
-      return ourImports(source).filter((name) => name !== unitOf(source) && !allowed.includes(name)).map((name) => `${source.path} imports ${name}`);
+      return ourImports(source).filter((name) => name !== unitOf(source) && !allowed.includes(name))
+        .map((name) => `${source.path} imports ${name}`);
     });
     expect(broken).toEqual([]);
   });
@@ -54,14 +55,17 @@ describe("packages", () => {
   test("that are pure import no library and nothing of Node", () => {
     const broken = product.filter(isIn("packages")).flatMap((source) => {
       const allowed = LIBRARY_IMPORTS[unitOf(source)];
-      return allowed ? outsideImports(source).filter((name) => !allowed.includes(name)).map((name) => `${source.path} imports ${name}`) : [];
+      return allowed ? outsideImports(source).filter((name) => !allowed.includes(name))
+        .map((name) => `${source.path} imports ${name}`) : [];
     });
     expect(broken).toEqual([]);
   });
 
   test("are imported by what they export, never by a file inside; the probe only by what it speaks", () => {
-    const inside = sources.flatMap(({ path, imports }) => imports.filter((name) => /^@lanthorn\/[^/]+\//.test(name) && !DOORS.has(name)).map((name) => `${path} imports ${name}`));
-    const whole = product.filter(isIn("apps/probe")).filter(({ imports }) => imports.includes("@lanthorn/contract")).map(({ path }) => `${path} imports REST's schemas`);
+    const inside = sources.flatMap(({ path, imports }) =>
+      imports.filter((name) => /^@lanthorn\/[^/]+\//.test(name) && !DOORS.has(name)).map((name) => `${path} imports ${name}`));
+    const whole = product.filter(isIn("apps/probe")).filter(({ imports }) => imports.includes("@lanthorn/contract"))
+      .map(({ path }) => `${path} imports REST's schemas`);
     expect([...inside, ...whole]).toEqual([]);
   });
 
@@ -74,7 +78,8 @@ describe("packages", () => {
 describe("apps", () => {
   test("import no other app", () => {
     const apps = readdirSync(join(ROOT, "apps"));
-    const broken = product.filter(isIn("apps")).flatMap((source) => ourImports(source).filter((name) => apps.includes(name)).map((name) => `${source.path} imports ${name}`));
+    const broken = product.filter(isIn("apps"))
+      .flatMap((source) => ourImports(source).filter((name) => apps.includes(name)).map((name) => `${source.path} imports ${name}`));
     expect(broken).toEqual([]);
   });
 
@@ -98,14 +103,16 @@ describe("apps", () => {
   });
 
   test("read the environment in main.ts only", () => {
-    const broken = product.filter((source) => basename(source.path) !== "main.ts" && /\bprocess\.env\b/.test(source.text)).map((source) => source.path);
+    const broken = product.filter((source) => basename(source.path) !== "main.ts" && /\bprocess\.env\b/.test(source.text))
+      .map((source) => source.path);
     expect(broken).toEqual([]);
   });
 
   test("let no service of the collector import another", () => {
     const serviceOf = (path: string) => /^apps\/collector\/src\/services\/([^/]+)\//.exec(path)?.[1];
     const broken = product.filter((source) => serviceOf(source.path)).flatMap((source) =>
-      relativeImports(source).filter((path) => serviceOf(path) && serviceOf(path) !== serviceOf(source.path)).map((path) => `${source.path} imports ${path}`),
+      relativeImports(source).filter((path) => serviceOf(path) && serviceOf(path) !== serviceOf(source.path))
+        .map((path) => `${source.path} imports ${path}`),
     );
     expect(broken).toEqual([]);
   });
@@ -156,7 +163,9 @@ function listFiles(folder: string): string[] {
 
 function readSource(path: string): Source {
   const text = readFileSync(path, "utf8");
-  const statements = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"'`;]*?\bfrom\s*"([^"]+)"|(?:^|\n)\s*import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/g);
+  const statements = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^"'`;]*?\bfrom\s*"([^"]+)"|(?:^|\n)\s*import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/g,
+  );
   const imports = [...statements].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
   const where = relative(ROOT, path);
   return { path: where, text, imports, isTest: /\.test\.ts$|\/testing\//.test(where) };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRestClient } from "@lanthorn/client";
 import { DevicesQuery } from "@lanthorn/contract";
-import { createId, systemClock, toInstant } from "@lanthorn/runtime";
+import { createId, seededRandom, systemClock, toInstant } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { Kysely, SqliteDialect } from "kysely";
 import { openDatabase } from "../../apps/collector/src/db/open.ts";
@@ -15,7 +15,6 @@ import { createDevicesStore } from "../../apps/collector/src/services/devices/st
 import { type Daemon, startDaemon } from "../system/daemon.ts";
 import { COLLECTOR } from "../system/deployment.ts";
 import { seedDevices } from "./api-devices.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 const PASSWORD = "a password of the bench";
 const LISTS = 2000;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { decodeFrame } from "@lanthorn/packets";
+import { seededRandom } from "@lanthorn/runtime";
 import { makeMixedFrames } from "./decode-frames.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 /** Enough to leave the first cache level, few enough to stay out of main memory: a capture's batches are like that. */
 const FRAMES = 4096;
@@ -18,7 +18,9 @@ export async function run(args: readonly string[]): Promise<void> {
   if (!(seconds > 0 && seconds <= 600)) throw new Error(`decode takes one number, the seconds for each contestant, not ${args[0]}`);
   const frames = makeMixedFrames(FRAMES, seededRandom(1));
   const lengths = frames.reduce((sum, frame) => sum + frame.length, 0);
-  console.log(`${FRAMES} frames, ${Math.round(lengths / FRAMES)} bytes on average: TCP, UDP, ARP, NDP, mDNS, DHCP, ICMP, VLAN, both families`);
+  console.log(
+    `${FRAMES} frames, ${Math.round(lengths / FRAMES)} bytes on average: TCP, UDP, ARP, NDP, mDNS, DHCP, ICMP, VLAN, both families`,
+  );
   const contestants = { decode: decodeAll, floor: readBare(frames), pcap: decodeWithPcap() };
   for (const all of Object.values(contestants)) measure(all, frames, 0.3);
   // In turns, and the best of each, so that a neighbour's work on this machine hits none of them alone.

@@ -8,7 +8,10 @@ export interface FleetOrder {
   readonly probes: readonly ProbeIdentity[];
 }
 
-/** What it prints as its last line; before, it prints a line when all are connected. Times are in milliseconds, from an event's being said to its being confirmed. */
+/**
+ * What it prints as its last line; before, it prints a line when all are connected. Times are in milliseconds, from an event's
+ * being said to its being confirmed.
+ */
 export interface FleetResult {
   readonly said: number;
   readonly acknowledged: number;

@@ -38,7 +38,9 @@ export async function run(args: readonly string[]): Promise<void> {
     try {
       const { host, port } = deployment;
       const identities = await enroll(database, deployment.authority, probes);
-      const { result, spent } = await runProbes({ seconds, probes: identities.map((identity) => ({ ...identity, host, port })) }, deployment.parts);
+      const { result, spent } = await runProbes(
+        { seconds, probes: identities.map((identity) => ({ ...identity, host, port })) }, deployment.parts,
+      );
       const rss = deployment.pids.reduce((sum, pid) => sum + peakRss(pid), 0);
       const counted = await count(database, result);
       const { p50, p99, longest } = result.lag;
@@ -142,8 +144,9 @@ async function enroll({ db }: Database, authority: Authority, count: number): Pr
     }
     const probeId = createId();
     await db.insertInto("probes").values({
-      id: probeId, tenant_id: tenantId, site_id: siteId, name: `probe ${index}`, enrolled_at: at, revoked_at: null, certificate_serial: "00",
-      certificate_expires_at: at, version: "", state: "enrolled", silent_since: null, last_heard_at: null, run_id: null, health: null,
+      id: probeId, tenant_id: tenantId, site_id: siteId, name: `probe ${index}`, enrolled_at: at, revoked_at: null,
+      certificate_serial: "00", certificate_expires_at: at, version: "", state: "enrolled", silent_since: null, last_heard_at: null,
+      run_id: null, health: null,
     }).execute();
     identities.push({ ca: authority.certificate, ...(await issueProbe(authority, probeId)), tenantId, probeId });
   }

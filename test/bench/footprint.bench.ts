@@ -18,7 +18,9 @@ const SAMPLE_MS = 5000;
  */
 export async function run(args: readonly string[]): Promise<void> {
   const idleSeconds = args[0] === undefined ? IDLE_SECONDS : Number(args[0]);
-  if (!(idleSeconds >= 10 && idleSeconds <= 3600)) throw new Error(`footprint takes one number, the idle seconds from 10 to 3600, not ${args[0]}`);
+  if (!(idleSeconds >= 10 && idleSeconds <= 3600)) {
+    throw new Error(`footprint takes one number, the idle seconds from 10 to 3600, not ${args[0]}`);
+  }
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-footprint-"));
   const lab = await createLab({ id: "footprin" });
   try {

@@ -15,8 +15,9 @@ await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
     const began = performance.now();
     const finding = target && (await identifyService(target, { random: Math.random }, new AbortController().signal));
     found[index] = finding && {
-      service: finding.service, product: finding.verdicts.product?.value ?? "", version: finding.verdicts.version?.value ?? "", os: finding.verdicts.os?.value ?? "",
-      deviceType: finding.verdicts.device_type?.value ?? "", keys: finding.keys, ms: Math.round(performance.now() - began),
+      service: finding.service, product: finding.verdicts.product?.value ?? "", version: finding.verdicts.version?.value ?? "",
+      os: finding.verdicts.os?.value ?? "", deviceType: finding.verdicts.device_type?.value ?? "", keys: finding.keys,
+      ms: Math.round(performance.now() - began),
     };
   }
 }));

@@ -57,7 +57,9 @@ export function createSimulatedProbe(random: (below: number) => number): Simulat
       });
       const gone = [...hosts.values()].filter(({ mac, online }) => online && !seen.has(mac)).map((host): ProbeEvent => {
         host.online = false;
-        return { type: "host_offline", occurred_at: at, data: { ip: host.addresses[0] ?? "", mac: host.mac, last_seen_at: at, missed_checks: 3 } };
+        return {
+          type: "host_offline", occurred_at: at, data: { ip: host.addresses[0] ?? "", mac: host.mac, last_seen_at: at, missed_checks: 3 },
+        };
       });
       return [...gone, ...told];
     },

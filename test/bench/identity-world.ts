@@ -1,4 +1,4 @@
-import { seededRandom } from "./seeded-random.ts";
+import { seededRandom } from "@lanthorn/runtime";
 
 /** One interface of a machine as it is on the network in some hour. */
 export interface Presence {
@@ -59,12 +59,16 @@ export function createWorld(seed: number): World {
     ? [{ mac: mac("da:a1:19", day, index), hostname: `private-${index}`, keys: { dhcp_duid: duid(100 + index) } }] : []));
   add("phone", 20, (index) => (day, hour) => ((hour * 7 + index * 5 + day) % 11 < 6
     ? [{ mac: mac("7a:4f:43", index), hostname: index % 3 === 0 ? "android" : `phone-${index}`, keys: {} }] : []));
-  add("forgetful", 1, () => (day, hour) => (office(0, hour) ? [{ mac: mac("9e:00:01", day < 15 ? 1 : 2), hostname: "iPhone", keys: {} }] : []));
+  add("forgetful", 1, () =>
+    (day, hour) => (office(0, hour) ? [{ mac: mac("9e:00:01", day < 15 ? 1 : 2), hostname: "iPhone", keys: {} }] : []));
   add("server", 8, (index) => (day, hour) => {
     const replacedOn = index < 3 ? 10 + index * 4 : 99;
     if (day === replacedOn && hour >= 9 && hour < 12) return [];
     const isNew = day > replacedOn || (day === replacedOn && hour >= 12);
-    const keys = { ssh_host_key: `ssh-ed25519 SHA256:server-key-number-${index}`, ...(index % 2 === 0 ? { lldp_chassis_id: `server-chassis-${index}` } : {}) };
+    const keys = {
+      ssh_host_key: `ssh-ed25519 SHA256:server-key-number-${index}`,
+      ...(index % 2 === 0 ? { lldp_chassis_id: `server-chassis-${index}` } : {}),
+    };
     return [{ mac: mac(isNew ? "a0:36:9f" : "00:25:90", index), hostname: `server-${index}`, keys }];
   });
   add("vm", 8, (index) => (day) => {
@@ -74,7 +78,8 @@ export function createWorld(seed: number): World {
     const isRenewed = isCopy && (index === 1 || index === 2) && day >= 12;
     const own = { ssh_host_key: `ssh-ed25519 SHA256:own-key-of-vm-number-${index}`, dhcp_duid: duid(200 + index) };
     return [{
-      mac: mac("52:54:00", 0x3000 + index, 7), hostname: isCopy && !isRenewed ? "template" : `vm-${index}`, keys: isCopy && !isRenewed ? IMAGE_KEYS : own,
+      mac: mac("52:54:00", 0x3000 + index, 7), hostname: isCopy && !isRenewed ? "template" : `vm-${index}`,
+      keys: isCopy && !isRenewed ? IMAGE_KEYS : own,
     }];
   });
   add("vpn", 4, (index) => (_, hour) => (office(index, hour)

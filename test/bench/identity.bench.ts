@@ -1,11 +1,10 @@
-import { createId, silentLog, toInstant } from "@lanthorn/runtime";
+import { createId, seededRandom, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { createRecomparison } from "../../apps/collector/src/identity/recomparison.ts";
 import { createIngestBench } from "../../apps/collector/src/ingest/testing/bench.ts";
 import { createSimulatedProbe } from "./identity-probe.ts";
 import { createWorld, type Presence, SHARED_MAC } from "./identity-world.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 const DAYS = 30;
 const SEED = 20_261_120;
@@ -89,7 +88,8 @@ function createTruth() {
       const wrong = devices.flatMap(({ id, ip }) => {
         const macs = interfaces.filter((row) => row.device_id === id).map(({ mac }) => byMac.get(mac));
         // By a key only where one machine alone ever had it: copies of an image share theirs.
-        const told = keys.filter((row) => row.device_id === id).map(({ key }) => [...(byKey.get(key) ?? [])]).filter((all) => all.length === 1).flat();
+        const told = keys.filter((row) => row.device_id === id).map(({ key }) => [...(byKey.get(key) ?? [])])
+          .filter((all) => all.length === 1).flat();
         const own = [...new Set([...macs, ...told, ...(macs.length === 0 && told.length === 0 ? [byIp.get(ip)] : [])])]
           .filter((machine) => machine !== undefined).toSorted();
         for (const machine of own) devicesOf.set(machine, (devicesOf.get(machine) ?? 0) + 1);

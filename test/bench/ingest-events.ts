@@ -1,5 +1,5 @@
 import type { ProbeEvent } from "@lanthorn/contract";
-import type { Random } from "./seeded-random.ts";
+import type { Random } from "@lanthorn/runtime";
 
 /** Hosts of the one site: more than most, so that a batch does not meet the same few over and over. */
 const HOSTS = 4000;

@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { Acknowledgement, Batch, BATCH_MAX_EVENTS, probeTopic } from "@lanthorn/contract";
-import { createId, toInstant } from "@lanthorn/runtime";
+import { createId, seededRandom, toInstant } from "@lanthorn/runtime";
 import { connectAsync } from "mqtt";
 import { makeEvents } from "./ingest-events.ts";
-import { seededRandom } from "./seeded-random.ts";
 
 /** What a sender is told on its standard input, as JSON. */
 export interface SenderOrder {

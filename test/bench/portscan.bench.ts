@@ -48,7 +48,8 @@ async function measure(name: Case, packages: DebianRoot, withPeers: boolean): Pr
     await network.listen(OPEN);
     if (name === "dropped") {
       const nft = packages.command("nft");
-      network.run(nft.path, [`add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i tcp dport != { ${OPEN.join(", ")} } drop`], nft.env);
+      network.run(nft.path, [`add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i tcp dport != { `
+        + `${OPEN.join(", ")} } drop`], nft.env);
     }
     const truth = new Set(live.flatMap((host) => OPEN.map((port) => `10.66.0.${host} ${port}`)));
     const own = await runOwn(network);
@@ -65,7 +66,9 @@ async function measure(name: Case, packages: DebianRoot, withPeers: boolean): Pr
   }
 }
 
-async function runOwn(network: AnsweringNetwork): Promise<{ readonly ports: readonly string[]; readonly seconds: number; readonly cpu_seconds: number; readonly rss_mb: number }> {
+async function runOwn(network: AnsweringNetwork): Promise<{
+  readonly ports: readonly string[]; readonly seconds: number; readonly cpu_seconds: number; readonly rss_mb: number;
+}> {
   const request = {
     interface: "lan0", ranges: [[addressNumber("10.66.0.0"), HOSTS, addressNumber(SCANNER_IP)]], ports: portsOf("standard").tcp,
     framesPerSecond: FRAMES_PER_SECOND, late: false,
@@ -75,7 +78,9 @@ async function runOwn(network: AnsweringNetwork): Promise<{ readonly ports: read
   return JSON.parse(stdout) as Awaited<ReturnType<typeof runOwn>>;
 }
 
-async function runPeers(network: AnsweringNetwork, { packages, truth }: { readonly packages: DebianRoot; readonly truth: ReadonlySet<string> }): Promise<Row["peers"]> {
+async function runPeers(
+  network: AnsweringNetwork, { packages, truth }: { readonly packages: DebianRoot; readonly truth: ReadonlySet<string> },
+): Promise<Row["peers"]> {
   const list = portsOf("standard").tcp.join(",");
   const nmap = packages.command("nmap");
   const masscan = packages.command("masscan");
@@ -90,7 +95,8 @@ async function runPeers(network: AnsweringNetwork, { packages, truth }: { readon
     ["nmap -sS", nmap, base, nmapPorts],
     ["nmap -sS -T4 --min-rate 5000", nmap, ["-T4", "--min-rate", "5000", ...base], nmapPorts],
     ["masscan --rate 100000 --wait 3", masscan, [
-      NETWORK, "-p", list, "--rate", "100000", "--wait", "3", "-oL", "-", "--adapter", "lan0", "--adapter-ip", SCANNER_IP, "--router-mac", routerMac,
+      NETWORK, "-p", list, "--rate", "100000", "--wait", "3", "-oL", "-", "--adapter", "lan0", "--adapter-ip", SCANNER_IP, "--router-mac",
+      routerMac,
     ], masscanPorts],
   ] as const;
   const results: [string, PeerResult][] = [];

@@ -19,7 +19,8 @@ export async function run(args: readonly string[]): Promise<void> {
   for (const wrong of reports.flatMap(({ report }) => report.wrong).slice(0, WRONG_SHOWN)) {
     console.log(`  wrong: ${wrong.matches}: ${wrong.description}: ${wrong.reason}: ${JSON.stringify(wrong.text.slice(0, 200))}`);
   }
-  const sum = (count: (report: (typeof reports)[number]["report"]) => number) => reports.reduce((total, { report }) => total + count(report), 0);
+  const sum = (count: (report: (typeof reports)[number]["report"]) => number) =>
+    reports.reduce((total, { report }) => total + count(report), 0);
   console.log(JSON.stringify({
     bench: "recog",
     fingerprints: sum((report) => report.fingerprints),

@@ -33,7 +33,12 @@ export async function readTruth(root: string): Promise<readonly ServiceTruth[]> 
     if (ip === undefined) continue;
     for (const service of plannedServices(plan)) {
       const known = daemonOf(plan, service.port) ?? PLAIN[service.name];
-      if (known) truths.push({ host: plan.name, ip, port: service.port, protocol: service.protocol, service: service.name, product: known.product, version: await versionOf(known.package, root) });
+      if (known) {
+        truths.push({
+          host: plan.name, ip, port: service.port, protocol: service.protocol, service: service.name, product: known.product,
+          version: await versionOf(known.package, root),
+        });
+      }
     }
   }
   return truths;
@@ -49,7 +54,8 @@ function daemonOf(plan: HostPlan, port: number): { readonly package: string; rea
 
 /** From the changelog of the unpacked package, or from dpkg where the machine has it. Without epoch and what Debian adds. */
 async function versionOf(name: string, root: string): Promise<string> {
-  const changelog = ["changelog.Debian.gz", "changelog.Debian.amd64.gz", "changelog.gz"].map((file) => join(root, "usr/share/doc", name, file)).find((file) => existsSync(file));
+  const changelog = ["changelog.Debian.gz", "changelog.Debian.amd64.gz", "changelog.gz"]
+    .map((file) => join(root, "usr/share/doc", name, file)).find((file) => existsSync(file));
   const full = changelog === undefined
     ? await runCommand("dpkg-query", ["-W", "-f", "${Version}", name])
     : /\(([^)]+)\)/.exec(gunzipSync(readFileSync(changelog)).toString("utf8"))?.[1] ?? "";

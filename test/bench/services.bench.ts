@@ -15,7 +15,8 @@ interface Named {
 /**
  * Names every service of the larger lab, and has nmap -sV do the same with the same ports. `named` is the right product, `versioned` the
  * version of the daemon's package; `wrong` is another product or another version than the truth. Ours is timed inside a process that runs,
- * as in the daemon (`seconds`), and as that process from its start to its end (`process_seconds`); nmap as whole processes, eight hosts at a time.
+ * as in the daemon (`seconds`), and as that process from its start to its end (`process_seconds`); nmap as whole processes, eight
+ * hosts at a time.
  * @param args `--without-nmap`: ours alone.
  */
 export async function run(args: readonly string[] = []): Promise<void> {
@@ -27,7 +28,8 @@ export async function run(args: readonly string[] = []): Promise<void> {
     const nmap = withNmap ? await runNmap(lab, truths) : null;
     for (const [index, truth] of truths.entries()) {
       const [own, other] = [ours.found[index] ?? null, nmap?.found[index] ?? null];
-      console.log(`${truth.host.padEnd(12)} ${`${truth.port}/${truth.protocol}`.padEnd(10)} ${String(truth.product).padEnd(26)} ${truth.version.padEnd(12)} ours: ${show(own, truth)}${nmap ? `   nmap: ${show(other, truth)}` : ""}`);
+      console.log(`${truth.host.padEnd(12)} ${`${truth.port}/${truth.protocol}`.padEnd(10)} ${String(truth.product).padEnd(26)} `
+        + `${truth.version.padEnd(12)} ours: ${show(own, truth)}${nmap ? `   nmap: ${show(other, truth)}` : ""}`);
     }
     console.log(JSON.stringify({
       bench: "services", truth: truths.length, ...count(truths, ours.found), ...(nmap ? { nmap: count(truths, nmap.found) } : {}),
@@ -81,12 +83,17 @@ async function runOurs(lab: Lab, truths: readonly ServiceTruth[]): Promise<Ours>
   const script = fileURLToPath(new URL("identify-targets.ts", import.meta.url));
   const targets = truths.map(({ ip, port, protocol }) => ({ ip, port, protocol }));
   const startedAt = performance.now();
-  const { stdout, stderr } = await lab.exec("probe", process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", script, JSON.stringify(targets)], { timeoutMs: 120_000 });
+  const { stdout, stderr } = await lab.exec(
+    "probe", process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", script, JSON.stringify(targets)],
+    { timeoutMs: 120_000 },
+  );
   if (stdout === "") throw new Error(`the services were not named: ${stderr}`);
   return { ...(JSON.parse(stdout) as Omit<Ours, "processSeconds">), processSeconds: (performance.now() - startedAt) / 1000 };
 }
 
-async function runNmap(lab: Lab, truths: readonly ServiceTruth[]): Promise<{ readonly seconds: number; readonly found: readonly (Named | null)[] }> {
+async function runNmap(lab: Lab, truths: readonly ServiceTruth[]): Promise<{
+  readonly seconds: number; readonly found: readonly (Named | null)[];
+}> {
   const { path, env } = lab.packages.command("nmap");
   const hosts = [...new Set(truths.map((truth) => truth.ip))];
   const found = new Map<string, Named>();
@@ -94,14 +101,21 @@ async function runNmap(lab: Lab, truths: readonly ServiceTruth[]): Promise<{ rea
   await Promise.all(Array.from({ length: NMAPS_AT_A_TIME }, async () => {
     for (let ip = hosts.shift(); ip !== undefined; ip = hosts.shift()) {
       const own = truths.filter((truth) => truth.ip === ip);
-      const ports = (["tcp", "udp"] as const).map((protocol) => [protocol, own.filter((truth) => truth.protocol === protocol).map((truth) => truth.port)] as const).filter(([, list]) => list.length > 0);
+      const ports = (["tcp", "udp"] as const)
+        .map((protocol) => [protocol, own.filter((truth) => truth.protocol === protocol).map((truth) => truth.port)] as const)
+        .filter(([, list]) => list.length > 0);
       const scans = ports.map(([protocol]) => (protocol === "tcp" ? "-sS" : "-sU"));
       const list = ports.map(([protocol, numbers]) => `${protocol === "tcp" ? "T" : "U"}:${numbers.join(",")}`).join(",");
-      const { stdout } = await lab.exec("probe", path, [...scans, "-sV", "-Pn", "-n", "-p", list, "-oX", "-", ip], { env, timeoutMs: 300_000 });
+      const { stdout } = await lab.exec(
+        "probe", path, [...scans, "-sV", "-Pn", "-n", "-p", list, "-oX", "-", ip], { env, timeoutMs: 300_000 },
+      );
       for (const [key, named] of readNmap(stdout)) found.set(`${ip} ${key}`, named);
     }
   }));
-  return { seconds: (performance.now() - startedAt) / 1000, found: truths.map((truth) => found.get(`${truth.ip} ${truth.port}/${truth.protocol}`) ?? null) };
+  return {
+    seconds: (performance.now() - startedAt) / 1000,
+    found: truths.map((truth) => found.get(`${truth.ip} ${truth.port}/${truth.protocol}`) ?? null),
+  };
 }
 
 interface NmapPort {
@@ -112,7 +126,9 @@ interface NmapPort {
 
 function readNmap(xml: string): readonly (readonly [string, Named])[] {
   const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: "", isArray: (name) => name === "port" });
-  const parsed = parser.parse(xml) as { readonly nmaprun?: { readonly host?: { readonly ports?: { readonly port?: readonly NmapPort[] } } } };
+  const parsed = parser.parse(xml) as {
+    readonly nmaprun?: { readonly host?: { readonly ports?: { readonly port?: readonly NmapPort[] } } };
+  };
   return (parsed.nmaprun?.host?.ports?.port ?? []).map(({ portid, protocol, service }) => [
     `${portid}/${protocol}`, { service: service?.name ?? "", product: service?.product ?? "", version: service?.version ?? "" },
   ]);

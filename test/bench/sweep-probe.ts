@@ -32,7 +32,8 @@ const box = { dataDir: join(folder, "probe") };
 const { siteId } = await enrollProbe(collector, box, "sweep");
 // The sweep by schedule would find the hosts before.
 const answer = await fetch(`${collector.url}/api/v1/sites/${siteId}`, {
-  method: "PUT", headers: { authorization: `Bearer ${collector.token()}`, "content-type": "application/json" }, body: JSON.stringify({ sweep: { enabled: false } }),
+  method: "PUT", headers: { authorization: `Bearer ${collector.token()}`, "content-type": "application/json" },
+  body: JSON.stringify({ sweep: { enabled: false } }),
 });
 if (!answer.ok) throw new Error(`the site was not changed: ${await answer.text()}`);
 const probe = await startProbe(box, { interface: name });

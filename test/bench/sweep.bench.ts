@@ -35,7 +35,8 @@ interface Row {
   readonly peers: Readonly<Record<string, PeerResult>>;
 }
 
-const every = (count: number, step: number): readonly (readonly [number, number])[] => Array.from({ length: count }, (_, index) => [FIRST + 2 + index * step, 1]);
+const every = (count: number, step: number): readonly (readonly [number, number])[] =>
+  Array.from({ length: count }, (_, index) => [FIRST + 2 + index * step, 1]);
 const LAYOUTS: readonly Layout[] = [
   { prefix: 24, live: "sparse", ranges: every(64, 3), late: [] },
   { prefix: 24, live: "dense", ranges: [[FIRST + 1, 254]], late: [] },
@@ -69,15 +70,21 @@ async function measure(layout: Layout, packages: DebianRoot, isPeerMeant: (name:
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-sweep-"));
   try {
     await network.answerArp(layout.ranges, layout.late);
-    const addresses = [...layout.ranges.flatMap(([first, count]) => Array.from({ length: count }, (_, index) => first + index)), ...layout.late.map(([ip]) => ip)];
+    const addresses = [
+      ...layout.ranges.flatMap(([first, count]) => Array.from({ length: count }, (_, index) => first + index)),
+      ...layout.late.map(([ip]) => ip),
+    ];
     const truth = new Set(addresses.filter((ip) => ip !== OWN).map(addressText));
     const request: SweepRequest = { folder, target: `10.66.0.0/${layout.prefix}`, interface: "lan0" };
-    const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", INSIDE, JSON.stringify(request)];
+    const node = [
+      process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", INSIDE, JSON.stringify(request),
+    ];
     const { stdout } = await promisify(execFile)("ip", ["netns", "exec", network.scanner, ...node], { maxBuffer: 1e8, timeout: 120_000 });
     const own = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as SweepResult;
     const found = new Set(own.hosts);
     const row = {
-      prefix: layout.prefix, live: layout.live, truth: truth.size, found: [...truth].filter((ip) => found.has(ip)).length, seconds: own.seconds, peers: {},
+      prefix: layout.prefix, live: layout.live, truth: truth.size, found: [...truth].filter((ip) => found.has(ip)).length,
+      seconds: own.seconds, peers: {},
     };
     console.log(`/${layout.prefix} ${layout.live}: ours ${JSON.stringify(row)}, ${own.early} of them by the end`);
     return { ...row, peers: await runPeers(network.scanner, { packages, truth, target: request.target, isPeerMeant }) };
@@ -90,7 +97,8 @@ async function measure(layout: Layout, packages: DebianRoot, isPeerMeant: (name:
 async function runPeers(
   namespace: string,
   { packages, truth, target, isPeerMeant }: {
-    readonly packages: DebianRoot; readonly truth: ReadonlySet<string>; readonly target: string; readonly isPeerMeant: (name: string) => boolean;
+    readonly packages: DebianRoot; readonly truth: ReadonlySet<string>; readonly target: string;
+    readonly isPeerMeant: (name: string) => boolean;
   },
 ): Promise<Row["peers"]> {
   const arpScan = ["--interface", "lan0", "--quiet", "--plain", target];
@@ -104,13 +112,15 @@ async function runPeers(
     ["nmap -sn", "nmap", nmap, nmapHosts],
     ["nmap -sn -T4 --min-rate 5000", "nmap", ["-T4", "--min-rate", "5000", ...nmap], nmapHosts],
     ["masscan --arp", "masscan", [
-      "--arp", target, "--rate", "100000", "--wait", "3", "-oL", "-", "--adapter", "lan0", "--adapter-ip", "10.66.255.1", "--router-mac", "02:00:0a:42:00:01",
+      "--arp", target, "--rate", "100000", "--wait", "3", "-oL", "-", "--adapter", "lan0", "--adapter-ip", "10.66.255.1", "--router-mac",
+      "02:00:0a:42:00:01",
     ], masscanHosts, MASSCAN_LONGEST_MS],
   ] as const;
   const results: [string, PeerResult][] = [];
   for (const [name, program, args, read, longestMs] of peers) {
     if (!isPeerMeant(name)) continue;
-    const result = await runPeer({ namespace, program: packages.command(program), args, read, truth, ...(longestMs === undefined ? {} : { longestMs }) });
+    const bound = longestMs === undefined ? {} : { longestMs };
+    const result = await runPeer({ namespace, program: packages.command(program), args, read, truth, ...bound });
     console.log(`  ${name}: ${JSON.stringify(result)}`);
     results.push([name, result]);
   }

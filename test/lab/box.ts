@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, shellEnv, shellQuote, switchLldpdStart, tarpitStart } from "./daemons.ts";
+import {
+  daemonStart, type DaemonStart, dhcpClientStart, lateArpStart, shellEnv, shellQuote, switchLldpdStart, tarpitStart,
+} from "./daemons.ts";
 import type { DebianRoot } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
 import { type HostPlan, isServiceDaemon, LAN, plannedServices, SWITCH_BOX } from "./host-plan.ts";
@@ -24,7 +26,8 @@ _rpc:x:909:65534::/run/rpcbind:/usr/sbin/nologin
 ftp:x:910:65534::/run:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 `;
-const GROUP = "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nDebian-exim:x:905:\ndovecot:x:906:\ndovenull:x:907:\nntpsec:x:908:\nnogroup:x:65534:\n";
+const GROUP =
+  "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nDebian-exim:x:905:\ndovecot:x:906:\ndovenull:x:907:\nntpsec:x:908:\nnogroup:x:65534:\n";
 
 interface BoxOptions {
   readonly packages: DebianRoot;
@@ -43,7 +46,10 @@ export function startHost(plan: HostPlan, hosts: readonly HostPlan[], options: B
   if (plan.leasesAs !== undefined) starts.push(dhcpClientStart(files, plan.leasesAs));
   if (plan.lateArpMs !== undefined) starts.push(lateArpStart(files, plan.lateArpMs));
   if (plan.isTarpit === true) starts.push(tarpitStart(files));
-  const before = [...(plan.daemons.some(isServiceDaemon) ? installedPackages(options.packages) : []), ...hostNetwork(plan, options.packages), ...packetFilter(plan, options.packages)];
+  const before = [
+    ...(plan.daemons.some(isServiceDaemon) ? installedPackages(options.packages) : []), ...hostNetwork(plan, options.packages),
+    ...packetFilter(plan, options.packages),
+  ];
   return startBox({ name: plan.name, before, starts }, options);
 }
 
@@ -59,11 +65,17 @@ function installedPackages(packages: DebianRoot): readonly string[] {
 function packetFilter(plan: HostPlan, packages: DebianRoot): readonly string[] {
   const { path, env } = plan.filter === undefined && plan.isTarpit !== true ? { path: "", env: {} } : packages.command("nft");
   // Its kernel would refuse what the tarpit takes.
-  if (plan.isTarpit === true) return [`${shellEnv(env)}${path} ${shellQuote("table inet lab { chain in { type filter hook input priority 0; meta l4proto tcp drop; }; }")}`];
+  if (plan.isTarpit === true) {
+    return [
+      `${shellEnv(env)}${path} ${shellQuote("table inet lab { chain in { type filter hook input priority 0; meta l4proto tcp drop; }; }")}`,
+    ];
+  }
   if (plan.filter === undefined) return [];
   const ports = plannedServices(plan).filter((service) => service.protocol === "tcp").map((service) => service.port).join(", ");
   const first = plannedServices(plan).find((service) => service.protocol === "tcp")?.port;
-  const verdict = { drop: "drop", reject: "reject with tcp reset", limit: "limit rate over 10/second drop", answer: `redirect to :${first}` }[plan.filter];
+  const verdict = {
+    drop: "drop", reject: "reject with tcp reset", limit: "limit rate over 10/second drop", answer: `redirect to :${first}`,
+  }[plan.filter];
   const hook = plan.filter === "answer" ? "type nat hook prerouting priority -100" : "type filter hook input priority 0";
   const rules = `table inet lab { chain in { ${hook}; tcp dport != { ${ports} } ${verdict}; }; }`;
   return [`${shellEnv(env)}${path} ${shellQuote(rules)}`];
@@ -79,7 +91,8 @@ function hostNetwork(plan: HostPlan, packages: DebianRoot): readonly string[] {
     const { path, env } = packages.command(name);
     return `${shellEnv(env)}${path}`;
   };
-  const routes = plan.addresses.some((address) => !address.includes(":")) && !plan.addresses.some((address) => address.startsWith(`${LAN.gateway}/`));
+  const routes = plan.addresses.some((address) => !address.includes(":"))
+    && !plan.addresses.some((address) => address.startsWith(`${LAN.gateway}/`));
   return [
     "net=/proc/sys/net",
     /** A late host is found by its ARP answer only: the kernel must neither answer nor say anything by itself. */

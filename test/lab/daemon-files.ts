@@ -46,7 +46,9 @@ export function nginxConf(plan: HostPlan): string {
 }
 
 export function snmpdConf(plan: HostPlan): string {
-  const names = [`sysName ${plan.name}`, `sysDescr ${NATURES[plan.name]?.systemDescription ?? `${plan.name} of the lab`}`, "sysLocation lab"];
+  const names = [
+    `sysName ${plan.name}`, `sysDescr ${NATURES[plan.name]?.systemDescription ?? `${plan.name} of the lab`}`, "sysLocation lab",
+  ];
   return lines("agentaddress udp:161", "rocommunity public default", ...names);
 }
 
@@ -66,7 +68,9 @@ export function avahiConf(plan: HostPlan): string {
 
 /** What an avahi host offers: what its nature is to offer, else its web pages where it has some, else only itself. @see avahi.service(5) */
 export function avahiService(plan: HostPlan): string {
-  const offers = NATURES[plan.name]?.offers ?? [plan.daemons.includes("nginx") ? ["_http._tcp", 80] as const : ["_device-info._tcp", 0] as const];
+  const offers = NATURES[plan.name]?.offers ?? [
+    plan.daemons.includes("nginx") ? ["_http._tcp", 80] as const : ["_device-info._tcp", 0] as const,
+  ];
   return lines(
     '<?xml version="1.0" standalone="no"?><!DOCTYPE service-group SYSTEM "avahi-service.dtd">',
     '<service-group><name replace-wildcards="yes">%h</name>',

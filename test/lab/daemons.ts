@@ -146,7 +146,10 @@ export function tarpitStart(box: BoxFiles): DaemonStart {
 
 function ownProgram(name: string, args: readonly string[]): DaemonStart {
   const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
-  return { name, path: process.execPath, args: ["--import", "tsx", "--conditions=@lanthorn/source", script, ...args], env: {}, files: {}, before: [] };
+  return {
+    name, path: process.execPath, args: ["--import", "tsx", "--conditions=@lanthorn/source", script, ...args], env: {}, files: {},
+    before: [],
+  };
 }
 
 function sshd(box: BoxFiles): DaemonStart {

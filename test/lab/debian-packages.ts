@@ -143,7 +143,9 @@ function archiveOf(one: PackageVersion, files: readonly string[]): string | unde
 async function download(wanted: readonly PackageVersion[], cache: string, say: Say): Promise<void> {
   const folder = await mkdtemp(join(cache, "unfinished-"));
   try {
-    const args = ["-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User=", "download", ...wanted.map((one) => `${one.name}=${one.version}`)];
+    const args = [
+      "-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User=", "download", ...wanted.map((one) => `${one.name}=${one.version}`),
+    ];
     const options = { cwd: folder, timeoutMs: 300_000 };
     const first = await tryCommand("apt-get", [...(await listOptions(cache)), ...args], options);
     /** Lists that are older than the last point release name archives that are no longer there. */

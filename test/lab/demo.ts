@@ -55,13 +55,16 @@ try {
 async function runDemonstration(): Promise<void> {
   const stopping = new AbortController();
   const stopped = stopAsked.then(() => stopping.abort());
-  say("No interface is named: this is the demonstration site, on a LAN of network namespaces. To watch a real network: npm start -- --interface IFACE");
+  say("No interface is named: this is the demonstration site, on a LAN of network namespaces. To watch a real network: npm start -- "
+    + "--interface IFACE");
   const lab = await createLab({ id: DEFAULT_LAB_ID, signal: stopping.signal });
   try {
     const folder = join(REPOSITORY, ".cache/demonstration");
     rmSync(folder, { recursive: true, force: true });
     const env = await nmapOnPath();
-    await runSite({ folder, collectorHost: lab.collectorAddress, interface: lab.probe.lanInterface, namespace: lab.probe.namespace, env }, stopped, lab);
+    await runSite(
+      { folder, collectorHost: lab.collectorAddress, interface: lab.probe.lanInterface, namespace: lab.probe.namespace, env }, stopped, lab,
+    );
   } finally {
     if (!lab.wasUp) await lab.close();
   }
@@ -77,23 +80,35 @@ async function watchInterface(name: string, yes: boolean): Promise<void> {
   const facts = await readInterface(name);
   const subnets = facts.addresses.filter(({ family }) => family === "ipv4").map(({ ip, prefixLength }) => `${ip}/${prefixLength}`);
   if (subnets.length === 0) throw new Error(`${name} has no IPv4 subnet of its own to watch`);
-  say(`The probe would watch ${name} and ask every address of ${subnets.join(", ")} by ARP, at most 200 a second. Nothing else is sent to.`);
-  if (!yes && !(await confirm("Is this network yours to scan? [y/N] "))) throw new Error("not confirmed; nothing was sent (--yes answers in advance)");
+  say(
+    `The probe would watch ${name} and ask every address of ${subnets.join(", ")} by ARP, at most 200 a second. Nothing else is sent to.`,
+  );
+  if (!yes && !(await confirm("Is this network yours to scan? [y/N] "))) {
+    throw new Error("not confirmed; nothing was sent (--yes answers in advance)");
+  }
   await runSite({ folder: join(REPOSITORY, ".cache", `site-${name}`), collectorHost: "127.0.0.1", interface: name }, stopAsked, null);
 }
 
 async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null): Promise<void> {
-  const collector = await startCollector({ dataDir: join(place.folder, "collector"), host: place.collectorHost, httpPort: await freeHttpPort() });
+  const collector = await startCollector({
+    dataDir: join(place.folder, "collector"), host: place.collectorHost, httpPort: await freeHttpPort(),
+  });
   try {
-    const box: ProbeBox = { dataDir: join(place.folder, "probe"), ...(place.namespace === undefined ? {} : { namespace: place.namespace }) };
+    const box: ProbeBox = {
+      dataDir: join(place.folder, "probe"), ...(place.namespace === undefined ? {} : { namespace: place.namespace }),
+    };
     const { siteId, probeId } = await enrolled(collector, box, lab === null ? "this-machine" : "demonstration");
     const probe = await startProbe(box, { interface: place.interface, ...(place.env ? { env: place.env } : {}) });
     try {
-      process.stdout.write(`ready ${JSON.stringify({ url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId })}\n`);
+      process.stdout.write(
+        `ready ${JSON.stringify({ url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId })}\n`,
+      );
       sayWhatNow(collector, probe.pid, place, lab);
       void probe.ended.then((how) => say(`The probe has ended (${how}). The collector goes on; its devices become unknown.`));
       const collectorEnd = await Promise.race([stopped.then(() => null), collector.ended]);
-      if (collectorEnd !== null) throw new Error(`the collector has ended (${collectorEnd}); its log is ${join(collector.dataDir, "collector.log")}`);
+      if (collectorEnd !== null) {
+        throw new Error(`the collector has ended (${collectorEnd}); its log is ${join(collector.dataDir, "collector.log")}`);
+      }
       say("Stopping.");
     } finally {
       await probe.stop();
@@ -117,7 +132,10 @@ function sayWhatNow(collector: Collector, probePid: number, place: Place, lab: L
     `  npx lanthorn login --url ${collector.url} --password-file ${collector.passwordFile}`,
     "  npx lanthorn devices list",
     "  npx lanthorn watch",
-    ...(lab === null ? [] : ["  npm run lab -- join kitchen-tablet      a host joins; watch shows it", "  npm run lab -- status                   what is really there"]),
+    ...(lab === null ? [] : [
+      "  npm run lab -- join kitchen-tablet      a host joins; watch shows it",
+      "  npm run lab -- status                   what is really there",
+    ]),
     "Ctrl-C ends everything.",
     "",
   ];

@@ -1,6 +1,9 @@
 import type { HostPlan } from "./host-plan.ts";
 
-/** A network behind the host `branch`, which is also its router for a part of the LAN's own addresses; the probe's box has a route there. */
+/**
+ * A network behind the host `branch`, which is also its router for a part of the LAN's own addresses; the probe's box has a route
+ * there.
+ */
 export const BRANCH = {
   router: "10.77.0.87",
   /** Reached through the router. */
@@ -24,12 +27,15 @@ export const HARD_HOSTS: readonly HostPlan[] = [
     daemons: ["dropbear"],
     network: [
       "echo 1 > $net/ipv4/ip_forward", "echo 1 > $net/ipv4/conf/eth0/proxy_arp", "echo 0 > $net/ipv4/neigh/eth0/proxy_delay",
-      "ip link add behind type bridge", "ip link set behind up", "ip addr add 10.78.0.1/24 dev behind", `ip route add ${BRANCH.proxied} dev behind`,
+      "ip link add behind type bridge", "ip link set behind up", "ip addr add 10.78.0.1/24 dev behind",
+      `ip route add ${BRANCH.proxied} dev behind`,
       ...[...BRANCH.hosts, ...BRANCH.proxiedHosts].flatMap((address, index) => behind(`b${index}`, address)),
     ],
   }),
   host(88, "tarpit", { isTarpit: true }),
-  host(89, "multitude", { network: [`ip route add local ${MULTITUDE.subnet} dev lo`, `ip route add ${MULTITUDE.scanners} dev eth0 table local`] }),
+  host(89, "multitude", {
+    network: [`ip route add local ${MULTITUDE.subnet} dev lo`, `ip route add ${MULTITUDE.scanners} dev eth0 table local`],
+  }),
   { ...host(90, "ipv6-only", { daemons: ["dropbear"] }), addresses: ["fd4c:616e:7468:77::90/64"] },
 ];
 

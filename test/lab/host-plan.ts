@@ -18,7 +18,10 @@ export interface HostPlan {
   readonly daemons: readonly Daemon[];
   /** TCP ports of nginx; 80 unless given. */
   readonly webPorts?: readonly number[];
-  /** What its packet filter does with all but its own services' TCP ports: drops or resets, lets ten packets a second by, or has its first service answer. */
+  /**
+   * What its packet filter does with all but its own services' TCP ports: drops or resets, lets ten packets a second by, or has
+   * its first service answer.
+   */
   readonly filter?: "drop" | "reject" | "limit" | "answer";
   /** The kernel keeps silent about its addresses, and an answer to an ARP request comes this much later. */
   readonly lateArpMs?: number;
@@ -113,8 +116,13 @@ const DAEMON_SERVICES: Readonly<Record<PlainDaemon, readonly Service[]>> = {
 /** What must be found listening on a host before it counts as up. */
 export function plannedServices(plan: HostPlan): readonly Service[] {
   const web = plan.daemons.includes("nginx") ? (plan.webPorts ?? [80]) : [];
-  const others = plan.daemons.flatMap((daemon): readonly Service[] => (isServiceDaemon(daemon) ? SERVICE_DAEMONS[daemon].services : DAEMON_SERVICES[daemon]));
-  return [...others.map(({ port, protocol, name }) => ({ port, protocol, name })), ...web.map((port) => ({ port, protocol: "tcp" as const, name: "http" }))];
+  const others = plan.daemons.flatMap(
+    (daemon): readonly Service[] => (isServiceDaemon(daemon) ? SERVICE_DAEMONS[daemon].services : DAEMON_SERVICES[daemon]),
+  );
+  return [
+    ...others.map(({ port, protocol, name }) => ({ port, protocol, name })),
+    ...web.map((port) => ({ port, protocol: "tcp" as const, name: "http" })),
+  ];
 }
 
 /** Whether its package must lie over the box's `/usr`: it looks for its parts at fixed places. */

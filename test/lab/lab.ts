@@ -54,7 +54,10 @@ export interface Lab {
 export interface LabOptions {
   /** 1 to 8 of a-z and 0-9; labs of different ids do not meet. */
   readonly id: string;
-  /** Names out of `HOSTS`, `SERVICE_HOSTS` and `HARD_HOSTS`, for a LAN of one's own; `gateway` is needed by those that lease. All of `HOSTS` unless given. */
+  /**
+   * Names out of `HOSTS`, `SERVICE_HOSTS` and `HARD_HOSTS`, for a LAN of one's own; `gateway` is needed by those that lease. All
+   * of `HOSTS` unless given.
+   */
   readonly hosts?: readonly string[];
   /** `SERVICE_HOSTS` and `HARD_HOSTS` are on the LAN, too: some 25 kinds of daemons more, whose packages are 150 MB. */
   readonly large?: boolean;

@@ -19,7 +19,10 @@ export const NATURES: Readonly<Record<string, Nature>> = {
   "build": { deviceType: "server" },
   "printer": {
     deviceType: "printer", title: "Brother HL-L2350DW series", systemDescription: "Brother NC-8300w, Firmware Ver.1.05, MID 84U-E00",
-    offers: [["_ipp._tcp", 631, "txtvers=1", "rp=ipp/print", "ty=Brother HL-L2350DW series", "usb_MFG=Brother", "usb_MDL=HL-L2350DW series"], ["_pdl-datastream._tcp", 9100]],
+    offers: [
+      ["_ipp._tcp", 631, "txtvers=1", "rp=ipp/print", "ty=Brother HL-L2350DW series", "usb_MFG=Brother", "usb_MDL=HL-L2350DW series"],
+      ["_pdl-datastream._tcp", 9100],
+    ],
   },
   "camera": { deviceType: "camera", title: "AXIS P3245-LV Network Camera" },
   "phone": { deviceType: "phone", title: "Yealink T46S Phone" },

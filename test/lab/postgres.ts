@@ -35,7 +35,8 @@ const NOBODY = 65_534;
 const FORGETFUL = ["fsync=off", "full_page_writes=off", "autovacuum=off"];
 
 /**
- * Makes a server with the machine's own PostgreSQL, else with Debian's packages unpacked. It ends when this process ends, however that does.
+ * Makes a server with the machine's own PostgreSQL, else with Debian's packages unpacked. It ends when this process ends, however
+ * that does.
  * @param options.isDurable Whether commits are to be on the disk when they return, for what measures or kills; else the fastest.
  * @throws LabError `packages` where there is no PostgreSQL to be had, `postgres` when it does not start.
  */
@@ -53,15 +54,23 @@ export async function startPostgres(options: { readonly isDurable?: boolean } = 
 
   const start = async () => {
     const settings = [
-      "listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${folder}`, "max_connections=300", "jit=off", ...(options.isDurable ? [] : FORGETFUL),
+      "listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${folder}`, "max_connections=300", "jit=off",
+      ...(options.isDurable ? [] : FORGETFUL),
     ];
     // In one command: who becomes another user loses the signal that was asked for before.
-    const args = ["--pdeathsig", "KILL", ...unprivileged().slice(1), join(programs.folder, "postgres"), "-D", data, ...settings.flatMap((one) => ["-c", one])];
+    const args = [
+      "--pdeathsig", "KILL", ...unprivileged().slice(1), join(programs.folder, "postgres"), "-D", data,
+      ...settings.flatMap((one) => ["-c", one]),
+    ];
     const output = openSync(log, "a");
-    const started = spawn("setpriv", args, { env: { ...process.env, ...programs.env, LC_ALL: "C" }, cwd: folder, stdio: ["ignore", output, output] });
+    const started = spawn("setpriv", args, {
+      env: { ...process.env, ...programs.env, LC_ALL: "C" }, cwd: folder, stdio: ["ignore", output, output],
+    });
     closeSync(output);
     child = started;
-    const isUp = async () => (await tryCommand(join(programs.folder, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)], { env: programs.env })).code === 0;
+    const isUp = async () => (await tryCommand(
+      join(programs.folder, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)], { env: programs.env },
+    )).code === 0;
     for (const end = performance.now() + START_TIMEOUT_MS; !(await isUp()); await pause(50)) {
       if (started.exitCode === null && performance.now() < end) continue;
       throw new LabError("postgres", `PostgreSQL does not start: ${readFileSync(log, "utf8").trim().split("\n").slice(-5).join("\n")}`);
@@ -82,7 +91,9 @@ export async function startPostgres(options: { readonly isDurable?: boolean } = 
 
   let port = 0;
   try {
-    await run("initdb", ["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "--auth=trust", ...(options.isDurable ? [] : ["--no-sync"])]);
+    await run("initdb", [
+      "-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "--auth=trust", ...(options.isDurable ? [] : ["--no-sync"]),
+    ]);
     // Whoever else is on the machine reaches the port, but not the folder: the port is for a user who may do little.
     writeFileSync(join(data, "pg_hba.conf"), `local all all trust\nhost all ${USER} 127.0.0.1/32 trust\n`);
     port = await findFreePort();
@@ -141,6 +152,8 @@ function programsBelow(root: string): string | null {
 /** What goes before a command of root's. It may still read, so that programs unpacked below root's own folder run. */
 function unprivileged(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
-  const capabilities = ["--bounding-set", "-all,+dac_read_search", "--inh-caps", "-all,+dac_read_search", "--ambient-caps", "-all,+dac_read_search"];
+  const capabilities = [
+    "--bounding-set", "-all,+dac_read_search", "--inh-caps", "-all,+dac_read_search", "--ambient-caps", "-all,+dac_read_search",
+  ];
   return ["setpriv", "--reuid", String(NOBODY), "--regid", String(NOBODY), "--clear-groups", ...capabilities];
 }

@@ -51,7 +51,8 @@ export type ServiceDaemonName = keyof typeof SERVICE_DAEMONS;
 /** Debian packages of the larger lab, beside the smaller one's. */
 export const SERVICE_PACKAGES: readonly string[] = [
   ...Object.values(SERVICE_DAEMONS).map((daemon) => daemon.package),
-  ...FURTHER_PACKAGES, "dovecot-imapd", "dovecot-pop3d", "inetutils-inetd", "fingerd", "finger", "x11-xkb-utils", "xkb-data", "nftables", "openssl", "nmap",
+  ...FURTHER_PACKAGES, "dovecot-imapd", "dovecot-pop3d", "inetutils-inetd", "fingerd", "finger", "x11-xkb-utils", "xkb-data", "nftables",
+  "openssl", "nmap",
 ];
 
 const host = (index: number, name: string, maker: string, daemons: readonly Daemon[], rest: Partial<HostPlan> = {}): HostPlan => ({

@@ -32,7 +32,8 @@ function replyTo(frame: Uint8Array, own: Uint8Array): Uint8Array | null {
 }
 
 openCapture({
-  interface: interfaceName, filter: `tcp and dst host ${address} and not ether src ${mac}`, snapLength: 128, promiscuous: false, clock: systemClock,
+  interface: interfaceName, filter: `tcp and dst host ${address} and not ether src ${mac}`, snapLength: 128, promiscuous: false,
+  clock: systemClock,
   onFrames(batch) {
     const replies = batch.map(({ bytes }) => replyTo(bytes, own)).filter((reply) => reply !== null);
     void injector.send(replies).catch((error: unknown) => console.error(error));

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { type Random, seededRandom } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCommand } from "../lab/run-command.ts";
@@ -75,7 +76,7 @@ describe.skipIf(root === null)("while probe, broker and collector are killed aga
     await start.probe();
     let kills = 0;
     let from = 0;
-    for (const { target, at, afterMs } of planKills(createRandom(seed))) {
+    for (const { target, at, afterMs } of planKills(seededRandom(seed))) {
       const felt = await waitFor(`event ${Math.max(at, from)}`, 120_000, () => {
         const count = countEvents(dataDir);
         return count >= Math.max(at, from) ? count : null;
@@ -108,18 +109,19 @@ interface Kill {
 }
 
 /** Each target as often as the others, in any order, at random places of equal parts of the flow. */
-function planKills(random: () => number): readonly Kill[] {
-  const targets = TARGETS.flatMap((target) => Array.from({ length: KILLS_OF_EACH }, () => ({ target, key: random() })));
+function planKills(random: Random): readonly Kill[] {
+  const targets = TARGETS.flatMap((target) => Array.from({ length: KILLS_OF_EACH }, () => ({ target, key: random(2 ** 32) })));
   const part = KILLED_WITHIN / targets.length;
   return targets
     .toSorted((a, b) => a.key - b.key)
-    .map(({ target }, index) => ({ target, at: Math.ceil((index + random()) * part), afterMs: random() * BATCH_MS }));
+    .map(({ target }, index) => ({ target, at: Math.ceil(index * part) + random(Math.floor(part)), afterMs: random(BATCH_MS) }));
 }
 
 /** What the collector's database holds of this probe's own events, held against the capture. The collector's about it have no queue. */
 function measure(dataDir: string, probeId: string, macs: readonly string[]) {
   const rows = query<{ type: string; queue_id: string; probe_seq: number; mac: string | null }>(
-    dataDir, "select type, queue_id, probe_seq, json_extract(data, '$.mac') as mac from events where probe_id = ? and queue_id is not null order by seq", probeId,
+    dataDir, "select type, queue_id, probe_seq, json_extract(data, '$.mac') as mac from events where probe_id = ? and queue_id is not null "
+      + "order by seq", probeId,
   );
   const placeOf = new Map(macs.map((mac, index) => [mac, index]));
   const found = rows.filter(({ type }) => type === "host_found").map(({ mac }) => placeOf.get(mac ?? "") ?? -1);
@@ -151,15 +153,4 @@ function query<Row>(dataDir: string, sql: string, ...parameters: readonly unknow
   } finally {
     database.close();
   }
-}
-
-/** Mulberry32: the same numbers for the same seed. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -68,7 +68,9 @@ export interface ProbeBox {
 }
 
 /** Runs one of the probe's commands to its end. */
-export function runProbeCommand(box: ProbeBox, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> {
+export function runProbeCommand(
+  box: ProbeBox, args: readonly string[], env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
   const enter = box.namespace === undefined ? [] : ["ip", "netns", "exec", box.namespace];
   const [program = "", ...rest] = [...(box.through ?? []), ...enter, process.execPath, PROBE, ...args];
   return tryCommand(program, rest, { env: { LANTHORN_DATA_DIR: box.dataDir, ...env } });
@@ -78,7 +80,9 @@ export function runProbeCommand(box: ProbeBox, args: readonly string[], env: Rea
  * Makes a token for the collector's first site and enrolls a probe with it.
  * @throws Error with what the command said.
  */
-export async function enrollProbe(collector: Collector, box: ProbeBox, name: string): Promise<{ readonly siteId: string; readonly probeId: string }> {
+export async function enrollProbe(collector: Collector, box: ProbeBox, name: string): Promise<{
+  readonly siteId: string; readonly probeId: string;
+}> {
   const sites = await collector.rest.listSites();
   const site = sites.data[0];
   if (!site) throw new Error("the collector has no site");
@@ -92,7 +96,10 @@ export async function enrollProbe(collector: Collector, box: ProbeBox, name: str
 }
 
 /** Starts an enrolled probe. */
-export function startProbe(box: ProbeBox, options: { readonly interface: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }): Promise<Daemon> {
+export function startProbe(
+  box: ProbeBox,
+  options: { readonly interface: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> },
+): Promise<Daemon> {
   return startDaemon({
     script: PROBE,
     args: ["run", ...(options.args ?? [])],

@@ -55,8 +55,8 @@ export async function startGrown(
     const ports = await Promise.all(Array.from({ length: options.replicas }, findFreePort));
     const sealingKey = randomBytes(32).toString("base64");
     const shared = {
-      LANTHORN_DATABASE_URL: databaseUrl, LANTHORN_MQTT_URL: `mqtts://127.0.0.1:${brokerPort}`, LANTHORN_ADMIN_PASSWORD: "of all collectors",
-      LANTHORN_SEALING_KEY: sealingKey, LANTHORN_LOG_LEVEL: "warn", ...options.env,
+      LANTHORN_DATABASE_URL: databaseUrl, LANTHORN_MQTT_URL: `mqtts://127.0.0.1:${brokerPort}`,
+      LANTHORN_ADMIN_PASSWORD: "of all collectors", LANTHORN_SEALING_KEY: sealingKey, LANTHORN_LOG_LEVEL: "warn", ...options.env,
     };
     const start = (index: number) => startCollector({
       dataDir: join(folder, `collector-${index + 1}`), host: "127.0.0.1", httpPort: ports[index] as number,

@@ -14,19 +14,24 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
   beforeAll(async () => {
     site = await openSite({ hosts: ["gateway", ...HARD_HOSTS.map(({ name }) => name)], events: ["error"] });
     await changeSite({ sweep: { enabled: false } });
-    await waitFor("the probe's networks", 60_000, async () => ((await site.collector.rest.listProbes()).data[0]?.state === "online" ? true : null));
+    await waitFor(
+      "the probe's networks", 60_000, async () => ((await site.collector.rest.listProbes()).data[0]?.state === "online" ? true : null),
+    );
   }, 300_000);
 
   afterAll(() => site?.close(), 60_000);
 
   async function changeSite(body: object): Promise<void> {
     const answer = await fetch(`${site.collector.url}/api/v1/sites/${site.siteId}`, {
-      method: "PUT", headers: { authorization: `Bearer ${site.collector.token()}`, "content-type": "application/json" }, body: JSON.stringify(body),
+      method: "PUT", headers: { authorization: `Bearer ${site.collector.token()}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
     });
     expect(answer.status).toBe(200);
   }
   /** Scans to its end and beyond it, as late answers count. */
-  async function scan(target: string, profile: "discovery" | "quick" | "standard"): Promise<{ readonly scan: Scan; readonly hosts: readonly ScanHost[] }> {
+  async function scan(target: string, profile: "discovery" | "quick" | "standard"): Promise<{
+    readonly scan: Scan; readonly hosts: readonly ScanHost[];
+  }> {
     const started = await waitFor("the scan to begin", 60_000, () => site.collector.rest.startScan({ target, profile }).catch(() => null));
     const ended = await waitFor("the scan's end", 120_000, async () => {
       const now = await site.collector.rest.readScan(started.id);
@@ -35,7 +40,8 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect([ended.status, ended.error]).toEqual(["completed", null]);
     return { scan: ended, hosts: (await site.collector.rest.listScanResults(started.id, { per_page: 1000 })).data };
   }
-  const openPorts = (host: ScanHost | undefined) => host?.ports.filter(({ state }) => state === "open").map(({ port, protocol, service }) => `${port}/${protocol} ${service}`);
+  const openPorts = (host: ScanHost | undefined) =>
+    host?.ports.filter(({ state }) => state === "open").map(({ port, protocol, service }) => `${port}/${protocol} ${service}`);
   const deviceAt = async (search: string) => {
     const { data } = await site.collector.rest.listDevices({ search });
     const device = data.find(({ ip, mac }) => ip === search || mac === search);
@@ -69,7 +75,9 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     const truth = ["10.78.0.1", ...BRANCH.hosts];
     expect([hosts.map(({ ip }) => ip), ended.hosts_up, ended.remarks]).toEqual([truth, truth.length, []]);
     for (const ip of truth) expect(openPorts(hosts.find((host) => host.ip === ip))).toEqual(["22/tcp ssh"]);
-    expect(hosts.map(({ port_counts: counts }) => counts?.tcp)).toEqual(truth.map(() => ({ open: 1, closed: 99, filtered: 0, "open|filtered": 0 })));
+    expect(hosts.map(({ port_counts: counts }) => counts?.tcp)).toEqual(
+      truth.map(() => ({ open: 1, closed: 99, filtered: 0, "open|filtered": 0 })),
+    );
     const device = await waitFor("the device", 30_000, () => deviceAt(BRANCH.hosts[0]));
     expect(device).toMatchObject({ ip: BRANCH.hosts[0], mac: "", is_online: true, open_ports: [22] });
   }, 180_000);

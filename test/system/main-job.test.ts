@@ -30,12 +30,15 @@ describe.skipIf(process.getuid?.() !== 0)("a probe on a LAN of real hosts", () =
   test("finds every host with its address, MAC, name and vendor within 30 seconds", async () => {
     const { hosts } = await site.lab.status();
     expect(hosts.length).toBeGreaterThanOrEqual(12);
-    const wanted = hosts.map(({ ip, mac, hostname }) => ({ ip, mac, hostname, vendor: registeredVendor(mac), is_online: true, presence_state: "online", site_id: site.siteId }));
+    const wanted = hosts.map(({ ip, mac, hostname }) =>
+      ({ ip, mac, hostname, vendor: registeredVendor(mac), is_online: true, presence_state: "online", site_id: site.siteId }));
     let seen: typeof wanted = [];
     const missing = () => wanted.filter((host) => !seen.some((device) => JSON.stringify(device) === JSON.stringify(host)));
     await waitFor("every host", 30_000, async () => {
       const { data } = await site.collector.rest.listDevices();
-      seen = data.map(({ ip, mac, hostname, vendor, is_online, presence_state, site_id }) => ({ ip, mac, hostname, vendor, is_online, presence_state, site_id }));
+      seen = data.map(({ ip, mac, hostname, vendor, is_online, presence_state, site_id }) => ({
+        ip, mac, hostname, vendor, is_online, presence_state, site_id,
+      }));
       return missing().length === 0 ? true : null;
     }).catch(() => null);
     expect(missing().map((host) => ({ host, found: seen.find(({ mac }) => mac === host.mac) }))).toEqual([]);
@@ -55,7 +58,8 @@ describe.skipIf(process.getuid?.() !== 0)("a probe on a LAN of real hosts", () =
   test("tells of a host that joins within five seconds, with its address, MAC and name", async () => {
     const joinedAt = Date.now();
     const host = await site.lab.join("newhost");
-    const frame = await waitFor("host_found", 10_000, () => site.frames.find(({ event, data }) => event === "host_found" && data["mac"] === host.mac) ?? null);
+    const frame = await waitFor("host_found", 10_000, () =>
+      site.frames.find(({ event, data }) => event === "host_found" && data["mac"] === host.mac) ?? null);
     expect(frame.data).toMatchObject({ ip: host.ip, mac: host.mac, hostname: "newhost", site_id: site.siteId });
     expect(Date.parse(frame.timestamp) - joinedAt).toBeLessThan(10_000);
   }, 60_000);

@@ -37,7 +37,9 @@ describe.skipIf(!canMakeLabs())("a probe at a switch that speaks LLDP and CDP", 
     });
     const node = nodes.find(({ kind }) => kind !== "probe");
     // It names itself by its own MAC or by that of a port.
-    expect(node).toMatchObject({ kind: "neighbor", mac: expect.stringMatching(new RegExp(`^${SWITCH_BOX.mac.slice(0, -3)}`)), device_id: null });
+    expect(node).toMatchObject({
+      kind: "neighbor", mac: expect.stringMatching(new RegExp(`^${SWITCH_BOX.mac.slice(0, -3)}`)), device_id: null,
+    });
     expect(node?.name).toMatch(/^switch/);
     expect(edges).toMatchObject([{ target: node?.id, source_port: site.lab.probe.lanInterface, protocols: ["lldp", "cdp"], state: "up" }]);
     expect(edges[0]?.target_port_names.map(({ protocol }) => protocol)).toEqual(["lldp", "cdp"]);

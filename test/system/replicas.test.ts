@@ -117,7 +117,10 @@ describe.skipIf(mosquitto === null)("three collectors on one PostgreSQL and one 
     const sent = new Set(probes.flatMap((probe) => Array.from({ length: probe.said() }, (_, seq) => `${probe.queueId} ${seq + 1}`)));
     const stored = rows.filter(({ queue_id }) => queue_id !== null).map(({ queue_id, probe_seq }) => `${queue_id} ${probe_seq}`);
     const owed = rows.filter(({ type }) => type === "host_offline" || type === "host_found").map(({ id }) => id);
-    await waitFor("every delivery", 120_000, () => (receivers.every(({ arrivals }) => owed.every((id) => arrivals.has(id))) ? true : null), { everyMs: 500 })
+    await waitFor(
+      "every delivery", 120_000, () => (receivers.every(({ arrivals }) => owed.every((id) => arrivals.has(id))) ? true : null),
+      { everyMs: 500 },
+    )
       .catch(() => {});
     const most = Math.max(...receivers.flatMap(({ arrivals }) => [...arrivals.values()]));
     const report = {

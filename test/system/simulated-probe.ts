@@ -181,7 +181,9 @@ export function simulatedEvent(probe: number, count: number): ProbeEvent {
   if (turn === 0) return { type: "host_offline", occurred_at: at, data: { ip, mac, last_seen_at: at, missed_checks: 3 } };
   if (turn === 1) return { type: "host_online", occurred_at: at, data: { ip, mac, last_seen_at: at } };
   if (turn === 2) {
-    const data = { ip, mac, port: 8000 + (count % 5), protocol: "tcp", state: "open", service: "http", version: "", banner: "", scan_id: null } as const;
+    const data = {
+      ip, mac, port: 8000 + (count % 5), protocol: "tcp", state: "open", service: "http", version: "", banner: "", scan_id: null,
+    } as const;
     return { type: "port_found", occurred_at: at, data };
   }
   return { type: "presence_report", occurred_at: at, data: { hosts: [{ ip, mac, last_seen_at: at, presence_state: "online" }] } };

@@ -48,16 +48,20 @@ export async function openSite(options: {
     const folder = mkdtempSync(join(tmpdir(), "lanthorn-site-"));
     ends.push(() => rmSync(folder, { recursive: true, force: true }));
     const labId = createLabId();
-    const lab = await createLab({ id: labId, ...(options.hosts ? { hosts: options.hosts } : {}), ...(options.large ? { large: true } : {}) });
+    const lab = await createLab({
+      id: labId, ...(options.hosts ? { hosts: options.hosts } : {}), ...(options.large ? { large: true } : {}),
+    });
     ends.push(() => lab.close());
-    const collector = await startCollector({ dataDir: join(folder, "collector"), host: lab.collectorAddress, ...(options.collectorEnv ? { env: options.collectorEnv } : {}) });
+    const collector = await startCollector({
+      dataDir: join(folder, "collector"), host: lab.collectorAddress, ...(options.collectorEnv ? { env: options.collectorEnv } : {}),
+    });
     ends.push(() => collector.stop());
     const box: ProbeBox = { dataDir: join(folder, "probe"), namespace: lab.probe.namespace };
     const enrolled = await enrollProbe(collector, box, "site-probe");
     const frames: StreamFrame[] = [];
     const live = createLiveClient({
-      url: collector.url, token: () => collector.token(), since: 0, ...(options.events ? { events: [...options.events] } : {}), clock: systemClock,
-      backoff: createBackoff({ firstMs: 100, longestMs: 1000, random: Math.random }),
+      url: collector.url, token: () => collector.token(), since: 0, ...(options.events ? { events: [...options.events] } : {}),
+      clock: systemClock, backoff: createBackoff({ firstMs: 100, longestMs: 1000, random: Math.random }),
       connect: (url) => new WebSocket(url), onFrame: (frame) => frames.push(frame), onClosed: () => undefined,
     });
     ends.push(() => live.close());

@@ -22,7 +22,9 @@ test("an id is taken as it is, without a question", async () => {
   expect(asked).toEqual([]);
 });
 
-test.each([["10.0.0.9"], ["00:11:32:00:00:09"], ["NAS"]])("%s names the device that is just so called, beside others that the search finds", async (name) => {
+test.each([
+  ["10.0.0.9"], ["00:11:32:00:00:09"], ["NAS"],
+])("%s names the device that is just so called, beside others that the search finds", async (name) => {
   expect(await findDeviceId(finding(other, nas), name)).toBe(id(1));
 });
 
@@ -31,8 +33,11 @@ test("what the search finds alone is meant: a further address of a device", asyn
 });
 
 test("none and several are told, these with their ids", async () => {
-  await expect(findDeviceId(finding(), "printer")).rejects.toMatchObject({ code: "not-found", message: 'no device is called "printer"; see: lanthorn devices list' });
+  await expect(findDeviceId(finding(), "printer")).rejects.toMatchObject({
+    code: "not-found", message: 'no device is called "printer"; see: lanthorn devices list',
+  });
   await expect(findDeviceId(finding(nas, other), "10.0.0")).rejects.toMatchObject({
-    code: "not-found", message: `2 devices are called "10.0.0"; name one by its id:\n${id(1)}  10.0.0.9  00:11:32:00:00:09  nas\n${id(2)}  10.0.0.90  00:11:32:00:00:90  nas-2`,
+    code: "not-found", message: `2 devices are called "10.0.0"; name one by its id:\n${id(1)}  10.0.0.9  00:11:32:00:00:09  nas\n${id(2)} `
+      + ` 10.0.0.90  00:11:32:00:00:90  nas-2`,
   });
 });

@@ -5,8 +5,8 @@ import { CliError } from "./errors.ts";
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The id of a device that is named by its id, an address, its MAC or its hostname: what the list shows of it, or one that the collector's search
- * finds alone.
+ * The id of a device that is named by its id, an address, its MAC or its hostname: what the list shows of it, or one that the
+ * collector's search finds alone.
  * @throws CliError `not-found` when no device is called so, or several are: then with their ids.
  */
 export async function findDeviceId(rest: Pick<RestClient, "listDevices">, name: string): Promise<string> {

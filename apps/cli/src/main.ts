@@ -35,12 +35,16 @@ import { addVaultCommands } from "./groups/vault.ts";
 import { createInput } from "./input.ts";
 import { createSessionStore } from "./session.ts";
 
-const store = createSessionStore(process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"));
+const store = createSessionStore(
+  process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"),
+);
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** Drawn beside the answer, and only for who sees it. */
-const scanView = process.stderr.isTTY ? createScanView({ write: (text) => void process.stderr.write(text), rows: () => process.stderr.rows }) : null;
+const scanView = process.stderr.isTTY
+  ? createScanView({ write: (text) => void process.stderr.write(text), rows: () => process.stderr.rows })
+  : null;
 
 const input = createInput(process.stdin, (text) => void process.stderr.write(text));
 
@@ -76,15 +80,21 @@ answering(
   (connection, options: { site: string; ttl: string }) => createProbeToken(connection, options),
 );
 answering(probes.command("list").description("list the probes, their state and their health"), (connection) => listProbes(connection));
-answering(probes.command("revoke <id>").description("end a probe's certificate and cut its session"), (connection, id: string) => revokeProbe(connection, id));
+answering(probes.command("revoke <id>").description("end a probe's certificate and cut its session"), (connection, id: string) =>
+  revokeProbe(connection, id));
 
 const devices = program.command("devices").description("what the probes found");
 answering(
   devices.command("list").description("list the devices, all pages")
-    .option("--site <id>", "of one site").option("--online", "that are online").option("--vendor <text>", "of a vendor").option("--search <text>", "by hostname, IP or MAC")
-    .addOption(new Option("--sort <field>", "by a field; -field descends").choices(["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`])).default("ip")),
+    .option("--site <id>", "of one site").option("--online", "that are online").option("--vendor <text>", "of a vendor")
+    .option("--search <text>", "by hostname, IP or MAC")
+    .addOption(new Option("--sort <field>", "by a field; -field descends").choices(
+      ["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`]),
+    ).default("ip")),
   (connection, options: { site?: string; online?: boolean; vendor?: string; search?: string; sort: string }) =>
-    listDevices(connection, { site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort }),
+    listDevices(connection, {
+      site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort,
+    }),
 );
 
 answering(
@@ -95,17 +105,21 @@ answering(
 answering(
   program.command("scan <target>").description("scan a network, 10.0.0.0/24, with the site's probe")
     .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
-    .option("--site <site>", "the site's name or id, where there are several").option("--watch", "stay until it has ended, and show who answered; Ctrl-C ends the scan", false),
-  (connection, target: string, options: ScanOptions) => startScan(connection, target, options, { clock: systemClock, note, view: scanView, stopped: stopSignal }),
+    .option("--site <site>", "the site's name or id, where there are several")
+    .option("--watch", "stay until it has ended, and show who answered; Ctrl-C ends the scan", false),
+  (connection, target: string, options: ScanOptions) =>
+    startScan(connection, target, options, { clock: systemClock, note, view: scanView, stopped: stopSignal }),
 );
 
 const scans = program.command("scans").description("the scans that were made");
 answering(
   scans.command("list").description("list the scans, the latest first").option("--site <id>", "of one site")
     .option("--status <status>", "queued, running, completed, failed, cancelled").option("--limit <count>", "so many at most", Number, 20),
-  (connection, options: { site?: string; status?: string; limit: number }) => listScans(connection, { site_id: options.site, status: options.status }, options.limit),
+  (connection, options: { site?: string; status?: string; limit: number }) =>
+    listScans(connection, { site_id: options.site, status: options.status }, options.limit),
 );
-answering(scans.command("cancel <id>").description("end a scan; what it has found stays"), (connection, id: string) => cancelScan(connection, id));
+answering(scans.command("cancel <id>").description("end a scan; what it has found stays"), (connection, id: string) =>
+  cancelScan(connection, id));
 
 answering(
   program.command("topology").description("which port of which switch each probe hangs on, by LLDP and its kin")
@@ -116,21 +130,32 @@ answering(
 const alerts = program.command("alerts").description("what people should know of");
 answering(
   alerts.command("list").description("list the alerts, all pages; those that are not resolved unless --status says otherwise")
-    .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged").option("--source <source>", "ids, rogue, health …")
-    .option("--severity <severity>", "critical, high, medium, low, info").option("--site <id>", "of one site").option("--since <duration>", "seen since: 24h, 7d")
+    .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged")
+    .option("--source <source>", "ids, rogue, health …")
+    .option("--severity <severity>", "critical, high, medium, low, info").option("--site <id>", "of one site")
+    .option("--since <duration>", "seen since: 24h, 7d")
     .option("--search <text>", "by title, description, subject or address"),
-  (connection, options: { status: string; source?: string; severity?: string; site?: string; since?: string; search?: string }) => listAlerts(connection, {
-    status: options.status, source: options.source, severity: options.severity, site_id: options.site, since: options.since, search: options.search,
+  (
+    connection, options: { status: string; source?: string; severity?: string; site?: string; since?: string; search?: string },
+  ) => listAlerts(connection, {
+    status: options.status, source: options.source, severity: options.severity, site_id: options.site, since: options.since,
+    search: options.search,
   }),
 );
-answering(alerts.command("ack <id...>").description("say that you look after alerts"), (connection, ids: string[]) => acknowledgeAlerts(connection, ids));
-answering(alerts.command("resolve <id...>").description("say that alerts are dealt with"), (connection, ids: string[]) => resolveAlerts(connection, ids));
+answering(alerts.command("ack <id...>").description("say that you look after alerts"), (connection, ids: string[]) =>
+  acknowledgeAlerts(connection, ids));
+answering(alerts.command("resolve <id...>").description("say that alerts are dealt with"), (connection, ids: string[]) =>
+  resolveAlerts(connection, ids));
 
 const keys = program.command("keys").description("API keys, for programs");
-answering(keys.command("list").description("list the API keys: yours, or everybody's where you may see users"), (connection) => listKeys(connection));
+answering(
+  keys.command("list").description("list the API keys: yours, or everybody's where you may see users"),
+  (connection) => listKeys(connection),
+);
 answering(
   keys.command("create <name>").description("make an API key, which is shown this once")
-    .requiredOption("--scope <scopes...>", "what it may do: devices:read, scans:write …").option("--ttl <duration>", "how long it is good: 90d; for ever without"),
+    .requiredOption("--scope <scopes...>", "what it may do: devices:read, scans:write …")
+    .option("--ttl <duration>", "how long it is good: 90d; for ever without"),
   (connection, name: string, options: KeyOptions) => createKey(connection, name, options, systemClock.now()),
 );
 answering(keys.command("revoke <id>").description("end an API key"), (connection, id: string) => revokeKey(connection, id));
@@ -143,7 +168,8 @@ addIpamCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
 
 answering(
-  program.command("users").description("who may log in").command("list").description("list the users"), (connection) => listUsers(connection),
+  program.command("users").description("who may log in").command("list").description("list the users"),
+  (connection) => listUsers(connection),
 );
 
 program
@@ -157,7 +183,8 @@ program
     const connection = await openConnection({ store, clock: systemClock });
     const { ca } = connection.session;
     const reason = await watch(connection, options, {
-      connect: (url) => new WebSocket(url, ca === null ? {} : { ca }), clock: systemClock, random: Math.random, print, note, stopped: stopSignal(),
+      connect: (url) => new WebSocket(url, ca === null ? {} : { ca }), clock: systemClock, random: Math.random, print, note,
+      stopped: stopSignal(),
     });
     if (reason !== "") throw new CliError("ended", reason);
     process.exit(0);

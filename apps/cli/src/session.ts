@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { parseJson } from "@lanthorn/runtime";
 import { z } from "zod";
 import { CliError } from "./errors.ts";
 
@@ -47,12 +48,4 @@ export function createSessionStore(path: string): SessionStore {
       rmSync(path, { force: true });
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

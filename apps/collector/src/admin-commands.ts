@@ -29,7 +29,8 @@ export function addAdminCommands(program: Command, deps: {
   const { print } = deps;
   const admin = program.command("admin").description("tenants and users, from this machine, while the daemon runs or not");
   const configFile = () => new Option("--config <file>", "the collector's configuration, which says where its database is");
-  const passwordFile = () => new Option("--password-file <file>", "takes the password from the file's first line; without it one is made and shown");
+  const passwordFile = () =>
+    new Option("--password-file <file>", "takes the password from the file's first line; without it one is made and shown");
 
   async function withDatabase(options: Options, work: (db: Database["db"], configuration: Configuration) => Promise<void>): Promise<void> {
     const configuration = deps.configuration(options.config ?? null);
@@ -48,7 +49,9 @@ export function addAdminCommands(program: Command, deps: {
   const within = (options: Options, work: (administration: Administration) => Promise<void>) => withDatabase(options, (db) => {
     const { clock, operator } = deps;
     const audit = createAudit({ clock });
-    return work(createAdministration({ db, passwords: createPasswords(), audit, clock, operator, siteConfiguration: DEFAULT_SITE_CONFIGURATION }));
+    return work(
+      createAdministration({ db, passwords: createPasswords(), audit, clock, operator, siteConfiguration: DEFAULT_SITE_CONFIGURATION }),
+    );
   });
 
   admin.command("create-tenant <name>").description("makes a tenant with a site").addOption(configFile())
@@ -59,7 +62,9 @@ export function addAdminCommands(program: Command, deps: {
   admin.command("create-user <name>").description("makes a user").requiredOption("--tenant <tenant>", "the tenant's name or id")
     .addOption(new Option("--role <role>", "what the user may do").choices([...ROLES]).makeOptionMandatory())
     .addOption(passwordFile()).addOption(configFile())
-    .action((username: string, options: Options & { readonly tenant: string; readonly role: Role }) => within(options, async (administration) => {
+    .action((
+      username: string, options: Options & { readonly tenant: string; readonly role: Role },
+    ) => within(options, async (administration) => {
       const { password, isMade } = passwordOf(options);
       await administration.createUser({ username, tenant: options.tenant, role: options.role, password });
       print(isMade ? `user ${username}, password ${password}` : `user ${username}`);
@@ -75,7 +80,9 @@ export function addAdminCommands(program: Command, deps: {
     .action((options: Options) => within(options, async (administration) => {
       for (const { id, name, users } of await administration.list()) {
         print(`${name} (${id})`);
-        for (const { username, role, lastLoginAt } of users) print(`  ${username}  ${role}  ${lastLoginAt ? `last here ${lastLoginAt}` : "never logged in"}`);
+        for (const { username, role, lastLoginAt } of users) {
+          print(`  ${username}  ${role}  ${lastLoginAt ? `last here ${lastLoginAt}` : "never logged in"}`);
+        }
       }
     }));
   admin.command("rotate-sealing-key")
@@ -86,7 +93,8 @@ export function addAdminCommands(program: Command, deps: {
       // What was left by a rotation that did not come to its end would need the key that the next one forgets.
       await resealAll(db, sealing);
       if (given === undefined) addKey(dataDir);
-      print(`${await resealAll(db, sealing)} secrets are sealed with ${given === undefined ? "a new key; a running collector has it already" : "the first key"}`);
+      print(`${await resealAll(db, sealing)} secrets are sealed with `
+        + `${given === undefined ? "a new key; a running collector has it already" : "the first key"}`);
     }));
 }
 

@@ -35,16 +35,21 @@ describe("the collector's configuration", () => {
     expect(configuration).toMatchObject({
       http: { host: "127.0.0.1", port: 8080 }, https: { enabled: true, port: 8443, names: [] }, mqtt: { port: 8883 },
       token: { lifetime_seconds: 86_400 }, probes: { silent_after_seconds: 90 }, log_level: "info",
-      rate_limits: { standard: { per_minute: 60, burst: 10 }, admin: { per_minute: 120, burst: 20 }, service: { per_minute: 300, burst: 50 } },
+      rate_limits: {
+        standard: { per_minute: 60, burst: 10 }, admin: { per_minute: 120, burst: 20 }, service: { per_minute: 300, burst: 50 },
+      },
     });
     expect(configuration.database_location).toEqual({ file: "/var/lib/lanthorn-collector/lanthorn.db" });
   });
 
   test("lets the environment override the file", () => {
     const configuration = read('data_dir = "/a"\n[http]\nport = 1', {
-      LANTHORN_DATA_DIR: "/b", LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_NAMES: "one.example, 10.0.0.1", LANTHORN_DATABASE_URL: "sqlite:/c/d.db",
+      LANTHORN_DATA_DIR: "/b", LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_NAMES: "one.example, 10.0.0.1",
+      LANTHORN_DATABASE_URL: "sqlite:/c/d.db",
     });
-    expect(configuration).toMatchObject({ data_dir: "/b", http: { port: 0 }, https: { names: ["one.example", "10.0.0.1"] }, database_location: { file: "/c/d.db" } });
+    expect(configuration).toMatchObject({
+      data_dir: "/b", http: { port: 0 }, https: { names: ["one.example", "10.0.0.1"] }, database_location: { file: "/c/d.db" },
+    });
     expect(read("", { LANTHORN_DATABASE_URL: "sqlite:///c/d.db" }).database_location).toEqual({ file: "/c/d.db" });
   });
 
@@ -54,7 +59,9 @@ describe("the collector's configuration", () => {
 
   test("takes secrets from systemd's credentials, and the environment before them", () => {
     const credentials = directory({ "admin-password": "from a file\n", "token-secret": `${"s".repeat(40)}\n` });
-    expect(read("", { CREDENTIALS_DIRECTORY: credentials })).toMatchObject({ admin: { password: "from a file" }, token: { secret: "s".repeat(40) } });
+    expect(read("", { CREDENTIALS_DIRECTORY: credentials })).toMatchObject({
+      admin: { password: "from a file" }, token: { secret: "s".repeat(40) },
+    });
     expect(read("", { CREDENTIALS_DIRECTORY: credentials, LANTHORN_ADMIN_PASSWORD: "x" }).admin.password).toBe("x");
     expect(read("", { CREDENTIALS_DIRECTORY: directory({}) }).admin.password).toBeUndefined();
   });
@@ -78,14 +85,18 @@ describe("the collector's configuration", () => {
   test("takes a file or a PostgreSQL for its database, and nothing else", () => {
     const url = "postgres://lanthorn:secret@db.example:5433/lanthorn?sslmode=verify-full";
     expect(read("", { LANTHORN_DATABASE_URL: url }).database_location).toEqual({ url, poolSize: 10, statementTimeoutSeconds: 30 });
-    expect(read("[database]\npool_size = 4\nstatement_timeout_seconds = 5", { CREDENTIALS_DIRECTORY: directory({ "database-url": `${url}\n` }) }).database_location)
+    expect(read("[database]\npool_size = 4\nstatement_timeout_seconds = 5", {
+      CREDENTIALS_DIRECTORY: directory({ "database-url": `${url}\n` }),
+    }).database_location)
       .toEqual({ url, poolSize: 4, statementTimeoutSeconds: 5 });
     for (const wrong of ["lanthorn.db", "sqlite:", "postgres://user:secret@host", "mysql://user:secret@host/name"]) {
       const message = refusal("", { LANTHORN_DATABASE_URL: wrong });
       expect(message).toContain("database.url: sqlite:");
       expect(message).not.toContain("secret");
     }
-    expect(refusal("", { CREDENTIALS_DIRECTORY: directory({ "database-url": "postgres:secret" }) })).toMatch(/database-url: sqlite:(?!.*secret)/);
+    expect(refusal("", { CREDENTIALS_DIRECTORY: directory({ "database-url": "postgres:secret" }) })).toMatch(
+      /database-url: sqlite:(?!.*secret)/,
+    );
   });
 
   test("refuses a short token secret without repeating it", () => {

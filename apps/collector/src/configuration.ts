@@ -16,10 +16,13 @@ export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/collector.toml";
 const Port = z.int().min(0).max(65_535);
 const Host = z.string().min(1).max(255);
 const Tier = (perMinute: number, burst: number) =>
-  z.strictObject({ per_minute: z.int().min(1).max(100_000).default(perMinute), burst: z.int().min(1).max(10_000).default(burst) }).prefault({});
+  z.strictObject({
+    per_minute: z.int().min(1).max(100_000).default(perMinute), burst: z.int().min(1).max(10_000).default(burst),
+  }).prefault({});
 const Prefix = z.string().refine(isPrefix, "an address or a prefix, as 10.0.0.1 or 10.0.0.0/8");
 const BrokerUrl = z.url({ protocol: /^mqtts?$/, error: "a URL that begins with mqtts:// or mqtt://" });
-const DATABASE_URL_FORM = "sqlite: and a path, as sqlite:/var/lib/lanthorn-collector/lanthorn.db, or postgres://user:password@host:5432/name";
+const DATABASE_URL_FORM = "sqlite: and a path, as sqlite:/var/lib/lanthorn-collector/lanthorn.db, or "
+  + "postgres://user:password@host:5432/name";
 const DatabaseUrl = z.string().refine((url) => parseLocation(url) !== null, { error: DATABASE_URL_FORM });
 /** A list, or in the environment its members with commas between. */
 const Names = z.preprocess(splitAtCommas, z.array(Host).max(64));
@@ -33,13 +36,17 @@ const Recipients = z.preprocess(splitAtCommas, z.array(z.string().refine((text) 
 
 /** A service that is another process. */
 const RemoteService = z.strictObject({
-  url: z.url({ protocol: /^https?$/, error: "a URL that begins with https:// or http://" }).refine((url) => !/[?#@]/.test(url), "without query and credentials"),
+  url: z.url({ protocol: /^https?$/, error: "a URL that begins with https:// or http://" }).refine(
+    (url) => !/[?#@]/.test(url), "without query and credentials",
+  ),
   /** With which the gateway signs to it who asks. */
   secret: z.string().min(32),
   ca_file: z.string().min(1).optional(),
   timeout_seconds: z.number().min(1).max(30).default(30),
 });
-const Origin = z.string().refine((text) => text === "*" || (URL.canParse(text) && new URL(text).origin === text), "an origin as https://dashboard.example.org, or *");
+const Origin = z.string().refine(
+  (text) => text === "*" || (URL.canParse(text) && new URL(text).origin === text), "an origin as https://dashboard.example.org, or *",
+);
 
 const File = z.strictObject({
   data_dir: z.string().min(1).default("/var/lib/lanthorn-collector"),
@@ -54,7 +61,9 @@ const File = z.strictObject({
     /** A certificate of one's own, in PEM, instead of one from the collector's CA. */
     certificate_file: z.string().min(1).optional(),
     key_file: z.string().min(1).optional(),
-  }).prefault({}).refine((https) => (https.certificate_file === undefined) === (https.key_file === undefined), "certificate_file and key_file go together"),
+  }).prefault({}).refine(
+    (https) => (https.certificate_file === undefined) === (https.key_file === undefined), "certificate_file and key_file go together",
+  ),
   mqtt: z.strictObject({
     host: Host.default("0.0.0.0"),
     port: Port.default(8883),
@@ -150,7 +159,8 @@ const File = z.strictObject({
     /** Without one they lie in the data directory. */
     directory: z.string().min(1).optional(),
     /** Minute, hour, day of month, month, day of week, in the machine's own time zone. */
-    schedule: z.string().max(100).refine((pattern) => parseSchedule(pattern) !== null, "a cron pattern of five parts, as 30 3 * * *").optional(),
+    schedule: z.string().max(100).refine((pattern) => parseSchedule(pattern) !== null, "a cron pattern of five parts, as 30 3 * * *")
+      .optional(),
     /** Of scheduled ones; 7. */
     keep: z.int().min(1).max(10_000).optional(),
     /** PostgreSQL alone: the folder with `pg_dump` and `pg_restore`, where that is not on the path or of an older version. */
@@ -229,7 +239,9 @@ export function readCollectorConfiguration(file: string | null, environment: Env
   const password = secretFrom(environment, "LANTHORN_ADMIN_PASSWORD", "admin-password") ?? values.admin.password;
   const secret = secretFrom(environment, "LANTHORN_TOKEN_SECRET", "token-secret") ?? values.token.secret;
   if (secret !== undefined && secret.length < 32) {
-    throw new CollectorError("config-invalid", "the configuration is not valid:\n  token.secret (LANTHORN_TOKEN_SECRET): at least 32 characters");
+    throw new CollectorError(
+      "config-invalid", "the configuration is not valid:\n  token.secret (LANTHORN_TOKEN_SECRET): at least 32 characters",
+    );
   }
   const sealingKey = secretFrom(environment, "LANTHORN_SEALING_KEY", "sealing-key") ?? values.sealing_key;
   const smtpPassword = secretFrom(environment, "LANTHORN_SMTP_PASSWORD", "smtp-password") ?? values.smtp?.password;
@@ -248,7 +260,9 @@ function locationOf({ database, data_dir: dataDir }: z.infer<typeof File>, envir
   const url = secretFrom(environment, "LANTHORN_DATABASE_URL", "database-url") ?? database.url;
   if (url === undefined) return { file: join(dataDir, "lanthorn.db") };
   const location = parseLocation(url);
-  if (!location) throw new CollectorError("config-invalid", `the configuration is not valid:\n  the credential database-url: ${DATABASE_URL_FORM}`);
+  if (!location) {
+    throw new CollectorError("config-invalid", `the configuration is not valid:\n  the credential database-url: ${DATABASE_URL_FORM}`);
+  }
   if ("file" in location) return location;
   return { ...location, poolSize: database.pool_size, statementTimeoutSeconds: database.statement_timeout_seconds };
 }

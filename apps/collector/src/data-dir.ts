@@ -12,7 +12,9 @@ export function prepareDataDir(dataDir: string): void {
     if (!statSync(dataDir).isDirectory()) throw new Error("it is no directory");
     accessSync(dataDir, constants.W_OK);
   } catch (cause) {
-    throw new CollectorError("data-dir-unusable", `cannot use the data directory ${dataDir}: set data_dir to one that this user may write`, { cause });
+    throw new CollectorError(
+      "data-dir-unusable", `cannot use the data directory ${dataDir}: set data_dir to one that this user may write`, { cause },
+    );
   }
 }
 

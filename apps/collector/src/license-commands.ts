@@ -14,10 +14,14 @@ interface Options {
 }
 
 /** `license issue`: for whoever gives out licences, anywhere; it needs no collector. */
-export function addLicenseCommands(program: Command, deps: { readonly clock: Pick<Clock, "now">; readonly print: (text: string) => void }): void {
+export function addLicenseCommands(
+  program: Command, deps: { readonly clock: Pick<Clock, "now">; readonly print: (text: string) => void },
+): void {
   program.command("license").description("licences, for who gives them out").command("issue")
     .description("signs a licence; collectors take it whose license.issuer_files names the key's public half")
-    .requiredOption("--key <file>", "Ed25519 private key: openssl genpkey -algorithm ed25519 -out FILE; public half: openssl pkey -in FILE -pubout")
+    .requiredOption(
+      "--key <file>", "Ed25519 private key: openssl genpkey -algorithm ed25519 -out FILE; public half: openssl pkey -in FILE -pubout",
+    )
     .requiredOption("--licensee <name>", "who it is for")
     .option("--days <number>", "how long it is good; for ever without it")
     .option("--probes <number>", "how many probes it is for").option("--devices <number>", "how many devices it is for")
@@ -38,6 +42,8 @@ export function addLicenseCommands(program: Command, deps: { readonly clock: Pic
 function numberOf(options: Options, name: "days" | "probes" | "devices"): number | undefined {
   const text = options[name];
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text) || text === "0") throw new CollectorError("admin-refused", `--${name}: ${JSON.stringify(text)} is not a number from 1 on`);
+  if (!/^\d{1,9}$/.test(text) || text === "0") {
+    throw new CollectorError("admin-refused", `--${name}: ${JSON.stringify(text)} is not a number from 1 on`);
+  }
   return Number(text);
 }

@@ -61,9 +61,13 @@ describe("lanthorn-collector", () => {
   test("starts in an empty directory, says where it serves, and stops in good order", async () => {
     const { child, ended, ready } = spawnCollector(["run"]);
     const { url, https_url, mqtt_url, pid } = await ready;
-    expect([pid, String(https_url).startsWith("https://127.0.0.1:"), String(mqtt_url).startsWith("mqtts://127.0.0.1:")]).toEqual([child.pid, true, true]);
+    expect([
+      pid, String(https_url).startsWith("https://127.0.0.1:"), String(mqtt_url).startsWith("mqtts://127.0.0.1:"),
+    ]).toEqual([child.pid, true, true]);
     const health = await fetch(`${String(url)}/health`);
-    expect([health.status, Object.keys(((await health.json()) as { parts: object }).parts)]).toEqual([200, ["database", "disk", "broker", "ingest", "ingest_lag", "deliveries", "licenses"]]);
+    expect([health.status, Object.keys(((await health.json()) as { parts: object }).parts)]).toEqual([
+      200, ["database", "disk", "broker", "ingest", "ingest_lag", "deliveries", "licenses"],
+    ]);
     const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
     const token = await login(url, password);
     const stream = new WebSocket(`${String(url).replace("http", "ws")}/ws/events?token=${token}`);
@@ -80,7 +84,9 @@ describe("lanthorn-collector", () => {
     expect(stderr.split(password).length).toBe(2);
     expect(stderr).not.toContain(token);
     expect(stderr).not.toContain("could not be closed");
-    for (const file of ["admin-password", ...(isOnPostgres() ? [] : ["token-secret", "lanthorn.db"])]) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+    for (const file of ["admin-password", ...(isOnPostgres() ? [] : ["token-secret", "lanthorn.db"])]) {
+      expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
+    }
   });
 
   test("started again takes up its secret and its users, whatever password is named", async () => {
@@ -91,7 +97,9 @@ describe("lanthorn-collector", () => {
     const second = spawnCollector([], { LANTHORN_ADMIN_PASSWORD: "another" });
     const { url } = await second.ready;
     const devices = await fetch(`${String(url)}/api/v1/devices`, { headers: { authorization: `Bearer ${token}` } });
-    expect([devices.status, await devices.json()]).toEqual([200, { data: [], meta: { page: 1, per_page: 100, total: 0, next_cursor: null } }]);
+    expect([devices.status, await devices.json()]).toEqual([
+      200, { data: [], meta: { page: 1, per_page: 100, total: 0, next_cursor: null } },
+    ]);
     await login(url, "123456");
     second.child.kill("SIGINT");
     expect((await second.ended).code).toBe(0);
@@ -100,7 +108,9 @@ describe("lanthorn-collector", () => {
   test("only checks its configuration when asked to, and names what is wrong in it", async () => {
     const file = join(dataDir, "collector.toml");
     writeFileSync(file, "[http]\nport = 8080\n");
-    expect(await spawnCollector(["--check-config", "--config", file]).ended).toMatchObject({ code: 0, stdout: "the configuration is valid\n" });
+    expect(await spawnCollector(["--check-config", "--config", file]).ended).toMatchObject({
+      code: 0, stdout: "the configuration is valid\n",
+    });
     writeFileSync(file, "[http]\nprot = 8080\n[token]\nlifetime_seconds = -1\n");
     const { code, stdout, stderr } = await spawnCollector(["run", "--check-config", "--config", file]).ended;
     expect([code, stdout]).toEqual([1, ""]);
@@ -134,7 +144,10 @@ describe("lanthorn-collector", () => {
 
   test.each([
     ["a port that is taken", (port: number) => ({ LANTHORN_HTTP_PORT: String(port) }), "cannot listen on 127.0.0.1 port"],
-    ["a PostgreSQL that is not there", () => ({ LANTHORN_DATABASE_URL: "postgres://u:secret@127.0.0.1:1/y" }), "cannot reach PostgreSQL at 127.0.0.1:1/y"],
+    [
+      "a PostgreSQL that is not there", () => ({ LANTHORN_DATABASE_URL: "postgres://u:secret@127.0.0.1:1/y" }),
+      "cannot reach PostgreSQL at 127.0.0.1:1/y",
+    ],
     ["a directory that is none", () => ({ LANTHORN_DATA_DIR: "/proc/none" }), "cannot use the data directory /proc/none"],
   ])("ends with one line for %s", async (_, environment, words) => {
     const server = createServer();
@@ -143,7 +156,9 @@ describe("lanthorn-collector", () => {
     });
     const config = join(dataDir, "collector.toml");
     writeFileSync(config, "[database]\nwait_seconds = 0\n");
-    const { code, stdout, stderr } = await spawnCollector(["run", "--config", config], environment((server.address() as AddressInfo).port)).ended;
+    const { code, stdout, stderr } = await spawnCollector(
+      ["run", "--config", config], environment((server.address() as AddressInfo).port),
+    ).ended;
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(words);
     expect(stderr).not.toContain("    at ");

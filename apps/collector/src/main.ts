@@ -2,7 +2,9 @@
 import { createRequire } from "node:module";
 import { userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
-import { createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock } from "@lanthorn/runtime";
+import {
+  createLifecycle, createLog, createServiceManager, describeError, type Lifecycle, type Log, stopSignal, systemClock,
+} from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
 import { addBackupCommands } from "./backups/commands.ts";
@@ -12,7 +14,6 @@ import { openBroker } from "./broker/open.ts";
 import { openAuthority } from "./certificates/authority.ts";
 import { publishCaCertificate } from "./certificates/authority-files.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
-import { ownPair } from "./certificates/own-pair.ts";
 import { machineNames } from "./certificates/names.ts";
 import { openServerCertificate } from "./certificates/server-certificate.ts";
 import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
@@ -24,17 +25,16 @@ import { documentRoutes } from "./documents/routes.ts";
 import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { createStreamSockets } from "./events/stream-socket.ts";
-import { createClientAddress } from "./gateway/address.ts";
 import { createGateway } from "./gateway/app.ts";
 import { tiersOf } from "./gateway/tiers.ts";
 import { createIdempotency } from "./gateway/idempotency.ts";
 import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
 import { databaseHealth, databaseMoves, diskHealth, healthRoutes, withoutReason } from "./gateway/health.ts";
-import { openListener } from "./gateway/listeners.ts";
+import { openListeners } from "./gateway/open.ts";
 import { createRemotes } from "./gateway/proxy/remotes.ts";
 import { createProxiedSockets } from "./gateway/proxy/sockets.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
-import { isWildcard, urlHost } from "./gateway/url-host.ts";
+import { isWildcard } from "./gateway/url-host.ts";
 import { createMerges } from "./identity/merges.ts";
 import { createRecomparison } from "./identity/recomparison.ts";
 import { createIngest } from "./ingest/ingest.ts";
@@ -101,7 +101,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     store: peopleStore, passwords, clock, dataDir, password: configuration.admin.password, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
   });
   if (first?.generated) {
-    process.stderr.write(`first start: the user is ${first.username}, the password ${first.generated.password} (kept in ${first.generated.file})\n`);
+    const { password, file } = first.generated;
+    process.stderr.write(`first start: the user is ${first.username}, the password ${password} (kept in ${file})\n`);
   }
   const sealing = createSealing(openKeyring(dataDir, configuration.sealing_key));
   const replicas = await openReplicas({ db, sealing, dataDir, clock, log, lifecycle });
@@ -115,7 +116,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   lifecycle.onClose("people", () => people.close());
 
-  const diplomat = openDiplomat(configuration, { db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, upkeep, log, version: VERSION });
+  const diplomat = openDiplomat(configuration, {
+    db, reads, audit, sealing, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), clock, upkeep, log, version: VERSION,
+  });
   lifecycle.onClose("webhook deliveries", () => diplomat.close());
   await diplomat.start();
   const eventLog: EventLog = createEventLog({
@@ -135,17 +138,20 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   };
   replicas.follow(() => live.refresh());
   openRetention(configuration, { db, reads, clock: upkeep, log, lifecycle });
-  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock: upkeep, logger: log }, { keepDays: configuration.alerts.keep_days });
+  // For services that append to the log, and whose schedule is one collector's of several.
+  const parts = { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log };
+  const alerts = createAlerts(parts, { keepDays: configuration.alerts.keep_days });
   lifecycle.onClose("alerts", () => alerts.close());
 
-  const license = openLicense(configuration, { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
-  const ipam = createIpam({ db, reads, log: eventLog, published, audit, clock: upkeep, logger: log });
+  const license = openLicense(configuration, { ...parts, lifecycle });
+  const ipam = createIpam(parts);
   lifecycle.onClose("conflicts of addresses", () => ipam.close());
-  const cmod = openCmod(configuration, { db, reads, sealing, log: eventLog, published, audit, clock: upkeep, logger: log, lifecycle });
+  const cmod = openCmod(configuration, { ...parts, sealing, lifecycle });
 
   const authority = await openAuthority({ dataDir, secrets: replicas.secrets, clock });
   publishCaCertificate(dataDir, authority);
-  const names = () => [...machineNames(), ...configuration.https.names, ...[configuration.https.host, configuration.mqtt.host].filter((host) => !isWildcard(host))];
+  const { https, mqtt } = configuration;
+  const names = () => [...machineNames(), ...https.names, ...[https.host, mqtt.host].filter((host) => !isWildcard(host))];
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
   lifecycle.onClose("server certificate", () => certificate.close());
 
@@ -153,7 +159,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = openVault({ db, reads, sealing, audit, clock, log, onHanded: onConfigured });
   const agents = openAgents({
-    db, reads, audit, authority, limiter, credentials: vault.credentials, clock, log, lifecycle, onConfigured, mqttUrl: (host) => mqttUrl(host),
+    db, reads, audit, authority, limiter, credentials: vault.credentials, clock, log, lifecycle, onConfigured,
+    mqttUrl: (host) => mqttUrl(host),
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
@@ -162,9 +169,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   });
   const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: agents.admit, log });
   lifecycle.onClose("broker", () => broker.close());
-  const scans = createScans({ db, reads, log: eventLog, published, broker, audit, clock: upkeep, logger: log }, { keepDays: configuration.scans.keep_days });
+  const scans = createScans({ ...parts, broker }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
-  const backups = openBackups(configuration, { db, reads, log: eventLog, published, audit, clock: upkeep, logger: log }, { program: PROGRAM, version: VERSION });
+  const backups = openBackups(configuration, parts, { program: PROGRAM, version: VERSION });
   lifecycle.onClose("backups", () => backups.close());
   await backups.run();
   const metrics = createMetrics();
@@ -173,8 +180,8 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const recomparison = createRecomparison({ db, reads, merges, clock: upkeep, log });
   lifecycle.onClose("comparison of devices", () => recomparison.close());
   const ingest = createIngest({
-    registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans, measure: metrics.ingest,
-    silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
+    registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans,
+    measure: metrics.ingest, silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();
@@ -191,8 +198,7 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     parts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
       broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), ingest_lag: () => ingest.lag(),
-      deliveries: () => diplomat.health(), licenses: license.health,
-      ...remotes.parts,
+      deliveries: () => diplomat.health(), licenses: license.health, ...remotes.parts,
     },
   });
   const services: ServiceRoutes = {
@@ -200,7 +206,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
       ...people.routes,
       createDevices({ db, reads, audit, merges, clock, neighborsOf: topology.neighborsOf }),
       topology.routes,
-      sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) })),
+      sitesRoutes(
+        createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
+      ),
       scans.routes,
       alerts.routes,
       backups.routes,
@@ -215,9 +223,9 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
     diplomat: [diplomatRoutes(diplomat.service)],
   };
   const app = createGateway({
-    clock, log, authentication: people.authentication, limiter, tiers, idempotency, health, services: remotes.mount(services), origins: configuration.cors.origins,
+    clock, log, authentication: people.authentication, limiter, tiers, idempotency, health, services: remotes.mount(services),
+    origins: configuration.cors.origins, measure: metrics.request,
     gatewaySecret: configuration.gateway.secret === undefined ? null : new TextEncoder().encode(configuration.gateway.secret),
-    measure: metrics.request,
     atRoot: [
       documentRoutes({
         documents: createDocuments({ routes: services, version: VERSION }), assets: createAssets(), isPublic: configuration.docs.public,
@@ -228,30 +236,19 @@ async function start(configuration: Configuration, log: Log, lifecycle: Lifecycl
   const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
   metrics.watch(readingsOf({ reads, ingest, broker, streams }));
   const proxied = createProxiedSockets({ remotes: remotes.all, authentication: people.authentication, limiter, tiers, clock, log });
-  // Together: a listener is closed when its last stream has ended.
-  const serving: (() => Promise<void>)[] = [() => streams.close(), async () => proxied.close()];
-  lifecycle.onClose("listeners", async () => void (await Promise.all(serving.map((close) => close()))));
-  const listenerDeps = {
-    fetch: (request: Request, bindings: Parameters<typeof app.fetch>[1]) => app.fetch(request, bindings),
-    onUpgrade(upgrade: Parameters<typeof streams.onUpgrade>[0]) {
+  const places = await openListeners(configuration, {
+    authority, certificate, lifecycle, clock, log,
+    fetch: (request, bindings) => app.fetch(request, bindings),
+    onUpgrade(upgrade) {
       if (!proxied.take(upgrade)) streams.onUpgrade(upgrade);
     },
-    clientAddress: createClientAddress(configuration.trusted_proxies), clock, log,
-  };
-  const { http, https } = configuration;
-  const plain = await openListener({ host: http.host, port: http.port, tls: null }, listenerDeps);
-  serving.push(() => plain.close());
-  const secure = https.enabled
-    ? await openListener({ host: https.host, port: https.port, tls: { ...ownPair(configuration, certificate), clientAuthority: authority.certificate } }, listenerDeps)
-    : null;
-  if (secure) serving.push(() => secure.close());
-  if (secure && https.certificate_file === undefined) certificate.onChange((pair) => secure.useCertificate(pair));
-  return {
-    ready: {
-      url: `http://${urlHost(http.host)}:${plain.port}`,
-      https_url: secure && `https://${urlHost(https.host)}:${secure.port}`,
-      mqtt_url: mqttUrl(configuration.mqtt.host),
+    async closeStreams() {
+      proxied.close();
+      await streams.close();
     },
+  });
+  return {
+    ready: { ...places, mqtt_url: mqttUrl(mqtt.host) },
     isAlive: () => databaseMoves(database),
   };
 }
@@ -288,9 +285,12 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 addLicenseCommands(program, { clock, print });
 addMigrateCommand(program, { print });
 const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
-addCertificateCommand(program, { configuration, clock, print, usingSecrets });
-addAdminCommands(program, { configuration, clock, operator: process.env["SUDO_USER"] ?? userInfo().username, print });
-addBackupCommands(program, { configuration, clock, version: VERSION, input: process.stdin, print, exit: (code) => process.exit(code), environment: process.env });
+const given = { configuration, clock, print };
+addCertificateCommand(program, { ...given, usingSecrets });
+addAdminCommands(program, { ...given, operator: process.env["SUDO_USER"] ?? userInfo().username });
+addBackupCommands(program, {
+  ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env,
+});
 try {
   await program.parseAsync();
   process.exit();

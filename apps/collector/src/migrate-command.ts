@@ -5,7 +5,9 @@ import { CollectorError } from "./errors.ts";
 
 /** `migrate`: from one machine's file to PostgreSQL. */
 export function addMigrateCommand(program: Command, deps: { readonly print: (text: string) => void }): void {
-  program.command("migrate").description("moves a deployment's database from a file to an empty PostgreSQL database; the file stays as it is")
+  program.command("migrate").description(
+    "moves a deployment's database from a file to an empty PostgreSQL database; the file stays as it is",
+  )
     .requiredOption("--from <url>", "sqlite: and the path of lanthorn.db; stop the collector first")
     .requiredOption("--to <url>", "postgres://user@host:5432/name; a password may stand in ~/.pgpass or PGPASSWORD instead")
     .action(async ({ from, to }: { readonly from: string; readonly to: string }) => {
@@ -17,7 +19,8 @@ export function addMigrateCommand(program: Command, deps: { readonly print: (tex
           deps.print(`${table}  ${rows} rows  ${checksum}${replaced > 0 ? `  (${replaced} texts with U+0000, now U+FFFD)` : ""}`);
         },
       });
-      deps.print(`${tables.length} tables, ${tables.reduce((sum, { rows }) => sum + rows, 0)} rows are in ${showLocation(target)} as they were in ${source.file}`);
+      deps.print(`${tables.length} tables, ${tables.reduce((sum, { rows }) => sum + rows, 0)} rows are in ${showLocation(target)} as they `
+        + `were in ${source.file}`);
       deps.print("set LANTHORN_DATABASE_URL to it and keep the data directory: keys, secrets and certificates stay there");
     });
 }

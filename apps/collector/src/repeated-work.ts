@@ -11,13 +11,19 @@ export interface RepeatedWork<T> {
 }
 
 /**
+ * @param options.hourUtc The one hour of the day in which it is repeated, 0 to 23; without it, all.
  * @param options.failure What the log is told when it fails, beside the reason.
  * @param options.work To be ended at a good place when `stopped` is aborted.
  */
 export function repeatWork<T>(
   deps: { readonly clock: Clock; readonly log: Log },
-  options: { readonly everyMs: number; readonly failure: string; readonly work: (stopped: AbortSignal) => Promise<T> },
+  options: {
+    readonly everyMs: number; readonly hourUtc?: number; readonly failure: string;
+    readonly work: (stopped: AbortSignal) => Promise<T>;
+  },
 ): RepeatedWork<T> {
+  const { clock, log } = deps;
+  const { hourUtc = null } = options;
   const stopper = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   const run = (): Promise<T> => {
@@ -26,9 +32,11 @@ export function repeatWork<T>(
     return result;
   };
   const runSoon = () => {
-    run().catch((error: unknown) => deps.log.error({ reason: describeError(error) }, options.failure));
+    run().catch((error: unknown) => log.error({ reason: describeError(error) }, options.failure));
   };
-  const stop = deps.clock.every(options.everyMs, runSoon);
+  const stop = clock.every(options.everyMs, () => {
+    if (hourUtc === null || new Date(clock.now()).getUTCHours() === hourUtc) runSoon();
+  });
   return {
     run, runSoon,
     async close() {

@@ -27,7 +27,9 @@ describe("the probe's configuration", () => {
 
   test("is overridden by the environment", () => {
     const environment = { LANTHORN_DATA_DIR: "/data", LANTHORN_INTERFACE: "lan0", LANTHORN_MQTT_URL: "mqtts://broker:8883" };
-    expect(read('interface = "eth0"', environment)).toMatchObject({ data_dir: "/data", interface: "lan0", collector: { mqtt_url: "mqtts://broker:8883" } });
+    expect(read('interface = "eth0"', environment)).toMatchObject({
+      data_dir: "/data", interface: "lan0", collector: { mqtt_url: "mqtts://broker:8883" },
+    });
   });
 
   test("holds a gentle sweep to twelve packets a second", () => {

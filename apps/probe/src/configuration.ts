@@ -97,7 +97,9 @@ const NAMES: EnvironmentNames = {
  * @throws RuntimeError `config-unreadable` or `config-invalid`, naming each key and what is allowed there.
  */
 export function readProbeConfiguration(file: string | null, environment: Readonly<Record<string, string | undefined>>): Configuration {
-  return readConfiguration({ schema: Configuration, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, environment, names: NAMES });
+  return readConfiguration({
+    schema: Configuration, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, environment, names: NAMES,
+  });
 }
 
 /** The rate that everything which discovery sends shares. */

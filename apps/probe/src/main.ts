@@ -27,11 +27,15 @@ const program = new Command("lanthorn-probe")
 
 program.command("run")
   .description("Watch the network until told to stop.")
-  .addHelpText("after", "\nLANTHORN_INTERFACE, LANTHORN_DATA_DIR, LANTHORN_LOG_LEVEL, LANTHORN_MQTT_URL and LANTHORN_COLLECTOR_URL override the file.")
+  .addHelpText(
+    "after", "\nLANTHORN_INTERFACE, LANTHORN_DATA_DIR, LANTHORN_LOG_LEVEL, LANTHORN_MQTT_URL and LANTHORN_COLLECTOR_URL override the file.",
+  )
   .option("--replay <file>", "read a pcap or pcapng file instead of the interface; nothing is sent")
   .option("--exit-when-drained", "with --replay: end when the collector has everything")
   .action(({ replay, exitWhenDrained }: { readonly replay?: string; readonly exitWhenDrained?: boolean }) =>
-    options().checkConfig ? checkConfiguration() : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
+    options().checkConfig
+      ? checkConfiguration()
+      : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
 
 program.command("enroll")
   .description("Make this machine a probe of a collector, with a token made there.")
@@ -59,7 +63,9 @@ fingerprints.command("rollback").description("Go back to the version before, or 
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`lanthorn-probe: ${error instanceof ProbeError || error instanceof RuntimeError ? describeError(error) : describeUnexpected(error)}\n`);
+  process.stderr.write(
+    `lanthorn-probe: ${error instanceof ProbeError || error instanceof RuntimeError ? describeError(error) : describeUnexpected(error)}\n`,
+  );
   // Not exitCode: a handle that is still open must not keep a failed command alive.
   process.exit(error instanceof ProbeError ? EXIT_CODES[error.code] : 1);
 }
@@ -86,10 +92,16 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   ]);
   const identity = readIdentity(settings.data_dir);
   if (!identity) {
-    throw new ProbeError("not-enrolled", `this machine is not enrolled (nothing in ${settings.data_dir}/identity): lanthorn-probe enroll --collector URL --token TOKEN`);
+    throw new ProbeError(
+      "not-enrolled",
+      `this machine is not enrolled (nothing in ${settings.data_dir}/identity): lanthorn-probe enroll --collector URL --token TOKEN`,
+    );
   }
   if (settings.interface === null && !replay) {
-    throw new ProbeError("config-invalid", `no interface is set: interface = "eth0" in ${options().config ?? DEFAULT_CONFIGURATION_FILE}, or LANTHORN_INTERFACE (see: ip link)`);
+    throw new ProbeError(
+      "config-invalid",
+      `no interface is set: interface = "eth0" in ${options().config ?? DEFAULT_CONFIGURATION_FILE}, or LANTHORN_INTERFACE (see: ip link)`,
+    );
   }
   const log = createLog({ name: "lanthorn-probe", level: settings.log_level });
   await runDaemon({
@@ -98,7 +110,8 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   }, {
     environment: process.env,
     stop: stopSignal(),
-    onReady: () => process.stdout.write(`ready ${JSON.stringify({ probe_id: identity.probe_id, interface: replay ? "replay" : settings.interface })}\n`),
+    onReady: () =>
+      process.stdout.write(`ready ${JSON.stringify({ probe_id: identity.probe_id, interface: replay ? "replay" : settings.interface })}\n`),
   });
   process.exit(0);
 }
@@ -106,11 +119,17 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
 /** In a process of its own, so that what it loads goes away with it. */
 async function renewCertificate(): Promise<void> {
   const config = options().config;
-  await promisify(execFile)(process.execPath, [...process.execArgv, process.argv[1] ?? "", ...(config === undefined ? [] : ["--config", config]), "renew"], { timeout: 120_000 })
-    .catch((error: unknown) => Promise.reject(new Error(String((error as { readonly stderr?: unknown }).stderr ?? error).trim(), { cause: error })));
+  await promisify(execFile)(
+    process.execPath, [...process.execArgv, process.argv[1] ?? "", ...(config === undefined ? [] : ["--config", config]), "renew"],
+    { timeout: 120_000 },
+  )
+    .catch((error: unknown) =>
+      Promise.reject(new Error(String((error as { readonly stderr?: unknown }).stderr ?? error).trim(), { cause: error })));
 }
 
-async function enroll(given: { readonly collector: string; readonly token: string; readonly name: string; readonly force: boolean }): Promise<void> {
+async function enroll(
+  given: { readonly collector: string; readonly token: string; readonly name: string; readonly force: boolean },
+): Promise<void> {
   const module = await import("./identity/enroll.ts");
   const settings = configuration();
   const identity = await module.enroll({

@@ -11,7 +11,9 @@ export class ClientError extends Error {
   readonly status: number;
   readonly details: unknown;
 
-  constructor(code: ClientErrorCode, message: string, options: { readonly status?: number; readonly details?: unknown; readonly cause?: unknown } = {}) {
+  constructor(code: ClientErrorCode, message: string, options: {
+    readonly status?: number; readonly details?: unknown; readonly cause?: unknown;
+  } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.status = options.status ?? 0;

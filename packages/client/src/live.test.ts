@@ -24,7 +24,8 @@ function setUp() {
   const frames: number[] = [];
   const ended: string[] = [];
   const live = createLiveClient({
-    url: "https://collector:8443", token: () => "t", clock, backoff: createBackoff({ firstMs: 1000, longestMs: 8000, random: () => 0.5 }), siteId: "s", events: ["host_found"],
+    url: "https://collector:8443", token: () => "t", clock, backoff: createBackoff({ firstMs: 1000, longestMs: 8000, random: () => 0.5 }),
+    siteId: "s", events: ["host_found"],
     connect: (url) => {
       const socket = createSocket(url);
       sockets.push(socket);
@@ -54,7 +55,9 @@ describe("the live client", () => {
 
   test("passes over what is no frame", () => {
     const { sockets, frames, ended } = setUp();
-    for (const data of ["", "{", "[]", JSON.stringify({ ...frame(1), event: "unheard_of" }), new Uint8Array(3)]) sockets[0]?.fire("message", { data });
+    for (const data of ["", "{", "[]", JSON.stringify({ ...frame(1), event: "unheard_of" }), new Uint8Array(3)]) {
+      sockets[0]?.fire("message", { data });
+    }
     expect([frames, ended]).toEqual([[], []]);
   });
 

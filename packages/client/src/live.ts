@@ -1,4 +1,5 @@
 import { StreamFrame } from "@lanthorn/contract";
+import { parseJson } from "./json.ts";
 
 interface SocketEvents {
   readonly open: unknown;
@@ -88,20 +89,14 @@ export function createLiveClient(options: {
   };
 }
 
-function streamUrl(options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string }, since: number | null): string {
+function streamUrl(
+  options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string },
+  since: number | null,
+): string {
   const url = new URL("/ws/events", options.url.replace(/^http/, "ws"));
   url.searchParams.set("token", options.token());
   if (options.events?.length) url.searchParams.set("events", options.events.join(","));
   if (options.siteId !== undefined) url.searchParams.set("site_id", options.siteId);
   if (since !== null) url.searchParams.set("since", String(since));
   return url.href;
-}
-
-function parseJson(data: unknown): unknown {
-  if (typeof data !== "string") return undefined;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }

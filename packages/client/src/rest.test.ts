@@ -3,7 +3,10 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRestClient, readAll } from "./rest.ts";
 
-const SITE = { id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z", sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [], scan_networks: [], configuration_revision: 0 };
+const SITE = {
+  id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z",
+  sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [], scan_networks: [], configuration_revision: 0,
+};
 let answer: { status: number; body: string };
 let seen: { method: string; url: string; authorization: string | undefined; body: string }[];
 let server: Server;
@@ -53,7 +56,9 @@ describe("a call", () => {
   });
 
   test("for health gives the body also when the collector is degraded", async () => {
-    const body = { status: "degraded", version: "0.1.0", time: SITE.created_at, parts: { database: { status: "degraded", detail: "full" } } };
+    const body = {
+      status: "degraded", version: "0.1.0", time: SITE.created_at, parts: { database: { status: "degraded", detail: "full" } },
+    };
     answer = { status: 503, body: JSON.stringify(body) };
     expect(await client(null).health()).toEqual(body);
     expect(seen[0]?.authorization).toBeUndefined();

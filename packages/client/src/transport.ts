@@ -1,6 +1,7 @@
 import { ErrorEnvelope } from "@lanthorn/contract";
 import type { z } from "zod";
 import { ClientError } from "./errors.ts";
+import { parseJson } from "./json.ts";
 
 /** As much of `fetch` as is used, so that a caller can bring one with its own trust. */
 export type Fetch = (url: string, init: {
@@ -104,18 +105,12 @@ function queryText(query: Query = {}): string {
   return text === "" ? "" : `?${text}`;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function refusal(status: number, value: unknown, base: string): ClientError {
   const envelope = ErrorEnvelope.safeParse(value);
   if (!envelope.success) {
-    return new ClientError("not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, { status });
+    return new ClientError(
+      "not-an-answer", `${base} answered with status ${status} and no error envelope; is this a Lanthorn collector?`, { status },
+    );
   }
   const { code, message, details } = envelope.data.error;
   return new ClientError(code, message, { status, details });

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import {
-  Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, ProbeConfiguration, ProbeHealth, ProbeStatus, Reply, STREAM_EVENTS,
-  streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,
+  Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, ProbeConfiguration, ProbeHealth,
+  ProbeStatus, Reply, STREAM_EVENTS, streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,
 } from "./index.ts";
 
 const SAMPLES = fileURLToPath(new URL("../samples/", import.meta.url));
@@ -75,7 +75,9 @@ describe("the table of events", () => {
 
   test("gives every stream event data that names its site, probe and device", () => {
     for (const event of STREAM_EVENTS) {
-      for (const schema of streamDataSchemas(event)) expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(["site_id", "probe_id", "device_id"]));
+      for (const schema of streamDataSchemas(event)) {
+        expect(Object.keys(schema.shape)).toEqual(expect.arrayContaining(["site_id", "probe_id", "device_id"]));
+      }
     }
   });
 });

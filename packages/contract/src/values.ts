@@ -36,7 +36,9 @@ export const PortProtocol = z.enum(["tcp", "udp"]);
 export const PortState = z.enum(["open", "closed", "filtered", "open|filtered"]);
 
 /** How many of a host's ports that were asked are in each state. */
-export const PortCounts = z.object({ open: z.int().min(0), closed: z.int().min(0), filtered: z.int().min(0), "open|filtered": z.int().min(0) });
+export const PortCounts = z.object({
+  open: z.int().min(0), closed: z.int().min(0), filtered: z.int().min(0), "open|filtered": z.int().min(0),
+});
 export type PortCounts = z.infer<typeof PortCounts>;
 
 /**

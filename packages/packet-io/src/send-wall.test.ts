@@ -24,15 +24,24 @@ test("no print port is ever sent to, by TCP or UDP, in either IP version; its ne
   expect(refused).toEqual([515, 9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107]);
   for (const ip of ["10.9.0.2", "fd00::2"]) {
     for (const port of refused) expect([passes(tcpFrame({ ip, port })), passes(udpFrame({ ip, port }))]).toEqual([false, false]);
-    for (const port of [514, 516, 9099, 9108]) expect([passes(tcpFrame({ ip, port })), passes(udpFrame({ ip, port }))]).toEqual([true, true]);
+    for (const port of [514, 516, 9099, 9108]) {
+      expect([passes(tcpFrame({ ip, port })), passes(udpFrame({ ip, port }))]).toEqual([true, true]);
+    }
   }
 });
 
 test("nothing goes to an excluded address, nor asks for it, nor reaches it as one of all", () => {
   const excluded = setOf("10.9.0.5", "fd00::5");
-  for (const ip of ["10.9.0.5", "fd00::5"]) expect([passes(tcpFrame({ ip, port: 80 }), excluded), passes(udpFrame({ ip, port: 53 }), excluded)]).toEqual([false, false]);
-  expect([passes(arpFrame("10.9.0.5"), excluded), passes(solicitationFrame("fd00::5"), excluded), passes(echoToAllFrame(), excluded)]).toEqual([false, false, false]);
-  expect([passes(arpFrame("10.9.0.6"), excluded), passes(solicitationFrame("fd00::6"), excluded), passes(tcpFrame({ ip: "10.9.0.6", port: 80 }), excluded)]).toEqual([true, true, true]);
+  for (const ip of ["10.9.0.5", "fd00::5"]) {
+    expect([passes(tcpFrame({ ip, port: 80 }), excluded), passes(udpFrame({ ip, port: 53 }), excluded)]).toEqual([false, false]);
+  }
+  expect([
+    passes(arpFrame("10.9.0.5"), excluded), passes(solicitationFrame("fd00::5"), excluded), passes(echoToAllFrame(), excluded),
+  ]).toEqual([false, false, false]);
+  expect([
+    passes(arpFrame("10.9.0.6"), excluded), passes(solicitationFrame("fd00::6"), excluded),
+    passes(tcpFrame({ ip: "10.9.0.6", port: 80 }), excluded),
+  ]).toEqual([true, true, true]);
   expect(passes(echoToAllFrame())).toBe(true);
 });
 

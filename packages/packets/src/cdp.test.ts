@@ -37,7 +37,9 @@ describe("CDP", () => {
   });
 
   test("tells of VLANs and power", () => {
-    const pdu = read(fromHex("02b40000 000a0006 0014 000b0005 01 000e0007 01 001e 00100006 3c8c 001a0010 00000001 00000000 00003a98 00160004"));
+    const pdu = read(
+      fromHex("02b40000 000a0006 0014 000b0005 01 000e0007 01 001e 00100006 3c8c 001a0010 00000001 00000000 00003a98 00160004"),
+    );
     expect(pdu.items).toEqual([
       { kind: "native-vlan", vlanId: 20 },
       { kind: "duplex", isFull: true },
@@ -55,7 +57,9 @@ describe("CDP", () => {
   });
 
   test("an address count that promises more than there is allocates nothing for it", () => {
-    expect(read(joinBytes(fromHex("02b40000 00020011 ffffffff 01 01 cc 0004 0a420001"))).items).toEqual([{ kind: "addresses", addresses: [ADDRESS] }]);
+    expect(read(joinBytes(fromHex("02b40000 00020011 ffffffff 01 01 cc 0004 0a420001"))).items).toEqual([
+      { kind: "addresses", addresses: [ADDRESS] },
+    ]);
   });
 
   test("a TLV shorter than its header is a bad value, one that runs past the end is truncated", () => {
@@ -121,7 +125,9 @@ test("whatever was encoded comes back", () => {
   const text = fc.string({ maxLength: 60 });
   const u16 = fc.nat(0xffff);
   const u32 = fc.nat(0xffff_ffff);
-  const address = fc.record({ protocolType: fc.nat(255), protocol: fc.uint8Array({ maxLength: 8 }), address: fc.uint8Array({ maxLength: 16 }) });
+  const address = fc.record({
+    protocolType: fc.nat(255), protocol: fc.uint8Array({ maxLength: 8 }), address: fc.uint8Array({ maxLength: 16 }),
+  });
   const items: fc.Arbitrary<CdpItem> = fc.oneof(
     fc.record({ kind: fc.constantFrom("device-id", "port-id", "version", "platform", "vtp-domain", "system-name"), text }),
     fc.record({ kind: fc.constantFrom("addresses", "management-addresses"), addresses: fc.array(address, { maxLength: 3 }) }),
@@ -131,7 +137,10 @@ test("whatever was encoded comes back", () => {
     fc.record({ kind: fc.constantFrom("voice-vlan-reply", "voice-vlan-query"), appliance: fc.nat(255), vlanId: u16 }),
     fc.record({ kind: fc.constant("power-consumption"), milliwatts: u16 }),
     fc.record({ kind: fc.constant("mtu"), octets: u32 }),
-    fc.record({ kind: fc.constantFrom("power-requested", "power-available"), requestId: u16, managementId: u16, levels: fc.array(u32, { maxLength: 4 }) }),
+    fc.record({
+      kind: fc.constantFrom("power-requested", "power-available"), requestId: u16, managementId: u16,
+      levels: fc.array(u32, { maxLength: 4 }),
+    }),
     fc.record({ kind: fc.constant("unknown"), type: fc.integer({ min: 100, max: 0xffff }), value: fc.uint8Array({ maxLength: 300 }) }),
   );
   const pdus = fc.record({ version: fc.constantFrom(1, 2), ttlSeconds: fc.nat(255), items: fc.array(items, { maxLength: 8 }) });

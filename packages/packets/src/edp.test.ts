@@ -21,7 +21,8 @@ test("names the switch, its slot and port, and its software", () => {
       items: [
         { kind: "display", name: "closet-switch" },
         {
-          kind: "information", slot: 8, port: 0, virtualChassis: 0, version: 0x07060463, connections: fromHex("ffffffff000000000000000000000000"),
+          kind: "information", slot: 8, port: 0, virtualChassis: 0, version: 0x07060463,
+          connections: fromHex("ffffffff000000000000000000000000"),
         },
       ],
     },
@@ -54,7 +55,9 @@ test("whatever was encoded comes back", () => {
   const exactly = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
   const items: fc.Arbitrary<EdpItem> = fc.oneof(
     fc.record({ kind: fc.constant("display"), name }),
-    fc.record({ kind: fc.constant("information"), slot: u16, port: u16, virtualChassis: u16, version: fc.nat(0xffff_ffff), connections: exactly(16) }),
+    fc.record({
+      kind: fc.constant("information"), slot: u16, port: u16, virtualChassis: u16, version: fc.nat(0xffff_ffff), connections: exactly(16),
+    }),
     fc.record({ kind: fc.constant("vlan"), flags: fc.nat(255), vlanId: u16, address: exactly(4), name }),
     fc.record({ kind: fc.constant("unknown"), type: fc.integer({ min: 6, max: 255 }), value: fc.uint8Array({ maxLength: 60 }) }),
   );

@@ -49,7 +49,8 @@ describe("what lldpd on a bridge says", () => {
 
   test("tells of power, of media endpoints and of what we do not know", () => {
     expect(find(pdu, "power")).toEqual([{
-      kind: "power", support: 15, pair: 1, powerClass: 5, allocation: { typeSourcePriority: 0x12, requested: 255, allocated: 200 }, dualSignature: null,
+      kind: "power", support: 15, pair: 1, powerClass: 5, allocation: { typeSourcePriority: 0x12, requested: 255, allocated: 200 },
+      dualSignature: null,
     }]);
     expect(find(pdu, "med-network-policy")).toMatchObject([{ application: 1, isTagged: false, vlanId: 30, priority: 5, dscp: 46 }]);
     expect(find(pdu, "organizational")).toEqual([
@@ -115,27 +116,30 @@ const items: fc.Arbitrary<LldpItem> = fc.oneof(
   fc.record({ kind: fc.constantFrom("port-description", "system-name", "system-description"), text }),
   fc.record({ kind: fc.constant("system-capabilities"), supported: u16, enabled: u16 }),
   fc.record({
-    kind: fc.constant("management-address"), family: u8, address: bytes(31), numbering: u8, interfaceNumber: fc.nat(0xffff_ffff), objectId: bytes(60),
+    kind: fc.constant("management-address"), family: u8, address: bytes(31), numbering: u8, interfaceNumber: fc.nat(0xffff_ffff),
+    objectId: bytes(60),
   }),
   fc.record({ kind: fc.constant("port-vlan"), vlanId: u16 }),
   fc.record({ kind: fc.constant("protocol-vlan"), flags: u8, vlanId: u16 }),
   fc.record({ kind: fc.constant("vlan-name"), vlanId: u16, name: fc.string({ maxLength: 20 }) }),
   fc.record({ kind: fc.constant("protocol-identity"), identity: bytes(60) }),
-  fc.record({ kind: fc.constant("link-aggregation"), organization: fc.constantFrom("802.1", "802.3"), status: u8, portId: fc.nat(0xffff_ffff) }),
+  fc.record({
+    kind: fc.constant("link-aggregation"), organization: fc.constantFrom("802.1", "802.3"), status: u8, portId: fc.nat(0xffff_ffff),
+  }),
   fc.record({ kind: fc.constant("mac-phy"), autonegotiation: u8, advertised: u16, mauType: u16 }),
   fc.record({
     kind: fc.constant("power"), support: u8, pair: u8, powerClass: u8,
     allocation: fc.record({ typeSourcePriority: u8, requested: u16, allocated: u16 }),
     dualSignature: fc.option(fc.record({
-      requestedA: u16, requestedB: u16, allocatedA: u16, allocatedB: u16, status: u16, systemSetup: u8, maximumAvailable: u16, autoclass: u8,
-      powerDown: fc.nat(0xff_ffff),
+      requestedA: u16, requestedB: u16, allocatedA: u16, allocatedB: u16, status: u16, systemSetup: u8, maximumAvailable: u16,
+      autoclass: u8, powerDown: fc.nat(0xff_ffff),
     })),
   }),
   fc.record({ kind: fc.constant("maximum-frame-size"), octets: u16 }),
   fc.record({ kind: fc.constant("med-capabilities"), capabilities: u16, deviceType: u8 }),
   fc.record({
-    kind: fc.constant("med-network-policy"), application: u8, isUnknown: fc.boolean(), isTagged: fc.boolean(), vlanId: fc.nat(0xfff), priority: fc.nat(7),
-    dscp: fc.nat(63),
+    kind: fc.constant("med-network-policy"), application: u8, isUnknown: fc.boolean(), isTagged: fc.boolean(), vlanId: fc.nat(0xfff),
+    priority: fc.nat(7), dscp: fc.nat(63),
   }),
   fc.record({ kind: fc.constant("med-location"), format: u8, location: bytes(60) }),
   fc.record({ kind: fc.constant("med-power"), typeSourcePriority: u8, power: u16 }),

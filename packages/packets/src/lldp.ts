@@ -139,7 +139,9 @@ function readManagementAddress(reader: Reader): LldpManagementAddress {
   const length = reader.u8();
   const family = reader.u8();
   const address = reader.take(length - 1);
-  return { kind: "management-address", family, address, numbering: reader.u8(), interfaceNumber: reader.u32(), objectId: reader.take(reader.u8()) };
+  return {
+    kind: "management-address", family, address, numbering: reader.u8(), interfaceNumber: reader.u32(), objectId: reader.take(reader.u8()),
+  };
 }
 
 function readOrganizational(reader: Reader): LldpItem {
@@ -180,7 +182,8 @@ function encodeItem(item: LldpItem): LldpTlv {
     case "system-capabilities":
       return { type: LLDP_TLV.systemCapabilities, value: new Writer().u16(item.supported).u16(item.enabled).finish() };
     case "management-address": {
-      const writer = new Writer().u8(item.address.length + 1).u8(item.family).put(item.address).u8(item.numbering).u32(item.interfaceNumber);
+      const writer = new Writer().u8(item.address.length + 1).u8(item.family).put(item.address).u8(item.numbering)
+        .u32(item.interfaceNumber);
       return { type: LLDP_TLV.managementAddress, value: writer.u8(item.objectId.length).put(item.objectId).finish() };
     }
     case "unknown":
@@ -211,5 +214,7 @@ function encodeItem(item: LldpItem): LldpTlv {
 }
 
 function organizational(organization: number, [subtype, information]: readonly [subtype: number, information: Uint8Array]): LldpTlv {
-  return { type: LLDP_TLV.organizational, value: new Writer(4 + information.length).u24(organization).u8(subtype).put(information).finish() };
+  return {
+    type: LLDP_TLV.organizational, value: new Writer(4 + information.length).u24(organization).u8(subtype).put(information).finish(),
+  };
 }

@@ -31,7 +31,9 @@ function lldpPdu(frame: Uint8Array): Uint8Array {
 describe.skipIf(!isHere)("lldpd's seeds", () => {
   test.each([
     ["lldp", decodeLldp, lldpPdu], ["cdp", decodeCdp, snapPayload], ["edp", decodeEdp, snapPayload], ["sonmp", decodeSonmp, snapPayload],
-  ] as const)("of %s are decoded, and so are their truncations and mutations without a throw", { timeout: 60_000 }, (protocol, decode, payloadOf) => {
+  ] as const)("of %s are decoded, and so are their truncations and mutations without a throw", { timeout: 60_000 }, (
+    protocol, decode, payloadOf,
+  ) => {
     for (const [index, frame] of seedsOf(protocol).entries()) {
       const pdu = payloadOf(frame);
       expect(decode(pdu), `${protocol}.${index}`).toMatchObject({ ok: true });
@@ -41,14 +43,20 @@ describe.skipIf(!isHere)("lldpd's seeds", () => {
 
   test("tell names, ports and addresses", () => {
     const cdp = seedsOf("cdp").map((frame) => decodeCdp(snapPayload(frame)));
-    const texts = cdp.map((result) => (result.ok ? result.value.items.flatMap((item) => ("text" in item && item.kind !== "version" ? [item.text] : [])) : []));
+    const texts = cdp.map(
+      (result) => (result.ok ? result.value.items.flatMap((item) => ("text" in item && item.kind !== "version" ? [item.text] : [])) : []),
+    );
     expect(texts).toEqual([
       ["First chassis", "FastEthernet 1/5", "Linux"], ["Second chassis", "Gigabit Ethernet 5/8", "Linux"],
       ["R1", "Ethernet0", "cisco 1601"], ["rtbg6test01", "cisco 7206VXR", "FastEthernet0/0"],
     ]);
     const edp = seedsOf("edp").map((frame) => decodeEdp(snapPayload(frame)));
-    const vlans = edp.map((result) => (result.ok ? result.value.items.flatMap((item) => (item.kind === "vlan" ? [`${item.vlanId} ${item.name}`] : [])) : []));
-    expect(vlans).toEqual([[], [], ["157 First VLAN", "1247 Second VLAN", "741 Third VLAN"], [], ["1 Default", "0 MacVlanDiscover", "50 AdminB2"]]);
+    const vlans = edp.map(
+      (result) => (result.ok ? result.value.items.flatMap((item) => (item.kind === "vlan" ? [`${item.vlanId} ${item.name}`] : [])) : []),
+    );
+    expect(vlans).toEqual([
+      [], [], ["157 First VLAN", "1247 Second VLAN", "741 Third VLAN"], [], ["1 Default", "0 MacVlanDiscover", "50 AdminB2"],
+    ]);
     const sonmp = seedsOf("sonmp").map((frame) => decodeSonmp(snapPayload(frame)));
     expect(sonmp.map((result) => result.ok && [...result.value.address, ...result.value.segment])).toEqual([
       [172, 17, 142, 37, 0, 0, 4], [172, 17, 142, 37, 0, 0, 4], [172, 16, 101, 168, 0, 2, 8],

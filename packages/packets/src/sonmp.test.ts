@@ -7,7 +7,9 @@ import { SWITCH_SONMP_FRAME } from "./testing/neighbour-frames.ts";
 import { snapPayload } from "./testing/snap-payload.ts";
 
 const SONMP = snapPayload(SWITCH_SONMP_FRAME);
-const HELLO = { address: parseIpv4("10.66.0.1") ?? new Uint8Array(0), segment: fromHex("000002"), chassisType: 1, backplaneType: 12, state: 3, links: 1 };
+const HELLO = {
+  address: parseIpv4("10.66.0.1") ?? new Uint8Array(0), segment: fromHex("000002"), chassisType: 1, backplaneType: 12, state: 3, links: 1,
+};
 
 test("says where a switch is managed, by which port and of which kind it is", () => {
   expect(decodeSonmp(SONMP)).toEqual({ ok: true, value: HELLO });

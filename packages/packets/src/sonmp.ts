@@ -29,7 +29,8 @@ export interface SonmpHello {
 export function decodeSonmp(bytes: Uint8Array): Decoded<SonmpHello> {
   const reader = new Reader(bytes);
   const hello = {
-    address: reader.take(4), segment: reader.take(3), chassisType: reader.u8(), backplaneType: reader.u8(), state: reader.u8(), links: reader.u8(),
+    address: reader.take(4), segment: reader.take(3), chassisType: reader.u8(), backplaneType: reader.u8(), state: reader.u8(),
+    links: reader.u8(),
   };
   return reader.failed ? reader.malformed("sonmp") : decoded(hello);
 }

@@ -97,7 +97,9 @@ function expectSameTlv(ours: TlvText, theirs: TlvText): void {
   // "OUI …" stands in the first line of an organization's; what follows a location's format is its content, compared by bytes.
   const lines = (theirs.lines ?? []).filter((line) => !line.startsWith("OUI ")).map(withoutNames);
   const isLocation = ours.lines[0]?.startsWith("Location") === true;
-  expect(isLocation ? lines.slice(0, ours.lines.length) : lines.filter((line) => line !== "" || ours.lines?.includes("") === true), ours.head).toEqual(ours.lines);
+  expect(
+    isLocation ? lines.slice(0, ours.lines.length) : lines.filter((line) => line !== "" || ours.lines?.includes("") === true), ours.head,
+  ).toEqual(ours.lines);
 }
 
 describe.skipIf(captures.length === 0)("LLDP and CDP of others' captures", () => {

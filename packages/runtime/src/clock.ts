@@ -24,6 +24,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves after `ms`; what may have to be given up sooner takes a timer of its own. */
+export function pause(clock: Pick<Clock, "after">, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
 /** A clock that stands still until it is moved. */
 export interface FakeClock extends Clock {
   /** Moves on by `ms`, calling in order every task that falls due, and letting promises settle between them. */
@@ -83,5 +88,7 @@ const SETTLED_BY_MS = 2000;
 /** Several turns of the event loop in which nothing is under way, enough for a chain of promises behind a timer. */
 async function settle(): Promise<void> {
   const end = performance.now() + SETTLED_BY_MS;
-  for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
 }

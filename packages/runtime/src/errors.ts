@@ -13,7 +13,9 @@ export class RuntimeError extends Error {
 /** A whole chain of causes in one line, outermost first. */
 export function describeError(error: unknown): string {
   const parts: string[] = [];
-  for (let cause: unknown = error; cause !== undefined && cause !== null && parts.length < 8; cause = cause instanceof Error ? cause.cause : undefined) {
+  for (let cause: unknown = error; cause !== undefined && cause !== null && parts.length < 8; cause = cause instanceof Error
+    ? cause.cause
+    : undefined) {
     parts.push(cause instanceof Error ? cause.message : JSON.stringify(cause));
   }
   return parts.join(": ");

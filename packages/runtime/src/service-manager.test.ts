@@ -94,14 +94,18 @@ describe("the service manager", () => {
 
   test("is not spoken to where there is none", async () => {
     const clock = createFakeClock();
-    const manager = createServiceManager({ environment: { WATCHDOG_USEC: "1000000" }, clock, log: silentLog, alive: () => true, command: "/nonexistent" });
+    const manager = createServiceManager({
+      environment: { WATCHDOG_USEC: "1000000" }, clock, log: silentLog, alive: () => true, command: "/nonexistent",
+    });
     manager.ready("");
     await clock.advance(10_000);
     await manager.stopping();
   });
 
   test("that cannot be reached does not stop the daemon", async () => {
-    const manager = createServiceManager({ environment: { NOTIFY_SOCKET: socket }, clock: createFakeClock(), log: silentLog, alive: () => true, command: "/nonexistent" });
+    const manager = createServiceManager({
+      environment: { NOTIFY_SOCKET: socket }, clock: createFakeClock(), log: silentLog, alive: () => true, command: "/nonexistent",
+    });
     manager.ready("");
     await manager.stopping();
   });

@@ -43,7 +43,9 @@ export function createServiceManager(options: {
   let cancelWatchdog: (() => void) | undefined;
 
   const send = (lines: readonly string[]): Promise<void> => new Promise((resolve) => {
-    execFile(options.command ?? "systemd-notify", [...lines], { env: { PATH: options.environment["PATH"], NOTIFY_SOCKET: socket }, timeout: NOTIFY_TIMEOUT_MS }, (error) => {
+    execFile(options.command ?? "systemd-notify", [...lines], {
+      env: { PATH: options.environment["PATH"], NOTIFY_SOCKET: socket }, timeout: NOTIFY_TIMEOUT_MS,
+    }, (error) => {
       if (error) log.warn({ reason: describeError(error) }, "the service manager could not be told");
       resolve();
     });

@@ -32,13 +32,20 @@ function installDebianPackages() {
   if (missing.length === 0) return;
   const command = `apt-get install --yes --no-install-recommends ${missing.join(" ")}`;
   if (process.getuid() !== 0) fail(`These Debian packages are missing: ${missing.join(", ")}.`, `Run as root: ${command}`);
-  if (read("apt-get", ["--version"]) === null) fail(`These packages are missing, and there is no apt-get to install them: ${missing.join(", ")}.`, "Install them by your system's own means.");
+  if (read("apt-get", ["--version"]) === null) {
+    fail(
+      `These packages are missing, and there is no apt-get to install them: ${missing.join(", ")}.`,
+      "Install them by your system's own means.",
+    );
+  }
   say(`installing the Debian packages ${missing.join(", ")}`);
   const options = { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
   const install = () => run("apt-get", command.split(" ").slice(1), options);
   if (install()) return;
   say("once more, with a fresh package list");
-  if (!run("apt-get", ["update"], options) || !install()) fail("The Debian packages could not be installed.", `Run as root and read what it says: apt-get update && ${command}`);
+  if (!run("apt-get", ["update"], options) || !install()) {
+    fail("The Debian packages could not be installed.", `Run as root and read what it says: apt-get update && ${command}`);
+  }
 }
 
 function installNpmPackages() {
@@ -55,7 +62,9 @@ function installNpmPackages() {
 
 /** An npm that keeps install scripts back leaves a native package without its binary: build it then. */
 function checkNative(name) {
-  const loads = () => read(process.execPath, ["-e", `const m = require(${JSON.stringify(name)}); if (${JSON.stringify(name)} === "better-sqlite3") new m(":memory:")`]) !== null;
+  const loads = () => read(process.execPath, [
+    "-e", `const m = require(${JSON.stringify(name)}); if (${JSON.stringify(name)} === "better-sqlite3") new m(":memory:")`,
+  ]) !== null;
   if (loads()) return;
   say(`building ${name}`);
   if (!run("npm", ["rebuild", name, "--loglevel=error"], { stdio: ["ignore", 2, 2] }) || !loads()) {

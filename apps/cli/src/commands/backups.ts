@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { RestClient } from "@lanthorn/client";
 import type { Backup, BackupSettings, BackupSettingsUpdate } from "@lanthorn/contract";
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, pause } from "@lanthorn/runtime";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
@@ -93,7 +93,7 @@ async function settled(
 ): Promise<Backup> {
   let backup = from;
   while (!isOver(backup)) {
-    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve));
+    await pause(clock, LOOK_EVERY_MS);
     backup = await rest.readBackup(backup.id);
   }
   return backup;

@@ -11,7 +11,8 @@ export async function listDevices({ rest }: Connection, filters: Query): Promise
     table: {
       heading: ["STATE", "IP", "MAC", "HOSTNAME", "VENDOR", "TYPE", "OPEN PORTS", "LAST SEEN"],
       rows: devices.map((device) => [
-        device.presence_state, device.ip, device.mac, device.hostname || "-", device.vendor || "-", device.device_type, device.open_ports.join(",") || "-", device.last_seen,
+        device.presence_state, device.ip, device.mac, device.hostname || "-", device.vendor || "-", device.device_type,
+        device.open_ports.join(",") || "-", device.last_seen,
       ]),
     },
   };

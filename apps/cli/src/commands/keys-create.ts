@@ -11,9 +11,15 @@ export interface KeyOptions {
 /** @param now Milliseconds since the epoch, from which the key's time counts. */
 export async function createKey({ rest }: Connection, name: string, { scope, ttl }: KeyOptions, now: number): Promise<Answer> {
   const ttlMs = ttl === undefined ? null : parseDuration(ttl);
-  if (ttl !== undefined && ttlMs === null) throw new CliError("bad-option", `--ttl: ${JSON.stringify(ttl)} is not a duration such as 12h or 90d`);
+  if (ttl !== undefined && ttlMs === null) {
+    throw new CliError("bad-option", `--ttl: ${JSON.stringify(ttl)} is not a duration such as 12h or 90d`);
+  }
   const scopes = ApiKeyCreate.shape.scopes.safeParse(scope);
   if (!scopes.success) throw new CliError("bad-option", `--scope: ${scopes.error.issues[0]?.message ?? "not a scope"}`);
-  const key = await rest.createApiKey({ name, scopes: scopes.data, expires_at: ttlMs === null ? null : new Date(now + ttlMs).toISOString() });
-  return { json: key, text: [key.key, "", `Good until ${key.expires_at ?? "it is revoked"}, and shown only now. Send it as X-API-Key.`].join("\n") };
+  const key = await rest.createApiKey({
+    name, scopes: scopes.data, expires_at: ttlMs === null ? null : new Date(now + ttlMs).toISOString(),
+  });
+  return {
+    json: key, text: [key.key, "", `Good until ${key.expires_at ?? "it is revoked"}, and shown only now. Send it as X-API-Key.`].join("\n"),
+  };
 }

@@ -12,8 +12,9 @@ export async function listProbes({ rest }: Connection): Promise<Answer> {
     table: {
       heading: ["NAME", "STATE", "SITE", "HOSTS", "QUEUE", "LAST HEARD", "CERTIFICATE UNTIL", "VERSION", "ID"],
       rows: probes.map((probe) => [
-        probe.name, probe.state, siteNames.get(probe.site_id) ?? probe.site_id, String(probe.health?.hosts.online ?? "-"), String(probe.health?.queue.events ?? "-"),
-        probe.last_heard_at ?? "never", probe.certificate_expires_at.slice(0, 10), probe.version || "-", probe.id,
+        probe.name, probe.state, siteNames.get(probe.site_id) ?? probe.site_id, String(probe.health?.hosts.online ?? "-"),
+        String(probe.health?.queue.events ?? "-"), probe.last_heard_at ?? "never", probe.certificate_expires_at.slice(0, 10),
+        probe.version || "-", probe.id,
       ]),
     },
   };

@@ -32,7 +32,8 @@ export function createScanView(screen: { readonly write: (text: string) => void;
 export function describeProgress(scan: Scan, hosts: readonly ScanHost[]): string {
   const cells = Math.round(scan.progress * BAR_CELLS);
   const percent = `${Math.round(scan.progress * 100)} %`.padStart(5);
-  const bar = `[${"#".repeat(cells)}${".".repeat(BAR_CELLS - cells)}] ${percent}  ${scan.target}  ${scan.hosts_up} hosts, ${scan.ports_open} open ports`;
+  const bar = `[${"#".repeat(cells)}${".".repeat(BAR_CELLS - cells)}] ${percent}  ${scan.target}  ${scan.hosts_up} hosts, `
+    + `${scan.ports_open} open ports`;
   const head = [bar, ...describeRemarks(scan)].join("\n");
   if (hosts.length === 0) return head;
   const { heading, rows } = hostsTable(hosts.toSorted((a, b) => b.seen_at.localeCompare(a.seen_at)));
@@ -45,7 +46,9 @@ export function describeRemarks({ remarks }: Pick<Scan, "remarks">): readonly st
 }
 
 /** Hosts with their open ports and, where some were asked, how many others there are. */
-export function hostsTable(hosts: readonly ScanHost[]): { readonly heading: readonly string[]; readonly rows: readonly (readonly string[])[] } {
+export function hostsTable(hosts: readonly ScanHost[]): {
+  readonly heading: readonly string[]; readonly rows: readonly (readonly string[])[];
+} {
   if (hosts.every(({ port_counts }) => port_counts === null)) return { heading: HEADING, rows: hosts.map(hostRow) };
   return { heading: [...HEADING, "OTHER PORTS"], rows: hosts.map((host) => [...hostRow(host), otherPorts(host)]) };
 }
@@ -53,7 +56,8 @@ export function hostsTable(hosts: readonly ScanHost[]): { readonly heading: read
 const HEADING = ["IP", "MAC", "HOSTNAME", "OPEN PORTS"] as const;
 
 function otherPorts({ port_counts: counts }: ScanHost): string {
-  const states = (["closed", "filtered", "open|filtered"] as const).map((state) => [(counts?.tcp[state] ?? 0) + (counts?.udp[state] ?? 0), state] as const);
+  const states = (["closed", "filtered", "open|filtered"] as const)
+    .map((state) => [(counts?.tcp[state] ?? 0) + (counts?.udp[state] ?? 0), state] as const);
   return states.filter(([count]) => count > 0).map(([count, state]) => `${count} ${state}`).join(", ") || "-";
 }
 
@@ -61,6 +65,7 @@ function hostRow(host: ScanHost): readonly string[] {
   const open = host.ports.filter(({ state }) => state === "open");
   return [
     host.ip, host.mac || "-", host.hostname || "-",
-    open.map(({ port, protocol, service }) => `${port}${protocol === "udp" ? "/udp" : ""}${service === "" ? "" : ` ${service}`}`).join(", ") || "-",
+    open.map(({ port, protocol, service }) => `${port}${protocol === "udp" ? "/udp" : ""}${service === "" ? "" : ` ${service}`}`).join(", ")
+      || "-",
   ];
 }

@@ -1,6 +1,6 @@
 import type { RestClient } from "@lanthorn/client";
 import type { Scan } from "@lanthorn/contract";
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, pause } from "@lanthorn/runtime";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
@@ -40,7 +40,8 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   return {
     json: { ...ended, hosts },
     table: hostsTable(hosts),
-    notes: [...describeRemarks(ended), `The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, ${ended.ports_open} open ports, ${describeDuration(ended)}.`],
+    notes: [...describeRemarks(ended), `The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, `
+      + `${ended.ports_open} open ports, ${describeDuration(ended)}.`],
   };
 }
 
@@ -53,8 +54,7 @@ async function watchScan(rest: RestClient, started: Scan, { clock, note, view, s
     if (view) view.draw(scan, (await rest.listScanResults(scan.id, { per_page: HOSTS_DRAWN })).data);
     else if (line !== said) note(`the scan of ${scan.target} ${line}`);
     said = line;
-    const waited = new Promise<null>((resolve) => void clock.after(LOOK_EVERY_MS, () => resolve(null)));
-    scan = await Promise.race([waited, cancelled]) ?? await rest.readScan(started.id);
+    scan = await Promise.race([pause(clock, LOOK_EVERY_MS), cancelled]) ?? await rest.readScan(started.id);
   }
   view?.clear();
   return scan;

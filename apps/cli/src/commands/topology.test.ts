@@ -17,9 +17,10 @@ const TOPOLOGY: Topology = {
     { ...NODE, id: "neighbor:1", kind: "neighbor", name: "sw\u001b[2J-1", ip: "10.0.0.2", capabilities: ["bridge"] },
   ],
   edges: [{
-    id: "1", kind: "probe", source: "probe:1", target: "neighbor:1", source_port: "lan0", target_port: "Gi1/0/2", target_port_names: [], protocols: ["lldp", "cdp"],
-    state: "up", native_vlan: 20, voice_vlan: 30, vlan_ids: [20, 40],
-    power: { role: "source", class: 4, requested_milliwatts: 25_500, allocated_milliwatts: 20_000 }, matched_by: null, confidence: null, first_seen: AT, last_seen: AT,
+    id: "1", kind: "probe", source: "probe:1", target: "neighbor:1", source_port: "lan0", target_port: "Gi1/0/2", target_port_names: [],
+    protocols: ["lldp", "cdp"], state: "up", native_vlan: 20, voice_vlan: 30, vlan_ids: [20, 40],
+    power: { role: "source", class: 4, requested_milliwatts: 25_500, allocated_milliwatts: 20_000 }, matched_by: null, confidence: null,
+    first_seen: AT, last_seen: AT,
   }],
   notes: [{ site_id: SITE, code: "access-port-only", message: "Only the switch at their own cable." }],
   truncated: false,

@@ -20,10 +20,13 @@ export async function showTopology(connection: Connection, { site, gone = false 
       heading: ["STATE", "KIND", "FROM", "PORT", "NEIGHBOR", "ITS PORT", "TYPE", "ADDRESS", "VLANS", "POWER", "BY", "LAST SEEN"],
       rows: topology.edges.map((edge) => [
         edge.state, edge.kind, names.get(edge.source) ?? "-", edge.source_port, names.get(edge.target) ?? "-", edge.target_port,
-        typeOf(kinds.get(edge.target)), kinds.get(edge.target)?.ip || "-", vlansOf(edge), powerOf(edge), edge.protocols.join(","), edge.last_seen,
+        typeOf(kinds.get(edge.target)), kinds.get(edge.target)?.ip || "-", vlansOf(edge), powerOf(edge), edge.protocols.join(","),
+        edge.last_seen,
       ]),
     },
-    notes: [...new Set(topology.notes.map(({ message }) => message)), ...(topology.truncated ? ["There is more: name a site with --site."] : [])],
+    notes: [
+      ...new Set(topology.notes.map(({ message }) => message)), ...(topology.truncated ? ["There is more: name a site with --site."] : []),
+    ],
   };
 }
 

@@ -6,15 +6,19 @@ import { createScanView, describeProgress } from "./scan-view.ts";
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-11-20T08:15:30.250Z";
 const scan: Scan = {
-  id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "running", progress: 0.5, requested_by: "admin",
-  created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 2, ports_open: 2, error: null, remarks: [],
+  id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "running", progress: 0.5,
+  requested_by: "admin", created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 2, ports_open: 2, error: null,
+  remarks: [],
 };
 const port = { port: 22, protocol: "tcp", state: "open", service: "ssh", version: "OpenSSH 9.2", banner: "" } as const;
 const host = (ip: string, seen_at: string, ports: ScanHost["ports"]): ScanHost =>
   ({ ip, mac: "", device_id: null, hostname: "", seen_at, port_counts: null, ports });
 
 test("a scan under way is a bar, and a table of who answered, the latest first", () => {
-  const hosts = [host("10.0.0.1", AT, [port, { ...port, port: 23, state: "closed" }]), host("10.0.0.2", "2026-11-20T08:15:31.000Z", [{ ...port, port: 53, protocol: "udp", service: "" }])];
+  const hosts = [
+    host("10.0.0.1", AT, [port, { ...port, port: 23, state: "closed" }]),
+    host("10.0.0.2", "2026-11-20T08:15:31.000Z", [{ ...port, port: 53, protocol: "udp", service: "" }]),
+  ];
   expect(describeProgress(scan, hosts).split("\n")).toEqual([
     `[${"#".repeat(15)}${".".repeat(15)}]  50 %  10.0.0.0/24  2 hosts, 2 open ports`,
     "IP        MAC  HOSTNAME  OPEN PORTS",
@@ -24,9 +28,13 @@ test("a scan under way is a bar, and a table of who answered, the latest first",
 });
 
 test("what answers for hosts that are not there is said under the bar, and of other ports how many there are", () => {
-  const counts = { tcp: { open: 1, closed: 97, filtered: 2, "open|filtered": 0 }, udp: { open: 0, closed: 0, filtered: 0, "open|filtered": 20 } };
+  const counts = {
+    tcp: { open: 1, closed: 97, filtered: 2, "open|filtered": 0 }, udp: { open: 0, closed: 0, filtered: 0, "open|filtered": 20 },
+  };
   const remarks = [{ code: "tarpit", message: "10.0.0.9 answers on every port", ip: "10.0.0.9", mac: "", addresses: 1 }] as const;
-  const lines = describeProgress({ ...scan, remarks: [...remarks] }, [{ ...host("10.0.0.1", AT, [port]), port_counts: counts }]).split("\n");
+  const lines = describeProgress({ ...scan, remarks: [...remarks] }, [
+    { ...host("10.0.0.1", AT, [port]), port_counts: counts },
+  ]).split("\n");
   expect(lines.slice(1)).toEqual([
     "! 10.0.0.9 answers on every port",
     "IP        MAC  HOSTNAME  OPEN PORTS  OTHER PORTS",
@@ -41,19 +49,24 @@ test("it is drawn over itself, never higher than the screen, and taken away at t
   view.draw(scan, Array.from({ length: 9 }, (_, last) => host(`10.0.0.${last}`, AT, [])));
   view.clear();
   expect(written.map((text) => text.split("\n").length)).toEqual([2, 3, 1]);
-  expect([written[0]?.startsWith("\r\u001B[J"), written[1]?.startsWith("\u001B[1A\r\u001B[J"), written[2]]).toEqual([true, true, "\u001B[2A\r\u001B[J"]);
+  expect([written[0]?.startsWith("\r\u001B[J"), written[1]?.startsWith("\u001B[1A\r\u001B[J"), written[2]]).toEqual([
+    true, true, "\u001B[2A\r\u001B[J",
+  ]);
 });
 
 test("a device is shown with what there is of it, and nothing that moves the cursor", () => {
   const device: DeviceProfile = {
-    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown", is_online: true,
-    presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [], ports: [{ ...port, last_scanned: AT }], services: [],
-    cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence: {}, locked_fields: [], merges: [],
-    verdicts: { os: { value: "Linux", confidence: 0.84, sources: ["ssh", "tcp"] }, model: { value: "DS920+", confidence: 0.9, sources: ["ssdp"] } },
+    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown",
+    is_online: true, presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [],
+    ports: [{ ...port, last_scanned: AT }], services: [], cves: [], neighbors: [],
+    history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence: {}, locked_fields: [], merges: [],
+    verdicts: {
+      os: { value: "Linux", confidence: 0.84, sources: ["ssh", "tcp"] }, model: { value: "DS920+", confidence: 0.9, sources: ["ssdp"] },
+    },
   };
   expect(describeDevice(device).split("\n")).toEqual([
-    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+", "type       unknown", "system     Linux",
-    `first seen ${AT}`, `last seen  ${AT}`, `id         ${ID}`, "",
+    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+",
+    "type       unknown", "system     Linux", `first seen ${AT}`, `last seen  ${AT}`, `id         ${ID}`, "",
     "verdicts", "FIELD  VALUE   SURE  BY", "os     Linux   84 %  ssh, tcp", "model  DS920+  90 %  ssdp", "",
     "ports", "PORT    STATE  SERVICE  VERSION", "22/tcp  open   ssh      OpenSSH 9.2", "",
     "changes", "AT                        FIELD     FROM  TO   BY", `${AT}  hostname  -     nas  mdns`,

@@ -37,7 +37,9 @@ export async function watch({ session }: Connection, options: WatchOptions, deps
     clock: deps.clock,
     backoff: createBackoff({ firstMs: 1000, longestMs: 30_000, random: deps.random }),
     onFrame: (frame) => deps.print(options.json ? JSON.stringify(frame) : formatFrame(frame)),
-    onState: (state) => deps.note(state === "connected" ? `watching ${session.url}; end with Ctrl-C` : "the connection is lost; trying again"),
+    onState: (state) => deps.note(
+      state === "connected" ? `watching ${session.url}; end with Ctrl-C` : "the connection is lost; trying again",
+    ),
     onClosed: (reason) => end(`the stream has ended: ${reason}`),
   });
   await Promise.race([ended, deps.stopped]);
@@ -66,7 +68,9 @@ const TELLING_FIELDS: Readonly<Partial<Record<StreamFrame["event"], readonly str
 
 /** One frame as a line to read: local time, event, and what says most of it. */
 export function formatFrame(frame: StreamFrame): string {
-  const values = (TELLING_FIELDS[frame.event] ?? []).map((field) => frame.data[field]).filter((value) => value !== undefined && value !== null && value !== "");
+  const values = (TELLING_FIELDS[frame.event] ?? []).map((field) => frame.data[field])
+    .filter((value) => value !== undefined && value !== null && value !== "");
   const time = new Date(frame.timestamp).toLocaleTimeString("en-GB");
-  return `${time}  ${frame.event.padEnd(19)}  ${values.map((value) => printable(typeof value === "string" ? value : JSON.stringify(value))).join("  ")}`;
+  return `${time}  ${frame.event.padEnd(19)}  `
+    + `${values.map((value) => printable(typeof value === "string" ? value : JSON.stringify(value))).join("  ")}`;
 }

@@ -22,7 +22,8 @@ export interface ProbeMessage extends ProbeAddress {
 
 /** Why a payload was not taken; counted for each probe and shown in its record. */
 export type RefusalReason =
-  | "not-a-batch" | "too-large" | "gap" | "unreadable-event" | "wrong-topic" | "wrong-client-id" | "not-a-status" | "not-a-health" | "not-a-reply";
+  | "not-a-batch" | "too-large" | "gap" | "unreadable-event" | "wrong-topic" | "wrong-client-id" | "not-a-status" | "not-a-health"
+  | "not-a-reply";
 
 /** Where the broker brings what it gets. */
 export interface ProbeReceiver {

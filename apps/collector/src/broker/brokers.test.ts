@@ -58,7 +58,9 @@ describe.each(await brokerKinds())("with $name as the broker", ({ open }) => {
       "#", "lanthorn/#", `lanthorn/v1/${probe.tenantId}/+/acks`, probeTopic(other.tenantId, other.probeId, "acks"),
       "$share/tested/lanthorn/v1/+/+/acks", probeTopic(probe.tenantId, probe.probeId, "events"),
     ]) await client.subscribeAsync(topic, { qos: 1 }).catch(() => {});
-    await client.subscribeAsync([probeTopic(probe.tenantId, probe.probeId, "acks"), probeTopic(probe.tenantId, probe.probeId, "config")], { qos: 1 });
+    await client.subscribeAsync(
+      [probeTopic(probe.tenantId, probe.probeId, "acks"), probeTopic(probe.tenantId, probe.probeId, "config")], { qos: 1 },
+    );
     await client.publishAsync(probeTopic(probe.tenantId, probe.probeId, "events"), "own", { qos: 1 });
     await bench.broker.publish(other, "acks", "not yours", { retain: false });
     await bench.broker.publish(probe, "config", "yours", { retain: false });
@@ -79,7 +81,9 @@ describe.each(await brokerKinds())("with $name as the broker", ({ open }) => {
 
   test("a probe whose connection breaks leaves its last will", async () => {
     const probe = await bench.enroll();
-    const will = { topic: probeTopic(probe.tenantId, probe.probeId, "status"), payload: Buffer.from("lost"), qos: 1, retain: true } as const;
+    const will = {
+      topic: probeTopic(probe.tenantId, probe.probeId, "status"), payload: Buffer.from("lost"), qos: 1, retain: true,
+    } as const;
     const client = await connect(probe, { will });
     client.stream.destroy();
     await expect.poll(() => bench.messages.map(({ channel, payload }) => [channel, payload.toString()])).toEqual([["status", "lost"]]);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { PROBE_CHANNELS, type ProbeChannel, probeTopic } from "@lanthorn/contract";
-import { createFakeClock, createId, systemClock } from "@lanthorn/runtime";
+import { createFakeClock, createId, seededRandom, systemClock } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openAuthority } from "../certificates/authority.ts";
@@ -190,11 +190,7 @@ describe("what a probe cannot do", () => {
   });
 
   test("stop the broker with 5,000 seeded connections' worth of nonsense", { timeout: 60_000 }, async () => {
-    let state = 42;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom(42);
     const { identity, probeId } = await bench.enroll();
     const hello = Buffer.concat([
       Buffer.from([0x10, 12 + probeId.length, 0, 4]), Buffer.from("MQTT"), Buffer.from([4, 2, 0, 30, 0, probeId.length]),

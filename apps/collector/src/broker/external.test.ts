@@ -37,9 +37,13 @@ describe.runIf(mosquitto !== null)("with mosquitto", () => {
 
   test("collectors share what probes send, and each hears every status", async () => {
     const taken: Record<string, string[]> = { "lanthorn-collector": [], "lanthorn-collector-2": [], "lanthorn-collector-3": [] };
-    for (const [name, list] of Object.entries(taken)) await collector(name, ({ channel, payload }) => list.push(`${channel} ${payload.toString()}`));
+    for (const [name, list] of Object.entries(taken)) {
+      await collector(name, ({ channel, payload }) => list.push(`${channel} ${payload.toString()}`));
+    }
     const { tenantId, probeId, client } = await probe();
-    for (let index = 0; index < 30; index += 1) await client.publishAsync(probeTopic(tenantId, probeId, "events"), String(index), { qos: 1 });
+    for (let index = 0; index < 30; index += 1) {
+      await client.publishAsync(probeTopic(tenantId, probeId, "events"), String(index), { qos: 1 });
+    }
     await client.publishAsync(probeTopic(tenantId, probeId, "status"), "here", { qos: 1, retain: true });
     await expect.poll(() => Object.values(taken).flat().length).toBe(33);
     for (const list of Object.values(taken)) {
@@ -63,7 +67,9 @@ describe.runIf(mosquitto !== null)("with mosquitto", () => {
     const dying = await bench.collector("lanthorn-collector-2");
     await dying.close();
     const { tenantId, probeId, client } = await probe();
-    for (let index = 0; index < 20; index += 1) await client.publishAsync(probeTopic(tenantId, probeId, "events"), String(index), { qos: 1 });
+    for (let index = 0; index < 20; index += 1) {
+      await client.publishAsync(probeTopic(tenantId, probeId, "events"), String(index), { qos: 1 });
+    }
     await expect.poll(() => taken).toEqual(Array.from({ length: 20 }, (_, index) => String(index)));
   });
 

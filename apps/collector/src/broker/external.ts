@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { COLLECTOR_LOST_TOPIC, PAYLOAD_MAX_BYTES, parseProbeTopic, parseStreamTopic, PROBE_CHANNELS, probeTopic, streamTopic, TOPIC_PREFIX } from "@lanthorn/contract";
+import {
+  COLLECTOR_LOST_TOPIC, PAYLOAD_MAX_BYTES, parseProbeTopic, parseStreamTopic, PROBE_CHANNELS, probeTopic, streamTopic, TOPIC_PREFIX,
+} from "@lanthorn/contract";
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
 import { connect, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Broker, Peers, ProbeReceiver, UpChannel } from "./broker.ts";

@@ -1,3 +1,4 @@
+import { seededRandom } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createGate } from "./gate.ts";
 
@@ -95,11 +96,7 @@ describe("the gate", () => {
   });
 
   test("20,000 seeded mutations never throw, and forward no more than came", () => {
-    let state = 7;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom(7);
     const seed = Buffer.concat([
       PING, publish("mine", Buffer.alloc(40), 1), publish("theirs", Buffer.alloc(40), 2), publish("mine", Buffer.alloc(2000), 0), PING,
     ]);

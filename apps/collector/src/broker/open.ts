@@ -20,7 +20,9 @@ export async function openBroker(
 ): Promise<{ readonly broker: Broker; readonly mqttUrl: (host: string) => string }> {
   const { authority, certificate, admit, clock, log } = deps;
   if (mqtt.url === undefined) {
-    const broker = createEmbeddedBroker({ host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log });
+    const broker = createEmbeddedBroker({
+      host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log,
+    });
     return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
   }
   const ca = mqtt.ca_file === undefined ? authority.certificate : readPem(mqtt.ca_file);

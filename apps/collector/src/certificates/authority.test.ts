@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, X509Certificate } from "
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFakeClock, createId, systemClock } from "@lanthorn/runtime";
+import { createFakeClock, createId, seededRandom, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openAuthority } from "./authority.ts";
 import { createRequest } from "./testing/request.ts";
@@ -98,11 +98,7 @@ describe("a probe's certificate", () => {
     }
     const { key, request } = await createRequest();
     const der = Buffer.from(new x509.Pkcs10CertificateRequest(request).rawData);
-    let state = 20_261_120;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom(20_261_120);
     for (let round = 0; round < 2000; round += 1) {
       const damaged = Buffer.from(der.subarray(0, random(4) === 0 ? random(der.length) : der.length));
       for (let bytes = 1 + random(3); bytes > 0 && damaged.length > 0; bytes -= 1) damaged[random(damaged.length)] = random(256);

@@ -64,7 +64,9 @@ export async function openAuthority(
   } catch (cause) {
     if (cause instanceof CollectorError) throw cause;
     const place = deps.secrets ? "the database" : deps.dataDir;
-    throw new CollectorError("certificate-unusable", `cannot use the certificate authority in ${place}: restore it from a backup`, { cause });
+    throw new CollectorError(
+      "certificate-unusable", `cannot use the certificate authority in ${place}: restore it from a backup`, { cause },
+    );
   }
 }
 

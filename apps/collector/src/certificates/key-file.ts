@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, existsSync, fchownSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync, existsSync, fchownSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 
 /** @returns The file's text, or null when there is no such file. Any other failure is thrown as it is. */

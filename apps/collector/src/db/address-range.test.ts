@@ -6,7 +6,9 @@ import { addressOf, covers, enclosing, keyOf, numberOf, parseNetwork } from "./a
 
 const bytes = constantFrom(4, 16).chain((length) => array(integer({ min: 0, max: 255 }), { minLength: length, maxLength: length }));
 /** An address and a length of its family, as people write them: bits behind the prefix are there. */
-const network = bytes.chain((address) => integer({ min: 0, max: address.length * 8 }).map((length) => `${ipaddr.fromByteArray(address).toString()}/${length}`));
+const network = bytes.chain(
+  (address) => integer({ min: 0, max: address.length * 8 }).map((length) => `${ipaddr.fromByteArray(address).toString()}/${length}`),
+);
 const settings = { seed: 11, numRuns: 500 } as const;
 const parse = (text: string) => {
   const range = parseNetwork(text);
@@ -31,7 +33,9 @@ test("the networks around one are all that hold it, from itself to the whole", (
     expect(ways[0]).toBe(range.network);
     expect(ways.at(-1)).toMatch(/^(0\.0\.0\.0|::)\/0$/);
     expect(new Set(ways).size).toBe(ways.length);
-    for (const [shorter, way] of ways.entries()) expect([covers(parse(way), range), parse(way).hostBits]).toEqual([true, range.hostBits + shorter]);
+    for (const [shorter, way] of ways.entries()) {
+      expect([covers(parse(way), range), parse(way).hostBits]).toEqual([true, range.hostBits + shorter]);
+    }
   }), settings);
 });
 
@@ -55,7 +59,11 @@ test("a key, its number and its address are one", () => {
 });
 
 test("what is no network is none, and nothing throws", () => {
-  for (const text of ["", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "host/8", "10.0.0/8", "010.0.0.0/8", "10.0.0.0/-1", "::ffff:10.0.0.0/95"]) expect(parseNetwork(text)).toBeNull();
+  for (const text of [
+    "", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "host/8", "10.0.0/8", "010.0.0.0/8", "10.0.0.0/-1", "::ffff:10.0.0.0/95",
+  ]) {
+    expect(parseNetwork(text)).toBeNull();
+  }
   assert(property(string(), (text) => {
     const range = parseNetwork(text);
     return range === null || parseNetwork(range.network) !== null;

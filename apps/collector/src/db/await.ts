@@ -1,4 +1,4 @@
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, pause } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
 import type { DatabaseLocation } from "./location.ts";
 import { type Database, openDatabase } from "./open.ts";
@@ -20,9 +20,7 @@ export async function awaitDatabase(
     } catch (error) {
       if (!(error instanceof CollectorError) || error.code !== "database-unreachable" || clock.monotonic() >= end) throw error;
       log.warn({ reason: describeError(error) }, "waiting for the database");
-      await new Promise<void>((resolve) => {
-        clock.after(TRY_EVERY_MS, resolve);
-      });
+      await pause(clock, TRY_EVERY_MS);
     }
   }
 }

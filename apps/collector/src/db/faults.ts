@@ -1,7 +1,10 @@
 /** What SQLite says of the data in hand and not of itself. @see https://www.sqlite.org/rescode.html */
 const SQLITE_DATA_FAULTS = ["SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG", "SQLITE_RANGE"];
 
-/** PostgreSQL's classes for the same: data exceptions, integrity, what was raised on purpose, limits. @see https://www.postgresql.org/docs/15/errcodes-appendix.html */
+/**
+ * PostgreSQL's classes for the same: data exceptions, integrity, what was raised on purpose, limits.
+ * @see https://www.postgresql.org/docs/15/errcodes-appendix.html
+ */
 const POSTGRES_DATA_FAULTS = ["22", "23", "P0", "54"];
 
 /** Whether the database could not do its work, whatever the work was: full, locked, away, broken. */
@@ -19,7 +22,8 @@ const AWAY = ["08", "57P01", "57P02", "57P03", "53300"];
 /** Whether the database cannot be spoken with now, and may be in a moment. */
 export function isAway(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
-  return code === "database-unreachable" || (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && AWAY.some((fault) => code.startsWith(fault)));
+  return code === "database-unreachable"
+    || (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && AWAY.some((fault) => code.startsWith(fault)));
 }
 
 /** SQLite on a full disk, also where its shared memory cannot grow; PostgreSQL's `disk_full`. */

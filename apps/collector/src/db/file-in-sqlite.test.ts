@@ -27,7 +27,9 @@ describe("a database file", () => {
 
   test("that is none stops the start, naming the file", async () => {
     writeFileSync(file, "something else".repeat(1000));
-    await expect(openDatabase({ file })).rejects.toMatchObject({ code: "database-unreadable", message: expect.stringContaining(file) as string });
+    await expect(openDatabase({ file })).rejects.toMatchObject({
+      code: "database-unreadable", message: expect.stringContaining(file) as string,
+    });
     await expect(openDatabase({ file: join(directory, "no", "such") })).rejects.toMatchObject({ code: "database-unreadable" });
   });
 
@@ -35,7 +37,8 @@ describe("a database file", () => {
     const { db, close } = await openDatabase({ file });
     const { rows: [pages] } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
     await sql`pragma max_page_count = ${sql.lit(pages?.page_count ?? 0)}`.execute(db);
-    const add = (id: string, name: string) => db.transaction().execute((trx) => trx.insertInto("tenants").values({ id, name, created_at: AT }).execute());
+    const add = (id: string, name: string) =>
+      db.transaction().execute((trx) => trx.insertInto("tenants").values({ id, name, created_at: AT }).execute());
     const refused = await add("full", "x".repeat(1_000_000)).catch((error: unknown) => error);
     expect([(refused as { readonly code?: unknown }).code, isFull(refused)]).toEqual(["SQLITE_FULL", true]);
     await sql`pragma max_page_count = 1000000`.execute(db);
@@ -48,7 +51,8 @@ describe("a database file", () => {
     const { db, close } = await openDatabase({ file });
     await db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
     const add = () => db.transaction().execute(async (trx) => {
-      const { last_event_seq: seq } = await trx.selectFrom("tenants").select("last_event_seq").where("id", "=", "t").executeTakeFirstOrThrow();
+      const { last_event_seq: seq } = await trx.selectFrom("tenants").select("last_event_seq").where("id", "=", "t")
+        .executeTakeFirstOrThrow();
       await new Promise((resolve) => setImmediate(resolve));
       await trx.updateTable("tenants").set({ last_event_seq: seq + 1 }).where("id", "=", "t").execute();
     });

@@ -13,7 +13,9 @@ type Migrations = Readonly<Record<string, Migration>>;
  */
 export async function migrate(db: Kysely<Schema>, migrations: Migrations, place: string): Promise<void> {
   if (await isUpToDate(db, migrations)) return;
-  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(isPostgres(db) ? inByteOrder(migrations) : { ...migrations }) } });
+  const migrator = new Migrator({
+    db, provider: { getMigrations: () => Promise.resolve(isPostgres(db) ? inByteOrder(migrations) : { ...migrations }) },
+  });
   const known = Object.keys(migrations);
   const applied = (await migrator.getMigrations().catch((cause: unknown) => {
     throw new CollectorError("database-unreadable", `cannot read the database ${place}`, { cause });
@@ -22,7 +24,9 @@ export async function migrate(db: Kysely<Schema>, migrations: Migrations, place:
   if (error === undefined) return;
   const failed = results?.find((result) => result.status === "Error")?.migrationName;
   if (failed === undefined && applied.length >= known.length) {
-    throw new CollectorError("database-newer", `${place} was written by a newer version: install that one, or restore a backup`, { cause: error });
+    throw new CollectorError(
+      "database-newer", `${place} was written by a newer version: install that one, or restore a backup`, { cause: error },
+    );
   }
   throw new CollectorError("database-unreadable", `cannot bring ${place} up to date${failed ? ` (${failed})` : ""}`, { cause: error });
 }

@@ -33,7 +33,9 @@ const numbered: Readonly<Record<string, Migration>> = {
   "9999-numbered": {
     async up(db) {
       await db.schema.createTable("numbered")
-        .addColumn("id", "integer", (c) => (isPostgres(db) ? c.generatedByDefaultAsIdentity().primaryKey() : c.autoIncrement().primaryKey()))
+        .addColumn(
+          "id", "integer", (c) => (isPostgres(db) ? c.generatedByDefaultAsIdentity().primaryKey() : c.autoIncrement().primaryKey()),
+        )
         .addColumn("bytes", isPostgres(db) ? "bytea" : "blob").execute();
     },
   },
@@ -44,14 +46,20 @@ const TEXTS = ["", "a", "É中😀", "'; drop table devices; --", "line\nline", 
 /** Two tenants, a site each, devices and what hangs on them, in a file. */
 async function fill({ db }: Pick<Database, "db">, devices: number): Promise<void> {
   for (const tenant of ["t1", "t2"]) {
-    await db.insertInto("tenants").values({ id: tenant, name: tenant, created_at: AT, last_event_seq: 2 ** 40, event_bytes: Number.MAX_SAFE_INTEGER }).execute();
-    await db.insertInto("sites").values({ id: `${tenant}-site`, tenant_id: tenant, name: "site", probe_configuration: "{}", created_at: AT }).execute();
+    await db.insertInto("tenants").values({
+      id: tenant, name: tenant, created_at: AT, last_event_seq: 2 ** 40, event_bytes: Number.MAX_SAFE_INTEGER,
+    }).execute();
+    await db.insertInto("sites").values({
+      id: `${tenant}-site`, tenant_id: tenant, name: "site", probe_configuration: "{}", created_at: AT,
+    }).execute();
   }
   const ids = Array.from({ length: devices }, (_, index) => `d${index}`);
   await db.transaction().execute(async (trx) => {
     await insertMany(trx, "devices", ids.map((id, index) => ({
-      id, tenant_id: "t1", site_id: "t1-site", ip: `192.0.2.${index % 250}`, ip_key: "", mac: "", hostname: TEXTS[index % TEXTS.length] as string, vendor: "", os_guess: "",
-      device_type: "", is_online: index % 2, presence_state: "online", first_seen: AT, last_seen: AT, open_ports: "[]", tags: '["a"]', locked_fields: "[]",
+      id, tenant_id: "t1", site_id: "t1-site", ip: `192.0.2.${index % 250}`, ip_key: "", mac: "",
+      hostname: TEXTS[index % TEXTS.length] as string, vendor: "", os_guess: "",
+      device_type: "", is_online: index % 2, presence_state: "online", first_seen: AT, last_seen: AT, open_ports: "[]", tags: '["a"]',
+      locked_fields: "[]",
     })));
     await insertMany(trx, "evidence", ids.map((id, index) => ({
       device_id: id, tenant_id: "t1", field: "hostname", value: `${index}`, source: "dhcp", confidence: index / 7, seen_at: AT,
@@ -75,22 +83,31 @@ describe("a deployment that is moved to PostgreSQL", () => {
     await fill(source, 3210);
     const devices = await source.reads.selectFrom("devices").selectAll().orderBy("id").execute();
     const counts = await source.reads.selectFrom("device_counts").selectAll().orderBy("is_online").execute();
-    const names = (await source.reads.introspection.getTables()).map(({ name }) => name).filter((name) => !name.startsWith("kysely")).toSorted();
+    const names = (await source.reads.introspection.getTables()).map(({ name }) => name).filter((name) => !name.startsWith("kysely"))
+      .toSorted();
     await source.close();
     const before = readFileSync(file);
     const told: MovedTable[] = [];
     const tables = await move({ moved: (table) => void told.push(table) });
     expect(told).toEqual(tables);
     expect(tables.map(({ table }) => table).toSorted()).toEqual(names);
-    expect(tables.find(({ table }) => table === "devices")).toEqual({ table: "devices", rows: 3210, checksum: expect.stringMatching(/^[0-9a-f]{32}$/) as string, replaced: 357 });
+    expect(tables.find(({ table }) => table === "devices")).toEqual({
+      table: "devices", rows: 3210, checksum: expect.stringMatching(/^[0-9a-f]{32}$/) as string, replaced: 357,
+    });
     const indexOf = (name: string) => tables.findIndex(({ table }) => table === name);
-    expect(indexOf("tenants") < indexOf("sites") && indexOf("sites") < indexOf("devices") && indexOf("devices") < indexOf("evidence")).toBe(true);
+    expect(
+      indexOf("tenants") < indexOf("sites") && indexOf("sites") < indexOf("devices") && indexOf("devices") < indexOf("evidence"),
+    ).toBe(true);
     await inTarget(async ({ db, reads }) => {
       const arrived = await reads.selectFrom("devices").selectAll().orderBy("id").execute();
       expect(arrived).toEqual(devices.map((device) => ({ ...device, hostname: device.hostname.replaceAll("\0", "\u{FFFD}") })));
       expect(await reads.selectFrom("device_counts").selectAll().orderBy("is_online").execute()).toEqual(counts);
-      expect(await reads.selectFrom("tenants").select(["last_event_seq", "event_bytes"]).execute()).toEqual([1, 2].map(() => ({ last_event_seq: 2 ** 40, event_bytes: Number.MAX_SAFE_INTEGER })));
-      expect((await reads.selectFrom("evidence").select("confidence").where("device_id", "=", "d1").executeTakeFirstOrThrow()).confidence).toBe(1 / 7);
+      expect(await reads.selectFrom("tenants").select(["last_event_seq", "event_bytes"]).execute()).toEqual(
+        [1, 2].map(() => ({ last_event_seq: 2 ** 40, event_bytes: Number.MAX_SAFE_INTEGER })),
+      );
+      expect(
+        (await reads.selectFrom("evidence").select("confidence").where("device_id", "=", "d1").executeTakeFirstOrThrow()).confidence,
+      ).toBe(1 / 7);
       // Triggers work again.
       await db.deleteFrom("devices").where("id", "=", "d0").execute();
       expect((await reads.selectFrom("device_counts").select("devices").where("is_online", "=", 0).executeTakeFirst())?.devices).toBe(1604);
@@ -116,11 +133,17 @@ describe("a deployment that is moved to PostgreSQL", () => {
     await fill(source, 1);
     await expect(move()).rejects.toMatchObject({ code: "move-refused", message: expect.stringContaining("stop the collector") as string });
     await source.close();
-    await expect(move({ migrations: numbered })).rejects.toMatchObject({ code: "move-refused", message: expect.stringContaining("older version") as string });
+    await expect(move({ migrations: numbered })).rejects.toMatchObject({
+      code: "move-refused", message: expect.stringContaining("older version") as string,
+    });
     const { "0001-first": first } = MIGRATIONS;
-    await expect(move({ migrations: { "0001-first": first as Migration } })).rejects.toMatchObject({ code: "move-refused", message: expect.stringContaining("newer version") as string });
+    await expect(move({ migrations: { "0001-first": first as Migration } })).rejects.toMatchObject({
+      code: "move-refused", message: expect.stringContaining("newer version") as string,
+    });
     new Sqlite(join(directory, "other.db")).exec("create table x (y)").close();
-    await expect(moveDatabase({ file: join(directory, "other.db") }, to)).rejects.toMatchObject({ code: "move-refused", message: expect.stringContaining("no collector's database") as string });
+    await expect(moveDatabase({ file: join(directory, "other.db") }, to)).rejects.toMatchObject({
+      code: "move-refused", message: expect.stringContaining("no collector's database") as string,
+    });
     await move();
     await expect(move()).rejects.toMatchObject({ code: "move-refused", message: expect.stringContaining("is not empty") as string });
   });
@@ -157,12 +180,17 @@ describe("a deployment that is moved to PostgreSQL", () => {
     await source.close();
     const url = to.url.replace("lanthorn@", "lanthorn:hunter2@");
     const run = (...args: readonly string[]) => promisify(execFile)(
-      process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, "migrate", ...args], { env: { PATH: process.env["PATH"] } },
+      process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, "migrate", ...args],
+      { env: { PATH: process.env["PATH"] } },
     );
     const { stdout } = await run("--from", `sqlite:${file}`, "--to", url);
     expect(stdout).toMatch(/^devices {2}3 rows {2}[0-9a-f]{32}$/m);
     expect(stdout).not.toContain("hunter2");
-    await expect(run("--from", `sqlite:${file}`, "--to", url)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/is not empty(?!.*hunter2)/s) as string });
-    await expect(run("--from", url, "--to", url)).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/--from: sqlite:(?!.*hunter2)/s) as string });
+    await expect(run("--from", `sqlite:${file}`, "--to", url)).rejects.toMatchObject({
+      code: 1, stderr: expect.stringMatching(/is not empty(?!.*hunter2)/s) as string,
+    });
+    await expect(run("--from", url, "--to", url)).rejects.toMatchObject({
+      code: 1, stderr: expect.stringMatching(/--from: sqlite:(?!.*hunter2)/s) as string,
+    });
   }, 60_000);
 });

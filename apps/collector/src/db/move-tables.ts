@@ -7,7 +7,8 @@ export interface SourceTable {
 
 /** The tables of a file, those first to which others refer; without what is SQLite's and the migrator's own. */
 export function listTables(source: Sqlite.Database): readonly SourceTable[] {
-  const names = source.prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name not like 'kysely\\_%' escape '\\' order by name")
+  const names = source.prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name "
+    + "not like 'kysely\\_%' escape '\\' order by name")
     .pluck().all() as string[];
   const parents = new Map(names.map((name) => [name, referredBy(source, name)]));
   const ordered: string[] = [];
@@ -17,7 +18,9 @@ export function listTables(source: Sqlite.Database): readonly SourceTable[] {
     ordered.push(name);
   };
   for (const name of names) visit(name, []);
-  return ordered.map((name) => ({ name, columns: source.prepare("select name from pragma_table_info(?) order by cid").pluck().all(name) as string[] }));
+  return ordered.map(
+    (name) => ({ name, columns: source.prepare("select name from pragma_table_info(?) order by cid").pluck().all(name) as string[] }),
+  );
 }
 
 function referredBy(source: Sqlite.Database, table: string): readonly string[] {

@@ -75,7 +75,9 @@ function openAlone(file: string): Sqlite.Database {
   } catch (cause) {
     source.close();
     const isBusy = (cause as { readonly code?: string }).code?.startsWith("SQLITE_BUSY");
-    throw refused(isBusy ? `${file} is in use: stop the collector, and whatever else has it open` : `cannot open the database ${file}`, cause);
+    throw refused(
+      isBusy ? `${file} is in use: stop the collector, and whatever else has it open` : `cannot open the database ${file}`, cause,
+    );
   }
 }
 
@@ -89,17 +91,23 @@ function checkVersion(source: Sqlite.Database, file: string, migrations: Readonl
   const known = Object.keys(migrations).toSorted();
   if (applied.length === known.length && applied.every((name, index) => name === known[index])) return;
   const isNewer = applied.some((name) => !known.includes(name));
-  throw refused(isNewer ? `${file} was written by a newer version: use that one` : `${file} is of an older version: start this version's collector on it once, and stop it again`);
+  throw refused(isNewer
+    ? `${file} was written by a newer version: use that one`
+    : `${file} is of an older version: start this version's collector on it once, and stop it again`);
 }
 
 /** Somebody else's tables are not to be mixed with ours. */
 async function refuseForeign(db: Kysely<Schema>, place: string): Promise<void> {
   const tables = (await db.introspection.getTables()).map(({ name }) => name);
-  if (tables.length > 0 && !tables.includes("devices")) throw refused(`${place} holds other tables (${tables.slice(0, 3).join(", ")}): make a database of its own`);
+  if (tables.length > 0 && !tables.includes("devices")) {
+    throw refused(`${place} holds other tables (${tables.slice(0, 3).join(", ")}): make a database of its own`);
+  }
 }
 
 async function refuseOtherColumns(trx: Transaction<Schema>, tables: readonly SourceTable[]): Promise<void> {
-  const found = new Map((await trx.introspection.getTables()).map(({ name, columns }) => [name, columns.map((column) => column.name).toSorted().join()]));
+  const found = new Map(
+    (await trx.introspection.getTables()).map(({ name, columns }) => [name, columns.map((column) => column.name).toSorted().join()]),
+  );
   const other = tables.find(({ name, columns }) => found.get(name) !== columns.toSorted().join());
   if (other) throw refused(`the table ${other.name} has other columns in PostgreSQL`);
 }
@@ -135,7 +143,8 @@ async function moveTable(source: Sqlite.Database, trx: Transaction<Schema>, tabl
   await continueSequences(trx, table);
   const written = await digestOf(trx, table);
   if (written.rows !== read.rows() || written.checksum !== read.checksum()) {
-    throw refused(`the table ${name} did not arrive as it is: ${read.rows()} rows ${read.checksum()} here, ${written.rows} rows ${written.checksum} there`);
+    throw refused(`the table ${name} did not arrive as it is: ${read.rows()} rows ${read.checksum()} here, ${written.rows} rows `
+      + `${written.checksum} there`);
   }
   return { table: name, ...written, replaced };
 }
@@ -150,7 +159,9 @@ async function insert(trx: Transaction<Schema>, { name, columns }: SourceTable, 
   });
 }
 
-async function digestOf(trx: Transaction<Schema>, { name, columns }: SourceTable): Promise<{ readonly rows: number; readonly checksum: string }> {
+async function digestOf(trx: Transaction<Schema>, { name, columns }: SourceTable): Promise<{
+  readonly rows: number; readonly checksum: string;
+}> {
   const digest = createDigest();
   await sql`declare moved no scroll cursor for select ${sql.join(columns.map((column) => sql.ref(column)))} from ${sql.table(name)}`.execute(trx);
   for (;;) {
@@ -165,7 +176,8 @@ async function digestOf(trx: Transaction<Schema>, { name, columns }: SourceTable
 /** Numbers that the database gives out go on after the greatest that came. */
 async function continueSequences(trx: Transaction<Schema>, { name, columns }: SourceTable): Promise<void> {
   for (const column of columns) {
-    const { rows: [found] } = await sql<{ sequence: string | null }>`select pg_get_serial_sequence(${quote(name)}, ${column}) as sequence`.execute(trx);
+    const { rows: [found] } =
+      await sql<{ sequence: string | null }>`select pg_get_serial_sequence(${quote(name)}, ${column}) as sequence`.execute(trx);
     if (found?.sequence == null) continue;
     await sql`select setval(${found.sequence}::regclass, (select coalesce(max(${sql.ref(column)}), 0) + 1 from ${sql.table(name)}), false)`.execute(trx);
   }

@@ -16,7 +16,8 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 const AT = "2026-01-01T00:00:00.000Z";
-const open = async (migrations: Readonly<Record<string, Migration>> = MIGRATIONS) => openDatabase({ ...(await testLocation(directory, { isBlank: true })), migrations });
+const open = async (migrations: Readonly<Record<string, Migration>> = MIGRATIONS) =>
+  openDatabase({ ...(await testLocation(directory, { isBlank: true })), migrations });
 
 describe("the database", () => {
   test("keeps what was committed when it is opened again", async () => {
@@ -42,7 +43,9 @@ describe("the database", () => {
       await db.schema.createTable("half").addColumn("id", "text").execute();
       throw new Error("no");
     } };
-    await expect(open({ ...MIGRATIONS, "9999-failing": failing })).rejects.toMatchObject({ code: "database-unreadable", message: expect.stringContaining("9999-failing") as string });
+    await expect(open({ ...MIGRATIONS, "9999-failing": failing })).rejects.toMatchObject({
+      code: "database-unreadable", message: expect.stringContaining("9999-failing") as string,
+    });
     const { db, close } = await open();
     expect((await db.introspection.getTables()).map(({ name }) => name)).not.toContain("half");
     await close();
@@ -73,7 +76,9 @@ describe("the database", () => {
     const names = ["10", "9", "A", "Z", "_", "a", "z", "É", "é", "中", "😀"];
     for (const name of names.toReversed()) await db.insertInto("tenants").values({ id: name, name, created_at: AT }).execute();
     expect((await reads.selectFrom("tenants").select("id").orderBy("name").execute()).map(({ id }) => id)).toEqual(names);
-    expect((await reads.selectFrom("tenants").select("id").where("name", ">", "Z").orderBy("name").limit(2).execute()).map(({ id }) => id)).toEqual(["_", "a"]);
+    expect(
+      (await reads.selectFrom("tenants").select("id").where("name", ">", "Z").orderBy("name").limit(2).execute()).map(({ id }) => id),
+    ).toEqual(["_", "a"]);
     await close();
   });
 
@@ -82,8 +87,8 @@ describe("the database", () => {
     await db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
     await db.insertInto("sites").values({ id: "s", tenant_id: "t", name: "s", probe_configuration: "{}", created_at: AT }).execute();
     const device = (id: number, isOnline: 0 | 1) => ({
-      id: `${id}`, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "", vendor: "", os_guess: "", device_type: "", is_online: isOnline,
-      presence_state: "", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
+      id: `${id}`, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "", vendor: "", os_guess: "", device_type: "",
+      is_online: isOnline, presence_state: "", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
     });
     const counts = async () => (await reads.selectFrom("device_counts").select(["is_online", "devices"]).orderBy("is_online").execute())
       .map(({ is_online: isOnline, devices }) => [isOnline, devices]);
@@ -101,7 +106,10 @@ describe("the database", () => {
 
 describe("an address's key", () => {
   test("sorts as the number does, IPv4 before IPv6", () => {
-    const ordered = ["0.0.0.0", "2.0.0.1", "10.0.0.2", "10.0.0.10", "192.168.1.1", "255.255.255.255", "::", "::1", "2001:db8::1", "2001:db8::10", "fe80::1", "ff02::1"];
+    const ordered = [
+      "0.0.0.0", "2.0.0.1", "10.0.0.2", "10.0.0.10", "192.168.1.1", "255.255.255.255", "::", "::1", "2001:db8::1", "2001:db8::10",
+      "fe80::1", "ff02::1",
+    ];
     expect(ordered.map(addressKey).toSorted()).toEqual(ordered.map(addressKey));
     expect(addressKey("10.0.0.2")).toBe("40a000002");
     expect(addressKey("::1")).toBe(`6${"0".repeat(31)}1`);

@@ -33,8 +33,8 @@ export interface PoolOptions {
  */
 export function createPool({ url, size, statementTimeoutMs, session, isPreparing = false }: PoolOptions): PostgresPool {
   const pool = new Pool({
-    connectionString: url, max: size, types, fallback_application_name: "lanthorn-collector", keepAlive: true, keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: 10_000, idleTimeoutMillis: 0,
+    connectionString: url, max: size, types, fallback_application_name: "lanthorn-collector", keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000, connectionTimeoutMillis: 10_000, idleTimeoutMillis: 0,
     ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + ANSWER_GRACE_MS }),
   });
   pool.on("connect", (client) => void client.on("error", () => {}));
@@ -95,7 +95,9 @@ function lend(client: PoolClient, nameOf: NameOf): PostgresPoolClient {
   let isBroken = false;
   const query = async (text: string, parameters: readonly unknown[]) => {
     const name = parameters.length === 0 ? undefined : nameOf(text);
-    const result = await client.query({ text, values: parameters as unknown[], ...(name !== undefined && { name }) }).catch((error: unknown) => {
+    const result = await client.query({
+      text, values: parameters as unknown[], ...(name !== undefined && { name }),
+    }).catch((error: unknown) => {
       const reason = name !== undefined && isOutdated(error) ? unanswered(error) : translate(error);
       isBroken ||= !(reason instanceof DatabaseError);
       throw reason;

@@ -20,8 +20,8 @@ const MIGRATION_LOCK = "7305803291107417";
  * A pool that writes and one that reads.
  *
  * `synchronous_commit` at least `on`: what was acknowledged to a probe is deleted there. A transaction whose process hangs
- * is ended by the server after a minute, since it may hold a tenant. Compiling queries (`jit`) takes longer than ours run. At the price of a
- * disk head's way (`random_page_cost` 4), tables of some ten thousand rows are read whole for a hundred of them.
+ * is ended by the server after a minute, since it may hold a tenant. Compiling queries (`jit`) takes longer than ours run. At the
+ * price of a disk head's way (`random_page_cost` 4), tables of some ten thousand rows are read whole for a hundred of them.
  * @throws CollectorError `database-unreachable`, `database-unsuitable`.
  */
 export async function openPostgres(location: PostgresLocation, prepare: Prepare): Promise<Database> {
@@ -29,7 +29,9 @@ export async function openPostgres(location: PostgresLocation, prepare: Prepare)
   await holdAlone(location, prepare);
   const statementTimeoutMs = statementTimeoutSeconds * 1000;
   const open = (isReader: boolean) => new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool: createPool({ url, size: poolSize, statementTimeoutMs, session: sessionOf(statementTimeoutMs, isReader), isPreparing: !isReader }) }),
+    dialect: new PostgresDialect({ pool: createPool({
+      url, size: poolSize, statementTimeoutMs, session: sessionOf(statementTimeoutMs, isReader), isPreparing: !isReader,
+    }) }),
   });
   const [db, reads] = [open(false), open(true)];
   return { db, reads, close: async () => void (await Promise.all([reads.destroy(), db.destroy()])) };
@@ -41,7 +43,9 @@ export async function openPostgres(location: PostgresLocation, prepare: Prepare)
  */
 export async function holdAlone(location: PostgresLocation, work: Prepare): Promise<void> {
   const session = "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0";
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: createPool({ url: location.url, size: 1, statementTimeoutMs: 0, session }) }) });
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: createPool({ url: location.url, size: 1, statementTimeoutMs: 0, session }) }),
+  });
   try {
     await examine(db, showLocation(location));
     // Of the connection, and there is but one: the lock ends with it.
@@ -71,10 +75,14 @@ async function examine(db: Kysely<Schema>, place: string): Promise<void> {
       coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create`.execute(db).catch((error: unknown) => {
     throw error instanceof DatabaseError && !isAway(error)
       ? unsuitable(error.message, error)
-      : new CollectorError("database-unreachable", `cannot reach ${place}: start it, or correct database.url`, { cause: error instanceof CollectorError ? error.cause : error });
+      : new CollectorError("database-unreachable", `cannot reach ${place}: start it, or correct database.url`, {
+        cause: error instanceof CollectorError ? error.cause : error,
+      });
   });
   if (!server) throw unsuitable("it says nothing about itself");
   if (server.version < LEAST_VERSION) throw unsuitable(`it is version ${server.version}; ${LEAST_VERSION} or later is needed`);
-  if (server.encoding !== "UTF8") throw unsuitable(`its encoding is ${server.encoding}; create database … encoding 'UTF8' template template0`);
+  if (server.encoding !== "UTF8") {
+    throw unsuitable(`its encoding is ${server.encoding}; create database … encoding 'UTF8' template template0`);
+  }
   if (!server.may_create) throw unsuitable("the user may not create tables there; make it the database's owner");
 }

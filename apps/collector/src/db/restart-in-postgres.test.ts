@@ -49,13 +49,16 @@ async function startSender(token: string) {
   const run = (async () => {
     while (!ending.signal.aborted) {
       const events = Array.from({ length: 5 }, (_, index) => ({
-        seq: watermark + index + 1, type: "host_offline", occurred_at: toInstant(Date.now()), data: { ip: "192.0.2.1", mac: "", last_seen_at: at, missed_checks: 3 },
+        seq: watermark + index + 1, type: "host_offline", occurred_at: toInstant(Date.now()),
+        data: { ip: "192.0.2.1", mac: "", last_seen_at: at, missed_checks: 3 },
       }));
       const heard = new Promise<void>((resolve) => {
         said = resolve;
         setTimeout(resolve, 500);
       });
-      session.publish(topic("events"), JSON.stringify({ v: 1, queue_id: queueId, after: watermark, sent_at: toInstant(Date.now()), events }), { qos: 1 });
+      session.publish(
+        topic("events"), JSON.stringify({ v: 1, queue_id: queueId, after: watermark, sent_at: toInstant(Date.now()), events }), { qos: 1 },
+      );
       await heard;
     }
   })();
@@ -100,7 +103,8 @@ function startMaker(token: string) {
 test("PostgreSQL may be restarted and killed under load: health tells, all goes on by itself, and nothing that was answered is lost or doubled", async () => {
   const token = await collector.login();
   const webhook = await fetch(`${collector.url}/api/v1/integrations/webhooks`, {
-    method: "POST", body: JSON.stringify({ url: receiver.url, events: ["device.offline"] }), headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    method: "POST", body: JSON.stringify({ url: receiver.url, events: ["device.offline"] }),
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
   });
   expect(webhook.status).toBe(201);
   const sender = await startSender(token);
@@ -120,14 +124,19 @@ test("PostgreSQL may be restarted and killed under load: health tells, all goes 
   expect(refusals.filter((status) => status !== 503 && status !== 409)).toEqual([]);
 
   const { db, reads, close } = await openDatabase({ url: server.urlOf("collector") });
-  const seqs = (await reads.selectFrom("events").select("probe_seq").where("queue_id", "=", queueId).orderBy("seq").execute()).map(({ probe_seq: seq }) => seq);
+  const seqs = (await reads.selectFrom("events").select("probe_seq").where("queue_id", "=", queueId).orderBy("seq").execute())
+    .map(({ probe_seq: seq }) => seq);
   expect(seqs.slice(0, watermark)).toEqual(Array.from({ length: watermark }, (_, index) => index + 1));
   expect(new Set(seqs).size).toBe(seqs.length);
-  const names = (await db.selectFrom("devices").select("hostname").where("hostname", "like", "made-%").execute()).map(({ hostname }) => hostname);
+  const names = (await db.selectFrom("devices").select("hostname").where("hostname", "like", "made-%").execute())
+    .map(({ hostname }) => hostname);
   expect(new Set(names).size).toBe(names.length);
   expect(maker.made.filter((name) => !names.includes(name))).toEqual([]);
   const ids = async () => (await reads.selectFrom("events").select("id").where("queue_id", "=", queueId).execute()).map(({ id }) => id);
-  await vi.waitFor(async () => expect((await ids()).filter((id) => !receiver.received.some(({ headers }) => headers["webhook-id"] === id))).toEqual([]), within);
+  await vi.waitFor(
+    async () => expect((await ids()).filter((id) => !receiver.received.some(({ headers }) => headers["webhook-id"] === id))).toEqual([]),
+    within,
+  );
   const { rows: [counted] } = await sql<{ wrong: number }>`
     select count(*) as wrong from device_counts c where devices <> (select count(*) from devices d where d.site_id = c.site_id and d.is_online = c.is_online)`.execute(reads);
   expect(counted?.wrong).toBe(0);
@@ -143,6 +152,8 @@ test("a start waits for a PostgreSQL that is not up yet", async () => {
   await server.start();
   await (await opening).close();
   await server.stop("fast");
-  await expect(awaitDatabase({ url: server.urlOf("collector") }, { waitSeconds: 0, clock: systemClock, log })).rejects.toMatchObject({ code: "database-unreachable" });
+  await expect(awaitDatabase({ url: server.urlOf("collector") }, { waitSeconds: 0, clock: systemClock, log })).rejects.toMatchObject({
+    code: "database-unreachable",
+  });
   await server.start();
 }, 120_000);

@@ -94,7 +94,9 @@ export interface Schema {
     device_id: string; tenant_id: string; port: number; protocol: string; state: string; service: string; version: string;
     banner: string; last_scanned: string;
   };
-  device_changes: { id: string; device_id: string; tenant_id: string; at: string; field: string; before: string; after: string; source: string };
+  device_changes: {
+    id: string; device_id: string; tenant_id: string; at: string; field: string; before: string; after: string; source: string;
+  };
   evidence: { device_id: string; tenant_id: string; field: string; value: string; source: string; confidence: number; seen_at: string };
   /** The one ordered log of each tenant. `type` is a key of the contract's EVENTS. */
   events: {
@@ -125,7 +127,8 @@ export interface Schema {
     event_seq: number;
     /** `live` before a new event's first attempt, `retry` after it, `replay` for what was asked for again; null when it is done. */
     lane: string | null;
-    status: string; attempt: number; requested_at: string | null; status_code: number | null; response_time_ms: number | null; error: string | null;
+    status: string; attempt: number; requested_at: string | null; status_code: number | null; response_time_ms: number | null;
+    error: string | null;
     response_excerpt: string | null;
     /** Every attempt's result as a JSON array. */
     attempts: string;
@@ -248,7 +251,8 @@ export interface Schema {
   ipam_conflicts: { tenant_id: string; site_id: string; ip_key: string; kinds: string; told: number };
   /** What people have set: one row at most. `recipients` is a JSON list; null where nothing was set, or nothing is scheduled. */
   backup_settings: {
-    id: string; schedule: string | null; keep: number | null; recipients: string | null; scheduled_at: string | null; updated_at: string; updated_by: string;
+    id: string; schedule: string | null; keep: number | null; recipients: string | null; scheduled_at: string | null; updated_at: string;
+    updated_by: string;
   };
   scan_hosts: { scan_id: string; tenant_id: string; ip: string; ip_key: string; mac: string; seen_at: string; port_counts: string | null };
   scan_ports: {

@@ -45,7 +45,8 @@ describe("a PostgreSQL database", () => {
 
   test("gives numbers as numbers", async () => {
     const { reads } = await open();
-    const { rows } = await sql`select 9007199254740991::bigint as big, sum(v) as sum, count(*) as count, 0.1::float8 as part from (values (1::bigint), (2)) as t(v)`.execute(reads);
+    const { rows } =
+      await sql`select 9007199254740991::bigint as big, sum(v) as sum, count(*) as count, 0.1::float8 as part from (values (1::bigint), (2)) as t(v)`.execute(reads);
     expect(rows).toEqual([{ big: Number.MAX_SAFE_INTEGER, sum: 3, count: 2, part: 0.1 }]);
   });
 
@@ -53,7 +54,8 @@ describe("a PostgreSQL database", () => {
     const [database, other] = [await open({ poolSize: 1 }), await open()];
     const read = () => database.db.selectFrom("tenants").selectAll().where("id", "=", "a").execute();
     for (let index = 0; index < 3; index += 1) expect(await read()).toEqual([]);
-    const { rows } = await sql<{ kept: number }>`select count(*) as kept from pg_prepared_statements where statement like '%"tenants"%'`.execute(database.db);
+    const { rows } =
+      await sql<{ kept: number }>`select count(*) as kept from pg_prepared_statements where statement like '%"tenants"%'`.execute(database.db);
     expect(rows).toEqual([{ kept: 1 }]);
     await sql`alter table tenants add column later text`.execute(other.db);
     await expect(read()).rejects.toMatchObject({ code: "database-unreachable" });
@@ -96,8 +98,12 @@ describe("a PostgreSQL database", () => {
     silent.close();
     const none = new URL(location.url);
     none.pathname = "/none";
-    await expect(openDatabase({ url: none.href })).rejects.toMatchObject({ code: "database-unsuitable", message: expect.stringContaining("does not exist") as string });
+    await expect(openDatabase({ url: none.href })).rejects.toMatchObject({
+      code: "database-unsuitable", message: expect.stringContaining("does not exist") as string,
+    });
     none.pathname = "/postgres";
-    await expect(openDatabase({ url: none.href })).rejects.toMatchObject({ code: "database-unsuitable", message: expect.stringContaining("may not create tables") as string });
+    await expect(openDatabase({ url: none.href })).rejects.toMatchObject({
+      code: "database-unsuitable", message: expect.stringContaining("may not create tables") as string,
+    });
   });
 });

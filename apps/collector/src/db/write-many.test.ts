@@ -30,14 +30,17 @@ describe("many rows", () => {
 
   test("keep every value as it is: texts of any characters, whole numbers, parts and nothing", async () => {
     const { db, reads } = database;
-    const texts = ["", "'\"\\", "\\ud800", "a\\\\ud83d", "{\"a\":[\"\\ud83d\\udca1\"]}", "💡 ü \u2028\n\t", "null", "1e3", "x".repeat(100_000)];
+    const texts = [
+      "", "'\"\\", "\\ud800", "a\\\\ud83d", "{\"a\":[\"\\ud83d\\udca1\"]}", "💡 ü \u2028\n\t", "null", "1e3", "x".repeat(100_000),
+    ];
     await insertMany(db, "rejected_events", texts.map((payload, index) => (
       { probe_id: "p", queue_id: "q", probe_seq: 9_007_199_254_740_000 + index, tenant_id: "t", received_at: AT, reason: "", payload }
     )));
     const rows = await reads.selectFrom("rejected_events").select(["probe_seq", "payload"]).orderBy("probe_seq").execute();
     expect(rows).toEqual(texts.map((payload, index) => ({ probe_seq: 9_007_199_254_740_000 + index, payload })));
     await insertMany(db, "users", [{
-      id: "u", tenant_id: (await makeTenant()), username: "u", password_hash: "", role: "viewer", created_at: AT, tokens_valid_from: AT, email: null,
+      id: "u", tenant_id: (await makeTenant()), username: "u", password_hash: "", role: "viewer", created_at: AT, tokens_valid_from: AT,
+      email: null,
     }]);
     expect(await reads.selectFrom("users").select(["email"]).execute()).toEqual([{ email: null }]);
   });
@@ -47,7 +50,9 @@ describe("many rows", () => {
     await insertMany(db, "revoked_tokens", [{ jti: "a\ud83d", tenant_id: "\\\udca1\\\\\ud83d!", expires_at: AT }]);
     const rows = await reads.selectFrom("revoked_tokens").select(["jti", "tenant_id"]).execute();
     // SQLite keeps three bytes for it, each of which is read as one.
-    expect(rows.map(({ jti, tenant_id }) => [jti, tenant_id].map((text) => text.replaceAll(/\ufffd+/g, "\ufffd")))).toEqual([["a\ufffd", "\\\ufffd\\\\\ufffd!"]]);
+    expect(rows.map(({ jti, tenant_id }) => [jti, tenant_id].map((text) => text.replaceAll(/\ufffd+/g, "\ufffd")))).toEqual([
+      ["a\ufffd", "\\\ufffd\\\\\ufffd!"],
+    ]);
   });
 
   test("take the place of those with their keys, where they are newer", async () => {
@@ -58,7 +63,9 @@ describe("many rows", () => {
       { device_id: id, tenant_id: "t", field: "f", value: "v", source: "s", confidence, seen_at: seenAt }
     );
     const write = (rows: readonly ReturnType<typeof row>[]) =>
-      upsertMany(db, "evidence", { key: ["device_id", "field", "source", "value"], update: ["confidence", "seen_at"], newerBy: "seen_at" }, rows);
+      upsertMany(
+        db, "evidence", { key: ["device_id", "field", "source", "value"], update: ["confidence", "seen_at"], newerBy: "seen_at" }, rows,
+      );
     await write(ids.map((id) => row(id, 0.1, "2")));
     await write(ids.map((id) => row(id, 0.7, id === "3" ? "1" : "3")));
     const rows = await reads.selectFrom("evidence").select(["device_id", "confidence"]).orderBy("confidence").execute();
@@ -87,7 +94,7 @@ async function makeDevices(ids: readonly string[]): Promise<void> {
   await makeTenant();
   await database.db.insertInto("sites").values({ id: "s", tenant_id: "t", name: "s", probe_configuration: "{}", created_at: AT }).execute();
   await insertMany(database.db, "devices", ids.map((id) => ({
-    id, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: `host ${id}`, vendor: "", os_guess: "", device_type: "", is_online: 0,
-    presence_state: "unknown", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
+    id, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: `host ${id}`, vendor: "", os_guess: "", device_type: "",
+    is_online: 0, presence_state: "unknown", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
   })));
 }

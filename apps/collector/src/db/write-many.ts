@@ -53,7 +53,10 @@ interface Source {
 
 type Compile = (columns: readonly string[], source: Source) => RawBuilder<unknown>;
 
-/** Rows in one statement of SQLite's. Few sizes, so that few texts are prepared; 128 rows of 16 columns stay far below its 32,766 parameters. */
+/**
+ * Rows in one statement of SQLite's. Few sizes, so that few texts are prepared; 128 rows of 16 columns stay far below its 32,766
+ * parameters.
+ */
 const SQLITE_SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /** Of PostgreSQL's: some hundred kilobytes. */

@@ -1,20 +1,13 @@
 import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { insertMany } from "../db/write-many.ts";
-import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { startGateway } from "../testing/gateway-for-test.ts";
 import { newDelivery } from "./enqueue.ts";
 import { createDeliverySweep } from "./sweep.ts";
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
 async function start(options: { readonly keepDays?: number; readonly keepEach?: number } = {}) {
   const clock = createFakeClock();
-  const server = await startTestGateway({ clock });
-  gateway = server;
+  const server = await startGateway({ clock });
   const { tenantId } = await server.createTenant();
   const sweep = createDeliverySweep({ ...server, clock, log: silentLog }, { keepDays: 14, keepEach: 100_000, ...options });
   const at = () => new Date(clock.now()).toISOString();

@@ -16,7 +16,8 @@ export function sealSecret(
   secret: string,
 ): { readonly secret_sealed: string; readonly secret_hint: string } {
   return {
-    secret_sealed: sealing.seal(secret, ownerOfWebhook(webhookId)), secret_hint: `…${secret.slice(-Math.min(4, Math.floor(secret.length / 4)))}`,
+    secret_sealed: sealing.seal(secret, ownerOfWebhook(webhookId)),
+    secret_hint: `…${secret.slice(-Math.min(4, Math.floor(secret.length / 4)))}`,
   };
 }
 

@@ -47,7 +47,8 @@ describe("the OpenAPI documents", () => {
 
   test("name the Idempotency-Key, and that another request under it is a conflict, wherever it is honoured", () => {
     const posts = operationsOf(merged).filter(([name]) => name.startsWith("post "));
-    const isKeyed = ({ parameters }: Operation) => (parameters ?? []).some(({ name, in: place }) => name === "Idempotency-Key" && place === "header");
+    const isKeyed = ({ parameters }: Operation) =>
+      (parameters ?? []).some(({ name, in: place }) => name === "Idempotency-Key" && place === "header");
     expect(posts.filter(([, operation]) => !isKeyed(operation)).map(([name]) => name).toSorted())
       .toEqual(["post /api/v1/agents/enroll", "post /api/v1/agents/renew", "post /api/v1/auth/login"]);
     expect(posts.filter(([, operation]) => isKeyed(operation) && !("409" in operation.responses)).map(([name]) => name)).toEqual([]);

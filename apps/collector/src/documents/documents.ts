@@ -21,7 +21,9 @@ Send \`Authorization: Bearer <access_token>\` with a token of \`POST /api/auth/l
 
 const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of `POST /api/auth/login`." },
-  apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "`svc_live_` and 48 hexadecimal characters, with scopes of its own." },
+  apiKey: {
+    type: "apiKey", in: "header", name: "X-API-Key", description: "`svc_live_` and 48 hexadecimal characters, with scopes of its own.",
+  },
   certificate: { type: "mutualTLS", description: "The client certificate that an enrolled probe has." },
 };
 

@@ -72,7 +72,9 @@ export function errorResponses(envelope: object): Readonly<Record<string, Respon
     description: error.description,
     headers: headersOf(name === "RateLimited" ? ["Retry-After"] : []),
     content: {
-      "application/json": { schema: envelope, example: { error: { code: error.code, message: error.message, details: error.details ?? null } } },
+      "application/json": {
+        schema: envelope, example: { error: { code: error.code, message: error.message, details: error.details ?? null } },
+      },
     },
   }]));
 }

@@ -139,5 +139,6 @@ function fits(value: unknown, schema: Schema): boolean {
     return (types.includes("integer") || types.includes("number")) && value >= minimum && value <= maximum;
   }
   const { items, minItems = 0 } = schema;
-  return Array.isArray(value) && types.includes("array") && value.length >= minItems && items !== undefined && value.every((member) => fits(member, items));
+  return Array.isArray(value) && types.includes("array") && value.length >= minItems && items !== undefined
+    && value.every((member) => fits(member, items));
 }

@@ -45,7 +45,9 @@ export function completeOperation(operation: Operation, options: CompleteOptions
     .map(([status, response]) => [status, completeResponse(response, schemas)] as const);
   // A probe's own requests, and those without a token, are of nobody whose requests could be told apart.
   const isKeyed = method === "post" && (operation.security ?? []).some((scheme) => "bearer" in scheme);
-  const parameters = [...(operation.parameters ?? []).map((parameter) => completeParameter(parameter, schemas)), ...(isKeyed ? [IDEMPOTENCY_KEY] : [])];
+  const parameters = [
+    ...(operation.parameters ?? []).map((parameter) => completeParameter(parameter, schemas)), ...(isKeyed ? [IDEMPOTENCY_KEY] : []),
+  ];
   return {
     operationId: operationIdOf(method, path),
     ...operation,
@@ -76,7 +78,9 @@ function completeParameter(parameter: Parameter, schemas: CompleteOptions["schem
   return {
     ...parameter,
     ...(description === undefined ? {} : { description }),
-    ...(parameter.in === "path" && parameter.example === undefined ? { example: exampleOf(parameter.schema, schemas, parameter.name) } : {}),
+    ...(parameter.in === "path" && parameter.example === undefined
+      ? { example: exampleOf(parameter.schema, schemas, parameter.name) }
+      : {}),
   };
 }
 

@@ -19,12 +19,16 @@ export function pathsOf(name: ServiceName, routes: ServiceRoutes): OpenApiDocume
 
 function operationOf({ method: _method, path: _path, request, responses, ...rest }: RouteConfig): Operation {
   const body = request?.body;
-  const parameters = [...parametersOf("path", request?.params), ...parametersOf("query", request?.query), ...parametersOf("header", request?.headers)];
+  const parameters = [
+    ...parametersOf("path", request?.params), ...parametersOf("query", request?.query), ...parametersOf("header", request?.headers),
+  ];
   return {
     ...(rest as Partial<Operation>),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body ? { requestBody: { required: body.required ?? false, content: contentOf(body.content as DeclaredContent, "input") } } : {}),
-    responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, responseOf(response as DeclaredResponse)])),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [status, responseOf(response as DeclaredResponse)]),
+    ),
   };
 }
 

@@ -1,22 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SERVICE_NAMES, SERVICES } from "../gateway/services.ts";
-import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { startGateway } from "../testing/gateway-for-test.ts";
 import type { OpenApiDocument } from "./openapi.ts";
-
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
-  gateway = await startTestGateway(options);
-  return gateway;
-}
 
 describe("the documentation", () => {
   test("has a page for each service that holds no script and takes nothing from elsewhere", async () => {
-    const { url } = await start();
+    const { url } = await startGateway();
     for (const path of [...SERVICE_NAMES.map((name) => `/api${SERVICES[name].docs}`), "/api/v1/docs"]) {
       const response = await fetch(`${url}${path}`);
       const text = await response.text();
@@ -32,7 +21,7 @@ describe("the documentation", () => {
   });
 
   test("serves Swagger UI's files compressed or plain, and no other file", async () => {
-    const { url } = await start();
+    const { url } = await startGateway();
     const bundle = `${url}/api/docs/assets/swagger-ui-bundle.js`;
     const read = (encoding: string) => fetch(bundle, { headers: { "accept-encoding": encoding } });
     const [plain, gzipped] = [await read("identity"), await read("gzip")];
@@ -44,18 +33,17 @@ describe("the documentation", () => {
   });
 
   test("shows its documents to who has a token, or to all where the configuration says so", async () => {
-    const guarded = await start();
+    const guarded = await startGateway();
     const { token } = await guarded.createTenant("viewer");
     expect((await guarded.get("/api/v1/docs/openapi.json")).status).toBe(401);
     expect((await guarded.get("/api/v1/docs/openapi.json", token)).status).toBe(200);
-    await guarded.stop();
-    const open = await start({ publicDocuments: true });
+    const open = await startGateway({ publicDocuments: true });
     const answer = await open.get("/api/docs/openapi.json");
     expect([answer.status, (answer.body as OpenApiDocument).openapi]).toEqual([200, "3.1.0"]);
   });
 
   test("names what the contract names, writes it once, and says who may call", async () => {
-    const { get } = await start({ publicDocuments: true });
+    const { get } = await startGateway({ publicDocuments: true });
     const { paths, components } = (await get("/api/docs/openapi.json")).body as OpenApiDocument;
     const list = paths["/api/v1/devices"]?.["get"];
     expect(list?.operationId).toBe("listDevices");

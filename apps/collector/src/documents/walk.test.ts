@@ -106,7 +106,10 @@ async function make({ method, path, operation }: Call, { path: values = {}, quer
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? exampleFor(operation, name)));
   const response = await fetch(`${collector.url}${filled}?${new URLSearchParams(query).toString()}`, {
     method: method.toUpperCase(),
-    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
     ...(body === undefined ? {} : { body }),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
@@ -128,7 +131,9 @@ async function validBody({ operation, path }: Call, known: ReadonlyMap<string, s
 function withIds(example: object, known: ReadonlyMap<string, string>): object {
   const soon = new Date(Date.now() + 3_600_000).toISOString();
   const occasional: Readonly<Record<string, string>> = { expires_at: soon, url: PLACE };
-  return Object.fromEntries(Object.entries(example).map(([name, value]: [string, unknown]) => [name, occasional[name] ?? known.get(name) ?? value]));
+  return Object.fromEntries(
+    Object.entries(example).map(([name, value]: [string, unknown]) => [name, occasional[name] ?? known.get(name) ?? value]),
+  );
 }
 
 /** Whatever takes a URL is given one on this machine where nobody listens (discard, RFC 863): no test calls anybody. */
@@ -141,20 +146,27 @@ const SPECIAL: Readonly<Record<string, (token: string) => object | Promise<objec
   "/api/v1/auth/password": () => ({ old_password: collector.credentials.password, new_password: OTHER_PASSWORD }),
   async "/api/v1/agents/enroll"(token) {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const sites = (await (await fetch(`${collector.url}/api/v1/sites`, { headers })).json()) as { readonly data: readonly { readonly id: string }[] };
-    const made = await fetch(`${collector.url}/api/v1/agents/tokens`, { method: "POST", headers, body: JSON.stringify({ site_id: sites.data[0]?.id }) });
+    const sites = (await (await fetch(`${collector.url}/api/v1/sites`, { headers })).json()) as {
+      readonly data: readonly { readonly id: string }[];
+    };
+    const made = await fetch(`${collector.url}/api/v1/agents/tokens`, {
+      method: "POST", headers, body: JSON.stringify({ site_id: sites.data[0]?.id }),
+    });
     return { token: ((await made.json()) as { readonly token: string }).token, certificate_request: (await createRequest()).request };
   },
 };
 
 /** Keeps the newest id that a collection showed or made, under the name that paths below the collection have for it. */
 function learn({ path }: Call, text: string, known: Map<string, string>): void {
-  const names = Object.keys(document.paths).flatMap((other) => (other.startsWith(`${path}/{`) ? (/^\{(\w+)\}/.exec(other.slice(path.length + 1))?.[1] ?? []) : []));
+  const names = Object.keys(document.paths)
+    .flatMap((other) => (other.startsWith(`${path}/{`) ? (/^\{(\w+)\}/.exec(other.slice(path.length + 1))?.[1] ?? []) : []));
   const body = text.startsWith("{") ? (JSON.parse(text) as { readonly id?: unknown; readonly data?: unknown }) : {};
   const listed = Array.isArray(body.data) ? (body.data as readonly { readonly id?: unknown }[]).at(-1)?.id : undefined;
   const id = body.id ?? listed;
   if (typeof id === "string") for (const name of names) known.set(name, id);
-  for (const [name, value] of Object.entries(body)) if (name.endsWith("_id") && typeof value === "string" && !known.has(name)) known.set(name, value);
+  for (const [name, value] of Object.entries(body)) {
+    if (name.endsWith("_id") && typeof value === "string" && !known.has(name)) known.set(name, value);
+  }
 }
 
 function nameOf({ method, path }: Call): string {

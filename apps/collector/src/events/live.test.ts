@@ -3,19 +3,17 @@ import { StreamFrame } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
+import type { TestGateway, TestTenant } from "../testing/gateway.ts";
+import { startGateway } from "../testing/gateway-for-test.ts";
 
-let gateway: TestGateway | undefined;
 const sockets: WebSocket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.terminate();
-  await gateway?.stop();
-  gateway = undefined;
 });
 
-async function start(options: Parameters<typeof startTestGateway>[0] = {}) {
-  gateway = await startTestGateway(options);
-  return { server: gateway, tenant: await gateway.createTenant("viewer") };
+async function start(options: Parameters<typeof startGateway>[0] = {}) {
+  const server = await startGateway(options);
+  return { server, tenant: await server.createTenant("viewer") };
 }
 
 interface Watcher {
@@ -69,7 +67,8 @@ async function lastSeq({ reads }: TestGateway, { tenantId }: TestTenant): Promis
   return (await reads.selectFrom("tenants").select("last_event_seq").where("id", "=", tenantId).executeTakeFirstOrThrow()).last_event_seq;
 }
 
-const numbered = (from: number, count: number) => Array.from({ length: count }, (_, index) => ({ data: { code: String(from + index), message: "" } }));
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ data: { code: String(from + index), message: "" } }));
 const codes = (frames: readonly StreamFrame[]) => frames.map(({ data }) => Number(data["code"]));
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
@@ -90,7 +89,10 @@ describe("/ws/events", () => {
   test("sends only the types that reach the stream, under the stream's names", async () => {
     const { server, tenant } = await start();
     const watcher = await watchLive(server, tenant);
-    await server.append(tenant, [{ type: "host_offline" }, { type: "presence_report" }, { type: "queue_gap" }, { type: "probe_returned" }, { type: "probe_silent" }, { type: "ids_alert" }]);
+    await server.append(tenant, [
+      { type: "host_offline" }, { type: "presence_report" }, { type: "queue_gap" }, { type: "probe_returned" }, { type: "probe_silent" },
+      { type: "ids_alert" },
+    ]);
     expect((await watcher.has(3)).map(({ event, seq }) => [event, seq])).toEqual([["error", 3], ["error", 5], ["ids_alert", 6]]);
   });
 
@@ -101,7 +103,10 @@ describe("/ws/events", () => {
     const byEvent = await watchLive(server, tenant, "&events=host_found,ids_alert");
     const bySite = await watchLive(server, tenant, `&site_id=${siteId}`);
     const theirs = await watchLive(server, other);
-    await server.append(tenant, [{ type: "error" }, { type: "host_found" }, { type: "error", siteId }, { type: "error", siteId: null }, { type: "ids_alert" }, { type: "ids_alert", siteId }]);
+    await server.append(tenant, [
+      { type: "error" }, { type: "host_found" }, { type: "error", siteId }, { type: "error", siteId: null }, { type: "ids_alert" },
+      { type: "ids_alert", siteId },
+    ]);
     await server.append(other, [{ type: "error" }]);
     expect((await byEvent.has(3)).map(({ seq }) => seq)).toEqual([2, 5, 6]);
     expect((await bySite.has(2)).map(({ seq }) => seq)).toEqual([3, 6]);
@@ -195,7 +200,9 @@ describe("/ws/events", () => {
 
   test("closes with 4400 and the parameter's name for what it does not understand", async () => {
     const { server, tenant } = await start();
-    for (const [query, name] of [["since=x", "since"], ["since=-1", "since"], ["events=nonsense", "events"], ["site_id=1", "site_id"]] as const) {
+    for (const [query, name] of [
+      ["since=x", "since"], ["since=-1", "since"], ["events=nonsense", "events"], ["site_id=1", "site_id"],
+    ] as const) {
       const { code, reason } = await watch(server, `token=${tenant.token}&${query}`).closed;
       expect([code, reason.startsWith(name)]).toEqual([4400, true]);
     }
@@ -256,7 +263,8 @@ describe("/ws/events", () => {
     const { server, tenant } = await start();
     const status = (target: string) => new Promise<string>((resolve, reject) => {
       const socket = connect(server.listener.port, "127.0.0.1", () => {
-        socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
+        socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: `
+          + `13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
       });
       socket.once("data", (chunk: Buffer) => {
         resolve(chunk.toString().slice(9, 12));

@@ -64,7 +64,9 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
   const streams = new Map<string, TenantStream>();
 
   /** Reads the next stretch of the log. `upTo`: everything to there was looked at. */
-  const readNext = async (tenantId: string, cursor: number): Promise<{ readonly rows: readonly StoredEvent[]; readonly upTo: number; readonly more: boolean }> => {
+  const readNext = async (tenantId: string, cursor: number): Promise<{
+    readonly rows: readonly StoredEvent[]; readonly upTo: number; readonly more: boolean;
+  }> => {
     const { last } = await deps.log.reach(tenantId);
     if (last <= cursor) return { rows: [], upTo: cursor, more: false };
     // Nothing after `last`, which was committed before the read began: below it there are no holes still to be filled.
@@ -158,7 +160,8 @@ function give(subscriber: Subscriber, row: StoredEvent, frame: () => string): bo
   if (row.seq <= subscriber.cursor) return false;
   subscriber.cursor = row.seq;
   const event = EVENTS[row.type as EventType].stream;
-  const wanted = event !== null && (subscriber.events?.has(event) ?? true) && (subscriber.siteId === null || row.site_id === subscriber.siteId);
+  const wanted = event !== null && (subscriber.events?.has(event) ?? true)
+    && (subscriber.siteId === null || row.site_id === subscriber.siteId);
   if (wanted) subscriber.consumer.deliver(frame());
   return wanted;
 }

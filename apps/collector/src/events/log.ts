@@ -92,7 +92,8 @@ export function createEventLog(deps: {
       });
       await insertMany(trx, "events", rows);
       if (!deps.enqueue && !deps.onAppend) return { fromSeq, toSeq };
-      const written = (rows as readonly StoredEvent[]).map((row, index): JustAppended => ({ ...row, isLate: events[index]?.isLate ?? false }));
+      const written = (rows as readonly StoredEvent[])
+        .map((row, index): JustAppended => ({ ...row, isLate: events[index]?.isLate ?? false }));
       await deps.enqueue?.(trx, { tenantId, rows: written, webhooksRevision });
       await deps.onAppend?.(trx, tenantId, written);
       return { fromSeq, toSeq };

@@ -13,8 +13,10 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-const kept = async () => (await gateway.reads.selectFrom("events").select("seq").where("tenant_id", "=", tenant.tenantId).orderBy("seq").execute()).map(({ seq }) => seq);
-const held = async () => (await gateway.reads.selectFrom("tenants").select("event_bytes").where("id", "=", tenant.tenantId).executeTakeFirstOrThrow()).event_bytes;
+const kept = async () => (await gateway.reads.selectFrom("events").select("seq").where("tenant_id", "=", tenant.tenantId).orderBy("seq")
+  .execute()).map(({ seq }) => seq);
+const held = async () =>
+  (await gateway.reads.selectFrom("tenants").select("event_bytes").where("id", "=", tenant.tenantId).executeTakeFirstOrThrow()).event_bytes;
 const open = (options: Parameters<typeof createRetention>[1]) => createRetention({ db: gateway.db, clock, log: silentLog }, options);
 
 test("events older than the age go, more of them than one transaction takes, and no sequence is given twice", async () => {

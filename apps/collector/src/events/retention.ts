@@ -21,8 +21,10 @@ export function createRetention(
   const { db, clock } = deps;
 
   const forgetSome = (tenantId: string): Promise<number> => db.transaction().execute(async (trx) => {
-    const { event_bytes: held } = await trx.selectFrom("tenants").select("event_bytes").where("id", "=", tenantId).executeTakeFirstOrThrow();
-    const oldest = await trx.selectFrom("events").select(["seq", "received_at", "data"]).where("tenant_id", "=", tenantId).orderBy("seq").limit(CHUNK_EVENTS).execute();
+    const { event_bytes: held } = await trx.selectFrom("tenants").select("event_bytes").where("id", "=", tenantId)
+      .executeTakeFirstOrThrow();
+    const oldest = await trx.selectFrom("events").select(["seq", "received_at", "data"]).where("tenant_id", "=", tenantId).orderBy("seq")
+      .limit(CHUNK_EVENTS).execute();
     const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
     let freed = 0;
     let count = 0;
@@ -33,7 +35,8 @@ export function createRetention(
     }
     const last = oldest[count - 1];
     if (last === undefined) return 0;
-    const { numDeletedRows } = await trx.deleteFrom("events").where("tenant_id", "=", tenantId).where("seq", "<=", last.seq).executeTakeFirst();
+    const { numDeletedRows } = await trx.deleteFrom("events").where("tenant_id", "=", tenantId).where("seq", "<=", last.seq)
+      .executeTakeFirst();
     // Another process has been at it at the same moment, and has counted.
     if (numDeletedRows === 0n) return 0;
     await trx.updateTable("tenants").set((eb) => ({ event_bytes: eb("event_bytes", "-", freed) })).where("id", "=", tenantId).execute();

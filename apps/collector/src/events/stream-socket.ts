@@ -86,9 +86,13 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     if (!allowance.allowed) return { headers, error: rateLimited("too many requests", allowance.retryAfterMs) };
     if (upgrade.url.pathname !== PATH) {
       const known = upgrade.identity !== null && typeof upgrade.identity !== "string";
-      return { headers, error: known ? new ApiError("NOT_FOUND", "there is no WebSocket here") : new ApiError("UNAUTHORIZED", "a token is needed") };
+      return {
+        headers, error: known ? new ApiError("NOT_FOUND", "there is no WebSocket here") : new ApiError("UNAUTHORIZED", "a token is needed"),
+      };
     }
-    if (closed || server.clients.size >= MOST_STREAMS) return { headers, error: new ApiError("SERVICE_UNAVAILABLE", "no more streams can be served now") };
+    if (closed || server.clients.size >= MOST_STREAMS) {
+      return { headers, error: new ApiError("SERVICE_UNAVAILABLE", "no more streams can be served now") };
+    }
     return null;
   };
 

@@ -1,15 +1,8 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { startGateway } from "../testing/gateway-for-test.ts";
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(origins: readonly string[], options: Parameters<typeof startTestGateway>[0] = {}) {
-  gateway = await startTestGateway({ ...options, origins });
-  return gateway;
+async function start(origins: readonly string[], options: Parameters<typeof startGateway>[0] = {}) {
+  return startGateway({ ...options, origins });
 }
 
 const GOOD = "https://dashboard.example.org";
@@ -19,15 +12,21 @@ describe("requests from pages of other origins", () => {
   test("may be made and read where the configuration names the origin, refusals too", async () => {
     const { request } = await start([GOOD]);
     const asked = await request("/api/v1/devices/x", preflight(GOOD));
-    expect([asked.status, asked.headers.get("access-control-allow-origin"), asked.headers.get("access-control-allow-methods")]).toEqual([204, GOOD, "GET, POST, PUT, DELETE"]);
+    expect([asked.status, asked.headers.get("access-control-allow-origin"), asked.headers.get("access-control-allow-methods")]).toEqual([
+      204, GOOD, "GET, POST, PUT, DELETE",
+    ]);
     expect(asked.headers.get("access-control-allow-headers")).toContain("authorization");
     const refused = await request("/api/v1/devices", { headers: { origin: GOOD } });
-    expect([refused.status, refused.headers.get("access-control-allow-origin"), refused.headers.get("vary")]).toEqual([401, GOOD, "origin"]);
+    expect([
+      refused.status, refused.headers.get("access-control-allow-origin"), refused.headers.get("vary"),
+    ]).toEqual([401, GOOD, "origin"]);
     expect(refused.headers.get("access-control-expose-headers")).toContain("x-ratelimit-remaining");
     expect(refused.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test.each(["https://evil.example.org", `${GOOD}.evil.org`, "null", "http://dashboard.example.org"])("get no permission for %s", async (origin) => {
+  test.each([
+    "https://evil.example.org", `${GOOD}.evil.org`, "null", "http://dashboard.example.org",
+  ])("get no permission for %s", async (origin) => {
     const { request } = await start([GOOD]);
     for (const answer of [await request("/api/v1/devices", preflight(origin)), await request("/api/v1/devices", { headers: { origin } })]) {
       expect(answer.headers.get("access-control-allow-origin")).toBeNull();

@@ -17,7 +17,9 @@ test("no cell begins as a formula", () => {
 });
 
 test("lines are counted as an editor counts them, with either end, and a byte order mark is none", () => {
-  expect(parseCsv('\uFEFFa,b\n\n"x\ny",2\r\nz')).toEqual([{ number: 1, cells: ["a", "b"] }, { number: 3, cells: ["x\ny", "2"] }, { number: 5, cells: ["z"] }]);
+  expect(parseCsv('\uFEFFa,b\n\n"x\ny",2\r\nz')).toEqual([
+    { number: 1, cells: ["a", "b"] }, { number: 3, cells: ["x\ny", "2"] }, { number: 5, cells: ["z"] },
+  ]);
 });
 
 test("a quoted cell that does not end is none", () => {

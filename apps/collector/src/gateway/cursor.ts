@@ -1,3 +1,4 @@
+import { parseJson } from "@lanthorn/runtime";
 import { z } from "zod";
 import { badRequest } from "./route.ts";
 
@@ -16,17 +17,9 @@ export function formatCursor(sort: string, { value, id }: Position): string {
 
 /** @throws ApiError BAD_REQUEST for what is no cursor of this sort. */
 export function parseCursor(sort: string, text: string): Position {
-  const parsed = Cursor.safeParse(fromJson(Buffer.from(text, "base64url").toString()));
+  const parsed = Cursor.safeParse(parseJson(Buffer.from(text, "base64url").toString()));
   if (!parsed.success) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
   const [madeFor, value, id] = parsed.data;
   if (madeFor !== sort) throw badRequest([{ path: ["cursor"], message: `made for sort=${madeFor}` }]);
   return { value, id };
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -39,7 +39,9 @@ export function healthRoutes(deps: { readonly version: string; readonly clock: C
   router.openapi(health, async (c) => {
     const parts = await Promise.all(Object.entries(deps.parts).map(([name, part]) => ask(name, part)));
     const status = parts.every(([, part]) => part.status === "ok") ? "ok" : "degraded";
-    return c.json({ status, version: deps.version, time: toInstant(deps.clock.now()), parts: Object.fromEntries(parts) }, status === "ok" ? 200 : 503);
+    return c.json(
+      { status, version: deps.version, time: toInstant(deps.clock.now()), parts: Object.fromEntries(parts) }, status === "ok" ? 200 : 503,
+    );
   });
   return router;
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestGateway, TEST_SECRET, type TestGateway, type TestTenant } from "../testing/gateway.ts";
 import { ApiError } from "./errors.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
-import { createRouter, declareRoute, json } from "./route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "./route.ts";
 
 /** What the next work does; by default it answers its own number. */
 let work: (count: number) => Promise<void>;
@@ -18,7 +18,7 @@ function countingRoutes() {
   const router = createRouter();
   const route = declareRoute("devices:write", {
     method: "post", path: "/counted",
-    request: { body: { required: true, content: json(z.strictObject({ name: z.string() })) } },
+    request: { body: jsonBody(z.strictObject({ name: z.string() })) },
     responses: { 201: { description: "Done", content: json(z.object({ count: z.int(), name: z.string() })) } },
   });
   router.openapi(route, async (c) => {

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, type Log, pause } from "@lanthorn/runtime";
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { repeatWork } from "../repeated-work.ts";
 import { actorOf, type GatewayEnvironment } from "./environment.ts";
 import { ApiError } from "./errors.ts";
 import type { IdempotencyStore, KeptAnswer, KeyedRequest } from "./idempotency-store.ts";
@@ -29,7 +30,7 @@ function isPassing(status: number): boolean {
 export interface Idempotency {
   /** Stands behind identification and the body limit. */
   readonly middleware: MiddlewareHandler<GatewayEnvironment>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Keys that are over do no harm; this only gives their room back. */
@@ -44,9 +45,8 @@ const PURGE_EVERY_MS = 3_600_000;
  */
 export function createIdempotency(deps: { readonly store: IdempotencyStore; readonly clock: Clock; readonly log: Log }): Idempotency {
   const { store, clock } = deps;
-  const stop = clock.every(PURGE_EVERY_MS, () => {
-    store.purge().catch((error: unknown) =>
-      deps.log.error({ reason: describeError(error) }, "old idempotency keys could not be forgotten, trying again in an hour"));
+  const { close } = repeatWork(deps, {
+    everyMs: PURGE_EVERY_MS, failure: "old idempotency keys could not be forgotten, trying again in an hour", work: () => store.purge(),
   });
 
   const begin = async (request: KeyedRequest) => {
@@ -56,9 +56,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
       if (begun.state !== "running") return begun;
       const isLate = clock.monotonic() >= giveUpAt;
       if (isLate) throw new ApiError("CONFLICT", "the same request is still under way", { headers: { "retry-after": "5" } });
-      await new Promise<void>((resolve) => {
-        clock.after(ASK_EVERY_MS, resolve);
-      });
+      await pause(clock, ASK_EVERY_MS);
     }
   };
 
@@ -92,7 +90,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
       if (!isKept) await store.release(begun.runId);
     }
   });
-  return { middleware, close: stop };
+  return { middleware, close };
 }
 
 async function keyedRequest(c: Context<GatewayEnvironment>, key: string): Promise<KeyedRequest> {

@@ -25,10 +25,14 @@ beforeAll(async () => {
   authority = await openAuthority({ dataDir, clock });
   const router = createRouter();
   router.openapi(
-    declareRoute("probe", { method: "get", path: "/me", responses: { 200: { description: "", content: json(z.object({ probe: z.string() })) } } }),
+    declareRoute("probe", {
+      method: "get", path: "/me", responses: { 200: { description: "", content: json(z.object({ probe: z.string() })) } },
+    }),
     (c) => c.json({ probe: probeOf(c) }, 200),
   );
-  gateway = await startTestGateway({ clock, services: [router], tls: { ...(await authority.issueToServer(["127.0.0.1"])), clientAuthority: authority.certificate } });
+  gateway = await startTestGateway({
+    clock, services: [router], tls: { ...(await authority.issueToServer(["127.0.0.1"])), clientAuthority: authority.certificate },
+  });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -43,12 +47,17 @@ async function certificateOf(issuer: Authority, probeId: string) {
 }
 
 function get(path: string, tls: { readonly key?: string; readonly cert?: string } = {}) {
-  return new Promise<{ readonly status: number; readonly headers: Record<string, unknown>; readonly body: Record<string, unknown> }>((resolve, reject) => {
+  return new Promise<{
+    readonly status: number; readonly headers: Record<string, unknown>; readonly body: Record<string, unknown>;
+  }>((resolve, reject) => {
     const agent = new Agent({ keepAlive: false });
     request(`${gateway.url}${path}`, { ...tls, ca: authority.certificate, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown> }));
+      response.on("end", () => resolve({
+        status: response.statusCode ?? 0, headers: response.headers,
+        body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>,
+      }));
     }).on("error", reject).end();
   });
 }
@@ -85,7 +94,9 @@ describe("the HTTPS listener", () => {
     gateway.listener.useCertificate(next);
     const names = await new Promise<string>((resolve, reject) => {
       const asked = request(`${gateway.url}/health`, { ca: authority.certificate, agent: new Agent() }, (response) => response.resume());
-      asked.on("socket", (socket) => socket.on("secureConnect", () => resolve((socket as TLSSocket).getPeerCertificate().subjectaltname ?? ""))).on("error", reject).end();
+      asked.on(
+        "socket", (socket) => socket.on("secureConnect", () => resolve((socket as TLSSocket).getPeerCertificate().subjectaltname ?? "")),
+      ).on("error", reject).end();
     });
     expect(names).toContain("new.example");
     expect((await get("/api/v1/me", await certificateOf(authority, createId()))).status).toBe(200);
@@ -109,5 +120,7 @@ test("a listener that cannot be opened names its address", async () => {
   const opening = openListener({ host: "127.0.0.1", port: gateway.listener.port, tls: null }, {
     fetch: () => new Response(), onUpgrade: () => {}, clientAddress: createClientAddress([]), clock, log: silentLog,
   });
-  await expect(opening).rejects.toMatchObject({ code: "listen-failed", message: `cannot listen on 127.0.0.1 port ${gateway.listener.port}` });
+  await expect(opening).rejects.toMatchObject({
+    code: "listen-failed", message: `cannot listen on 127.0.0.1 port ${gateway.listener.port}`,
+  });
 });

@@ -13,7 +13,9 @@ import type { GatewayEnvironment, Peer } from "./environment.ts";
 import { ApiError, errorEnvelope } from "./errors.ts";
 
 /** A request to become a WebSocket. Whoever gets it answers on the socket or destroys it. */
-export type OnUpgrade = (upgrade: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer; readonly peer: Peer }) => void;
+export type OnUpgrade = (upgrade: {
+  readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer; readonly peer: Peer;
+}) => void;
 
 export interface ListenerOptions {
   readonly host: string;
@@ -41,7 +43,10 @@ interface ListenerDependencies {
 
 /** Request line and headers together. Tokens take under 1 KiB; Node's own 16 KiB, said here so that no flag of the process changes it. */
 const HEADER_LIMIT_BYTES = 16_384;
-const LIMITS = { maxHeaderSize: HEADER_LIMIT_BYTES, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5000 } as const;
+const LIMITS = {
+  maxHeaderSize: HEADER_LIMIT_BYTES, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5000,
+} as const;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Each idle connection takes some tens of kilobytes, with TLS twice that. */
 const MOST_CONNECTIONS = 4096;
@@ -64,7 +69,9 @@ export async function openListener(options: ListenerOptions, deps: ListenerDepen
   const { tls } = options;
   const server: Server = tls === null
     ? createHttpServer(LIMITS, listener)
-    : createHttpsServer({ ...LIMITS, ...tlsOptions(tls), requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener);
+    : createHttpsServer(
+      { ...LIMITS, ...tlsOptions(tls), requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener,
+    );
   server.maxConnections = MOST_CONNECTIONS;
   server.on("upgrade", (request, socket, head) => deps.onUpgrade({ request, socket, head, peer: peerOf(request) }));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseBroken(error, socket));
@@ -73,7 +80,9 @@ export async function openListener(options: ListenerOptions, deps: ListenerDepen
     port: (server.address() as AddressInfo).port,
     useCertificate(certificate) {
       if (tls !== null && "setSecureContext" in server) {
-        (server as ReturnType<typeof createHttpsServer>).setSecureContext(tlsOptions({ ...certificate, clientAuthority: tls.clientAuthority }));
+        (server as ReturnType<typeof createHttpsServer>).setSecureContext(
+          tlsOptions({ ...certificate, clientAuthority: tls.clientAuthority }),
+        );
       }
     },
     close() {
@@ -135,7 +144,9 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const message = error.code === "HPE_HEADER_OVERFLOW" ? `URL and headers are larger than ${HEADER_LIMIT_BYTES} bytes` : "the request is not readable HTTP";
+  const message = error.code === "HPE_HEADER_OVERFLOW"
+    ? `URL and headers are larger than ${HEADER_LIMIT_BYTES} bytes`
+    : "the request is not readable HTTP";
   endWithError(socket, new ApiError("BAD_REQUEST", message));
 }
 
@@ -143,7 +154,8 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
 export function endWithError(socket: Duplex, error: ApiError, headers: Readonly<Record<string, string>> = {}): void {
   const body = JSON.stringify(errorEnvelope(error));
   const lines = Object.entries({
-    ...headers, ...error.headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), connection: "close",
+    ...headers, ...error.headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${error.status} ${error.code}\r\n${lines.join("")}\r\n${body}`);

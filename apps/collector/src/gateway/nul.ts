@@ -1,7 +1,9 @@
+import { parseJson } from "@lanthorn/runtime";
+
 /** Where U+0000 is in a JSON text's value; null where it is not. Names of fields count with what they are in. */
 export function placeOfNul(json: string): readonly string[] | null {
-  // Nearly every body is done with here.
-  return json.includes(String.raw`\u0000`) ? search(parse(json), []) : null;
+  // Nearly every body is done with here; what is no JSON is refused by whoever wants it to be.
+  return json.includes(String.raw`\u0000`) ? search(parseJson(json), []) : null;
 }
 
 function search(value: unknown, place: readonly string[]): readonly string[] | null {
@@ -12,13 +14,4 @@ function search(value: unknown, place: readonly string[]): readonly string[] | n
     if (found) return found;
   }
   return null;
-}
-
-/** What is no JSON is refused by whoever wants it to be. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

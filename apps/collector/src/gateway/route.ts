@@ -22,13 +22,20 @@ export function declareRoute<const R extends RouteConfig>(access: Access, route:
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
     middleware: [checkAccess(access), refuseNul],
-    responses: { ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } } },
+    responses: {
+      ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } },
+    },
   });
 }
 
-/** A body or an answer of JSON, as `createRoute` wants it. */
+/** An answer of JSON, as `createRoute` wants it. */
 export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } };
+}
+
+/** A body of JSON that must be there. @param example What the documentation shows instead of one made up from the schema. */
+export function jsonBody<T extends z.ZodType>(schema: T, example?: z.input<T>) {
+  return { required: true, content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };
 }
 
 /** An app for one service's routes: what does not fit its schema is answered 400 with the path of each fault. */

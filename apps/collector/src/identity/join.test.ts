@@ -7,14 +7,17 @@ const at = (day: number) => new Date(Date.UTC(2026, 0, day)).toISOString();
 const mac = (index: number, first = "00") => `${first}:1b:21:00:00:${index.toString(16).padStart(2, "0")}`;
 
 function make(id: string,
-  options: { readonly macs?: readonly string[]; readonly addresses?: number; readonly keys?: readonly string[]; readonly device?: Partial<DeviceRecord["device"]> } = {}): DeviceRecord {
+  options: {
+    readonly macs?: readonly string[]; readonly addresses?: number; readonly keys?: readonly string[];
+    readonly device?: Partial<DeviceRecord["device"]>;
+  } = {}): DeviceRecord {
   const { macs = [], addresses = 0, keys = [] } = options;
   return {
     device: {
       id, ...own, ip: "", ip_key: "", mac: macs[0] ?? "", hostname: "", vendor: "", os_guess: "", device_type: "unknown", is_online: 1,
       presence_state: "online",
-      first_seen: at(1), last_seen: at(1), open_ports: "[]", tags: "[]", locked_fields: "[]", verdicts: "{}", mac_count: Math.max(1, macs.length),
-      ...options.device,
+      first_seen: at(1), last_seen: at(1), open_ports: "[]", tags: "[]", locked_fields: "[]", verdicts: "{}",
+      mac_count: Math.max(1, macs.length), ...options.device,
     },
     interfaces: macs.map((one, index) => ({ ...own, mac: one, vendor: "", first_seen: at(1 + index), presence_state: "online" })),
     addresses: Array.from({ length: addresses }, (_, index) =>

@@ -56,8 +56,13 @@ export function macKind(mac: string): MacKind {
   return (Number.parseInt(mac.slice(0, 2), 16) & 0x02) === 0 ? "own" : "random";
 }
 
-/** Prefixes from which hypervisors give addresses to their machines: VMware, Xen, QEMU, Hyper-V, VirtualBox, Parallels, Proxmox, Nutanix. */
-const HYPERVISORS = new Set(["00:50:56", "00:0c:29", "00:05:69", "00:16:3e", "52:54:00", "00:15:5d", "08:00:27", "00:1c:42", "bc:24:11", "50:6b:8d"]);
+/**
+ * Prefixes from which hypervisors give addresses to their machines: VMware, Xen, QEMU, Hyper-V, VirtualBox, Parallels, Proxmox,
+ * Nutanix.
+ */
+const HYPERVISORS = new Set([
+  "00:50:56", "00:0c:29", "00:05:69", "00:16:3e", "52:54:00", "00:15:5d", "08:00:27", "00:1c:42", "bc:24:11", "50:6b:8d",
+]);
 
 /** Whether an interface is a virtual machine's, by the prefix that its hypervisor took. */
 export function isVirtualMachine(mac: string): boolean {

@@ -49,9 +49,10 @@ function mergeDevices(kept: Device, merged: Device, verdicts: DeviceVerdicts): D
   const primary = !isPlaced(keptLocks) && (isPlaced(mergedLocks) || isBetter(merged, kept)) ? merged : kept;
   const isMacLearned = primary.mac === "" && !lockedOf(primary).has("mac") && kept.ip === merged.ip;
   return {
-    ...kept, ...texts, verdicts: JSON.stringify(verdicts), ip: primary.ip, ip_key: primary.ip_key, mac: isMacLearned ? kept.mac || merged.mac : primary.mac,
-    is_online: Math.max(kept.is_online, merged.is_online), presence_state: presenceOf([kept.presence_state, merged.presence_state]),
-    first_seen: earlier(kept.first_seen, merged.first_seen), last_seen: later(kept.last_seen, merged.last_seen),
+    ...kept, ...texts, verdicts: JSON.stringify(verdicts), ip: primary.ip, ip_key: primary.ip_key,
+    mac: isMacLearned ? kept.mac || merged.mac : primary.mac, is_online: Math.max(kept.is_online, merged.is_online),
+    presence_state: presenceOf([kept.presence_state, merged.presence_state]), first_seen: earlier(kept.first_seen, merged.first_seen),
+    last_seen: later(kept.last_seen, merged.last_seen),
     tags: JSON.stringify([...new Set([...(JSON.parse(kept.tags) as string[]), ...(JSON.parse(merged.tags) as string[])])]),
     locked_fields: JSON.stringify([...new Set([...keptLocks, ...mergedLocks])].toSorted()),
   };

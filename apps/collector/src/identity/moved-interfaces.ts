@@ -62,7 +62,9 @@ async function takeOne(trx: Trx, { deviceId, shown, seen, others }: {
   await writeRecord(trx, {
     ...kept,
     // Where nothing is left of it, it is listed by the address that it had, and is not there.
-    device: isLast ? { ...kept.device, ip: record.device.ip, ip_key: record.device.ip_key, presence_state: "offline", is_online: 0 } : kept.device,
+    device: isLast
+      ? { ...kept.device, ip: record.device.ip, ip_key: record.device.ip_key, presence_state: "offline", is_online: 0 }
+      : kept.device,
   }, { isNew: false });
   await trx.insertInto("device_changes").values({
     id: createId(), device_id: deviceId, tenant_id: tenantId, at, field: "interfaces", before: mac, after: "",

@@ -1,21 +1,17 @@
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
+import { type RepeatedWork, repeatWork } from "../repeated-work.ts";
 import { type Candidate, joinDevices } from "./join-devices.ts";
 import type { Merges } from "./merges.ts";
 
-/** Looks again, each night, for devices that are one. */
-export interface Recomparison {
-  /** Compares now. @returns How many devices were found to be a part of another one. */
-  run(): Promise<number>;
-  /** Ends the schedule and waits for a run that is under way. */
-  close(): Promise<void>;
-}
+/** Looks again, each night, for devices that are one: a run gives back how many were found to be a part of another one. */
+export type Recomparison = Pick<RepeatedWork<number>, "run" | "close">;
 
-const DAY_MS = 86_400_000;
-/** By UTC, when most sites are quiet and nobody reads lists. */
-const AT_MS = 3 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/** When most sites are quiet and nobody reads lists. */
+const HOUR_UTC = 3;
 
 /**
  * Devices with a key in common are joined when the key is seen. Some cannot be then: while a third device has the key too,
@@ -26,15 +22,12 @@ export function createRecomparison(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly merges: Merges; readonly clock: Clock; readonly log: Log;
 }): Recomparison {
   const { db, reads, clock, log } = deps;
-  let isClosed = false;
-  let cancel = () => {};
-  let running: Promise<number> = Promise.resolve(0);
 
-  const compare = async (): Promise<number> => {
+  const compare = async (stopped: AbortSignal): Promise<number> => {
     let total = 0;
     for (const { id: siteId, tenant_id: tenantId } of await reads.selectFrom("sites").select(["id", "tenant_id"]).execute()) {
       for (const candidate of [...await byKeys(reads, siteId), ...await byOwnMac(reads, siteId)]) {
-        if (isClosed) return total;
+        if (stopped.aborted) return total;
         total += await db.transaction().execute(async (trx) => {
           await lockSite(trx, siteId);
           return (await joinDevices(trx, deps.merges, { by: "identity", candidates: [{ ...candidate, tenantId }] })).size;
@@ -44,26 +37,9 @@ export function createRecomparison(deps: {
     if (total > 0) log.info({ devices: total }, "devices were found to be one");
     return total;
   };
-  const run = (): Promise<number> => {
-    running = running.catch(() => 0).then(compare);
-    return running;
-  };
-  const plan = () => {
-    const untilNext = DAY_MS - ((clock.now() - AT_MS) % DAY_MS);
-    cancel = clock.after(untilNext, () => {
-      run().catch((error: unknown) => log.error({ reason: describeError(error) }, "devices could not be compared, trying again tomorrow"));
-      plan();
-    });
-  };
-  plan();
-  return {
-    run,
-    async close() {
-      isClosed = true;
-      cancel();
-      await running.catch(() => 0);
-    },
-  };
+  return repeatWork({ clock, log }, {
+    everyMs: HOUR_MS, hourUtc: HOUR_UTC, failure: "devices could not be compared, trying again tomorrow", work: compare,
+  });
 }
 
 type OfSite = Omit<Candidate, "tenantId">;

@@ -14,8 +14,13 @@ export function readVerdicts(text: string): DeviceVerdicts {
 }
 
 /** What lists show of them, as the columns have it while nothing is known. */
-export function shownOf({ os, os_version: version, device_type: type }: DeviceVerdicts): { readonly os_guess: string; readonly device_type: string } {
-  return { os_guess: [os?.value, version?.value].filter((text) => text !== undefined).join(" ").slice(0, 255), device_type: type?.value ?? "unknown" };
+export function shownOf({ os, os_version: version, device_type: type }: DeviceVerdicts): {
+  readonly os_guess: string; readonly device_type: string;
+} {
+  return {
+    os_guess: [os?.value, version?.value].filter((text) => text !== undefined).join(" ").slice(0, 255),
+    device_type: type?.value ?? "unknown",
+  };
 }
 
 /** Who made the device, where more is known than who made its network interface; else null. */

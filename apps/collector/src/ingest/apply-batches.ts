@@ -37,7 +37,9 @@ export interface AppliedBatch extends FreshBatch {
  * Applies batches to the devices of their sites, which are held.
  * @returns In their order.
  */
-export async function applyBatches(trx: Transaction<Schema>, merges: Merges, batches: readonly FreshBatch[]): Promise<readonly AppliedBatch[]> {
+export async function applyBatches(
+  trx: Transaction<Schema>, merges: Merges, batches: readonly FreshBatch[],
+): Promise<readonly AppliedBatch[]> {
   const sites = [...groupBy(batches.filter(({ read }) => read.length > 0), ({ delivery }) => delivery.probe.siteId).values()]
     .map((atSite) => siteOf(atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.map(({ event }) => event))));
   if (sites.length === 0) return batches.map((batch) => ({ ...batch, entries: [] }));
@@ -49,10 +51,14 @@ export async function applyBatches(trx: Transaction<Schema>, merges: Merges, bat
   await judgeDevices(trx, sets);
   await saveWorkingSets(trx, sets);
   const joined = await joinSeen(trx, merges, sets);
-  return joined.size === 0 ? applied : applied.map((batch) => ({ ...batch, entries: batch.entries.map((entry) => asJoined(entry, joined)) }));
+  return joined.size === 0
+    ? applied
+    : applied.map((batch) => ({ ...batch, entries: batch.entries.map((entry) => asJoined(entry, joined)) }));
 }
 
-function entriesOf({ delivery: { probe, batch, receivedAt }, read }: FreshBatch, sets: ReadonlyMap<string, WorkingSet>): readonly NewEvent[] {
+function entriesOf(
+  { delivery: { probe, batch, receivedAt }, read }: FreshBatch, sets: ReadonlyMap<string, WorkingSet>,
+): readonly NewEvent[] {
   return read.map(({ seq, event }) => {
     const { type, deviceId, data } = applyEvent(event, { set: sets.get(probe.siteId) as WorkingSet, receivedAt });
     return {
@@ -64,7 +70,9 @@ function entriesOf({ delivery: { probe, batch, receivedAt }, read }: FreshBatch,
 }
 
 /** What is to be read of a site, and the interfaces that are seen there with keys. */
-function siteOf({ tenantId, siteId }: Site, events: readonly ProbeEvent[]): { readonly wanted: Wanted; readonly shown: readonly ShownInterface[] } {
+function siteOf({ tenantId, siteId }: Site, events: readonly ProbeEvent[]): {
+  readonly wanted: Wanted; readonly shown: readonly ShownInterface[];
+} {
   const hosts: HostRef[] = [];
   const withAddresses: HostRef[] = [];
   const withPorts: HostRef[] = [];

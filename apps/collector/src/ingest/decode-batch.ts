@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { Batch, BATCH_MAX_BYTES, PAYLOAD_MAX_BYTES } from "@lanthorn/contract";
+import { parseJson } from "@lanthorn/runtime";
 
 const decompress = promisify(gunzip);
 
@@ -22,16 +23,14 @@ export async function decodeBatch(payload: Buffer): Promise<{ readonly ok: true;
     try {
       bytes = await decompress(payload, { maxOutputLength: BATCH_MAX_BYTES });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return refuse("too-large", `the batch is larger than ${BATCH_MAX_BYTES} bytes`);
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        return refuse("too-large", `the batch is larger than ${BATCH_MAX_BYTES} bytes`);
+      }
       return refuse("not-a-batch", "the payload is not gzip, though it begins as such");
     }
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return refuse("not-a-batch", "the payload is not JSON");
-  }
+  const value = parseJson(bytes.toString("utf8"));
+  if (value === undefined) return refuse("not-a-batch", "the payload is not JSON");
   const batch = Batch.safeParse(value);
   if (!batch.success) {
     const issue = batch.error.issues[0];

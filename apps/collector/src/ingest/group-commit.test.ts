@@ -35,7 +35,9 @@ const stored = async (queues: readonly string[]) => (await bench.database.db.sel
 describe("batches of several probes that arrive together", () => {
   test("are committed together, in one order, and each is acknowledged for itself", async () => {
     const queues = probes.map(() => createId());
-    const acks = await Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found("second", index)])));
+    const acks = await Promise.all(
+      probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found("second", index)])),
+    );
     expect(acks.map((ack) => [ack?.queue_id, ack?.watermark])).toEqual(queues.map((queue) => [queue, 1]));
     // What comes while the first is under way goes with the next.
     expect(bench.published.length).toBeLessThanOrEqual(3);
@@ -90,15 +92,19 @@ describe("batches of several probes that arrive together", () => {
   test("do not suffer from one that the database does not take", async () => {
     await refuseHostname(bench.database, "poison");
     const queues = probes.map(() => createId());
-    await Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found(index === 7 ? "poison" : "fine", 100 + index)])));
+    await Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [
+      found(index === 7 ? "poison" : "fine", 100 + index),
+    ])));
     expect(new Set((await stored(queues)).map(({ queue_id }) => queue_id))).toEqual(new Set(queues.filter((_, index) => index !== 7)));
     expect(await bench.database.db.selectFrom("rejected_events").select("queue_id").execute()).toEqual([{ queue_id: queues[7] }]);
-    expect(bench.acks.filter(({ ack }) => queues.includes(ack.queue_id ?? "")).map(({ ack }) => ack.watermark)).toEqual(probes.map(() => 1));
+    expect(bench.acks.filter(({ ack }) => queues.includes(ack.queue_id ?? "")).map(({ ack }) => ack.watermark)).toEqual(probes.map(() =>
+      1));
   });
 
   test("are all sent again after the database could not be written", async () => {
     const queues = probes.map(() => createId());
-    const sendAll = () => Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found("second", index)])));
+    const sendAll = () =>
+      Promise.all(probes.map((probe, index) => bench.sendBatch(probe, queues[index] as string, 0, [found("second", index)])));
     const allow = await refuseWrites(bench.database);
     expect(await sendAll()).toEqual(probes.map(() => undefined));
     await allow();

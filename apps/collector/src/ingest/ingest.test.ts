@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { BATCH_MAX_BYTES, ProbeConfiguration } from "@lanthorn/contract";
-import { createId, toInstant } from "@lanthorn/runtime";
+import { createId, seededRandom, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { refuseHostname, refuseWrites } from "../testing/database.ts";
@@ -195,11 +195,7 @@ describe("what is no batch", () => {
   });
 
   test("5,000 seeded mutations of a batch: each is answered, nothing throws, and the order holds", { timeout: 60_000 }, async () => {
-    let state = 11;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom(11);
     const seed = Buffer.from(JSON.stringify({
       v: 1, queue_id: queueId, after: 0, sent_at: AT,
       events: [
@@ -293,9 +289,13 @@ test("what was refused just before the end is counted all the same, and nothing 
 describe("what an outage kept back", () => {
   const rogue = (occurredAt: string) => ({
     type: "rogue_detected", occurred_at: occurredAt,
-    data: { kind: "dhcp_server", severity: "high", ip: "192.0.2.66", mac: "02:00:00:00:00:66", expected_macs: [], vlan_id: null, detail: "", packets: [] },
+    data: {
+      kind: "dhcp_server", severity: "high", ip: "192.0.2.66", mac: "02:00:00:00:00:66", expected_macs: [], vlan_id: null, detail: "",
+      packets: [],
+    },
   }) as const;
-  const told = async (of: IngestBench) => (await of.database.db.selectFrom("events").select("type").where("type", "=", "alert_created").execute()).length;
+  const told = async (of: IngestBench) =>
+    (await of.database.db.selectFrom("events").select("type").where("type", "=", "alert_created").execute()).length;
   let alerting: IngestBench;
   beforeEach(async () => {
     alerting = await createIngestBench({ alerts: true });
@@ -307,7 +307,9 @@ describe("what an outage kept back", () => {
 
   test("raises its alert and pages nobody", async () => {
     await sendAt("2026-11-20T12:00:00.000Z", "2026-11-20T11:49:00.000Z");
-    expect(await alerting.database.db.selectFrom("alerts").select(["status", "notified", "first_seen"]).execute()).toEqual([{ status: "open", notified: 0, first_seen: "2026-11-20T11:49:00.000Z" }]);
+    expect(await alerting.database.db.selectFrom("alerts").select(["status", "notified", "first_seen"]).execute()).toEqual([
+      { status: "open", notified: 0, first_seen: "2026-11-20T11:49:00.000Z" },
+    ]);
     expect(await told(alerting)).toBe(0);
   });
 

@@ -1,5 +1,5 @@
 import { type Acknowledgement, MESSAGE_VERSION, type ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, parseJson, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { z } from "zod";
 import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
@@ -153,7 +153,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
 
   /** @returns The value, or null after it was counted as refused. */
   const read = <T extends z.ZodType>(schema: T, { probeId, payload }: ProbeMessage, reason: RefusalReason): z.infer<T> | null => {
-    const parsed = schema.safeParse(parseJson(payload));
+    const parsed = schema.safeParse(parseJson(payload.toString("utf8")));
     if (!parsed.success) refusals.count(probeId, reason);
     return parsed.success ? parsed.data : null;
   };
@@ -248,12 +248,4 @@ export function createIngest(deps: IngestDependencies): Ingest {
       await refusals.close();
     },
   };
-}
-
-function parseJson(payload: Buffer): unknown {
-  try {
-    return JSON.parse(payload.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

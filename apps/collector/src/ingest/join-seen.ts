@@ -20,7 +20,8 @@ const NOBODY: ReadonlyMap<string, string> = new Map();
  */
 export async function joinSeen(trx: Trx, merges: Merges, sets: readonly WorkingSet[]): Promise<ReadonlyMap<string, string>> {
   const created = sets.flatMap(({ site, devices }) =>
-    [...devices.values()].filter(({ isNew, fields }) => isNew && fields.mac !== "").map(({ id, fields }) => ({ ...site, id, ip: fields.ip, mac: fields.mac })));
+    [...devices.values()].filter(({ isNew, fields }) => isNew && fields.mac !== "")
+      .map(({ id, fields }) => ({ ...site, id, ip: fields.ip, mac: fields.mac })));
   const shown = sets.flatMap(({ keys }) => keys);
   if (created.length === 0 && shown.length === 0) return NOBODY;
   const candidates = [...await byKeys(trx, shown), ...await byOwnMac(trx, shown, created), ...await byAddress(trx, created)];
@@ -48,7 +49,8 @@ async function byKeys(trx: Trx, shown: readonly ShownKey[]): Promise<readonly Ca
     const otherId = before[0] ?? fresh[0].device_id;
     if (before.length > 1 || fresh.length > MOST_AT_ONCE) return [];
     return fresh.filter(({ device_id: id }) => id !== otherId)
-      .map(({ device_id: deviceId, tenant_id: tenantId, key: text, source }) => ({ tenantId, deviceId, otherId, reason: { key: text, source } }));
+      .map(({ device_id: deviceId, tenant_id: tenantId, key: text, source }) =>
+        ({ tenantId, deviceId, otherId, reason: { key: text, source } }));
   });
 }
 

@@ -19,11 +19,14 @@ afterEach(() => bench.close());
 const T0 = Date.UTC(2026, 10, 20, 11);
 const at = (seconds: number) => toInstant(T0 + seconds * 1000);
 const NAS = { ip: "192.0.2.10", mac: "00:11:32:00:00:01", hostname: "nas", vendor: "Synology Incorporated" };
-const seen = (field: string, value: string, source: string, confidence: number, seconds: number) => ({ field, value, source, confidence, seen_at: at(seconds) });
+const seen = (field: string, value: string, source: string, confidence: number, seconds: number) =>
+  ({ field, value, source, confidence, seen_at: at(seconds) });
 const tell = async (type: "host_found" | "host_changed", seconds: number, evidence: readonly ReturnType<typeof seen>[]) => {
   const state = hostState(NAS, at(seconds));
   const data = { ...state, evidence: [...state.evidence, ...evidence] };
-  const event = type === "host_found" ? { type, occurred_at: at(seconds), data } : { type, occurred_at: at(seconds), data: { ...data, changed: ["evidence" as const] } };
+  const event = type === "host_found"
+    ? { type, occurred_at: at(seconds), data }
+    : { type, occurred_at: at(seconds), data: { ...data, changed: ["evidence" as const] } };
   await bench.sendBatch(probe, queueId, after, [event]);
   after += 1;
 };
@@ -33,14 +36,16 @@ const history = () => bench.database.db.selectFrom("device_changes").select(["fi
 describe("evidence of what a device is", () => {
   test("makes its type, system and maker, with how sure that is and by whose word; the first is no change", async () => {
     await tell("host_found", 0, [
-      seen("os", "Debian", "ssh", 0.95, 0), seen("os_version", "12", "ssh", 0.95, 0), seen("device_type", "server", "mdns:_smb._tcp", 0.6, 0),
-      seen("vendor", "Synology", "http-title", 0.8, 0), seen("vendor", "Synology Incorporated", "oui", 0.7, 0), seen("model", "DS920+", "ssdp", 0.9, 0),
+      seen("os", "Debian", "ssh", 0.95, 0), seen("os_version", "12", "ssh", 0.95, 0),
+      seen("device_type", "server", "mdns:_smb._tcp", 0.6, 0), seen("vendor", "Synology", "http-title", 0.8, 0),
+      seen("vendor", "Synology Incorporated", "oui", 0.7, 0), seen("model", "DS920+", "ssdp", 0.9, 0),
     ]);
     const row = await device();
     expect(row).toMatchObject({ os_guess: "Debian 12", device_type: "server", vendor: "Synology Incorporated" });
     expect(readVerdicts(row.verdicts)).toEqual({
       os: { value: "Debian", confidence: 0.95, sources: ["ssh"] }, os_version: { value: "12", confidence: 0.95, sources: ["ssh"] },
-      device_type: { value: "server", confidence: 0.6, sources: ["mdns:_smb._tcp"] }, vendor: { value: "Synology Incorporated", confidence: 0.94, sources: ["http-title", "oui"] },
+      device_type: { value: "server", confidence: 0.6, sources: ["mdns:_smb._tcp"] },
+      vendor: { value: "Synology Incorporated", confidence: 0.94, sources: ["http-title", "oui"] },
       model: { value: "DS920+", confidence: 0.9, sources: ["ssdp"] }, hostname: { value: "nas", confidence: 0.8, sources: ["dhcp"] },
     });
     expect(await history()).toEqual([]);

@@ -11,8 +11,8 @@ type EvidenceRow = Schema["evidence"];
 const FIELDS: ReadonlySet<string> = new Set(VERDICT_FIELDS);
 
 /**
- * Decides anew what the devices are that batches brought evidence of: from all that is known, by whichever probe and interface. What a person
- * set stays. A device of whom nothing but names and its interface's maker is told costs nothing.
+ * Decides anew what the devices are that batches brought evidence of: from all that is known, by whichever probe and interface.
+ * What a person set stays. A device of whom nothing but names and its interface's maker is told costs nothing.
  */
 export async function judgeDevices(trx: Kysely<Schema>, sets: readonly WorkingSet[]): Promise<void> {
   const told = sets.flatMap((set) => toldAt(set));
@@ -71,6 +71,9 @@ function judge({ set, device, evidence }: Told): void {
   change("device_type", shown.device_type, verdicts.device_type?.sources[0] ?? "");
   const vendor = vendorOf(verdicts);
   if (vendor !== null) change("vendor", vendor, verdicts.vendor?.sources[0] ?? "");
-  // What it is called by whoever gives out addresses and names comes with its state; what its services call it serves where that is nothing.
-  if (device.fields.hostname === "" && verdicts.hostname) change("hostname", verdicts.hostname.value.slice(0, 255), verdicts.hostname.sources[0] ?? "");
+  // What it is called by whoever gives out addresses and names comes with its state; what its services call it serves where that
+  // is nothing.
+  if (device.fields.hostname === "" && verdicts.hostname) {
+    change("hostname", verdicts.hostname.value.slice(0, 255), verdicts.hostname.sources[0] ?? "");
+  }
 }

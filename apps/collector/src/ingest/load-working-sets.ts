@@ -60,7 +60,8 @@ export async function loadWorkingSets(trx: Kysely<Schema>, wanted: readonly Want
   }
   const withPorts = all.flatMap((filling) => idsOf(filling, filling.wanted.withPorts));
   for (const row of await selectIn(withPorts, (list) =>
-    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open").execute())) {
+    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open")
+      .execute())) {
     owners.get(row.device_id)?.hold.openPort(row.device_id, row);
   }
   return all.map(({ set }) => set);
@@ -68,14 +69,16 @@ export async function loadWorkingSets(trx: Kysely<Schema>, wanted: readonly Want
 
 async function readHosts(trx: Kysely<Schema>, all: readonly Filling[], sites: ReadonlyMap<string, Filling>): Promise<void> {
   const hosts = all.map(({ wanted }) => ({ siteId: wanted.site.siteId, refs: wanted.hosts.map(identified) }));
-  const macs = hosts.flatMap(({ siteId, refs }) => distinct(refs.map(({ mac }) => mac).filter(Boolean)).map((mac) => [siteId, mac] as const));
+  const macs = hosts.flatMap(({ siteId, refs }) =>
+    distinct(refs.map(({ mac }) => mac).filter(Boolean)).map((mac) => [siteId, mac] as const));
   for (const row of await selectIn(macs, (list) => trx.selectFrom("interfaces").innerJoin("devices", "devices.id", "interfaces.device_id")
     .select(DEVICE_COLUMNS).select(["interfaces.site_id", "interfaces.mac as interface_mac", "interfaces.vendor as interface_vendor"])
     .where(among(["interfaces.site_id", "interfaces.mac"], list)).execute())) {
     const { site_id, interface_mac, interface_vendor, ...device } = row;
     sites.get(site_id)?.hold.byMac(interface_mac, interface_vendor, device);
   }
-  const ips = hosts.flatMap(({ siteId, refs }) => distinct(refs.filter(({ mac }) => mac === "").map(({ ip }) => ip)).map((ip) => [siteId, ip] as const));
+  const ips = hosts.flatMap(({ siteId, refs }) =>
+    distinct(refs.filter(({ mac }) => mac === "").map(({ ip }) => ip)).map((ip) => [siteId, ip] as const));
   for (const row of await selectIn(ips, (list) => trx.selectFrom("addresses").innerJoin("devices", "devices.id", "addresses.device_id")
     .select(DEVICE_COLUMNS).select(["addresses.site_id", "addresses.ip as address_ip"])
     .where(among(["addresses.site_id", "addresses.ip"], list)).where("addresses.current", "=", 1)

@@ -8,7 +8,9 @@ describe("an interface that goes to another machine", () => {
   const dock: Host = { ip: "192.0.2.90", mac: "64:4b:f0:00:00:01" };
   const OTHER = "000100012affffff0022";
   const laptop = (host: Host, duid: string, hostname: string): Host => ({ ...host, hostname, keys: { dhcp_duid: duid } });
-  const [own, theirs]: readonly [Host, Host] = [{ ip: "192.0.2.10", mac: "f0:18:98:00:00:01" }, { ip: "192.0.2.11", mac: "f0:18:98:00:00:02" }];
+  const [own, theirs]: readonly [Host, Host] = [
+    { ip: "192.0.2.10", mac: "f0:18:98:00:00:01" }, { ip: "192.0.2.11", mac: "f0:18:98:00:00:02" },
+  ];
 
   test("is told by the key of the one that has it: a dock is each laptop's in turn, and neither becomes the other", async () => {
     await send(found(laptop(own, DUID, "one")), found(laptop(dock, DUID, "one"), 1), found(laptop(theirs, OTHER, "two"), 2));
@@ -20,7 +22,8 @@ describe("an interface that goes to another machine", () => {
       expect(await macs()).toEqual(expected);
       expect((await devices()).map(({ hostname: shown }) => shown)).toEqual(["one", "two"]);
     }
-    const changes = await bench.database.db.selectFrom("device_changes").select(["before", "source"]).where("field", "=", "interfaces").execute();
+    const changes = await bench.database.db.selectFrom("device_changes").select(["before", "source"]).where("field", "=", "interfaces")
+      .execute();
     expect(changes).toEqual([{ before: dock.mac, source: "dhcp" }, { before: dock.mac, source: "dhcp" }]);
   });
 
@@ -51,7 +54,8 @@ describe("an interface that goes to another machine", () => {
 
 describe("the nightly comparison", () => {
   test("joins by a key what a third device kept apart, once that is gone, and by a MAC that was told; at three o'clock", async () => {
-    const three = [1, 2, 3].map((index): Host => ({ ip: `192.0.2.${index}`, mac: `00:1b:21:00:00:0${index}`, keys: { snmp_engine_id: `80001f88800${index}` } }));
+    const three = [1, 2, 3]
+      .map((index): Host => ({ ip: `192.0.2.${index}`, mac: `00:1b:21:00:00:0${index}`, keys: { snmp_engine_id: `80001f88800${index}` } }));
     await send(...three.map((host) => found(host)));
     const rows = await devices();
     const own = { tenant_id: bench.tenantId, site_id: bench.siteId, source: "x", first_seen: at(0) };
@@ -78,10 +82,13 @@ describe("the nightly comparison", () => {
     const [one, two] = (await devices()).map(({ id }) => id) as [string, string];
     const own = { tenant_id: bench.tenantId, site_id: bench.siteId };
     for (const id of [one, two]) {
-      await bench.database.db.insertInto("device_keys").values({ ...own, device_id: id, key: `dhcp_duid ${DUID}`, source: "x", first_seen: at(0) }).execute();
+      await bench.database.db.insertInto("device_keys").values({
+        ...own, device_id: id, key: `dhcp_duid ${DUID}`, source: "x", first_seen: at(0),
+      }).execute();
     }
     await bench.database.db.insertInto("device_merges").values({
-      ...own, id: createId(), kept_id: one, merged_id: two, at: at(0), by_type: "user", by_id: "x", by_name: "x", reasons: "[]", snapshot: null, undone_at: at(1),
+      ...own, id: createId(), kept_id: one, merged_id: two, at: at(0), by_type: "user", by_id: "x", by_name: "x", reasons: "[]",
+      snapshot: null, undone_at: at(1),
     }).execute();
     expect(await recomparison.run()).toBe(0);
     expect((await devices()).length).toBe(2);

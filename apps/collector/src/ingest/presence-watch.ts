@@ -106,7 +106,8 @@ export function createPresenceWatch(deps: {
       // Another process may have heard them too: of two, one says that they are back.
       const news = held.filter(({ state }) => state !== "online");
       await updateMany(trx, "probes", news.map(({ probeId: id }) => ({ id, state: "online", silent_since: null, last_heard_at: at })));
-      const silent = [...groupBy(news.filter(({ state }) => state === "silent"), ({ tenantId }) => tenantId)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const silent = [...groupBy(news.filter(({ state }) => state === "silent"), ({ tenantId }) => tenantId)]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1));
       const appended: { readonly probes: readonly KnownProbe[]; readonly fromSeq: number }[] = [];
       for (const [tenantId, probes] of silent) {
         const events = probes.map((probe) => {

@@ -33,7 +33,10 @@ export interface ProbesStore {
   listOnline(): Promise<readonly KnownProbe[]>;
   /** Those of a site, or of these ids, that are not revoked. */
   listOf(whom: { readonly siteId: string } | { readonly probeIds: readonly string[] }): Promise<readonly KnownProbe[]>;
-  /** Holds those of these that are not revoked until the transaction ends, in one order in all processes, so that no two wait for each other. */
+  /**
+   * Holds those of these that are not revoked until the transaction ends, in one order in all processes, so that no two wait for
+   * each other.
+   */
   hold(trx: Transaction<Schema>, probeIds: readonly string[]): Promise<readonly KnownProbe[]>;
   /** @param times Probe → when it was heard. */
   setHeard(times: ReadonlyMap<string, string>): Promise<void>;
@@ -57,7 +60,8 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
   const setTogether = <V>(change: (value: V, probe: KnownProbe) => Readonly<Record<string, string>> | null) =>
     createTogether<V, never>(async (asked) => {
       await db.transaction().execute(async (trx) => {
-        const rows = (await hold(trx, [...asked.keys()])).map((probe) => ({ id: probe.probeId, set: change(asked.get(probe.probeId) as V, probe) }));
+        const rows = (await hold(trx, [...asked.keys()]))
+          .map((probe) => ({ id: probe.probeId, set: change(asked.get(probe.probeId) as V, probe) }));
         await updateMany(trx, "probes", rows.flatMap(({ id, set }) => (set ? [{ id, ...set }] : [])));
       });
       return new Map<string, never>();
@@ -65,7 +69,8 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
   const setRun = setTogether<{ readonly runId: string; readonly version: string }>(({ runId, version }, known) =>
     (known.runId === runId ? null : { run_id: runId, version }));
   const setHealth = setTogether<{ readonly version: string; readonly json: string }>(({ version, json }) => ({ health: json, version }));
-  const setHeardOne = setTogether<string>((at, { lastHeardAt }) => (lastHeardAt === null || lastHeardAt < at ? { last_heard_at: at } : null));
+  const setHeardOne = setTogether<string>((at, { lastHeardAt }) =>
+    (lastHeardAt === null || lastHeardAt < at ? { last_heard_at: at } : null));
   return {
     find: (probeId) => lookUp(probeId, null),
     hold,
@@ -100,7 +105,9 @@ export async function setDevicesUnknown(trx: Transaction<Schema>, siteId: string
     .limit(1).executeTakeFirst();
   if (watching) return;
   await lockSite(trx, siteId);
-  await trx.updateTable("interfaces").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
+  await trx.updateTable("interfaces").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where(
+    "presence_state", "<>", "unknown",
+  )
     .execute();
   await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
     .execute();

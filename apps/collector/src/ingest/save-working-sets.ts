@@ -20,7 +20,8 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
   }
   await upsertMany(trx, "interfaces", { key: ["site_id", "mac"], update: ["vendor"] }, sets.flatMap((set) => [...set.interfaces.values()]));
   await upsertMany(
-    trx, "addresses", { key: ["device_id", "mac", "ip"], update: ["last_seen", "current"] }, sets.flatMap((set) => [...set.addresses.values()]),
+    trx, "addresses", { key: ["device_id", "mac", "ip"], update: ["last_seen", "current"] },
+    sets.flatMap((set) => [...set.addresses.values()]),
   );
   await upsertMany(
     trx, "evidence", { key: ["device_id", "field", "source", "value"], update: ["confidence", "seen_at"], newerBy: "seen_at" },

@@ -25,7 +25,10 @@ test("a batch is measured, and so is what is refused", async () => {
   await bench.clock.advance(5000);
   await bench.send(probe, "events", {
     v: 1, queue_id: queueId, after: 0, sent_at: toInstant(bench.clock.now() - 3000),
-    events: [{ seq: 1, type: "error", occurred_at: at, data: { code: "note", message: "" } }, { seq: 2, type: "nonsense", occurred_at: at, data: {} }],
+    events: [
+      { seq: 1, type: "error", occurred_at: at, data: { code: "note", message: "" } },
+      { seq: 2, type: "nonsense", occurred_at: at, data: {} },
+    ],
   });
   await bench.send(probe, "events", "{");
   expect(bench.measured).toEqual([{ stored: 1, rejected: 1, seconds: 0, ageSeconds: 3 }, "unreadable-event", "not-a-batch"]);

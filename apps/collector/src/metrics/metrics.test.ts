@@ -1,19 +1,9 @@
 import { createId } from "@lanthorn/runtime";
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { describe, expect, test } from "vitest";
+import type { TestGateway } from "../testing/gateway.ts";
+import { startGateway } from "../testing/gateway-for-test.ts";
 import { createMetrics } from "./metrics.ts";
 import { readingsOf } from "./readings.ts";
-
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
-  gateway = await startTestGateway(options);
-  return gateway;
-}
 
 /** @returns Values by series, as `name{labels}`. */
 async function scrape({ url }: TestGateway): Promise<ReadonlyMap<string, number>> {
@@ -31,7 +21,7 @@ function series(text: string): ReadonlyMap<string, number> {
 
 describe("metrics", () => {
   test("count requests by the route's template, whatever the path, the spelling or the method", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { token } = await server.createTenant("viewer");
     for (const path of [`/api/v1/devices/${createId()}`, `/api/devices/${createId()}`]) await server.get(path, token);
     await server.get("/api/v1/devices", token);
@@ -49,20 +39,19 @@ describe("metrics", () => {
   });
 
   test("are shown to the addresses that are allowed, and to no tenant's administrator", async () => {
-    const server = await start();
+    const server = await startGateway();
     const admin = await server.createTenant("admin");
     const status = async (headers: Record<string, string>) => (await server.request("/metrics", { headers })).status;
     expect(await status({ "x-forwarded-for": "203.0.113.9" })).toBe(401);
     expect(await status({ forwarded: "for=203.0.113.9", authorization: `Bearer ${admin.token}` })).toBe(403);
-    await server.stop();
-    const guarded = await start({ metricsAllow: ["192.0.2.0/24", "2001:db8::/32"], trustedProxies: ["127.0.0.1"] });
+    const guarded = await startGateway({ metricsAllow: ["192.0.2.0/24", "2001:db8::/32"], trustedProxies: ["127.0.0.1"] });
     const statusBehind = async (from: string) => (await fetch(`${guarded.url}/metrics`, { headers: { "x-forwarded-for": from } })).status;
     expect([await statusBehind("192.0.2.7"), await statusBehind("2001:db8::1"), await statusBehind("192.0.3.7")]).toEqual([200, 200, 401]);
     expect((await guarded.get("/metrics")).status).toBe(401);
   });
 
   test("tell what is in the database and what waits, and nothing of what is gone", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant();
     await server.createDevice(tenant, { ip: "192.0.2.1" });
     await server.createDevice(tenant, { ip: "192.0.2.2", is_online: 0 });
@@ -73,7 +62,9 @@ describe("metrics", () => {
       broker: { sessions: () => sessions, health: () => ({ status: "degraded", detail: "" }) }, streams: { open: () => 4 },
     }));
     const found = series(await metrics.text());
-    expect(Object.fromEntries([...found].filter(([name]) => /devices|waiting|wait_seconds|stream|broker|probes/.test(name)))).toMatchObject({
+    expect(
+      Object.fromEntries([...found].filter(([name]) => /devices|waiting|wait_seconds|stream|broker|probes/.test(name))),
+    ).toMatchObject({
       'lanthorn_devices{presence="online"}': 1, 'lanthorn_devices{presence="offline"}': 1, lanthorn_ingest_waiting_messages: 2,
       lanthorn_ingest_oldest_wait_seconds: 1.5, lanthorn_stream_consumers: 4, lanthorn_broker_up: 0, lanthorn_broker_sessions: 3,
       'lanthorn_probes{state="silent"}': 0, 'lanthorn_webhook_deliveries_waiting{lane="retry"}': 0,
@@ -84,7 +75,9 @@ describe("metrics", () => {
 
   test("go on when one number cannot be read", async () => {
     const metrics = createMetrics();
-    metrics.watch([{ name: "broken", help: "b", read: () => Promise.reject<number>(new Error("no")) }, { name: "whole", help: "w", read: () => 1 }]);
+    metrics.watch([
+      { name: "broken", help: "b", read: () => Promise.reject<number>(new Error("no")) }, { name: "whole", help: "w", read: () => 1 },
+    ]);
     const found = series(await metrics.text());
     expect([found.get("whole"), found.has("broken")]).toEqual([1, false]);
   });

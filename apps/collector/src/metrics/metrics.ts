@@ -2,7 +2,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { IngestMeasure } from "../ingest/measure.ts";
 
 /** What the gateway tells of a request. `route` is the template, never the path: a path holds ids without end. */
-export type MeasureRequest = (request: { readonly method: string; readonly route: string; readonly status: number; readonly seconds: number }) => void;
+export type MeasureRequest = (request: {
+  readonly method: string; readonly route: string; readonly status: number; readonly seconds: number;
+}) => void;
 
 /** A number that is looked up when somebody reads the metrics. */
 export interface Reading {
@@ -42,20 +44,26 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PAT
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({ name: "lanthorn_http_requests_total", help: "Requests by route and status", labelNames: ["method", "route", "status"], registers });
+  const requests = new Counter({
+    name: "lanthorn_http_requests_total", help: "Requests by route and status", labelNames: ["method", "route", "status"], registers,
+  });
   const latency = new Histogram({
-    name: "lanthorn_http_request_duration_seconds", help: "From a request to its answer", labelNames: ["method", "route"], buckets: REQUEST_SECONDS, registers,
+    name: "lanthorn_http_request_duration_seconds", help: "From a request to its answer", labelNames: ["method", "route"],
+    buckets: REQUEST_SECONDS, registers,
   });
   const batches = new Counter({ name: "lanthorn_ingest_batches_total", help: "Batches of events that were committed", registers });
   const events = new Counter({
     name: "lanthorn_ingest_events_total", help: "Events that were stored, or kept as unreadable", labelNames: ["result"], registers,
   });
-  const refusals = new Counter({ name: "lanthorn_ingest_refusals_total", help: "Payloads that were not taken, by reason", labelNames: ["reason"], registers });
+  const refusals = new Counter({
+    name: "lanthorn_ingest_refusals_total", help: "Payloads that were not taken, by reason", labelNames: ["reason"], registers,
+  });
   const commit = new Histogram({
     name: "lanthorn_ingest_commit_seconds", help: "From a batch's arrival to its commit", buckets: COMMIT_SECONDS, registers,
   });
   const age = new Histogram({
-    name: "lanthorn_ingest_batch_age_seconds", help: "From when a probe sent a batch, by its clock, to its commit", buckets: AGE_SECONDS, registers,
+    name: "lanthorn_ingest_batch_age_seconds", help: "From when a probe sent a batch, by its clock, to its commit", buckets: AGE_SECONDS,
+    registers,
   });
   return {
     request({ method, route, status, seconds }) {

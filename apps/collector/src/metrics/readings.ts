@@ -13,14 +13,23 @@ export function readingsOf(parts: {
 }): readonly (Reading | LabelledReading)[] {
   const { reads, ingest, broker, streams } = parts;
   return [
-    { name: "lanthorn_ingest_waiting_messages", help: "Messages of probes that are not committed yet", read: () => ingest.waiting().messages },
-    { name: "lanthorn_ingest_oldest_wait_seconds", help: "How long the oldest of them has waited", read: () => ingest.waiting().oldestMs / 1000 },
+    {
+      name: "lanthorn_ingest_waiting_messages", help: "Messages of probes that are not committed yet",
+      read: () => ingest.waiting().messages,
+    },
+    {
+      name: "lanthorn_ingest_oldest_wait_seconds", help: "How long the oldest of them has waited",
+      read: () => ingest.waiting().oldestMs / 1000,
+    },
     { name: "lanthorn_stream_consumers", help: "Open streams of live events", read: () => streams.open() },
     { name: "lanthorn_broker_up", help: "1 while the way to the probes works", read: () => (broker.health().status === "ok" ? 1 : 0) },
     { name: "lanthorn_broker_sessions", help: "Probes that are connected, where the broker is our own", read: () => broker.sessions() },
     { name: "lanthorn_probes", help: "Probes by state", label: "state", read: () => probesByState(reads) },
     { name: "lanthorn_devices", help: "Devices by presence", label: "presence", read: () => devicesByPresence(reads) },
-    { name: "lanthorn_webhook_deliveries_waiting", help: "Deliveries that are not done, by lane", label: "lane", read: () => waitingDeliveries(reads) },
+    {
+      name: "lanthorn_webhook_deliveries_waiting", help: "Deliveries that are not done, by lane", label: "lane",
+      read: () => waitingDeliveries(reads),
+    },
   ];
 }
 

@@ -29,7 +29,9 @@ function machine(name: string, key = 7) {
 }
 
 test("what one machine has made all others have, also when all begin at once, and the database alone shows none of it", async () => {
-  const made = await Promise.all(["one", "two", "three"].map((name) => machine(name).secrets.keep("token-secret", () => Promise.resolve(`of ${name}`))));
+  const made = await Promise.all(
+    ["one", "two", "three"].map((name) => machine(name).secrets.keep("token-secret", () => Promise.resolve(`of ${name}`))),
+  );
   expect(new Set(made).size).toBe(1);
   expect(await machine("four").secrets.keep("token-secret", () => Promise.reject(new Error("not asked")))).toBe(made[0]);
   const rows = await database.db.selectFrom("kept_secrets").selectAll().execute();

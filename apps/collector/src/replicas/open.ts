@@ -32,7 +32,9 @@ const FOLLOW_EVERY_MS = 1000;
 
 /** Calls `work` with a deployment's secrets, as a running collector has them, for a command beside it. */
 export async function usingSecrets<T>(
-  { data_dir: dataDir, database_location: location, sealing_key: key }: Configuration, work: (secrets: KeptSecrets, dataDir: string) => Promise<T>,
+  {
+    data_dir: dataDir, database_location: location, sealing_key: key,
+  }: Configuration, work: (secrets: KeptSecrets, dataDir: string) => Promise<T>,
 ): Promise<T> {
   if ("file" in location) return work(secretsInFiles(dataDir), dataDir);
   const { db, close } = await openDatabase(location);
@@ -51,7 +53,8 @@ export async function openReplicas(deps: {
   const { db, dataDir, clock, lifecycle } = deps;
   if (!hasRowLocks(db)) {
     return {
-      secrets: secretsInFiles(dataDir), limiter: createRateLimiter({ clock }), duty: null, upkeep: clock, peersOf: () => undefined, follow: () => {},
+      secrets: secretsInFiles(dataDir), limiter: createRateLimiter({ clock }), duty: null, upkeep: clock, peersOf: () => undefined,
+      follow: () => {},
     };
   }
   let takeover = () => {};

@@ -8,7 +8,9 @@ const PARTS = {
   evidence: { key: ["field", "source", "value"], newest: "seen_at" },
   ports: { key: ["port", "protocol"], newest: "last_scanned" },
   device_keys: { key: ["key"], newest: "first_seen" },
-} as const satisfies Partial<{ readonly [T in keyof Schema]: { readonly key: readonly (keyof Schema[T])[]; readonly newest: keyof Schema[T] } }>;
+} as const satisfies Partial<{ readonly [T in keyof Schema]: {
+  readonly key: readonly (keyof Schema[T])[]; readonly newest: keyof Schema[T];
+} }>;
 
 export type LimitedPart = keyof typeof PARTS;
 

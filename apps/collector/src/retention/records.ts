@@ -27,7 +27,8 @@ export function createRecordRetention(
     const tooOld = toInstant(clock.now() - limits.audit.keepDays * DAY_MS);
     const beyond = await reads.selectFrom("audit").select("id").where("tenant_id", "=", tenantId).orderBy("id", "desc")
       .offset(limits.audit.keepRecords).limit(1).executeTakeFirst();
-    const oldest = await reads.selectFrom("audit").select(["id", "at"]).where("tenant_id", "=", tenantId).orderBy("id").limit(CHUNK_ROWS).execute();
+    const oldest = await reads.selectFrom("audit").select(["id", "at"]).where("tenant_id", "=", tenantId).orderBy("id").limit(CHUNK_ROWS)
+      .execute();
     const gone = oldest.filter(({ id, at }) => at < tooOld || id <= (beyond?.id ?? "")).map(({ id }) => id);
     if (gone.length > 0) await db.deleteFrom("audit").where("id", "in", gone).execute();
     return gone.length;
@@ -57,11 +58,14 @@ export function createRecordRetention(
 
   const forgetQueues = async (): Promise<number> => {
     let total = 0;
-    const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id").having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
+    const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id")
+      .having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
     for (const { probe_id: probeId } of many) {
       const beyond = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId).orderBy("updated_at", "desc")
         .orderBy("queue_id").offset(KEEP_QUEUES).limit(CHUNK_ROWS).execute();
-      const gone = await db.deleteFrom("probe_queues").where("probe_id", "=", probeId).where("queue_id", "in", beyond.map(({ queue_id: id }) => id))
+      const gone = await db.deleteFrom("probe_queues").where("probe_id", "=", probeId).where(
+        "queue_id", "in", beyond.map(({ queue_id: id }) => id),
+      )
         .executeTakeFirst();
       total += Number(gone.numDeletedRows);
     }

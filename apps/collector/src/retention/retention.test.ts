@@ -21,7 +21,8 @@ afterEach(async () => {
 });
 
 const LIMITS: InventoryLimits = {
-  keepDays: 100, keepDevices: 1000, keepMerges: 10, keep: { device_changes: 100, addresses: 100, evidence: 100, ports: 100, device_keys: 100 },
+  keepDays: 100, keepDevices: 1000, keepMerges: 10,
+  keep: { device_changes: 100, addresses: 100, evidence: 100, ports: 100, device_keys: 100 },
 };
 const inventory = (limits: Partial<InventoryLimits>) => {
   const { db, reads } = gateway;
@@ -40,7 +41,9 @@ const records = (limits: Partial<RecordLimits>) => {
 const ago = (days: number) => toInstant(clock.now() - days * DAY_MS);
 const own = (deviceId: string) => ({ device_id: deviceId, tenant_id: tenant.tenantId });
 
-async function addAddress(deviceId: string, index: number, values: { readonly current: number; readonly last_seen: string }): Promise<void> {
+async function addAddress(
+  deviceId: string, index: number, values: { readonly current: number; readonly last_seen: string },
+): Promise<void> {
   const ip = `10.1.${index >> 8}.${index & 255}`;
   await gateway.db.insertInto("addresses").values({
     ...own(deviceId), site_id: tenant.siteId, mac: "", ip, ip_key: addressKey(ip), first_seen: ago(300), ...values,
@@ -70,16 +73,21 @@ describe("what hangs on a device", () => {
       const at = ago(8 - index);
       await addChange(id, index, 1);
       await addAddress(id, index, { current: 0, last_seen: at });
-      await gateway.db.insertInto("evidence").values({ ...own(id), field: "hostname", value: `h${index}`, source: "mdns", confidence: 0.5, seen_at: at }).execute();
+      await gateway.db.insertInto("evidence").values({
+        ...own(id), field: "hostname", value: `h${index}`, source: "mdns", confidence: 0.5, seen_at: at,
+      }).execute();
       await gateway.db.insertInto("ports").values({
         ...own(id), port: index, protocol: "tcp", state: "open", service: "", version: "", banner: "", last_scanned: at,
       }).execute();
-      await gateway.db.insertInto("device_keys").values({ ...own(id), site_id: tenant.siteId, key: `k${index}`, source: "x", first_seen: at }).execute();
+      await gateway.db.insertInto("device_keys").values({
+        ...own(id), site_id: tenant.siteId, key: `k${index}`, source: "x", first_seen: at,
+      }).execute();
     }
     await addChange(other, 99, 1);
     await inventory({ keep: { device_changes: 3, addresses: 2, evidence: 4, ports: 5, device_keys: 6 } }).run();
     const values = async (table: "device_changes" | "evidence" | "ports" | "device_keys" | "addresses", column: string) =>
-      (await gateway.db.selectFrom(table).selectAll().where("device_id", "=", id).execute()).map((row) => String((row as Record<string, unknown>)[column])).toSorted();
+      (await gateway.db.selectFrom(table).selectAll().where("device_id", "=", id).execute())
+        .map((row) => String((row as Record<string, unknown>)[column])).toSorted();
     expect(await values("device_changes", "after")).toEqual(["5", "6", "7"]);
     expect((await values("addresses", "ip")).filter((ip) => ip.startsWith("10.1."))).toEqual(["10.1.0.6", "10.1.0.7"]);
     expect(await values("evidence", "value")).toEqual(["h4", "h5", "h6", "h7"]);
@@ -106,18 +114,23 @@ describe("devices of a site", () => {
   test("beyond the most go, those not seen for longest first, but none that people have worked on", async () => {
     const made = [];
     for (let index = 0; index < 6; index += 1) {
-      made.push(await gateway.createDevice(tenant, { ip: `192.0.2.${index}`, last_seen: ago(10 - index), ...(index === 0 ? { tags: '["core"]' } : {}) }));
+      made.push(await gateway.createDevice(tenant, {
+        ip: `192.0.2.${index}`, last_seen: ago(10 - index), ...(index === 0 ? { tags: '["core"]' } : {}),
+      }));
     }
     expect(await inventory({ keepDevices: 4 }).run()).toBe(2);
-    expect(new Set((await gateway.db.selectFrom("devices").select("id").execute()).map(({ id }) => id))).toEqual(new Set([made[0], ...made.slice(3)]));
+    expect(new Set((await gateway.db.selectFrom("devices").select("id").execute()).map(({ id }) => id))).toEqual(
+      new Set([made[0], ...made.slice(3)]),
+    );
   });
 
   test("keep the newest of their merges, and for ever what people took apart", async () => {
     const id = await gateway.createDevice(tenant, { ip: "192.0.2.1" });
     for (let index = 0; index < 6; index += 1) {
       await gateway.db.insertInto("device_merges").values({
-        id: createId(), tenant_id: tenant.tenantId, site_id: tenant.siteId, kept_id: id, merged_id: createId(), at: ago(index === 0 ? 300 : 1), by_type: "system",
-        by_id: "x", by_name: String(index), reasons: "[]", snapshot: "{}", undone_at: null,
+        id: createId(), tenant_id: tenant.tenantId, site_id: tenant.siteId, kept_id: id, merged_id: createId(),
+        at: ago(index === 0 ? 300 : 1), by_type: "system", by_id: "x", by_name: String(index), reasons: "[]", snapshot: "{}",
+        undone_at: null,
       }).execute();
     }
     await gateway.db.insertInto("device_merges").values({
@@ -125,7 +138,9 @@ describe("devices of a site", () => {
       by_id: "x", by_name: "person", reasons: "[]", snapshot: null, undone_at: ago(300),
     }).execute();
     await inventory({ keepMerges: 3 }).run();
-    expect((await gateway.db.selectFrom("device_merges").select("by_name").execute()).map(({ by_name: name }) => name).toSorted()).toEqual(["3", "4", "5", "person"]);
+    expect((await gateway.db.selectFrom("device_merges").select("by_name").execute()).map(({ by_name: name }) => name).toSorted()).toEqual(
+      ["3", "4", "5", "person"],
+    );
   });
 });
 
@@ -134,12 +149,13 @@ describe("records", () => {
     const other = await gateway.createTenant();
     await gateway.db.deleteFrom("audit").execute();
     const add = (of: TestTenant, name: string, days: number) => gateway.db.insertInto("audit").values({
-      id: createId(), tenant_id: of.tenantId, at: ago(days), actor_type: "user", actor_id: "x", actor_name: name, address: "", action: "site.create",
-      target_type: "site", target_id: "x", before: null, after: null,
+      id: createId(), tenant_id: of.tenantId, at: ago(days), actor_type: "user", actor_id: "x", actor_name: name, address: "",
+      action: "site.create", target_type: "site", target_id: "x", before: null, after: null,
     }).execute();
     for (let index = 0; index < 5; index += 1) await add(tenant, `mine-${index}`, index === 0 ? 300 : 1);
     await add(other, "theirs", 99);
-    const names = async () => (await gateway.db.selectFrom("audit").select("actor_name").orderBy("id").execute()).map(({ actor_name: name }) => name);
+    const names = async () =>
+      (await gateway.db.selectFrom("audit").select("actor_name").orderBy("id").execute()).map(({ actor_name: name }) => name);
     expect(await records({}).run()).toBe(1);
     expect(await names()).toEqual(["mine-1", "mine-2", "mine-3", "mine-4", "theirs"]);
     await records({ audit: { keepDays: 100, keepRecords: 2 } }).run();
@@ -150,12 +166,15 @@ describe("records", () => {
     const payload = "x".repeat(990);
     for (let seq = 1; seq <= 1100; seq += 1) {
       await gateway.db.insertInto("rejected_events").values({
-        probe_id: "p", queue_id: "q", probe_seq: seq, tenant_id: tenant.tenantId, received_at: ago(seq === 1 ? 300 : 1), reason: "unreadable", payload,
+        probe_id: "p", queue_id: "q", probe_seq: seq, tenant_id: tenant.tenantId, received_at: ago(seq === 1 ? 300 : 1),
+        reason: "unreadable", payload,
       }).execute();
     }
     expect(await records({ rejected: { keepDays: 100, keepBytes: 2e6 } }).run()).toBe(1);
     await records({ rejected: { keepDays: 100, keepBytes: 3000 } }).run();
-    expect((await gateway.db.selectFrom("rejected_events").select("probe_seq").orderBy("probe_seq").execute()).map(({ probe_seq: seq }) => seq))
+    expect(
+      (await gateway.db.selectFrom("rejected_events").select("probe_seq").orderBy("probe_seq").execute()).map(({ probe_seq: seq }) => seq),
+    )
       .toEqual([1098, 1099, 1100]);
   });
 
@@ -166,6 +185,8 @@ describe("records", () => {
       }).execute();
     }
     expect(await records({}).run()).toBe(20);
-    expect(await gateway.db.selectFrom("probe_queues").select("queue_id").where("queue_id", "in", ["q19", "q20"]).execute()).toEqual([{ queue_id: "q20" }]);
+    expect(await gateway.db.selectFrom("probe_queues").select("queue_id").where("queue_id", "in", ["q19", "q20"]).execute()).toEqual([
+      { queue_id: "q20" },
+    ]);
   });
 });

@@ -67,6 +67,7 @@ function parseKeys(text: string, where: string): readonly [Uint8Array, ...Uint8A
   const [first, ...others] = text.split(/[\s,]+/).filter(Boolean).map((word) => Buffer.from(word, "base64"));
   if (first && others.length < MOST_KEYS && [first, ...others].every(({ length }) => length === KEY_BYTES)) return [first, ...others];
   throw new CollectorError(
-    "config-invalid", `${where} must be ${KEY_BYTES} bytes in Base64, or two such keys with a comma between: the new one and the one before`,
+    "config-invalid",
+    `${where} must be ${KEY_BYTES} bytes in Base64, or two such keys with a comma between: the new one and the one before`,
   );
 }

@@ -57,13 +57,18 @@ test("after a rotation the new key alone opens everything, unchanged", async () 
 
 test("what no key opens is said, with whose it is", async () => {
   const [id = ""] = await makeWebhooks();
-  await database.db.updateTable("webhooks").set({ secret_sealed: createSealing(singleKey(new Uint8Array(32))).seal("x", ownerOfWebhook(id)) })
+  await database.db.updateTable("webhooks").set({
+    secret_sealed: createSealing(singleKey(new Uint8Array(32))).seal("x", ownerOfWebhook(id)),
+  })
     .where("id", "=", id).execute();
-  await expect(resealAll(database.db, createSealing(keyring))).rejects.toMatchObject({ code: "secret-unreadable", message: expect.stringContaining(id) as string });
+  await expect(resealAll(database.db, createSealing(keyring))).rejects.toMatchObject({
+    code: "secret-unreadable", message: expect.stringContaining(id) as string,
+  });
 });
 
 test("every column that is called sealed is among those that are sealed anew", async () => {
   const tables = await database.reads.introspection.getTables();
-  const named = tables.flatMap(({ name, columns }) => columns.filter((column) => column.name.endsWith("_sealed")).map((column) => `${name}.${column.name}`));
+  const named = tables.flatMap(({ name, columns }) =>
+    columns.filter((column) => column.name.endsWith("_sealed")).map((column) => `${name}.${column.name}`));
   expect(SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`).toSorted()).toEqual(named.toSorted());
 });

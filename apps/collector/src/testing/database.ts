@@ -64,7 +64,8 @@ export async function refuseWrites({ db }: Pick<Database, "db">): Promise<() => 
 export async function refuseHostname({ db }: Pick<Database, "db">, hostname: string): Promise<void> {
   await sql.raw(isOnPostgres()
     ? `alter table devices add constraint refuse check (hostname <> '${hostname}')`
-    : `create trigger refuse before insert on devices when new.hostname = '${hostname}' begin select raise(abort, 'refused'); end`).execute(db);
+    : `create trigger refuse before insert on devices when new.hostname = '${hostname}' begin select raise(abort, `
+      + `'refused'); end`).execute(db);
 }
 
 /** Removes what this process has made. */
@@ -72,7 +73,9 @@ export async function dropTestDatabases(): Promise<void> {
   const urls = await Promise.all(made.values());
   made.clear();
   const server = process.env[SERVER_VARIABLE];
-  if (server !== undefined && urls.length > 0) await onServer(server, urls.map((url) => `drop database "${new URL(url).pathname.slice(1)}" with (force)`));
+  if (server !== undefined && urls.length > 0) {
+    await onServer(server, urls.map((url) => `drop database "${new URL(url).pathname.slice(1)}" with (force)`));
+  }
 }
 
 async function createCopy(server: string, template: string): Promise<string> {

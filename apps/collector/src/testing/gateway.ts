@@ -177,7 +177,9 @@ export async function startTestGateway(options: {
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
   const remotes = createRemotes(options.remotes ?? {}, { clock, readPem: (path) => path });
-  const health = healthRoutes({ version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts, ...remotes.parts } });
+  const health = healthRoutes({
+    version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts, ...remotes.parts },
+  });
   const services: ServiceRoutes = {
     ...options.declared,
     gateway: [
@@ -195,11 +197,13 @@ export async function startTestGateway(options: {
   const metrics = createMetrics();
   const app = createGateway({
     clock, log, authentication: people.authentication, limiter, tiers, idempotency, services: remotes.mount(services), health,
-    origins: options.origins ?? [], gatewaySecret: options.gatewaySecret === undefined ? null : new TextEncoder().encode(options.gatewaySecret),
+    origins: options.origins ?? [],
+    gatewaySecret: options.gatewaySecret === undefined ? null : new TextEncoder().encode(options.gatewaySecret),
     measure: metrics.request,
     atRoot: [
       documentRoutes({
-        documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(), isPublic: options.publicDocuments ?? false,
+        documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(),
+        isPublic: options.publicDocuments ?? false,
       }),
       metricsRoutes({ metrics, allow: options.metricsAllow ?? ["127.0.0.0/8"] }),
     ],
@@ -263,7 +267,9 @@ export async function startTestGateway(options: {
       };
       const { id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen } = row;
       await db.insertInto("devices").values(row).execute();
-      await db.insertInto("addresses").values({ device_id: id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen, current: 1 }).execute();
+      await db.insertInto("addresses").values({
+        device_id: id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen, current: 1,
+      }).execute();
       return id;
     },
 
@@ -280,7 +286,7 @@ export async function startTestGateway(options: {
     },
 
     async stop({ keep } = { keep: false }) {
-      idempotency.close();
+      await idempotency.close();
       await alerts.close();
       await streams.close();
       proxied.close();

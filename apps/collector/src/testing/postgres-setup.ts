@@ -7,7 +7,10 @@ import { dropTestDatabases, SERVER_VARIABLE } from "./database.ts";
 process.env[SERVER_VARIABLE] = inject(SERVER_VARIABLE);
 afterAll(dropTestDatabases);
 
-/** SQLite answers before a fake clock goes on; so that tests need not know on which database they run, it waits for PostgreSQL's answers. */
+/**
+ * SQLite answers before a fake clock goes on; so that tests need not know on which database they run, it waits for PostgreSQL's
+ * answers.
+ */
 let underWay = 0;
 settleFakeClocks(() => underWay > 0);
 for (const [of, name] of [[Client.prototype, "query"], [Pool.prototype, "connect"]] as const) {

@@ -1,4 +1,6 @@
-import { type CaptureOptions, type InterfaceFacts, type InterfaceWatchOptions, createPacedSender, PacketIoError } from "@lanthorn/packet-io";
+import {
+  type CaptureOptions, type InterfaceFacts, type InterfaceWatchOptions, createPacedSender, PacketIoError,
+} from "@lanthorn/packet-io";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createLanWatch, type LanWatch } from "./lan-watch.ts";

@@ -1,4 +1,6 @@
-import type { Capture, InterfaceFacts, OnFrames, openCapture, openInjector, PacedSender, watchInterface, createPacedSender } from "@lanthorn/packet-io";
+import type {
+  Capture, InterfaceFacts, OnFrames, openCapture, openInjector, PacedSender, watchInterface, createPacedSender,
+} from "@lanthorn/packet-io";
 import { PacketIoError } from "@lanthorn/packet-io";
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
 
@@ -30,8 +32,8 @@ export interface LanWatch {
  */
 const HEARD = "ether multicast or ether dst 00:e0:2b:00:00:00 or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353";
 /**
- * How handshakes with this machine begin, whose options show a system's hand. With no option but the segment size, as answers to a port scan
- * have, they show none, and are many: the kernel leaves them out.
+ * How handshakes with this machine begin, whose options show a system's hand. With no option but the segment size, as answers to
+ * a port scan have, they show none, and are many: the kernel leaves them out.
  */
 const HANDSHAKES = "tcp[tcpflags] & tcp-syn != 0 and tcp[12] & 0xf0 > 0x60";
 /** A whole Ethernet frame with two VLAN tags. */
@@ -67,7 +69,9 @@ export function createLanWatch(deps: {
   const sender = packetIo.createPacedSender({
     injector: {
       send(frames) {
-        return injector ? injector.send(frames) : Promise.reject(new PacketIoError("interface-down", `${name} is not there to send through`));
+        return injector
+          ? injector.send(frames)
+          : Promise.reject(new PacketIoError("interface-down", `${name} is not there to send through`));
       },
     },
     clock,
@@ -90,7 +94,8 @@ export function createLanWatch(deps: {
     try {
       injector = packetIo.openInjector({ interface: name, clock });
       capture = packetIo.openCapture({
-        interface: name, filter: `not ether src ${kernel.mac} and (${HEARD} or (ether dst ${kernel.mac} and ${HANDSHAKES}))`, snapLength: SNAP_LENGTH,
+        interface: name, filter: `not ether src ${kernel.mac} and (${HEARD} or (ether dst ${kernel.mac} and ${HANDSHAKES}))`,
+        snapLength: SNAP_LENGTH,
         // Network cards leave out multicast groups that this machine did not join, mDNS among them.
         promiscuous: true,
         clock, onFrames: deps.onFrames, onLost: lose,
@@ -105,7 +110,9 @@ export function createLanWatch(deps: {
     }
     backoff.reset();
     problem = null;
-    log.info({ interface: name, mac: kernel.mac, addresses: kernel.addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`) }, "capturing");
+    log.info(
+      { interface: name, mac: kernel.mac, addresses: kernel.addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`) }, "capturing",
+    );
     publish();
   }
 
@@ -155,7 +162,9 @@ export function createLanWatch(deps: {
 }
 
 /** Drops of the interface itself are counted for all its readers since it was made, and say nothing of us. */
-function sum(earlier: { readonly frames: number; readonly dropped: number }, capture: Capture): { readonly frames: number; readonly dropped: number } {
+function sum(earlier: { readonly frames: number; readonly dropped: number }, capture: Capture): {
+  readonly frames: number; readonly dropped: number;
+} {
   const { frames, droppedByKernel, droppedByReader } = capture.counters();
   return { frames: earlier.frames + frames, dropped: earlier.dropped + droppedByKernel + droppedByReader };
 }

@@ -12,7 +12,9 @@ export interface NameServers {
  * @param deps.servers Addresses to ask, with a port where it is not 53, read at each question; a change makes a new resolver.
  * @param deps.excluded Addresses and prefixes that nothing is sent to.
  */
-export function createNameServers(deps: { readonly servers: () => readonly string[]; readonly excluded: () => readonly string[] }): NameServers {
+export function createNameServers(
+  deps: { readonly servers: () => readonly string[]; readonly excluded: () => readonly string[] },
+): NameServers {
   let current: { readonly key: string; readonly resolver: ReverseResolver | null } = { key: "", resolver: null };
 
   function resolverNow(): ReverseResolver | null {

@@ -26,7 +26,9 @@ const snmp = (name: string, networks: readonly string[]): ProbeCredential => ({
 /** As the collector seals it. */
 async function seal(handed: unknown, ...to: readonly string[]): Promise<string> {
   const jwe = new GeneralEncrypt(new TextEncoder().encode(JSON.stringify(handed))).setProtectedHeader({ enc: "A256GCM" });
-  for (const name of to) jwe.addRecipient(createPublicKey(createPrivateKey(keys.get(name) ?? ""))).setUnprotectedHeader({ alg: "ECDH-ES+A256KW" });
+  for (const name of to) {
+    jwe.addRecipient(createPublicKey(createPrivateKey(keys.get(name) ?? ""))).setUnprotectedHeader({ alg: "ECDH-ES+A256KW" });
+  }
   return JSON.stringify(await jwe.encrypt());
 }
 const handed = (...all: readonly ProbeCredential[]) => ({ probe_id: probeId, credentials: all });
@@ -49,8 +51,9 @@ describe("credentials", () => {
     await credentials.take(await seal(handed(snmp("any", [])), "own"));
     const good = await seal(handed(snmp("new", [])), "own");
     const refused: readonly (readonly [string, string])[] = [
-      [await seal(handed(snmp("new", [])), "other"), "not sealed to this probe's key"], ["", "not sealed"], ["{}", "not sealed"], ["null", "not sealed"],
-      [good.replace(/"ciphertext":"..../, '"ciphertext":"AAAA'), "not sealed"], [await seal({ ...handed(), probe_id: createId() }, "own"), "another probe's"],
+      [await seal(handed(snmp("new", [])), "other"), "not sealed to this probe's key"], ["", "not sealed"], ["{}", "not sealed"],
+      ["null", "not sealed"], [good.replace(/"ciphertext":"..../, '"ciphertext":"AAAA'), "not sealed"],
+      [await seal({ ...handed(), probe_id: createId() }, "own"), "another probe's"],
       [await seal({ probe_id: probeId, credentials: [{ type: "telnet" }] }, "own"), "does not know"],
     ];
     for (const [sealed, words] of refused) {

@@ -1,6 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
+import { parseJson } from "@lanthorn/runtime";
 import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Identity } from "../identity/identity.ts";
 
@@ -43,10 +44,12 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
     } catch {
       return "the credentials are not sealed to this probe's key";
     }
-    const handed = HandedCredentials.safeParse(parseJson(plain));
+    const handed = HandedCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
     if (!handed.success) return "the credentials are of a kind that this version of the probe does not know";
     if (handed.data.probe_id !== probeId) return "the credentials are another probe's";
-    return handed.data.credentials.map((credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }));
+    return handed.data.credentials.map(
+      (credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }),
+    );
   };
 
   return {
@@ -72,12 +75,4 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
       return typeof opened === "string" ? opened : null;
     },
   };
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { seededRandom } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { arpFrame, createFakeLan, type FakeLan, type FakeLanOptions, SETTINGS } from "./testing/fake-lan.ts";
 import { routerSolicitationFrame } from "./testing/frames.ts";
@@ -10,6 +11,16 @@ function lanWith(options?: FakeLanOptions): FakeLan {
   return lan;
 }
 
+/** A network with a router and a laptop, which the probe has watched for so long. */
+async function watched(ms: number): Promise<{ readonly lan: FakeLan; readonly laptop: ReturnType<FakeLan["join"]> }> {
+  const lan = lanWith();
+  lan.join(ROUTER, ["192.168.1.1"]);
+  const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
+  lan.discovery.start();
+  await lan.clock.advance(ms);
+  return { lan, laptop };
+}
+
 afterEach(async () => {
   for (const lan of open.splice(0)) await lan.close();
 });
@@ -20,18 +31,9 @@ const PHONE = "00:11:22:00:00:03";
 const NOBODY = () => null;
 const MINUTE_MS = 60_000;
 
-function seededCoin(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-}
-
 describe("presence", () => {
   test("of a host that leaves ends after two minutes and within three, with at least three missed checks, and once", async () => {
-    const lan = lanWith();
-    lan.join(ROUTER, ["192.168.1.1"]);
-    const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
-    await lan.clock.advance(10 * MINUTE_MS);
+    const { lan, laptop } = await watched(10 * MINUTE_MS);
     laptop.answer = NOBODY;
     const leftAt = lan.clock.now();
     await lan.clock.advance(20 * MINUTE_MS);
@@ -48,11 +50,7 @@ describe("presence", () => {
   });
 
   test("of a host that comes back begins with its first frame", async () => {
-    const lan = lanWith();
-    lan.join(ROUTER, ["192.168.1.1"]);
-    const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
-    await lan.clock.advance(5 * MINUTE_MS);
+    const { lan, laptop } = await watched(5 * MINUTE_MS);
     laptop.answer = NOBODY;
     await lan.clock.advance(10 * MINUTE_MS);
     laptop.answer = () => 1;
@@ -60,22 +58,18 @@ describe("presence", () => {
     await lan.clock.advance(200);
     expect(lan.eventsOf("host_online")).toEqual([{ ip: "192.168.1.20", mac: LAPTOP, last_seen_at: expect.any(String) }]);
     await lan.clock.advance(10 * MINUTE_MS);
-    expect(
-      lan
-        .events()
-        .filter(({ type }) => type.startsWith("host_"))
-        .map(({ type }) => type),
-    ).toEqual(["host_found", "host_found", "host_offline", "host_online"]);
+    const told = lan.events().map(({ type }) => type).filter((type) => type.startsWith("host_"));
+    expect(told).toEqual(["host_found", "host_found", "host_offline", "host_online"]);
   });
 
   test("is kept by sleeping phones that answer one check in three, all hundred of them, for four hours", async () => {
     const lan = lanWith();
-    const coin = seededCoin(4711);
+    const random = seededRandom(1);
     lan.join(ROUTER, ["192.168.1.1"]);
-    for (let phone = 0; phone < 100; phone += 1)
-      lan.join(`00:11:22:00:01:${(phone + 16).toString(16)}`, [`192.168.1.${phone + 20}`], () =>
-        coin() < 1 / 3 ? 200 + coin() * 2500 : null,
-      );
+    const answer = () => (random(3) === 0 ? 200 + random(2500) : null);
+    for (let phone = 0; phone < 100; phone += 1) {
+      lan.join(`00:11:22:00:01:${(phone + 16).toString(16)}`, [`192.168.1.${phone + 20}`], answer);
+    }
     lan.discovery.start();
     await lan.clock.advance(240 * MINUTE_MS);
     expect(lan.eventsOf("host_found")).toHaveLength(101);
@@ -83,12 +77,8 @@ describe("presence", () => {
   }, 120_000);
 
   test("does not end while the own interface is down, however long", async () => {
-    const lan = lanWith();
+    const { lan } = await watched(MINUTE_MS);
     const { facts } = lan;
-    lan.join(ROUTER, ["192.168.1.1"]);
-    lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
-    await lan.clock.advance(MINUTE_MS);
     for (const host of lan.hosts.values()) host.answer = NOBODY;
     lan.facts = null;
     await lan.clock.advance(60 * MINUTE_MS);
@@ -124,11 +114,7 @@ describe("presence", () => {
   });
 
   test("does not end for what was silent while the process was stopped", async () => {
-    const lan = lanWith();
-    lan.join(ROUTER, ["192.168.1.1"]);
-    const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
-    await lan.clock.advance(5 * MINUTE_MS);
+    const { lan, laptop } = await watched(5 * MINUTE_MS);
     laptop.answer = NOBODY;
     await lan.clock.advance(100_000);
     lan.clock.jump(8 * 3_600_000);
@@ -145,12 +131,7 @@ describe("presence", () => {
     lan.discovery.start();
     lan.deliver(routerSolicitationFrame(PHONE, "fe80::33"));
     await lan.clock.advance(30 * MINUTE_MS);
-    expect(
-      lan
-        .eventsOf("host_found")
-        .map(({ ip }) => ip)
-        .toSorted(),
-    ).toEqual(["192.168.1.1", "fe80::33"]);
+    expect(lan.eventsOf("host_found").map(({ ip }) => ip).toSorted()).toEqual(["192.168.1.1", "fe80::33"]);
     expect(lan.eventsOf("host_offline")).toEqual([]);
     sensor.answer = NOBODY;
     await lan.clock.advance(4 * MINUTE_MS);
@@ -169,11 +150,7 @@ describe("presence", () => {
 
   test("survives a restart: nobody is announced again, and only who really left goes offline, two minutes later", async () => {
     for (const how of ["closed", "killed"] as const) {
-      const lan = lanWith();
-      lan.join(ROUTER, ["192.168.1.1"]);
-      const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-      lan.discovery.start();
-      await lan.clock.advance(5 * MINUTE_MS);
+      const { lan, laptop } = await watched(5 * MINUTE_MS);
       laptop.answer = NOBODY;
       await lan.restart(how);
       const startedAt = lan.clock.now();
@@ -209,43 +186,27 @@ describe("a presence report", () => {
   });
 
   test("of all tells who is there, and who was looked for in vain since the start, but nothing unknown", async () => {
-    const lan = lanWith();
-    lan.join(ROUTER, ["192.168.1.1"]);
-    const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
-    await lan.clock.advance(5 * MINUTE_MS);
+    const { lan, laptop } = await watched(5 * MINUTE_MS);
     laptop.answer = NOBODY;
     await lan.clock.advance(5 * MINUTE_MS);
     await lan.restart("closed");
     await lan.clock.advance(10_000);
     lan.discovery.reportAll();
-    expect(
-      lan
-        .eventsOf("presence_report")
-        .at(-1)
-        ?.hosts.map(({ mac, presence_state }) => [mac, presence_state]),
-    ).toEqual([[ROUTER, "online"]]);
+    const reported = () => lan.eventsOf("presence_report").at(-1)?.hosts.map(({ mac, presence_state: state }) => [mac, state]).toSorted();
+    expect(reported()).toEqual([[ROUTER, "online"]]);
     await lan.clock.advance(5 * MINUTE_MS);
     lan.discovery.reportAll();
-    expect(
-      lan
-        .eventsOf("presence_report")
-        .at(-1)
-        ?.hosts.map(({ mac, presence_state }) => [mac, presence_state])
-        .toSorted(),
-    ).toEqual([
-      [ROUTER, "online"],
-      [LAPTOP, "offline"],
-    ]);
+    expect(reported()).toEqual([[ROUTER, "online"], [LAPTOP, "offline"]]);
     expect(lan.eventsOf("host_offline")).toHaveLength(1);
   });
 
   test("holds at most 500 hosts", async () => {
     const lan = lanWith({ addresses: ["10.0.0.2/21"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 2000 } } });
-    for (let host = 0; host < 1200; host += 1)
-      lan.join(`00:11:33:00:${(host >> 8).toString(16).padStart(2, "0")}:${(host & 255).toString(16).padStart(2, "0")}`, [
-        `10.0.${1 + (host >> 8)}.${host & 255}`,
-      ]);
+    const hex = (byte: number) => byte.toString(16).padStart(2, "0");
+    for (let host = 0; host < 1200; host += 1) {
+      const [high, low] = [host >> 8, host & 255];
+      lan.join(`00:11:33:00:${hex(high)}:${hex(low)}`, [`10.0.${1 + high}.${low}`]);
+    }
     lan.discovery.start();
     await lan.clock.advance(30_000);
     lan.discovery.reportAll();
@@ -255,11 +216,7 @@ describe("a presence report", () => {
 
 describe("addresses", () => {
   test("of a host that moved are the new one, once the old one has stopped answering for two minutes", async () => {
-    const lan = lanWith();
-    lan.join(ROUTER, ["192.168.1.1"]);
-    const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
-    await lan.clock.advance(5 * MINUTE_MS);
+    const { lan, laptop } = await watched(5 * MINUTE_MS);
     laptop.ips = ["192.168.1.30"];
     const movedAt = lan.clock.now();
     lan.deliver(arpFrame({ op: "request", from: LAPTOP, spa: "192.168.1.30", tpa: "192.168.1.1" }));
@@ -290,10 +247,7 @@ describe("addresses", () => {
 
   test("of one MAC that answers for a whole network are at most 256", async () => {
     const lan = lanWith({ addresses: ["10.0.0.2/22"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 1000 } } });
-    lan.join(
-      ROUTER,
-      Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`),
-    );
+    lan.join(ROUTER, Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`));
     lan.discovery.start();
     await lan.clock.advance(2 * MINUTE_MS);
     const states = [...lan.eventsOf("host_found"), ...lan.eventsOf("host_changed")];

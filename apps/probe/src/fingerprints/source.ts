@@ -20,7 +20,9 @@ interface SourceOptions {
 export async function readSource(from: string, options: SourceOptions): Promise<DatabaseFiles> {
   const isUrl = /^https?:\/\//i.test(from);
   if (isUrl && !from.toLowerCase().startsWith("https:") && options.sha256 === null) {
-    throw new ProbeError("insecure-url", "anybody on the way could change what comes by http: use https, or give the checksum of SHA256SUMS with --sha256");
+    throw new ProbeError(
+      "insecure-url", "anybody on the way could change what comes by http: use https, or give the checksum of SHA256SUMS with --sha256",
+    );
   }
   const budget = { left: MAX_TOTAL_BYTES };
   const read = isUrl ? readUrl(from, options, budget) : readFolder(from, budget);
@@ -54,7 +56,8 @@ async function readAll(names: readonly string[], read: Read, from: string): Prom
 
 function listFolder(folder: string): readonly string[] {
   try {
-    const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && /^[A-Za-z0-9][A-Za-z0-9_.-]*\.xml$/.test(entry.name));
+    const names = readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && /^[A-Za-z0-9][A-Za-z0-9_.-]*\.xml$/.test(entry.name));
     if (names.length > 0 && names.length <= MAX_FILES) return names.map((entry) => entry.name);
   } catch (cause) {
     throw new ProbeError("fingerprints-unavailable", `cannot read ${folder}`, { cause });
@@ -97,5 +100,7 @@ function readUrl(from: string, options: SourceOptions, budget: { left: number })
 
 function spend(budget: { left: number }, bytes: number, from: string): void {
   budget.left -= bytes;
-  if (budget.left < 0) throw new ProbeError("fingerprints-refused", `the databases at ${from} are larger than ${MAX_TOTAL_BYTES / 1024 / 1024} MiB`);
+  if (budget.left < 0) {
+    throw new ProbeError("fingerprints-refused", `the databases at ${from} are larger than ${MAX_TOTAL_BYTES / 1024 / 1024} MiB`);
+  }
 }

@@ -38,7 +38,9 @@ export function openFingerprintStore(dataDir: string): FingerprintStore {
     const text = [next.current, next.previous].filter((version) => version !== null).map((version) => `${version}\n`).join("");
     writeFileAtomically(pointer, text, { mode: 0o644, durable: true });
     for (const entry of existsSync(home) ? readdirSync(home) : []) {
-      if (/^[0-9a-f]{64}(\.new)?$/.test(entry) && entry !== next.current && entry !== next.previous) rmSync(folderOf(entry), { recursive: true });
+      if (/^[0-9a-f]{64}(\.new)?$/.test(entry) && entry !== next.current && entry !== next.previous) {
+        rmSync(folderOf(entry), { recursive: true });
+      }
     }
   };
   return {

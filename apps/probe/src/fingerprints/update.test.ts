@@ -34,7 +34,10 @@ describe("updating from a folder", () => {
   test("takes what its own examples prove, and goes back to what was before", async () => {
     writeFileSync(join(folder, "bell.xml"), database("1"));
     const first = await update(folder);
-    expect(first).toEqual({ version: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, unchanged: false, files: 1, fingerprints: 1, refused: 0, examples: 1, right: 1 });
+    expect(first).toEqual({
+      version: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, unchanged: false, files: 1, fingerprints: 1, refused: 0, examples: 1,
+      right: 1,
+    });
     expect(await update(folder)).toEqual({ ...first, unchanged: true });
     expect(() => rollBackFingerprints(dataDir)).toThrow(expect.objectContaining({ code: "fingerprints-unavailable" }));
 
@@ -51,7 +54,9 @@ describe("updating from a folder", () => {
     writeFileSync(join(folder, "bell.xml"), database("1"));
     await update(folder);
     const entries = readdirSync(dataDir);
-    for (const [text, code] of [[database("2", "3"), "fingerprints-refused"], ["<a>", "fingerprints-refused"], ["<fingerprints/>", "fingerprints-refused"]] as const) {
+    for (const [text, code] of [
+      [database("2", "3"), "fingerprints-refused"], ["<a>", "fingerprints-refused"], ["<fingerprints/>", "fingerprints-refused"],
+    ] as const) {
       writeFileSync(join(folder, "bell.xml"), text);
       await expect(update(folder)).rejects.toEqual(refusedAs(code));
     }

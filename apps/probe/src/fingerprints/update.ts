@@ -69,11 +69,15 @@ function check(files: DatabaseFiles, dataDir: string): Omit<UpdateReport, "versi
     if (result.fingerprints === 0) throw new ProbeError("fingerprints-refused", "there is no usable fingerprint in the databases");
     if (result.right < result.examples * LEAST_RIGHT) {
       const first = wrong ? `; the first is ${wrong.matches}, ${wrong.description.trim()}: ${wrong.reason}` : "";
-      throw new ProbeError("fingerprints-refused", `${result.examples - result.right} of ${result.examples} examples are answered wrong${first}`);
+      throw new ProbeError(
+        "fingerprints-refused", `${result.examples - result.right} of ${result.examples} examples are answered wrong${first}`,
+      );
     }
     return result;
   } catch (error) {
-    if (error instanceof FingerprintsError) throw new ProbeError("fingerprints-refused", error.message.replaceAll(`${folder}/`, ""), { cause: error.cause });
+    if (error instanceof FingerprintsError) {
+      throw new ProbeError("fingerprints-refused", error.message.replaceAll(`${folder}/`, ""), { cause: error.cause });
+    }
     throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -24,7 +24,9 @@ export function createHealthAlerts(deps: {
   const remember = db.prepare<[string]>("INSERT OR IGNORE INTO health_raised VALUES (?)");
   const forget = db.prepare<[string]>("DELETE FROM health_raised WHERE metric = ?");
   const kept = new Set(db.prepare<[], { readonly metric: string }>("SELECT metric FROM health_raised").all().map((row) => row.metric));
-  const standings = new Map<HealthMetric, Standing>(HEALTH_METRICS.map((metric) => [metric, kept.has(metric) ? { raised: true, streak: 0 } : CALM]));
+  const standings = new Map<HealthMetric, Standing>(
+    HEALTH_METRICS.map((metric) => [metric, kept.has(metric) ? { raised: true, streak: 0 } : CALM]),
+  );
 
   /** The event is appended in any case; that it was is remembered with it when the disk takes both. */
   function tell(limit: Limit, change: "raised" | "cleared", value: number, occurredAt: string): void {

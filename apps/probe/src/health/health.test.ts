@@ -41,7 +41,10 @@ const told = () => (outbox.take({ maxEvents: 500, maxBytes: 1e6 })?.events ?? []
 });
 
 /** Follows health over some reports; what is not given is calm. */
-async function follow(reports: readonly { readonly machine?: Partial<MachineFacts>; readonly up?: boolean; readonly dropped?: number; readonly offsetMs?: number; readonly daysLeft?: number }[]) {
+async function follow(reports: readonly {
+  readonly machine?: Partial<MachineFacts>; readonly up?: boolean; readonly dropped?: number; readonly offsetMs?: number;
+  readonly daysLeft?: number;
+}[]) {
   const seen: ProbeHealth[] = [];
   let current = reports[0] ?? {};
   let frames = 0;
@@ -99,7 +102,9 @@ describe("health", () => {
 
   test("raises the disk when it takes nothing, whatever the file system says, and loses neither the alert nor what waited", async () => {
     database.db.pragma(`max_page_count = ${Number(database.db.pragma("page_count", { simple: true }))}`);
-    outbox.append(times(500, { type: "error", occurred_at: "2026-01-01T00:00:00.000Z", data: { code: "test", message: "x".repeat(200) } } as const));
+    outbox.append(
+      times(500, { type: "error", occurred_at: "2026-01-01T00:00:00.000Z", data: { code: "test", message: "x".repeat(200) } } as const),
+    );
     await follow(times(4, {}));
     expect(alerts.raised()).toEqual(["disk"]);
     database.db.pragma("max_page_count = 100000");
@@ -127,7 +132,9 @@ describe("health", () => {
   test("has words for each metric that fit the contract", () => {
     expect(limits.map(({ metric }) => metric).toSorted()).toEqual([...HEALTH_METRICS].toSorted());
     for (const limit of limits) {
-      for (const change of ["raised", "cleared"] as const) expect(EVENTS.probe_health_alert.data.safeParse(toHealthAlert(limit, change, 1 / 3)).success).toBe(true);
+      for (const change of ["raised", "cleared"] as const) {
+        expect(EVENTS.probe_health_alert.data.safeParse(toHealthAlert(limit, change, 1 / 3)).success).toBe(true);
+      }
     }
   });
 });

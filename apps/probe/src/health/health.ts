@@ -85,7 +85,9 @@ export function createHealthWatch(deps: {
       uptime_seconds: Math.round((clock.monotonic() - startedAt) / 1000),
       cpu_percent: round(machine.cpuPercent),
       load_1m: round(machine.load1m),
-      memory: { rss_bytes: machine.memory.rssBytes, available_bytes: machine.memory.availableBytes, total_bytes: machine.memory.totalBytes },
+      memory: {
+        rss_bytes: machine.memory.rssBytes, available_bytes: machine.memory.availableBytes, total_bytes: machine.memory.totalBytes,
+      },
       disk: { free_bytes: machine.disk.freeBytes, total_bytes: machine.disk.totalBytes },
       temperature_celsius: machine.temperatureCelsius,
       capture: { frames: capture.frames, dropped: capture.dropped },

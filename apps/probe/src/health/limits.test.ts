@@ -29,7 +29,9 @@ describe("a health limit", () => {
   });
 
   test("clears below it with room only, after as many reports", () => {
-    expect(follow(HOT, [85, 85, 85, 79, 79, 79, 79, 75, 75, 75, 75])).toEqual([null, null, "raised", null, null, null, null, null, null, "cleared", null]);
+    expect(follow(HOT, [85, 85, 85, 79, 79, 79, 79, 75, 75, 75, 75])).toEqual([
+      null, null, "raised", null, null, null, null, null, null, "cleared", null,
+    ]);
   });
 
   test("raises again after it was cleared", () => {

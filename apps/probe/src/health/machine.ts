@@ -21,7 +21,9 @@ const PLAUSIBLE_CELSIUS = { min: -50, max: 150 };
  * @param options.root Where `/proc` and `/sys` are; "" for this machine's own.
  * @returns Reads the facts anew at each call; what cannot be read is 0 or null.
  */
-export function createMachineReader(options: { readonly dataDir: string; readonly clock: Pick<Clock, "monotonic">; readonly root?: string }): () => MachineFacts {
+export function createMachineReader(
+  options: { readonly dataDir: string; readonly clock: Pick<Clock, "monotonic">; readonly root?: string },
+): () => MachineFacts {
   const root = options.root ?? "";
   const zones = listZones(`${root}/sys/class/thermal`);
   let usage = process.cpuUsage();

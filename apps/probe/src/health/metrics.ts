@@ -26,7 +26,8 @@ const WORDS: Readonly<Record<HealthMetric, Words>> = {
   load: { unit: "", severity: "medium", raised: above("the machine's load for each core"), cleared: "the machine's load is normal again" },
   temperature: { unit: "°C", severity: "high", raised: above("the machine's temperature"), cleared: "the machine has cooled down" },
   capture_drops: {
-    unit: "%", severity: "medium", raised: above("the share of frames lost before the probe could look at them"), cleared: "no more frames are lost than may be",
+    unit: "%", severity: "medium", raised: above("the share of frames lost before the probe could look at them"),
+    cleared: "no more frames are lost than may be",
   },
   queue_depth: { unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has room again" },
   clock_offset: { unit: "s", severity: "medium", raised: above("the difference to the collector's clock"), cleared: "the clock agrees with the collector's again" },
@@ -45,11 +46,12 @@ const ROOM = 0.1;
 export function limitsOf(limits: Configuration["health"]["limits"]): readonly Limit[] {
   const configured: readonly (readonly [HealthMetric, number | false])[] = [
     ["cpu", limits.cpu_percent], ["memory", limits.memory_used_percent], ["disk", limits.disk_used_percent], ["load", limits.load_per_core],
-    ["temperature", limits.temperature_celsius], ["capture_drops", limits.capture_drops_percent], ["queue_depth", limits.queue_used_percent],
-    ["clock_offset", limits.clock_offset_seconds],
+    ["temperature", limits.temperature_celsius], ["capture_drops", limits.capture_drops_percent],
+    ["queue_depth", limits.queue_used_percent], ["clock_offset", limits.clock_offset_seconds],
   ];
   return [
-    ...configured.flatMap(([metric, threshold]): Limit[] => (threshold === false ? [] : [{ metric, bad: "above", threshold, room: roomOf(metric, threshold) }])),
+    ...configured.flatMap(([metric, threshold]): Limit[] =>
+      (threshold === false ? [] : [{ metric, bad: "above", threshold, room: roomOf(metric, threshold) }])),
     { metric: "interface", bad: "above", threshold: 0, room: 0 },
     { metric: "certificate", bad: "below", threshold: CERTIFICATE_DAYS, room: 1 },
   ];
@@ -62,7 +64,8 @@ function roomOf(metric: HealthMetric, threshold: number): number {
 
 export function toHealthAlert(limit: Limit, change: "raised" | "cleared", value: number): EventData<"probe_health_alert"> {
   const words = WORDS[limit.metric];
-  const say = (number: number) => `${Math.round(number * 10) / 10}${words.unit === "" || words.unit === "%" ? words.unit : ` ${words.unit}`}`;
+  const say = (number: number) =>
+    `${Math.round(number * 10) / 10}${words.unit === "" || words.unit === "%" ? words.unit : ` ${words.unit}`}`;
   return {
     metric: limit.metric, state: change, severity: change === "raised" ? words.severity : "info",
     value, threshold: limit.threshold, unit: words.unit,

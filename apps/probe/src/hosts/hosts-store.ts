@@ -1,4 +1,5 @@
 import { parseMac } from "@lanthorn/packets";
+import { parseJson } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { cleanName, type HostNames, NAME_SOURCES } from "./names.ts";
 import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type SightingSource, tellable } from "./host.ts";
@@ -117,14 +118,9 @@ function toHost(row: HostRow, key: number, silentFrom: number): Host {
 
 /** What an older version wrote may hold less, and a damaged row anything. */
 function readNames(text: string): HostNames {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return {};
-  }
+  const value = parseJson(text) as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null | undefined;
   const entries = NAME_SOURCES.flatMap((source) => {
-    const found = (value as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null)?.[source];
+    const found = value?.[source];
     const fullName = typeof found?.fullName === "string" ? cleanName(found.fullName) : null;
     return fullName !== null && typeof found?.seenAt === "number" ? [[source, { fullName, seenAt: found.seenAt }]] : [];
   });

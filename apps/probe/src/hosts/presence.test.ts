@@ -1,3 +1,4 @@
+import { seededRandom } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import {
   ANSWER_WAIT_MS,
@@ -28,15 +29,6 @@ function live(watch: Watch, from: number, to: number, answers: (question: number
   return null;
 }
 
-/** Park and Miller's, good enough for coins. */
-function seededCoin(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
-}
-
 describe("presence", () => {
   test("is lost by a host that always answered two minutes after its last word, not before, and soon after", () => {
     const watch = createWatch(0);
@@ -61,13 +53,13 @@ describe("presence", () => {
   test("is kept by a hundred phones that answer one question in three, for a day each", () => {
     let lost = 0;
     for (let phone = 1; phone <= 100; phone += 1) {
-      const coin = seededCoin(phone * 7919);
+      const random = seededRandom(phone * 7919);
       const watch = createWatch(0);
       noteSeen(watch, 0);
       let question = 0;
       let answered = false;
       const answers = (n: number) => {
-        if (n !== question) [question, answered] = [n, coin() < 1 / 3];
+        if (n !== question) [question, answered] = [n, random(3) === 0];
         return answered;
       };
       if (live(watch, 0, DAY_MS, answers) !== null) lost += 1;

@@ -163,6 +163,7 @@ function describeSession(socket: TLSSocket): TlsSession {
   const alpn = socket.alpnProtocol;
   const version = socket.getProtocol() ?? "";
   return {
-    version, versions: [version], alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name, certificate: readCertificate(socket),
+    version, versions: [version], alpn: typeof alpn === "string" ? alpn : "", cipher: socket.getCipher().name,
+    certificate: readCertificate(socket),
   };
 }

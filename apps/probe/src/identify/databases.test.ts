@@ -36,7 +36,9 @@ describe.skipIf(!existsSync(RECOG))("databases of fingerprints", () => {
   test("stand behind our own rules: they add, and do not take the product's place", () => {
     const { databases } = createScene();
     const found = databases.consult(sshFinding("OpenSSH_9.2p1 Debian-2+deb12u3"));
-    expect(found).toMatchObject({ version: "OpenSSH 9.2p1", verdicts: { product: { value: "OpenSSH", source: "ssh" }, os: { value: "Debian" } } });
+    expect(found).toMatchObject({
+      version: "OpenSSH 9.2p1", verdicts: { product: { value: "OpenSSH", source: "ssh" }, os: { value: "Debian" } },
+    });
     expect(found.claims.some(({ source }) => source === "ssh:recog")).toBe(true);
   });
 

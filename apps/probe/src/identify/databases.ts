@@ -7,13 +7,15 @@ import { type ServiceFinding, type TextKind, withClaims } from "./finding.ts";
 
 /** Which of Recog's files knows which kind of text, and what of the text it does not want to see. */
 const FILES: Readonly<Partial<Record<TextKind, { readonly name: string; readonly without?: RegExp }>>> = {
-  "ssh": { name: "ssh_banners" }, "http-server": { name: "http_servers" }, "upnp-server": { name: "http_servers" }, "http-title": { name: "html_title" }, "http-cookie": { name: "http_cookies" },
-  "ftp": { name: "ftp_banners" }, "smtp": { name: "smtp_banners" }, "imap": { name: "imap_banners", without: /^\* OK / }, "pop3": { name: "pop_banners", without: /^\+OK / },
-  "nntp": { name: "nntp_banners" }, "telnet": { name: "telnet_banners" }, "mysql": { name: "mysql_banners" }, "dns-version": { name: "dns_versionbind" },
+  "ssh": { name: "ssh_banners" }, "http-server": { name: "http_servers" }, "upnp-server": { name: "http_servers" },
+  "http-title": { name: "html_title" }, "http-cookie": { name: "http_cookies" },
+  "ftp": { name: "ftp_banners" }, "smtp": { name: "smtp_banners" }, "imap": { name: "imap_banners", without: /^\* OK / },
+  "pop3": { name: "pop_banners", without: /^\+OK / }, "nntp": { name: "nntp_banners" }, "telnet": { name: "telnet_banners" },
+  "mysql": { name: "mysql_banners" }, "dns-version": { name: "dns_versionbind" },
   "snmp-description": { name: "snmp_sysdescr" }, "snmp-object": { name: "snmp_sysobjid" }, "favicon-md5": { name: "favicons" },
   "tls-subject": { name: "x509_subjects" }, "tls-issuer": { name: "x509_issuers" }, "ntp-variables": { name: "ntp_banners" },
-  "smb-native-os": { name: "smb_native_os" }, "smb-native-lm": { name: "smb_native_lm" }, "sip-server": { name: "sip_banners" }, "rtsp-server": { name: "rtsp_servers" },
-  "ldap-root": { name: "ldap_searchresult" },
+  "smb-native-os": { name: "smb_native_os" }, "smb-native-lm": { name: "smb_native_lm" }, "sip-server": { name: "sip_banners" },
+  "rtsp-server": { name: "rtsp_servers" }, "ldap-root": { name: "ldap_searchresult" },
 };
 
 /** Databases of fingerprints, beside our own rules. */
@@ -30,7 +32,9 @@ const KEPT_MS = 30_000;
  * Reads a database when the first text of its kind comes, and lets go of all when none has come for a while.
  * @param deps.folder Where whole databases are; null where there are none. Asked anew after they were let go.
  */
-export function createFingerprintDatabases(deps: { readonly folder: () => string | null; readonly clock: Pick<Clock, "after">; readonly log: Pick<Log, "warn"> }): FingerprintDatabases {
+export function createFingerprintDatabases(
+  deps: { readonly folder: () => string | null; readonly clock: Pick<Clock, "after">; readonly log: Pick<Log, "warn"> },
+): FingerprintDatabases {
   let open: { readonly folder: string | null; readonly databases: Map<string, RecogDatabase | null> } | null = null;
   let cancel = () => {};
 
@@ -41,7 +45,9 @@ export function createFingerprintDatabases(deps: { readonly folder: () => string
       deps.log.warn({ name, reason: file.reason }, "a database of fingerprints cannot be used");
     } catch (error) {
       // A folder need not have all of them.
-      if ((error as { readonly code?: unknown }).code !== "ENOENT") deps.log.warn({ name, reason: describeError(error) }, "a database of fingerprints cannot be read");
+      if ((error as { readonly code?: unknown }).code !== "ENOENT") {
+        deps.log.warn({ name, reason: describeError(error) }, "a database of fingerprints cannot be read");
+      }
     }
     return null;
   };

@@ -6,7 +6,8 @@ import type { Learned } from "./protocol.ts";
 /** What a host says that it offers by mDNS, one service to a line. */
 function offered({ kind, text }: FindingText): readonly Claim[] {
   if (kind !== "mdns-services") return [];
-  return text.split("\n").slice(0, 64).flatMap((type) => readAnswer("mdns-service", type).map((claim) => ({ ...claim, source: `mdns:${type}`.slice(0, 56) })));
+  return text.split("\n").slice(0, 64)
+    .flatMap((type) => readAnswer("mdns-service", type).map((claim) => ({ ...claim, source: `mdns:${type}`.slice(0, 56) })));
 }
 
 /** @param tls What the conversation was inside of. @returns What the rules say of what was learned, too. */

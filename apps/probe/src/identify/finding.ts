@@ -3,8 +3,8 @@ import type { TlsSession } from "./connection.ts";
 
 /**
  * What kind of text a service said. Those of `AnswerKind` have rules of our own, too; the others are for databases of fingerprints:
- * `http-cookie` is a field's name and value; `favicon-…` are hashes of the picture that browsers show: in hexadecimal, but for `favicon-mmh3`,
- * MurmurHash3 of its Base64 in lines as a signed number; `tls-subject` and `tls-issuer` are names as in RFC 4514;
+ * `http-cookie` is a field's name and value; `favicon-…` are hashes of the picture that browsers show: in hexadecimal, but for
+ * `favicon-mmh3`, MurmurHash3 of its Base64 in lines as a signed number; `tls-subject` and `tls-issuer` are names as in RFC 4514;
  * `ntp-variables` is what ntpd calls them, with commas; `smb-native-os` and `smb-native-lm` are SMB 1's; `mdns-services` has one to a line.
  */
 export type TextKind = AnswerKind | "http-cookie" | "favicon-mmh3" | "favicon-md5" | "favicon-sha256" | "tls-subject" | "tls-issuer" | "ntp-variables"

@@ -1,4 +1,5 @@
 import { Duplex } from "node:stream";
+import { seededRandom } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createConnection } from "./connection.ts";
 import { identifyService } from "./identify.ts";
@@ -12,17 +13,6 @@ const MOST_CONNECTIONS = 6;
 /** Six connections, each with its greeting, answer and conversation. The whole is cut at 15 s, which this clock does not show. */
 const MOST_SECONDS = 60;
 
-/** The same at each run. */
-function seeded(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % limit;
-  };
-}
-
 interface Stranger {
   /** Begins when connected. */
   readonly say: (bytes: Uint8Array) => void;
@@ -31,7 +21,9 @@ interface Stranger {
 }
 
 /** How peers behave; `beginning` is what the protocol's own would say. */
-const MANNERS: Readonly<Record<string, (peer: Stranger, beginning: Buffer) => { readonly asked?: (bytes: Buffer) => void; readonly wanted?: () => void }>> = {
+const MANNERS: Readonly<Record<string, (peer: Stranger, beginning: Buffer) => {
+  readonly asked?: (bytes: Buffer) => void; readonly wanted?: () => void;
+}>> = {
   "silence": () => ({}),
   "a reset at once": (peer) => {
     peer.vanish();
@@ -66,7 +58,7 @@ const MANNERS: Readonly<Record<string, (peer: Stranger, beginning: Buffer) => { 
     return {};
   },
   "noise to every question": (peer) => {
-    const next = seeded(7);
+    const next = seededRandom(7);
     return { asked: () => peer.say(Uint8Array.from({ length: next(300) + 1 }, () => next(256))) };
   },
   "what it is asked": (peer) => ({ asked: (bytes) => peer.say(bytes) }),
@@ -124,11 +116,15 @@ async function secondsUntil(work: Promise<unknown>): Promise<number> {
 }
 
 describe("a peer that answers with", () => {
-  test.for(Object.keys(MANNERS))("%s is left in bounded time, bytes and connections by every protocol", { timeout: 60_000 }, async (name) => {
+  test.for(
+    Object.keys(MANNERS),
+  )("%s is left in bounded time, bytes and connections by every protocol", { timeout: 60_000 }, async (name) => {
     const manner = MANNERS[name] ?? (() => ({}));
     for (const protocol of TCP_PROTOCOLS) {
       const { connect, told } = createStrangers(manner, BEGINNINGS[protocol.name] ?? Buffer.alloc(0));
-      const work = identifyService({ ip: "192.0.2.1", port: protocol.ports[0] ?? 1, protocol: "tcp" }, { random: () => 0.5, connect }, new AbortController().signal);
+      const work = identifyService(
+        { ip: "192.0.2.1", port: protocol.ports[0] ?? 1, protocol: "tcp" }, { random: () => 0.5, connect }, new AbortController().signal,
+      );
       expect(await secondsUntil(work), protocol.name).toBeLessThan(MOST_SECONDS);
       expect(told.connections, protocol.name).toBeLessThanOrEqual(MOST_CONNECTIONS);
       expect(told.bytes, protocol.name).toBeLessThanOrEqual(told.connections * MOST_BYTES);
@@ -140,9 +136,12 @@ describe("a peer that answers with", () => {
 
 describe("every protocol", () => {
   test("recognises its own beginning, wants more of each part of it or none, and never throws at changed ones", { timeout: 60_000 }, async () => {
-    const next = seeded(11);
+    const next = seededRandom(11);
     const target = { ip: "192.0.2.1", port: 1, isSecure: false };
-    const silent = { send: () => undefined, startTls: () => Promise.resolve(null), isClosed: () => true, close: () => undefined, read: () => Promise.resolve(new Uint8Array()) };
+    const silent = {
+      send: () => undefined, startTls: () => Promise.resolve(null), isClosed: () => true, close: () => undefined,
+      read: () => Promise.resolve(new Uint8Array()),
+    };
     for (const protocol of TCP_PROTOCOLS) {
       const beginning = BEGINNINGS[protocol.name] ?? Buffer.alloc(0);
       expect(protocol.recognise(beginning), protocol.name).toBe("yes");
@@ -157,11 +156,13 @@ describe("every protocol", () => {
   });
 
   test("over UDP survives its own question, noise, and parts of both", async () => {
-    const next = seeded(13);
+    const next = seededRandom(13);
     for (const protocol of UDP_PROTOCOLS) {
       for (let round = 0; round < 400; round += 1) {
         const question = protocol.questions[round % protocol.questions.length]?.(() => 0.5) ?? new Uint8Array();
-        const answer = round % 2 === 0 ? question.map((byte) => (next(6) === 0 ? next(256) : byte)) : Uint8Array.from({ length: next(300) }, () => next(256));
+        const answer = round % 2 === 0
+          ? question.map((byte) => (next(6) === 0 ? next(256) : byte))
+          : Uint8Array.from({ length: next(300) }, () => next(256));
         const asking = { ip: "192.0.2.1", ask: () => Promise.resolve(next(2) === 0 ? null : answer), connect: () => Promise.resolve(null) };
         const result = await protocol.learn(answer.subarray(0, next(answer.length + 1)), asking);
         for (const claim of result?.claims ?? []) expect(claim.value.length, protocol.name).toBeLessThan(256);

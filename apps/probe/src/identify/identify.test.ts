@@ -27,7 +27,9 @@ describe("a service over TCP", () => {
       socket.write("HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nContent-Length: 31\r\n\r\n<title>Synology  Disk</title>...");
     }));
     const found = await identifyAt(12_345, port);
-    expect(found).toMatchObject({ service: "http", version: "nginx 1.22.1", verdicts: { device_type: { value: "server", source: "http-title" } } });
+    expect(found).toMatchObject({
+      service: "http", version: "nginx 1.22.1", verdicts: { device_type: { value: "server", source: "http-title" } },
+    });
     expect(found?.banner).toContain("title: Synology Disk");
     expect(connections()).toBe(1);
   });
@@ -42,7 +44,9 @@ describe("a service over TCP", () => {
     }));
     expect(await identifyAt(80, port)).toMatchObject({ verdicts: { vendor: { value: "AVM" }, device_type: { value: "router" } } });
     expect(asked).toEqual(["/", "/login", "/favicon.ico"]);
-    const elsewhere = await serve((socket) => socket.on("data", () => socket.write("HTTP/1.1 302 Found\r\nLocation: http://example.com/\r\nContent-Length: 0\r\n\r\n")));
+    const elsewhere = await serve(
+      (socket) => socket.on("data", () => socket.write("HTTP/1.1 302 Found\r\nLocation: http://example.com/\r\nContent-Length: 0\r\n\r\n")),
+    );
     expect(await identifyAt(80, elsewhere.port)).toMatchObject({ service: "http" });
   });
 
@@ -97,9 +101,14 @@ describe("a service inside TLS", () => {
   });
 
   test("is named as without it, with the certificate's fingerprint as a key", async () => {
-    const { port } = await serve((socket) => socket.write("* OK [CAPABILITY IMAP4rev1] Dovecot (Debian) ready.\r\n"), (onConnection) => createTlsServer(credentials, onConnection));
+    const { port } = await serve(
+      (socket) => socket.write("* OK [CAPABILITY IMAP4rev1] Dovecot (Debian) ready.\r\n"),
+      (onConnection) => createTlsServer(credentials, onConnection),
+    );
     const found = await identifyAt(993, port);
-    expect(found).toMatchObject({ service: "imaps", version: "Dovecot imapd", tls: { version: "TLSv1.3", certificate: { subject: "CN=nas.lab.test,O=Lab" } } });
+    expect(found).toMatchObject({
+      service: "imaps", version: "Dovecot imapd", tls: { version: "TLSv1.3", certificate: { subject: "CN=nas.lab.test,O=Lab" } },
+    });
     expect(found?.keys).toEqual([{ field: "tls_certificate", value: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, source: "tls" }]);
   });
 
@@ -117,7 +126,10 @@ describe("a service inside TLS", () => {
         });
       });
     });
-    expect(await identifyAt(25, port)).toMatchObject({ service: "smtp", version: "Postfix smtpd", tls: { certificate: { commonName: "nas.lab.test" } }, verdicts: { os: { value: "Debian" } } });
+    expect(await identifyAt(25, port)).toMatchObject({
+      service: "smtp", version: "Postfix smtpd", tls: { certificate: { commonName: "nas.lab.test" } },
+      verdicts: { os: { value: "Debian" } },
+    });
   });
 });
 
@@ -125,13 +137,20 @@ describe("a service over UDP", () => {
   test("is asked at its own port, and only its answer counts", async () => {
     const server = createSocket("udp4");
     server.on("message", (bytes, from) => {
-      if (bytes.toString().startsWith("M-SEARCH")) server.send("HTTP/1.1 200 OK\r\nST: upnp:rootdevice\r\nSERVER: Debian DLNADOC/1.50 UPnP/1.0 MiniDLNA/1.3.0\r\n\r\n", from.port, from.address);
+      if (bytes.toString().startsWith("M-SEARCH")) {
+        server.send(
+          "HTTP/1.1 200 OK\r\nST: upnp:rootdevice\r\nSERVER: Debian DLNADOC/1.50 UPnP/1.0 MiniDLNA/1.3.0\r\n\r\n", from.port, from.address,
+        );
+      }
     });
     await new Promise<void>((resolve) => server.bind(0, "127.0.0.1", resolve));
     later(() => server.close());
     const { askDatagram } = await import("./datagrams.ts");
-    const ask: typeof askDatagram = (target, question, options) => askDatagram({ ...target, port: server.address().port }, question, options);
-    expect(await identifyService({ ip: "127.0.0.1", port: 1900, protocol: "udp" }, { random, ask }, never)).toMatchObject({ service: "upnp", version: "MiniDLNA 1.3.0" });
+    const ask: typeof askDatagram = (target, question, options) =>
+      askDatagram({ ...target, port: server.address().port }, question, options);
+    expect(await identifyService({ ip: "127.0.0.1", port: 1900, protocol: "udp" }, { random, ask }, never)).toMatchObject({
+      service: "upnp", version: "MiniDLNA 1.3.0",
+    });
     expect(await identifyService({ ip: "127.0.0.1", port: 9, protocol: "udp" }, { random, ask }, never)).toBe(null);
   });
 });

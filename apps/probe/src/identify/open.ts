@@ -12,7 +12,9 @@ export interface OpenIdentification {
 }
 
 /** @param deps.dataDir Where `lanthorn-probe fingerprints update` keeps databases. */
-export function openIdentification(deps: { readonly dataDir: string; readonly random: () => number; readonly clock: Clock; readonly log: Log }): OpenIdentification {
+export function openIdentification(
+  deps: { readonly dataDir: string; readonly random: () => number; readonly clock: Clock; readonly log: Log },
+): OpenIdentification {
   const store = openFingerprintStore(deps.dataDir);
   const databases = createFingerprintDatabases({ folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log });
   return {

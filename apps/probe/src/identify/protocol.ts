@@ -45,7 +45,8 @@ export interface TcpProtocol {
   readonly recognise: (bytes: Uint8Array) => Recognition;
   /**
    * @param first What was recognised. The connection is closed by the caller.
-   * @param again Opens one connection more of the same kind, which the caller closes, too; null where none comes about or too many were opened.
+   * @param again Opens one connection more of the same kind, which the caller closes, too; null where none comes about or too
+   *   many were opened.
    * @returns Null where it turns out to be something else.
    */
   readonly learn: (first: Uint8Array, connection: Connection, target: Target, again: Reconnect) => Promise<Learned | null>;
@@ -82,8 +83,11 @@ export function learned(service: string, rest: Partial<Omit<Learned, "service">>
 }
 
 /** @param said Values by field; empty ones are left out. */
-export function claims(source: string, confidence: number, said: { readonly [field in Claim["field"]]?: string | null | undefined }): readonly Claim[] {
-  return Object.entries(said).flatMap(([field, value]) => (value ? [{ field: field as Claim["field"], value: value.slice(0, 255), source, confidence }] : []));
+export function claims(
+  source: string, confidence: number, said: { readonly [field in Claim["field"]]?: string | null | undefined },
+): readonly Claim[] {
+  return Object.entries(said)
+    .flatMap(([field, value]) => (value ? [{ field: field as Claim["field"], value: value.slice(0, 255), source, confidence }] : []));
 }
 
 /** One character for each byte, without what would move a terminal's cursor: for people and for rules. */
@@ -95,7 +99,8 @@ export function toText(bytes: Uint8Array, limit = 4096): string {
 
 /** Printable in one piece: control characters but line feeds become dots. */
 export function printable(text: string, limit = 1024): string {
-  return text.slice(0, limit).replaceAll("\r\n", "\n").replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (letter) => (letter === "\n" || letter === "\t" ? letter : ".")).trim();
+  return text.slice(0, limit).replaceAll("\r\n", "\n")
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (letter) => (letter === "\n" || letter === "\t" ? letter : ".")).trim();
 }
 
 /** Recognises texts by how they begin. @param beginnings In upper and lower case as given. */

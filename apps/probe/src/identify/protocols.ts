@@ -30,11 +30,13 @@ import { bittorrent, bittorrentDht, ike, portmapUdp, sipUdp, stun, tftp } from "
 
 /** Every protocol over TCP. Where two recognise the same bytes, the one at its own port is tried first, then the earlier. */
 export const TCP_PROTOCOLS: readonly TcpProtocol[] = [
-  ssh, http, ftp, smtp, imap, pop3, telnet, mysql, vnc, rsync, subversion, nats, mpd, nntp, rtsp, sip, irc, xmpp, redis, memcached, zookeeper, mqtt, amqp, mongodb, postgresql, sqlServer,
-  ldap, kerberos, smb, smb1, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp, bittorrent, http2, finger, dict, gpsd, ident, beanstalkd, zabbixAgent, socks5, git, manageSieve, clamd, mumble, afp,
+  ssh, http, ftp, smtp, imap, pop3, telnet, mysql, vnc, rsync, subversion, nats, mpd, nntp, rtsp, sip, irc, xmpp, redis, memcached,
+  zookeeper, mqtt, amqp, mongodb, postgresql, sqlServer, ldap, kerberos, smb, smb1, rdp, x11, dns, rpcbind, nfs, modbus, s7, ethernetIp,
+  bittorrent, http2, finger, dict, gpsd, ident, beanstalkd, zabbixAgent, socks5, git, manageSieve, clamd, mumble, afp,
 ];
 
 /** Every protocol over UDP; each is asked at its own ports only. */
 export const UDP_PROTOCOLS: readonly UdpProtocol[] = [
-  dnsUdp, mdns, netbios, ntp, snmp, ssdp, wsDiscovery, tftp, sipUdp, portmapUdp, kerberosUdp, ike, stun, ipmi, coap, bacnet, ethernetIpUdp, bittorrentDht, mumbleUdp,
+  dnsUdp, mdns, netbios, ntp, snmp, ssdp, wsDiscovery, tftp, sipUdp, portmapUdp, kerberosUdp, ike, stun, ipmi, coap, bacnet, ethernetIpUdp,
+  bittorrentDht, mumbleUdp,
 ];

@@ -9,7 +9,9 @@ const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 export async function createKeyAndRequest(name: string): Promise<{ readonly privateKey: string; readonly certificateRequest: string }> {
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-  const request = await x509.Pkcs10CertificateRequestGenerator.create({ name: [{ CN: [name.slice(0, 64)] }], keys, signingAlgorithm: ALGORITHM });
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [name.slice(0, 64)] }], keys, signingAlgorithm: ALGORITHM,
+  });
   const privateKey = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
   return { privateKey: `${privateKey}\n`, certificateRequest: `${request.toString("pem")}\n` };
 }

@@ -38,7 +38,8 @@ export async function findTrust(url: URL, caPin: string): Promise<CollectorTrust
   const ca = shown.certificates.find((certificate) => pinOf(certificate) === caPin);
   if (ca) return { kind: "pinned", ca: ca.toString() };
   if (shown.publiclyTrusted) return { kind: "public", ca: null };
-  throw new ProbeError("wrong-pin", `${url.host} is not the collector that made this token: none of its certificates has the key that the token names. Check the address; if it is right, somebody may stand in between`);
+  throw new ProbeError("wrong-pin", `${url.host} is not the collector that made this token: none of its certificates has the key that the `
+    + `token names. Check the address; if it is right, somebody may stand in between`);
 }
 
 function isLoopback(hostname: string): boolean {

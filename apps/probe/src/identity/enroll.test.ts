@@ -28,7 +28,9 @@ afterEach(async () => {
 });
 
 const run = (overrides: Partial<Parameters<typeof enroll>[0]> = {}) =>
-  enroll({ collectorUrl: collector.url, token: collector.token, name: "box", dataDir: directory, force: false, clock: systemClock, ...overrides });
+  enroll({
+    collectorUrl: collector.url, token: collector.token, name: "box", dataDir: directory, force: false, clock: systemClock, ...overrides,
+  });
 const code = (expected: string) => expect.objectContaining({ code: expected }) as Error;
 const nothingKept = () => expect(existsSync(identityPath(directory))).toBe(false);
 
@@ -41,7 +43,9 @@ describe("enrollment", () => {
   test("keeps the key that was made here with the certificate for it, for its owner's eyes only", async () => {
     const identity = await run();
     expect(readIdentity(directory)).toEqual(identity);
-    expect(identity).toMatchObject({ probe_id: collector.probeId, name: "box", collector_url: collector.url, trust: "pinned", mqtt_url: "mqtts://127.0.0.1:8883" });
+    expect(identity).toMatchObject({
+      probe_id: collector.probeId, name: "box", collector_url: collector.url, trust: "pinned", mqtt_url: "mqtts://127.0.0.1:8883",
+    });
     expect(new X509Certificate(identity.certificate).checkPrivateKey(createPrivateKey(identity.private_key))).toBe(true);
     expect(statSync(identityPath(directory)).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(directory, "identity"))).toEqual(["identity.json"]);
@@ -74,7 +78,9 @@ describe("enrollment", () => {
     const other = await createTestCa();
     const stolen = await other.issueWithKey("collector");
     await collector.close();
-    collector = await startTestCollector({ ca: { ...ca, issueWithKey: async () => ({ key: stolen.key, cert: `${stolen.cert}\n${ca.pem}` }) } });
+    collector = await startTestCollector({
+      ca: { ...ca, issueWithKey: async () => ({ key: stolen.key, cert: `${stolen.cert}\n${ca.pem}` }) },
+    });
     await expect(run()).rejects.toThrow(code("wrong-pin"));
     expect(collector.requests).toEqual([]);
     nothingKept();
@@ -121,7 +127,9 @@ describe("enrollment", () => {
     const server = createServer((socket) => socket.on("error", () => undefined).end("220 ready\r\n"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    await expect(run({ collectorUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })).rejects.toThrow(code("not-a-collector"));
+    await expect(run({ collectorUrl: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })).rejects.toThrow(
+      code("not-a-collector"),
+    );
     server.close();
   });
 
@@ -135,7 +143,9 @@ describe("enrollment", () => {
   });
 
   test("refuses a token that is none before it connects anywhere", async () => {
-    for (const token of ["", "lt1.short.pin", `lt2.${"a".repeat(43)}.${"b".repeat(43)}`]) await expect(run({ token })).rejects.toThrow(code("token-malformed"));
+    for (const token of ["", "lt1.short.pin", `lt2.${"a".repeat(43)}.${"b".repeat(43)}`]) {
+      await expect(run({ token })).rejects.toThrow(code("token-malformed"));
+    }
     expect(collector.requests).toEqual([]);
   });
 
@@ -148,7 +158,9 @@ describe("enrollment", () => {
   });
 
   test("ends with an exit code of its own for each failure that it tells apart", () => {
-    const codes = ["token-malformed", "token-unknown", "token-used", "token-expired", "wrong-pin", "clock-skew", "unreachable", "already-enrolled"] as const;
+    const codes = [
+      "token-malformed", "token-unknown", "token-used", "token-expired", "wrong-pin", "clock-skew", "unreachable", "already-enrolled",
+    ] as const;
     expect(new Set(codes.map((name) => EXIT_CODES[name])).size).toBe(codes.length);
   });
 });

@@ -29,7 +29,9 @@ export async function enroll(options: {
   readonly clock: Pick<Clock, "now">;
 }): Promise<Identity> {
   const token = parseEnrollmentToken(options.token);
-  if (!token) throw new ProbeError("token-malformed", "this is not an enrollment token, lt1.….…; copy it whole (lanthorn probes token create)");
+  if (!token) {
+    throw new ProbeError("token-malformed", "this is not an enrollment token, lt1.….…; copy it whole (lanthorn probes token create)");
+  }
   const url = parseUrl(options.collectorUrl);
   if (!options.force) refuseSecondEnrollment(options.dataDir);
 
@@ -42,7 +44,8 @@ export async function enroll(options: {
     const answer = await client.enroll({ token: options.token.trim(), certificate_request: certificateRequest, name: options.name })
       .catch((error: unknown) => Promise.reject(explain(error, url)));
     checkIssued({
-      certificate: answer.certificate, caCertificate: answer.ca_certificate, caPin: token.caPin, privateKey, probeId: answer.probe_id, now: options.clock.now(),
+      certificate: answer.certificate, caCertificate: answer.ca_certificate, caPin: token.caPin, privateKey, probeId: answer.probe_id,
+      now: options.clock.now(),
     });
     const identity = toIdentity(options.name, url, trust, answer, privateKey);
     keep(options.dataDir, identity);
@@ -54,21 +57,26 @@ export async function enroll(options: {
 
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || url.hostname === "") throw new ProbeError("insecure-url", `${JSON.stringify(text)} is no address of a collector: use https://HOST:PORT`);
+  if (!url || url.hostname === "") {
+    throw new ProbeError("insecure-url", `${JSON.stringify(text)} is no address of a collector: use https://HOST:PORT`);
+  }
   return url;
 }
 
 function refuseSecondEnrollment(dataDir: string): void {
   const identity = readIdentity(dataDir);
   if (identity) {
-    throw new ProbeError("already-enrolled", `this machine is probe ${identity.probe_id} of ${identity.collector_url} already; --force replaces that`);
+    throw new ProbeError(
+      "already-enrolled", `this machine is probe ${identity.probe_id} of ${identity.collector_url} already; --force replaces that`,
+    );
   }
 }
 
 /** Any answer tells the time, so an unhealthy collector is no reason to stop here. */
 async function readClock(url: URL, fetch: Fetch): Promise<void> {
   try {
-    await (await fetch(`${url.origin}/api/health`, { method: "GET", headers: {}, signal: AbortSignal.timeout(CLOCK_CHECK_TIMEOUT_MS) })).text();
+    await (await fetch(`${url.origin}/api/health`, { method: "GET", headers: {}, signal: AbortSignal.timeout(CLOCK_CHECK_TIMEOUT_MS) }))
+      .text();
   } catch (error) {
     throw error instanceof ProbeError ? error : unreachable(url, error);
   }
@@ -78,7 +86,9 @@ function checkClock(theirs: number, ours: number): void {
   const offMs = ours - theirs;
   if (Math.abs(offMs) <= CLOCK_SKEW_MS) return;
   const off = `${Math.round(Math.abs(offMs) / 1000)} seconds ${offMs > 0 ? "ahead of" : "behind"}`;
-  throw new ProbeError("clock-skew", `this machine's clock is ${off} the collector's: set it (timedatectl), then try again; the token is not spent`);
+  throw new ProbeError(
+    "clock-skew", `this machine's clock is ${off} the collector's: set it (timedatectl), then try again; the token is not spent`,
+  );
 }
 
 const REFUSALS: Readonly<Record<string, readonly [ProbeErrorCode, string]>> = {
@@ -90,9 +100,13 @@ const REFUSALS: Readonly<Record<string, readonly [ProbeErrorCode, string]>> = {
 function explain(error: unknown, url: URL): unknown {
   if (!(error instanceof ClientError)) return error;
   if (error.code === "unreachable") return error.cause instanceof ProbeError ? error.cause : unreachable(url, error);
-  if (error.code === "not-an-answer") return new ProbeError("not-a-collector", `${url.host} does not answer as a Lanthorn collector does`, { cause: error });
+  if (error.code === "not-an-answer") {
+    return new ProbeError("not-a-collector", `${url.host} does not answer as a Lanthorn collector does`, { cause: error });
+  }
   const { reason } = (error.details ?? {}) as { readonly reason?: unknown };
-  const [code, message] = (typeof reason === "string" ? REFUSALS[reason] : undefined) ?? ["refused", `the collector refused: ${error.message}`];
+  const [code, message] = (typeof reason === "string" ? REFUSALS[reason] : undefined) ?? [
+    "refused", `the collector refused: ${error.message}`,
+  ];
   return new ProbeError(code, message, { cause: error });
 }
 
@@ -110,6 +124,9 @@ function keep(dataDir: string, identity: Identity): void {
   try {
     writeIdentity(dataDir, identity);
   } catch (cause) {
-    throw new ProbeError("storage-unavailable", `cannot write the identity under ${dataDir}; check its owner and the free space, then enroll with a new token`, { cause });
+    throw new ProbeError(
+      "storage-unavailable", `cannot write the identity under ${dataDir}; check its owner and the free space, then enroll with a new token`,
+      { cause },
+    );
   }
 }

@@ -8,19 +8,26 @@ import { pinOf } from "./collector-trust.ts";
  * good now by this machine's clock, `not-a-collector` when it is not for this probe and its key.
  */
 export function checkIssued(issued: {
-  readonly certificate: string; readonly caCertificate: string; readonly caPin: string; readonly privateKey: string; readonly probeId: string; readonly now: number;
+  readonly certificate: string; readonly caCertificate: string; readonly caPin: string; readonly privateKey: string;
+  readonly probeId: string; readonly now: number;
 }): void {
   const certificate = read(issued.certificate);
   const ca = read(issued.caCertificate);
   if (pinOf(ca) !== issued.caPin) {
-    throw new ProbeError("wrong-pin", "the collector's CA is not the one that made this token: check the address; if it is right, somebody may stand in between");
+    throw new ProbeError(
+      "wrong-pin",
+      "the collector's CA is not the one that made this token: check the address; if it is right, somebody may stand in between",
+    );
   }
   const names = certificate.subject.split("\n");
-  if (!certificate.verify(ca.publicKey) || !certificate.checkPrivateKey(createPrivateKey(issued.privateKey)) || !names.includes(`CN=${issued.probeId}`)) {
+  if (!certificate.verify(ca.publicKey) || !certificate.checkPrivateKey(
+    createPrivateKey(issued.privateKey),
+  ) || !names.includes(`CN=${issued.probeId}`)) {
     throw new ProbeError("not-a-collector", "the certificate that came back is not for this probe and its key; nothing was changed");
   }
   if (issued.now < Date.parse(certificate.validFrom) || issued.now > Date.parse(certificate.validTo)) {
-    throw new ProbeError("clock-skew", `the certificate is good from ${certificate.validFrom} to ${certificate.validTo}, and this machine's clock says ${new Date(issued.now).toISOString()}: set the clock (timedatectl), then enroll with a new token`);
+    throw new ProbeError("clock-skew", `the certificate is good from ${certificate.validFrom} to ${certificate.validTo}, and this `
+      + `machine's clock says ${new Date(issued.now).toISOString()}: set the clock (timedatectl), then enroll with a new token`);
   }
 }
 

@@ -15,7 +15,9 @@ import { unreachable } from "./unreachable.ts";
  * @returns When the new certificate ends, milliseconds since the epoch.
  * @throws ProbeError
  */
-export async function renew(options: { readonly dataDir: string; readonly collectorUrl: string | null; readonly clock: Pick<Clock, "now"> }): Promise<number> {
+export async function renew(
+  options: { readonly dataDir: string; readonly collectorUrl: string | null; readonly clock: Pick<Clock, "now"> },
+): Promise<number> {
   const identity = readIdentity(options.dataDir);
   if (!identity) throw new ProbeError("not-enrolled", "this machine is not enrolled: there is nothing to renew");
   const url = new URL(options.collectorUrl ?? identity.collector_url);
@@ -33,7 +35,9 @@ export async function renew(options: { readonly dataDir: string; readonly collec
       certificate: answer.certificate, caCertificate: answer.ca_certificate, caPin: pinOf(new X509Certificate(identity.ca_certificate)),
       privateKey, probeId: identity.probe_id, now: options.clock.now(),
     });
-    writeIdentity(options.dataDir, { ...identity, private_key: privateKey, certificate: answer.certificate, ca_certificate: answer.ca_certificate });
+    writeIdentity(options.dataDir, {
+      ...identity, private_key: privateKey, certificate: answer.certificate, ca_certificate: answer.ca_certificate,
+    });
     return Date.parse(new X509Certificate(answer.certificate).validTo);
   } finally {
     await collector.close();

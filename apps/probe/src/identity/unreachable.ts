@@ -22,10 +22,14 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function unreachable(url: URL, cause: unknown): ProbeError {
   const codes = codesOf(cause);
   if (codes.some((code) => TIME_CODES.has(code))) {
-    return new ProbeError("clock-skew", `by this machine's clock, ${new Date().toISOString()}, the collector's certificate is not valid now: set the clock (timedatectl), then try again`, { cause });
+    return new ProbeError("clock-skew", `by this machine's clock, ${new Date().toISOString()}, the collector's certificate is not valid `
+      + `now: set the clock (timedatectl), then try again`, { cause });
   }
   if (codes.some((code) => DISTRUST.test(code))) {
-    return new ProbeError("wrong-pin", `${url.host} has no certificate of the collector's CA: check the address; if it is right, somebody may stand in between`, { cause });
+    return new ProbeError(
+      "wrong-pin", `${url.host} has no certificate of the collector's CA: check the address; if it is right, somebody may stand in between`,
+      { cause },
+    );
   }
   const advice = codes.map((code) => ADVICE[code]).find((text) => text !== undefined);
   if (advice !== undefined) return new ProbeError("unreachable", `cannot reach ${url.host}: ${advice}`, { cause });

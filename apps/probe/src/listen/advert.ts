@@ -18,8 +18,8 @@ export interface Advert {
 /** Nothing known of a neighbour but what names it. */
 export function emptyFacts(names: Pick<NeighborFacts, "chassis_id" | "chassis_id_type" | "port_id" | "port_id_type">): NeighborFacts {
   return {
-    ...names, port_description: "", system_name: "", system_description: "", capabilities: [], management_addresses: [], vlan_ids: [], platform: "",
-    vlan_names: [], native_vlan: null, voice_vlan: null, power: null,
+    ...names, port_description: "", system_name: "", system_description: "", capabilities: [], management_addresses: [], vlan_ids: [],
+    platform: "", vlan_names: [], native_vlan: null, voice_vlan: null, power: null,
   };
 }
 
@@ -52,6 +52,8 @@ export function wordsOf(bits: number, names: readonly string[]): string[] {
 type OfKind<Item, K> = Item extends { readonly kind: infer Kind } ? (K extends Kind ? Item : never) : never;
 
 /** A PDU's items of one kind, in wire order. */
-export function itemsOf<Item extends { readonly kind: string }, K extends Item["kind"]>(items: readonly Item[], kind: K): readonly OfKind<Item, K>[] {
+export function itemsOf<Item extends { readonly kind: string }, K extends Item["kind"]>(
+  items: readonly Item[], kind: K,
+): readonly OfKind<Item, K>[] {
   return items.filter((item): item is Item & OfKind<Item, K> => item.kind === kind);
 }

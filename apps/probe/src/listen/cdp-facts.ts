@@ -1,11 +1,13 @@
 import type { NeighborPower } from "@lanthorn/contract/uplink";
-import { type CdpAddress, cdpIpAddress, type CdpItem, type CdpPdu, CDP_CAPABILITIES, type FdpItem, type FdpPdu, formatIp } from "@lanthorn/packets";
+import {
+  type CdpAddress, cdpIpAddress, type CdpItem, type CdpPdu, CDP_CAPABILITIES, type FdpItem, type FdpPdu, formatIp,
+} from "@lanthorn/packets";
 import { cleanAddresses, cleanText, cleanVlans, emptyFacts, itemsOf, LIMITS, type NeighborFacts, wordsOf } from "./advert.ts";
 
 /** CDP's capabilities in LLDP's words. */
 const WORDS: Readonly<Record<(typeof CDP_CAPABILITIES)[number], string>> = {
-  router: "router", "transparent-bridge": "bridge", "source-route-bridge": "bridge", switch: "bridge", host: "station", igmp: "", repeater: "repeater",
-  phone: "telephone", "remotely-managed": "", cvta: "", "two-port-relay": "two-port-relay",
+  router: "router", "transparent-bridge": "bridge", "source-route-bridge": "bridge", switch: "bridge", host: "station", igmp: "",
+  repeater: "repeater", phone: "telephone", "remotely-managed": "", cvta: "", "two-port-relay": "two-port-relay",
 };
 const FDP_WORDS: Readonly<Record<string, string>> = { router: "router", switch: "bridge", bridge: "bridge", repeater: "repeater" };
 

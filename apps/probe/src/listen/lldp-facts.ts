@@ -42,7 +42,9 @@ export function lldpFacts(pdu: LldpPdu): NeighborFacts {
     capabilities: wordsOf(itemsOf(items, "system-capabilities")[0]?.enabled ?? 0, LLDP_CAPABILITIES),
     management_addresses: cleanAddresses(addresses),
     platform: cleanText(itemsOf(items, "med-inventory").find(({ field }) => field === "model")?.text ?? ""),
-    vlan_ids: cleanVlans([native, ...vlanNames.map(({ vlanId }) => vlanId), ...itemsOf(items, "protocol-vlan").map(({ vlanId }) => vlanId)]),
+    vlan_ids: cleanVlans([
+      native, ...vlanNames.map(({ vlanId }) => vlanId), ...itemsOf(items, "protocol-vlan").map(({ vlanId }) => vlanId),
+    ]),
     vlan_names: vlanNames.flatMap(({ vlanId: id, name }) => (id > 0 && id < 4095 ? [{ id, name: cleanText(name, LIMITS.vlanName) }] : []))
       .slice(0, LIMITS.vlans),
     native_vlan: native > 0 && native < 4095 ? native : null,
@@ -52,7 +54,9 @@ export function lldpFacts(pdu: LldpPdu): NeighborFacts {
 }
 
 /** An id as its subtype says that it is to be read; bytes that are no such thing as hexadecimal digits. */
-function readId({ subtype, id }: LldpId, types: Readonly<Record<number, NeighborIdType>>): { readonly type: NeighborIdType; readonly text: string } {
+function readId({ subtype, id }: LldpId, types: Readonly<Record<number, NeighborIdType>>): {
+  readonly type: NeighborIdType; readonly text: string;
+} {
   const type = types[subtype] ?? "local";
   if (type === "mac" && id.length === 6) return { type, text: formatMac(id) };
   const [family = 0] = id;

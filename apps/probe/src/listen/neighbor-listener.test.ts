@@ -54,7 +54,8 @@ describe("a neighbour", () => {
       await clock.advance(30_000);
     }
     expect(discovered()).toMatchObject([{
-      protocol: "lldp", local_interface: "lan0", chassis_id: SWITCH, port_id: "Ethernet12", ttl_seconds: 120, source_mac: "00:1c:73:00:99:1c", changed: [],
+      protocol: "lldp", local_interface: "lan0", chassis_id: SWITCH, port_id: "Ethernet12", ttl_seconds: 120,
+      source_mac: "00:1c:73:00:99:1c", changed: [],
     }]);
     expect(EVENTS.neighbor_discovered.stream).toBe("neighbor_discovered");
   });
@@ -64,7 +65,9 @@ describe("a neighbour", () => {
     await clock.advance(61_000);
     hear(lldpFrame({ name: "renamed", items: [{ kind: "port-vlan", vlanId: 30 }] }));
     await clock.advance(1000);
-    expect(discovered().at(-1)).toMatchObject({ system_name: "renamed", native_vlan: 30, changed: ["system_name", "vlan_ids", "native_vlan"] });
+    expect(discovered().at(-1)).toMatchObject({
+      system_name: "renamed", native_vlan: 30, changed: ["system_name", "vlan_ids", "native_vlan"],
+    });
   });
 
   test("that keeps changing is told once a minute, as it then is", async () => {
@@ -81,7 +84,9 @@ describe("a neighbour", () => {
     await clock.advance(19_000);
     expect(types()).toEqual(["neighbor_discovered"]);
     await clock.advance(2000);
-    expect(events[1]).toMatchObject({ type: "neighbor_lost", data: { chassis_id: SWITCH, system_name: "sw-store12", reason: "expired", last_seen_at: lastSeen } });
+    expect(events[1]).toMatchObject({
+      type: "neighbor_lost", data: { chassis_id: SWITCH, system_name: "sw-store12", reason: "expired", last_seen_at: lastSeen },
+    });
     expect(listener.count()).toBe(0);
     hear(lldpFrame());
     await clock.advance(1000);
@@ -152,7 +157,10 @@ describe("the outside", () => {
     hear(lldpFrame());
     await clock.advance(1000);
     for (let sender = 0; sender < 10_000; sender += 1) {
-      hear(lldpFrame({ port: `port-${sender}`, from: `02:00:00:00:${(sender >> 8).toString(16).padStart(2, "0")}:${(sender & 255).toString(16).padStart(2, "0")}` }));
+      hear(lldpFrame({
+        port: `port-${sender}`,
+        from: `02:00:00:00:${(sender >> 8).toString(16).padStart(2, "0")}:${(sender & 255).toString(16).padStart(2, "0")}`,
+      }));
     }
     await clock.advance(1000);
     expect(listener.count()).toBe(256);

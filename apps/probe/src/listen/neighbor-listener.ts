@@ -71,7 +71,11 @@ export function createNeighborListener(deps: {
       minute.events += 1;
       return true;
     } catch (error) {
-      if (!failing) log.error({ reason: describeError(error), neighbor: neighbor.facts.system_name }, "neighbours cannot be written down; trying again");
+      if (!failing) {
+        log.error(
+          { reason: describeError(error), neighbor: neighbor.facts.system_name }, "neighbours cannot be written down; trying again",
+        );
+      }
       failing = true;
       return false;
     }
@@ -80,7 +84,8 @@ export function createNeighborListener(deps: {
   function tellGone(neighbor: Neighbor, reason: "expired" | "shutdown"): void {
     const { protocol, localInterface: local_interface, facts: { chassis_id, port_id, system_name } } = neighbor;
     const data = { protocol, local_interface, chassis_id, port_id, system_name, reason, last_seen_at: toInstant(neighbor.seenAt) };
-    const isWritten = tell(neighbor, { type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () => store.remove(neighbor.key));
+    const isWritten = tell(neighbor, { type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () =>
+      store.remove(neighbor.key));
     if (isWritten) table.remove(neighbor);
   }
 
@@ -89,8 +94,8 @@ export function createNeighborListener(deps: {
     if (neighbor.told !== null && (changed.length === 0 || now - neighbor.toldAt < CHANGE_PAUSE_MS)) return;
     const { facts } = neighbor;
     const data: NeighborDiscovered = {
-      protocol: neighbor.protocol, local_interface: neighbor.localInterface, ...facts, ttl_seconds: neighbor.ttlSeconds, source_mac: neighbor.sourceMac,
-      changed: neighbor.told === null ? [] : changed,
+      protocol: neighbor.protocol, local_interface: neighbor.localInterface, ...facts, ttl_seconds: neighbor.ttlSeconds,
+      source_mac: neighbor.sourceMac, changed: neighbor.told === null ? [] : changed,
     };
     const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
     if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
@@ -101,9 +106,12 @@ export function createNeighborListener(deps: {
   /** So that the collector also learns of who went where the word of it was lost. */
   function report(): void {
     const told = [...table.all()].filter((neighbor) => neighbor.told !== null && neighbor.gone === null);
-    const neighbors = told.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) => ({ protocol, chassis_id, port_id, last_seen_at: toInstant(seenAt) }));
+    const neighbors = told.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) =>
+      ({ protocol, chassis_id, port_id, last_seen_at: toInstant(seenAt) }));
     try {
-      outbox.append([{ type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } }]);
+      outbox.append([
+        { type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } },
+      ]);
     } catch (error) {
       log.error({ reason: describeError(error) }, "neighbours cannot be reported; trying again in ten minutes");
     }
@@ -129,7 +137,9 @@ export function createNeighborListener(deps: {
   return {
     start() {
       // As if heard now: what went while nobody listened is noticed when its time is over.
-      for (const { data, seenAt } of store.load().slice(0, MOST_NEIGHBORS)) table.restore(data, { monotonic: clock.monotonic(), wall: seenAt });
+      for (const { data, seenAt } of store.load().slice(0, MOST_NEIGHBORS)) {
+        table.restore(data, { monotonic: clock.monotonic(), wall: seenAt });
+      }
       lastTick = clock.monotonic();
       reportAt = lastTick + FIRST_REPORT_MS;
       stop = clock.every(TICK_MS, tick);

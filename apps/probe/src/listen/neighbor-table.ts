@@ -76,7 +76,9 @@ export function createNeighborTable(): NeighborTable {
       if (known) {
         // A farewell says nothing but who goes.
         if (advert.ttlSeconds > 0) {
-          known.facts = advert.protocol === "edp" && advert.facts.vlan_ids.length === 0 ? withVlans(advert.facts, known.facts) : advert.facts;
+          known.facts = advert.protocol === "edp" && advert.facts.vlan_ids.length === 0
+            ? withVlans(advert.facts, known.facts)
+            : advert.facts;
           known.sourceMac = advert.sourceMac;
           known.ttlSeconds = advert.ttlSeconds;
         }
@@ -87,7 +89,8 @@ export function createNeighborTable(): NeighborTable {
       if (!makeRoom()) return "full";
       const neighbor: Neighbor = {
         key, localInterface, protocol: advert.protocol, sourceMac: advert.sourceMac, facts: advert.facts, ttlSeconds: advert.ttlSeconds,
-        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, told: null, toldAt: Number.NEGATIVE_INFINITY, gone: null,
+        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, told: null, toldAt: Number.NEGATIVE_INFINITY,
+        gone: null,
       };
       refresh(neighbor, advert, now);
       neighbors.set(key, neighbor);
@@ -103,9 +106,9 @@ export function createNeighborTable(): NeighborTable {
       const facts = factsOf(data);
       const key = keyOf(data.protocol, data.local_interface, facts);
       neighbors.set(key, {
-        key, facts, protocol: data.protocol, localInterface: data.local_interface, sourceMac: data.source_mac ?? "", ttlSeconds: data.ttl_seconds,
-        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: now.monotonic + data.ttl_seconds * 1000, told: facts,
-        toldAt: now.monotonic, gone: null,
+        key, facts, protocol: data.protocol, localInterface: data.local_interface, sourceMac: data.source_mac ?? "",
+        ttlSeconds: data.ttl_seconds, firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall,
+        endsAt: now.monotonic + data.ttl_seconds * 1000, told: facts, toldAt: now.monotonic, gone: null,
       });
     },
     remove: (neighbor) => void neighbors.delete(neighbor.key),

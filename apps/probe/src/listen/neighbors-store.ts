@@ -1,7 +1,11 @@
 import { EVENTS, type NeighborDiscovered } from "@lanthorn/contract/uplink";
+import { parseJson } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 
-/** Neighbours that the collector was told of, as it was told, so that a restart tells none of them anew and loses none that went meanwhile. */
+/**
+ * Neighbours that the collector was told of, as it was told, so that a restart tells none of them anew and loses none that went
+ * meanwhile.
+ */
 export interface NeighborsStore {
   /** Those that can be read, with when they were last heard of (milliseconds since the epoch). */
   load(): readonly { readonly data: NeighborDiscovered; readonly seenAt: number }[];
@@ -29,12 +33,4 @@ export function createNeighborsStore(db: Database): NeighborsStore {
     remove: (key) => void remove.run(key),
     transaction: (work) => db.transaction(work)(),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -14,7 +14,9 @@ describe("LLDP", () => {
         { kind: "system-capabilities", supported: 0x14, enabled: 0x14 },
         { kind: "management-address", family: 1, address: ip("10.77.0.2"), numbering: 2, interfaceNumber: 1, objectId: new Uint8Array(0) },
         { kind: "management-address", family: 2, address: ip("fd00::2"), numbering: 2, interfaceNumber: 1, objectId: new Uint8Array(0) },
-        { kind: "management-address", family: 6, address: new Uint8Array(6), numbering: 2, interfaceNumber: 1, objectId: new Uint8Array(0) },
+        {
+          kind: "management-address", family: 6, address: new Uint8Array(6), numbering: 2, interfaceNumber: 1, objectId: new Uint8Array(0),
+        },
         { kind: "port-vlan", vlanId: 20 },
         { kind: "vlan-name", vlanId: 30, name: "voice" },
         { kind: "vlan-name", vlanId: 20, name: "office" },
@@ -31,8 +33,8 @@ describe("LLDP", () => {
       facts: {
         chassis_id: SWITCH, chassis_id_type: "mac", port_id: "Ethernet12", port_id_type: "interface-name", port_description: "to probe",
         system_name: "sw-store12", system_description: "EOS 4.31", capabilities: ["bridge", "router"],
-        management_addresses: ["10.77.0.2", "fd00::2"], vlan_ids: [20, 30], vlan_names: [{ id: 30, name: "voice" }, { id: 20, name: "office" }],
-        native_vlan: 20, voice_vlan: 30, platform: "DCS-7050",
+        management_addresses: ["10.77.0.2", "fd00::2"], vlan_ids: [20, 30],
+        vlan_names: [{ id: 30, name: "voice" }, { id: 20, name: "office" }], native_vlan: 20, voice_vlan: 30, platform: "DCS-7050",
         power: { role: "source", class: 4, requested_milliwatts: 25_500, allocated_milliwatts: 20_000 },
       },
     });
@@ -66,8 +68,9 @@ test("CDP in LLDP's words", () => {
   const address = { protocolType: 1, protocol: Uint8Array.of(0xcc), address: ip("192.168.0.1") };
   const frame = cdpFrame([
     { kind: "device-id", text: "S2.example.net" }, { kind: "addresses", addresses: [address, { ...address, address: ip("0.0.0.0") }] },
-    { kind: "port-id", text: "GigabitEthernet0/13" }, { kind: "capabilities", bits: 0x29 }, { kind: "version", text: "Cisco IOS\nVersion 12.2" },
-    { kind: "platform", text: "cisco WS-C3560" }, { kind: "native-vlan", vlanId: 10 }, { kind: "voice-vlan-reply", appliance: 1, vlanId: 30 },
+    { kind: "port-id", text: "GigabitEthernet0/13" }, { kind: "capabilities", bits: 0x29 },
+    { kind: "version", text: "Cisco IOS\nVersion 12.2" }, { kind: "platform", text: "cisco WS-C3560" }, { kind: "native-vlan", vlanId: 10 },
+    { kind: "voice-vlan-reply", appliance: 1, vlanId: 30 },
     { kind: "power-available", requestId: 0, managementId: 1, levels: [0, 0xffff_ffff] },
   ]);
   expect(read(frame)).toMatchObject({
@@ -83,14 +86,17 @@ test("CDP in LLDP's words", () => {
 
 test("FDP by its word", () => {
   expect(read(fdpFrame("Switch"))).toMatchObject({
-    protocol: "fdp", facts: { chassis_id: "icx-1", port_id: "ethernet1/1/3", capabilities: ["bridge"], platform: "ICX7250", management_addresses: ["10.0.0.4"] },
+    protocol: "fdp", facts: {
+      chassis_id: "icx-1", port_id: "ethernet1/1/3", capabilities: ["bridge"], platform: "ICX7250", management_addresses: ["10.0.0.4"],
+    },
   });
   expect(read(fdpFrame("Router"))?.facts.capabilities).toEqual(["router"]);
 });
 
 test("EDP's place, counted from one, and its VLANs in a frame of their own", () => {
   expect(read(edpFrame(EDP_PLACE))).toMatchObject({
-    protocol: "edp", isVlansOnly: false, facts: { chassis_id: SWITCH, port_id: "1/12", system_name: "x440", system_description: "EDP, software 15.3.4.2" },
+    protocol: "edp", isVlansOnly: false,
+    facts: { chassis_id: SWITCH, port_id: "1/12", system_name: "x440", system_description: "EDP, software 15.3.4.2" },
   });
   const vlans = edpFrame([{ kind: "vlan", flags: 0x80, vlanId: 50, address: ip("10.50.0.63"), name: "Admin" }]);
   expect(read(vlans)).toMatchObject({
@@ -101,7 +107,8 @@ test("EDP's place, counted from one, and its VLANs in a frame of their own", () 
 
 test.each([[[0, 0, 4], "4"], [[0, 2, 8], "2/8"], [[1, 2, 8], "1/2/8"]])("SONMP's segment %j is port %s", (segment, port) => {
   expect(read(sonmpFrame(segment))).toMatchObject({
-    protocol: "sonmp", facts: { chassis_id: "10.0.0.5", chassis_id_type: "network-address", port_id: port, management_addresses: ["10.0.0.5"] },
+    protocol: "sonmp",
+    facts: { chassis_id: "10.0.0.5", chassis_id_type: "network-address", port_id: port, management_addresses: ["10.0.0.5"] },
   });
 });
 

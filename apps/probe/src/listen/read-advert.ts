@@ -1,6 +1,7 @@
 import {
-  CDP_DESTINATION, CDP_SNAP, decodeCdp, decodeEdp, decodeFdp, decodeFrame, decodeLldp, decodeLlc, decodeSonmp, EDP_DESTINATION, EDP_SNAP, type EdpPdu,
-  ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, formatIpv4, formatMac, type Frame, LLDP_DESTINATIONS, SONMP_DESTINATION, SONMP_SNAP, type SonmpHello,
+  CDP_DESTINATION, CDP_SNAP, decodeCdp, decodeEdp, decodeFdp, decodeFrame, decodeLldp, decodeLlc, decodeSonmp, EDP_DESTINATION, EDP_SNAP,
+  type EdpPdu, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, formatIpv4, formatMac, type Frame, LLDP_DESTINATIONS, SONMP_DESTINATION, SONMP_SNAP,
+  type SonmpHello,
 } from "@lanthorn/packets";
 import { type Advert, cleanText, cleanVlans, emptyFacts, LIMITS, type NeighborFacts } from "./advert.ts";
 import { cdpFacts, fdpFacts } from "./cdp-facts.ts";
@@ -8,7 +9,8 @@ import { lldpFacts } from "./lldp-facts.ts";
 
 /** Where the five protocols send to, in one number each: first three bytes and last three. */
 const DESTINATIONS: ReadonlySet<number> = new Set(
-  [...LLDP_DESTINATIONS, CDP_DESTINATION, EDP_DESTINATION, FDP_DESTINATION, SONMP_DESTINATION].map((mac) => Number.parseInt(mac.replaceAll(":", ""), 16)),
+  [...LLDP_DESTINATIONS, CDP_DESTINATION, EDP_DESTINATION, FDP_DESTINATION, SONMP_DESTINATION]
+    .map((mac) => Number.parseInt(mac.replaceAll(":", ""), 16)),
 );
 
 /** EDP and SONMP tell no time to live; both are sent at least once a minute, and two may get lost. */
@@ -47,7 +49,8 @@ function readSnap(frame: Frame, sourceMac: string): Advert | null {
   const llc = decodeLlc(frame.networkBytes);
   if (!llc.ok || !llc.value.snap) return null;
   const { payload, snap: { organization, protocol } } = llc.value;
-  const is = (snap: { readonly organization: number; readonly protocol: number }) => snap.organization === organization && snap.protocol === protocol;
+  const is = (snap: { readonly organization: number; readonly protocol: number }) =>
+    snap.organization === organization && snap.protocol === protocol;
   if (is(CDP_SNAP)) {
     const pdu = decodeCdp(payload);
     const facts = pdu.ok ? cdpFacts(pdu.value) : null;
@@ -63,7 +66,9 @@ function readSnap(frame: Frame, sourceMac: string): Advert | null {
     return pdu.ok ? readEdp(pdu.value, sourceMac) : null;
   }
   const hello = is(SONMP_SNAP) ? decodeSonmp(payload) : null;
-  return hello?.ok === true ? { protocol: "sonmp", sourceMac, ttlSeconds: TTL_WITHOUT_ONE_SECONDS, facts: sonmpFacts(hello.value), isVlansOnly: false } : null;
+  return hello?.ok === true
+    ? { protocol: "sonmp", sourceMac, ttlSeconds: TTL_WITHOUT_ONE_SECONDS, facts: sonmpFacts(hello.value), isVlansOnly: false }
+    : null;
 }
 
 /** Slot and port come in one frame, VLANs in another. */
@@ -72,7 +77,8 @@ function readEdp({ deviceId, items }: EdpPdu, sourceMac: string): Advert | null 
   const vlans = items.flatMap((item) => (item.kind === "vlan" ? [item] : []));
   if (!place && vlans.length === 0) return null;
   const display = items.find((item) => item.kind === "display");
-  const names = vlans.map(({ vlanId: id, name }) => ({ id, name: cleanText(name, LIMITS.vlanName) })).filter(({ id }) => id > 0 && id < 4095);
+  const names = vlans.map(({ vlanId: id, name }) => ({ id, name: cleanText(name, LIMITS.vlanName) }))
+    .filter(({ id }) => id > 0 && id < 4095);
   const facts: NeighborFacts = {
     ...emptyFacts({
       chassis_id: formatMac(deviceId), chassis_id_type: "mac",
@@ -84,7 +90,9 @@ function readEdp({ deviceId, items }: EdpPdu, sourceMac: string): Advert | null 
     capabilities: ["bridge"],
     vlan_ids: cleanVlans(names.map(({ id }) => id)),
     vlan_names: names.slice(0, LIMITS.vlans),
-    management_addresses: [...new Set(vlans.filter(({ address }) => address.some((byte) => byte !== 0)).map(({ address }) => formatIpv4(address)))]
+    management_addresses: [
+      ...new Set(vlans.filter(({ address }) => address.some((byte) => byte !== 0)).map(({ address }) => formatIpv4(address))),
+    ]
       .slice(0, LIMITS.addresses),
   };
   return { protocol: "edp", sourceMac, ttlSeconds: TTL_WITHOUT_ONE_SECONDS, facts, isVlansOnly: !place };

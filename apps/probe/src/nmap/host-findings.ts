@@ -27,9 +27,9 @@ const LEAST_ACCURACY = 90;
 
 /** Its words for kinds of devices that are one of ours; "general purpose" may be a server as well as a workstation. */
 const DEVICE_TYPES: Readonly<Record<string, DeviceType>> = {
-  router: "router", "broadband router": "router", switch: "switch", bridge: "switch", firewall: "firewall", printer: "printer", "print server": "printer",
-  WAP: "access_point", webcam: "camera", phone: "phone", "VoIP phone": "phone", "VoIP adapter": "phone", "storage-misc": "server", "media device": "iot",
-  "power-device": "iot", "game console": "iot",
+  router: "router", "broadband router": "router", switch: "switch", bridge: "switch", firewall: "firewall", printer: "printer",
+  "print server": "printer", WAP: "access_point", webcam: "camera", phone: "phone", "VoIP phone": "phone", "VoIP adapter": "phone",
+  "storage-misc": "server", "media device": "iot", "power-device": "iot", "game console": "iot",
 };
 
 /** @returns Null where it names no address. */
@@ -45,7 +45,9 @@ function findingOf({ service, script }: NmapPort): PortFinding {
   const isNamed = service !== undefined && isSure(service);
   const version = isNamed ? [service.product, service.version].filter((text) => text !== "").join(" ") : "";
   const banner = script.map(({ id, output }) => `${id}: ${output.trim()}`).join("\n");
-  return { service: isNamed ? nameOf(service) : "", version: printable(version, 255).replaceAll("\n", " "), banner: printable(banner, 4096) };
+  return {
+    service: isNamed ? nameOf(service) : "", version: printable(version, 255).replaceAll("\n", " "), banner: printable(banner, 4096),
+  };
 }
 
 function isSure({ method, conf }: NmapService): boolean {
@@ -80,7 +82,9 @@ function systemClaims(matches: NmapHost["os"]["osmatch"]): readonly Claim[] {
   const families = new Set(classes.map(({ osfamily }) => printable(osfamily, 255)));
   return [
     ...[...families].flatMap((os) => claims(SOURCE, confidence / families.size, { os })),
-    ...claims(SOURCE, confidence, { os_version: only(({ osgen }) => osgen), os_cpe: systemCpe(classes.length === 1 ? classes[0]?.cpe ?? [] : []) }),
+    ...claims(SOURCE, confidence, {
+      os_version: only(({ osgen }) => osgen), os_cpe: systemCpe(classes.length === 1 ? classes[0]?.cpe ?? [] : []),
+    }),
     ...claims(SOURCE, confidence, { device_type: DEVICE_TYPES[only(({ type }) => type)] }),
   ];
 }

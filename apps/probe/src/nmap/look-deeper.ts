@@ -27,7 +27,10 @@ export interface DeepOrder {
 /** @throws The signal's reason; and an error when every run has failed. */
 export type LookDeeper = (order: DeepOrder) => Promise<void>;
 
-/** nmap tells of a host when all hosts of its run are done, so a run has few; two runs at once, as each mostly waits, and holds 63 MB before it has asked anybody. */
+/**
+ * nmap tells of a host when all hosts of its run are done, so a run has few; two runs at once, as each mostly waits, and holds 63
+ * MB before it has asked anybody.
+ */
 const HOSTS_IN_RUN = 8;
 const RUNS_AT_ONCE = 2;
 /** It asks for their MACs all at once. */
@@ -87,7 +90,8 @@ async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onPr
     program, setpriv: deps.find("setpriv"), targets: [...targets], signal: AbortSignal.any([order.signal, forbidden.signal]), onProgress,
     args: nmapArguments({
       family, interfaceName: deps.interfaceName, ports: asked.flatMap(({ ports }) => ports),
-      excluded: order.exclusions().prefixes.filter(({ bytes }) => bytes.length === (family === 6 ? 16 : 4)).map(formatPrefix).slice(0, MOST_EXCLUDED),
+      excluded: order.exclusions().prefixes.filter(({ bytes }) => bytes.length === (family === 6 ? 16 : 4)).map(formatPrefix)
+        .slice(0, MOST_EXCLUDED),
     }),
     onHost(host) {
       const findings = findingsOf(host);

@@ -18,9 +18,12 @@ describe("nmap's output", () => {
 <taskprogress task="Service scan" time="1" percent="25.00" remaining="4"/>${HOST}<taskend task="NSE" time="2"/>${HOST}</nmaprun>`;
     for (const size of [1, 7, 100, text.length]) {
       const split = createOutputSplitter();
-      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) => split(text.slice(index * size, (index + 1) * size))).flat();
+      const pieces = Array.from(
+        { length: Math.ceil(text.length / size) }, (_, index) => split(text.slice(index * size, (index + 1) * size)),
+      ).flat();
       expect(pieces).toEqual([
-        { kind: "progress", task: "Service scan", done: 0.25 }, { kind: "host", xml: HOST }, { kind: "progress", task: "NSE", done: 1 }, { kind: "host", xml: HOST },
+        { kind: "progress", task: "Service scan", done: 0.25 }, { kind: "host", xml: HOST }, { kind: "progress", task: "NSE", done: 1 },
+        { kind: "host", xml: HOST },
       ]);
     }
   });
@@ -56,7 +59,10 @@ describe("nmap's output", () => {
     ["text without elements", "<host>10.0.0.7</host>"],
     ["what is no XML", `<host <<a b=c"></host>`],
     ["elements a hundred thousand deep", `<host>${"<a>".repeat(100_000)}</host>`],
-    ["a hundred thousand open ports of one number", `<host><ports>${'<port protocol="tcp" portid="80"><state state="open"/></port>'.repeat(100_000)}</ports></host>`],
+    [
+      "a hundred thousand open ports of one number",
+      `<host><ports>${'<port protocol="tcp" portid="80"><state state="open"/></port>'.repeat(100_000)}</ports></host>`,
+    ],
     ["a name of every object", `<host><__proto__ polluted="1"/><constructor polluted="1"/></host>`],
   ])("that has %s is no host, and does no harm", (_, xml) => {
     const host = readNmapHost(xml);
@@ -68,7 +74,8 @@ describe("nmap's output", () => {
 <port protocol="sctp" portid="5"><state state="open"/></port><port protocol="tcp" portid="22"><state state="open"/><service name="ssh&#27;[2J" product="${"x".repeat(20_000)}" method="probed" conf="10"/></port>
 <port protocol="tcp" portid="23"><state state="open"/><service name="a&amp;lt;&#27;[2J" product="${"x".repeat(300)}" method="probed" conf="10"/></port></ports></host>`);
     expect(host && findingsOf(host)?.ports).toEqual([
-      { port: 22, finding: { service: "", version: "", banner: "" } }, { port: 23, finding: { service: "a&lt;.[2J", version: "x".repeat(255), banner: "" } },
+      { port: 22, finding: { service: "", version: "", banner: "" } },
+      { port: 23, finding: { service: "a&lt;.[2J", version: "x".repeat(255), banner: "" } },
     ]);
   });
 });

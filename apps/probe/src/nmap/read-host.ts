@@ -18,7 +18,8 @@ const Port = z.object({
   script: listOf(z.object({ id: Text, output: Text }), 64),
 });
 const SystemClass = z.object({
-  type: Text.default(""), vendor: Text.default(""), osfamily: Text.default(""), osgen: Text.default(""), accuracy: Whole, cpe: listOf(Text, 8),
+  type: Text.default(""), vendor: Text.default(""), osfamily: Text.default(""), osgen: Text.default(""), accuracy: Whole,
+  cpe: listOf(Text, 8),
 });
 const Host = z.object({
   address: listOf(z.object({ addr: z.string(), addrtype: z.enum(["ipv4", "ipv6", "mac"]) }), 4),
@@ -36,8 +37,8 @@ export type NmapHost = z.infer<typeof Host>;
 const LISTS: ReadonlySet<string> = new Set(["address", "port", "osmatch", "osclass", "cpe", "script"]);
 
 const parser = new XMLParser({
-  ignoreAttributes: false, attributeNamePrefix: "", parseTagValue: false, parseAttributeValue: false, processEntities: false, ignoreDeclaration: true,
-  isArray: (name) => LISTS.has(name),
+  ignoreAttributes: false, attributeNamePrefix: "", parseTagValue: false, parseAttributeValue: false, processEntities: false,
+  ignoreDeclaration: true, isArray: (name) => LISTS.has(name),
 });
 
 /**
@@ -60,7 +61,9 @@ const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", qu
 
 /** The five of XML and characters by number, each once: what one stands for is not read again. */
 function resolveEntities(text: string): string {
-  return text.replaceAll(/&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi, (whole, name?: string, decimal?: string, hexadecimal?: string) => {
+  return text.replaceAll(/&(?:(lt|gt|amp|quot|apos)|#(\d{1,7})|#x([\da-f]{1,6}));/gi, (
+    whole, name?: string, decimal?: string, hexadecimal?: string,
+  ) => {
     if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
     const code = decimal === undefined ? Number.parseInt(hexadecimal ?? "", 16) : Number(decimal);
     return code <= 0x10_ffff ? String.fromCodePoint(code) : whole;

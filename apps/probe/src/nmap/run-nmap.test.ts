@@ -28,7 +28,8 @@ const excluding = (...texts: readonly string[]) => {
   const parsed = parsePrefixes(texts);
   return createExclusions("wrong" in parsed ? [] : parsed.prefixes);
 };
-const host = (ip: string) => `<host><address addr="${ip}" addrtype="ipv4"/><ports><port protocol="tcp" portid="22"><state state="open"/></port></ports></host>`;
+const host = (ip: string) => `<host><address addr="${ip}" addrtype="ipv4"/><ports><port protocol="tcp" portid="22"><state `
+  + `state="open"/></port></ports></host>`;
 /** Empty for who is gone, or waits to be buried. */
 const commandLine = (pid: string) => {
   try {
@@ -42,7 +43,9 @@ const given = (name: "args" | "targets") => readFileSync(join(folder, name), "ut
 async function look(order: Partial<DeepOrder>) {
   const findings: NmapFindings[] = [];
   const faults: string[] = [];
-  const error = await lookDeeper({ find: createProgramFinder({ PATH: `${folder}:/usr/bin:/bin` }), interfaceName: "lan0", every: systemClock.every }, {
+  const error = await lookDeeper({
+    find: createProgramFinder({ PATH: `${folder}:/usr/bin:/bin` }), interfaceName: "lan0", every: systemClock.every,
+  }, {
     hosts: [{ ip: "10.0.0.7", ports: [22] }], isGentle: false, exclusions: () => excluding(), signal: new AbortController().signal,
     onFindings: (found) => findings.push(found), onProgress: () => undefined, onFault: (reason) => faults.push(reason), ...order,
   }).then(() => null, (thrown: unknown) => thrown);
@@ -78,7 +81,9 @@ describe("nmap", () => {
     writeNmap(`echo 'a warning' >&2; echo '${host("10.0.0.7")}'; exit 0`);
     expect(await look({})).toEqual({ findings: ["10.0.0.7"], faults: [], error: null });
     writeNmap(`echo '${host("10.0.0.7")}'; echo 'no such interface' >&2; echo QUITTING! >&2; exit 1`);
-    expect(await look({})).toEqual({ findings: ["10.0.0.7"], faults: ["nmap ended with 1: no such interface"], error: "nmap ended with 1: no such interface" });
+    expect(await look({})).toEqual({
+      findings: ["10.0.0.7"], faults: ["nmap ended with 1: no such interface"], error: "nmap ended with 1: no such interface",
+    });
   });
 
   test("that writes without end is ended", async () => {
@@ -92,7 +97,9 @@ describe("nmap", () => {
     systemClock.after(400, () => {
       excluded = excluding("10.0.0.8");
     });
-    expect(await look({ hosts: [{ ip: "10.0.0.7", ports: [22] }, { ip: "10.0.0.8", ports: [22] }], exclusions: () => excluded })).toEqual({ findings: ["10.0.0.7"], faults: [], error: null });
+    expect(await look({ hosts: [{ ip: "10.0.0.7", ports: [22] }, { ip: "10.0.0.8", ports: [22] }], exclusions: () => excluded })).toEqual({
+      findings: ["10.0.0.7"], faults: [], error: null,
+    });
     expect(excluded.holds(parseIp("10.0.0.8") ?? new Uint8Array())).toBe(true);
   });
 
@@ -108,9 +115,13 @@ describe("nmap", () => {
   });
 
   test("is missing where no folder of PATH has it", () => {
-    expect([createProgramFinder({ PATH: folder })("nmap"), createProgramFinder({})("nmap"), createProgramFinder({ PATH: "." })("nmap")]).toEqual([null, null, null]);
+    expect([
+      createProgramFinder({ PATH: folder })("nmap"), createProgramFinder({})("nmap"), createProgramFinder({ PATH: "." })("nmap"),
+    ]).toEqual([null, null, null]);
     writeNmap(":");
     const environment = { PATH: folder, NMAPDIR: "/somewhere", LANTHORN_TOKEN_SECRET: "secret" };
-    expect(createProgramFinder(environment)("nmap")).toEqual({ path: join(folder, "nmap"), environment: { PATH: folder, NMAPDIR: "/somewhere", LANG: "C" } });
+    expect(createProgramFinder(environment)("nmap")).toEqual({
+      path: join(folder, "nmap"), environment: { PATH: folder, NMAPDIR: "/somewhere", LANG: "C" },
+    });
   });
 });

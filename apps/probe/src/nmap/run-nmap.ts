@@ -90,6 +90,7 @@ function tellProgress(run: NmapRun, task: string, done: number): void {
 
 /** Warnings are many, and come before what it ended with. */
 function lastLine(errors: string): string {
-  const lines = errors.split("\n").map((line) => line.replaceAll(/[^\x20-\x7e]/g, "").trim()).filter((line) => line !== "" && line !== "QUITTING!");
+  const lines = errors.split("\n").map((line) => line.replaceAll(/[^\x20-\x7e]/g, "").trim())
+    .filter((line) => line !== "" && line !== "QUITTING!");
   return lines.at(-1)?.slice(0, 512) ?? "it does not say why";
 }

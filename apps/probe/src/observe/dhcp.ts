@@ -26,8 +26,8 @@ const MOST_ROUTERS = 4;
 const SAID = { source: "dhcp", solicited: false } as const;
 
 /**
- * Reads a DHCPv4 message for the client's name, address and ways. A server's acknowledgement gives the address; where it is not seen, as a switch
- * sends it to the client alone, the request says which address to look at.
+ * Reads a DHCPv4 message for the client's name, address and ways. A server's acknowledgement gives the address; where it is not
+ * seen, as a switch sends it to the client alone, the request says which address to look at.
  */
 export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer): void {
   const decoded = decodeDhcp(payload);

@@ -75,7 +75,8 @@ export function ownLinkLocal(link: Link): Uint8Array | null {
 /** The first of our IPv6 addresses in each of our subnets. */
 export function ownIpv6Sources(link: Link): readonly Uint8Array[] {
   const own = link.own.filter(({ bytes }) => bytes.length === 16);
-  return own.filter(({ bytes }, index) => !own.slice(0, index).some(({ subnet }) => prefixHolds(subnet, bytes, 0, 16))).map(({ bytes }) => bytes);
+  return own.filter(({ bytes }, index) => !own.slice(0, index).some(({ subnet }) => prefixHolds(subnet, bytes, 0, 16)))
+    .map(({ bytes }) => bytes);
 }
 
 /** The first and last address of a subnet; RFC 3021 gives both to hosts in a /31. */

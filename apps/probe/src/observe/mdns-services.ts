@@ -19,11 +19,14 @@ export function observeMdnsServices(message: Pick<DnsMessage, "answers" | "addit
   const records = [...message.answers, ...message.additionals].filter(({ ttlSeconds }) => ttlSeconds > 0);
   const addresses = new Map<string, Uint8Array>();
   for (const { name, data } of records) {
-    if (data.kind === "address" && isNeighborAddress(link, data.address, 0, data.address.length)) addresses.set(name.toLowerCase(), data.address);
+    if (data.kind === "address" && isNeighborAddress(link, data.address, 0, data.address.length)) {
+      addresses.set(name.toLowerCase(), data.address);
+    }
   }
   if (addresses.size === 0) return;
   const texts = new Map(records.flatMap(({ name, data }) => (data.kind === "txt" ? [[name.toLowerCase(), data.strings] as const] : [])));
-  const offers = records.flatMap(({ name, data }) => (data.kind === "srv" ? [{ name: name.toLowerCase(), target: data.target.toLowerCase() }] : []));
+  const offers = records.flatMap(({ name, data }) =>
+    (data.kind === "srv" ? [{ name: name.toLowerCase(), target: data.target.toLowerCase() }] : []));
   for (const { name, target } of offers.slice(0, MOST_SERVICES)) {
     const type = INSTANCE.exec(name)?.[1];
     const address = addresses.get(target);

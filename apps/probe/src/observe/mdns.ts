@@ -4,7 +4,8 @@ import { observeMdnsServices } from "./mdns-services.ts";
 import type { Observer } from "./observer.ts";
 
 /**
- * Reads a Multicast DNS response for the names of addresses, and for what is offered there. A reflector repeats what other links say: only addresses of this one count.
+ * Reads a Multicast DNS response for the names of addresses, and for what is offered there. A reflector repeats what other links
+ * say: only addresses of this one count.
  * @see RFC 6762 section 6
  */
 export function observeMdns(payload: Uint8Array, link: Link, observer: Observer): void {
@@ -15,7 +16,9 @@ export function observeMdns(payload: Uint8Array, link: Link, observer: Observer)
       // Section 10.1: a time to live of zero takes the name back.
       if (ttlSeconds === 0) continue;
       const named = namedAddress(name, data);
-      if (named && isNeighborAddress(link, named.address, 0, named.address.length)) observer.name({ address: named.address }, named.name, "mdns");
+      if (named && isNeighborAddress(link, named.address, 0, named.address.length)) {
+        observer.name({ address: named.address }, named.name, "mdns");
+      }
     }
   }
   observeMdnsServices(decoded.value, link, observer);

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
-import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -23,7 +25,9 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 function use<T>(work: (outbox: Outbox, opened: ReturnType<typeof openProbeDatabase>) => T, distrust?: string): T {
   const opened = openProbeDatabase(path, { clock, log: silentLog, ...(distrust === undefined ? {} : { distrust }) });
   try {
-    return work(createOutbox({ db: opened.db, clock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined, quarantined: opened.quarantined }), opened);
+    return work(createOutbox({
+      db: opened.db, clock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined, quarantined: opened.quarantined,
+    }), opened);
   } finally {
     opened.close();
   }
@@ -110,7 +114,9 @@ describe("opening the probe's database", () => {
     fill(3000);
     const opened = openProbeDatabase(path, { clock, log: silentLog });
     let corrupt = 0;
-    const outbox = createOutbox({ db: opened.db, clock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined, onCorrupt: () => { corrupt += 1; } });
+    const outbox = createOutbox({
+      db: opened.db, clock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined, onCorrupt: () => { corrupt += 1; },
+    });
     opened.db.pragma("wal_checkpoint(TRUNCATE)");
     opened.db.pragma("shrink_memory");
     for (let page = 2; page < statSync(path).size / PAGE; page += 1) scribble(page * PAGE, new Uint8Array(16).fill(0xa5));
@@ -121,7 +127,9 @@ describe("opening the probe's database", () => {
     const carry = outbox.unwritten();
     opened.db.close();
     const again = openProbeDatabase(path, { clock, log: silentLog, distrust: "damaged in use" });
-    const next = createOutbox({ db: again.db, clock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined, quarantined: again.quarantined, carry });
+    const next = createOutbox({
+      db: again.db, clock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined, quarantined: again.quarantined, carry,
+    });
     expect(next.take({ maxEvents: 500, maxBytes: 1e6 })?.events.map((event) => event.type)).toEqual(["queue_gap", "error"]);
     again.close();
   });
@@ -131,7 +139,9 @@ describe("a daemon that is killed while it appends", () => {
   test("has every event that append returned for, in order, each under one sequence", async () => {
     let acknowledged = 0;
     for (let kill = 0; kill < 3; kill += 1) {
-      const child = spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("testing/appender.ts", import.meta.url)), path], {
+      const child = spawn(process.execPath, [
+        "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("testing/appender.ts", import.meta.url)), path,
+      ], {
         stdio: ["ignore", "pipe", "inherit"],
       });
       let lines = 0;
@@ -146,6 +156,8 @@ describe("a daemon that is killed while it appends", () => {
     opened.close();
     expect(opened.quarantined).toBeNull();
     expect(rows.length).toBeGreaterThanOrEqual(acknowledged);
-    expect(rows.every((row, index) => row.seq === index + 1 && (JSON.parse(row.data) as { message: string }).message === String(index + 1))).toBe(true);
+    expect(
+      rows.every((row, index) => row.seq === index + 1 && (JSON.parse(row.data) as { message: string }).message === String(index + 1)),
+    ).toBe(true);
   });
 });

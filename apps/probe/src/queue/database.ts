@@ -48,7 +48,9 @@ export function openProbeDatabase(path: string, deps: {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
   } catch (cause) {
-    throw new ProbeError("storage-unavailable", `cannot make the data directory ${dirname(path)}; set data_dir or LANTHORN_DATA_DIR`, { cause });
+    throw new ProbeError(
+      "storage-unavailable", `cannot make the data directory ${dirname(path)}; set data_dir or LANTHORN_DATA_DIR`, { cause },
+    );
   }
   let reason = deps.distrust ?? (isStub(path) ? "the file is empty" : null);
   if (reason === null) {
@@ -73,7 +75,9 @@ function claim(db: Database.Database, owner: string | undefined): boolean {
   return !found || owner === undefined || found.probe_id === owner;
 }
 
-function replaceFormer(path: string, db: Database.Database, deps: { readonly clock: Clock; readonly log: Log; readonly owner?: string }): ProbeDatabase {
+function replaceFormer(
+  path: string, db: Database.Database, deps: { readonly clock: Clock; readonly log: Log; readonly owner?: string },
+): ProbeDatabase {
   db.close();
   const former = setAside(path, "former", "it belongs to an earlier enrollment", deps.clock.now());
   deps.log.warn({ kept_as: former.path }, "the queue belongs to an earlier enrollment; set aside, starting a new one");
@@ -102,7 +106,9 @@ function tryOpen(path: string, clock: Clock): Opened {
     if (db) closeQuietly(db);
     if (classifyStorageFault(cause) === "corrupt") return { ok: false, reason: describeError(cause) };
     if ((cause as { readonly code?: unknown }).code === "SQLITE_BUSY") {
-      throw new ProbeError("already-running", `another process uses ${path}: stop the lanthorn-probe that runs with this data directory`, { cause });
+      throw new ProbeError(
+        "already-running", `another process uses ${path}: stop the lanthorn-probe that runs with this data directory`, { cause },
+      );
     }
     throw new ProbeError("storage-unavailable", `cannot open ${path}; check its owner and the free space of its disk`, { cause });
   }

@@ -25,7 +25,9 @@ export function checkIntegrity(db: Database.Database, clock: Clock): string | nu
 }
 
 function readRows(db: Database.Database, clock: Clock): void {
-  const page = db.prepare<[number], { readonly seq: number }>(`SELECT seq, length(data) FROM outbox WHERE seq > ? ORDER BY seq LIMIT ${ROWS_AT_ONCE}`);
+  const page = db.prepare<[number], { readonly seq: number }>(
+    `SELECT seq, length(data) FROM outbox WHERE seq > ? ORDER BY seq LIMIT ${ROWS_AT_ONCE}`,
+  );
   const startedAt = clock.monotonic();
   let last = 0;
   while (clock.monotonic() - startedAt < ROW_CHECK_MS) {

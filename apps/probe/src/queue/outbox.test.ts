@@ -37,7 +37,8 @@ function reopen(options: { readonly budgetBytes?: number } = {}): Outbox {
 }
 
 const online = (n: number): ProbeEvent => ({
-  type: "host_online", occurred_at: toInstant(clock.now()), data: { ip: `10.0.0.${n % 256}`, mac: "", last_seen_at: toInstant(clock.now()) },
+  type: "host_online", occurred_at: toInstant(clock.now()),
+  data: { ip: `10.0.0.${n % 256}`, mac: "", last_seen_at: toInstant(clock.now()) },
 });
 const sighting = (n: number): ProbeEvent => ({
   type: "presence_report", occurred_at: toInstant(clock.now() + n),
@@ -45,7 +46,8 @@ const sighting = (n: number): ProbeEvent => ({
 });
 const alert = (message: string): ProbeEvent => ({ type: "error", occurred_at: toInstant(clock.now()), data: { code: "test", message } });
 const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
-const parsed = (outbox: Outbox) => outbox.take(EVERYTHING)?.events.map((event) => ({ ...event, data: JSON.parse(event.data) as Record<string, unknown> })) ?? [];
+const parsed = (outbox: Outbox) =>
+  outbox.take(EVERYTHING)?.events.map((event) => ({ ...event, data: JSON.parse(event.data) as Record<string, unknown> })) ?? [];
 
 describe("the outbox", () => {
   test("gives events consecutive sequence numbers from 1, in the order in which they came", () => {
@@ -54,7 +56,9 @@ describe("the outbox", () => {
     outbox.append([online(3)]);
     const batch = outbox.take(EVERYTHING);
     expect(batch?.after).toBe(0);
-    expect(batch?.events.map((event) => [event.seq, (JSON.parse(event.data) as { ip: string }).ip])).toEqual([[1, "10.0.0.1"], [2, "10.0.0.2"], [3, "10.0.0.3"]]);
+    expect(batch?.events.map((event) => [event.seq, (JSON.parse(event.data) as { ip: string }).ip])).toEqual([
+      [1, "10.0.0.1"], [2, "10.0.0.2"], [3, "10.0.0.3"],
+    ]);
   });
 
   test("forgets up to the watermark and goes on after it", () => {
@@ -133,7 +137,9 @@ describe("the disk budget", () => {
     const gaps = events.filter((event) => event.type === "queue_gap");
     expect(gaps).toHaveLength(1);
     const gone = 440 - events.length + gaps.length;
-    expect(gaps[0]?.data).toMatchObject({ code: "queue-gap", reason: "disk-budget", from_seq: 41, dropped: gone, since: toInstant(clock.now()) });
+    expect(gaps[0]?.data).toMatchObject({
+      code: "queue-gap", reason: "disk-budget", from_seq: 41, dropped: gone, since: toInstant(clock.now()),
+    });
     expect(outbox.state()).toMatchObject({ dropped: gone });
     expect(outbox.state().bytes).toBeLessThanOrEqual(60_000);
   });
@@ -268,7 +274,9 @@ describe("a disk that takes nothing", () => {
   test("is found out when it breaks somebody else's transaction", async () => {
     const outbox = open();
     fillUp();
-    expect(() => database.db.transaction(() => outbox.append(many(500, online)))()).toThrow(expect.objectContaining({ code: "SQLITE_FULL" }));
+    expect(() => database.db.transaction(() => outbox.append(many(500, online)))()).toThrow(
+      expect.objectContaining({ code: "SQLITE_FULL" }),
+    );
     await Promise.resolve();
     expect(outbox.state().events).toBe(0);
     makeRoom();

@@ -169,7 +169,9 @@ export function createOutbox(deps: {
       if (watermark >= position(meta.after_seq)) return "already-there";
       acknowledged = Math.min(acknowledged, watermark);
       if (watermark < meta.after_seq) {
-        const loss: Loss = { reason: "collector-behind", fromSeq: watermark + 1, toSeq: meta.after_seq, dropped: meta.after_seq - watermark, since: null };
+        const loss: Loss = {
+          reason: "collector-behind", fromSeq: watermark + 1, toSeq: meta.after_seq, dropped: meta.after_seq - watermark, since: null,
+        };
         change(() => {
           rows.setPosition(queueId, watermark);
           rows.recordLoss(loss, 0, clock.now());

@@ -22,7 +22,8 @@ export function setAside(path: string, label: "corrupt" | "former", reason: stri
     if (existsSync(path + companion)) renameSync(path + companion, target + companion);
   }
   const prefix = `${basename(path)}.${label}-`;
-  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(prefix) && !COMPANIONS.some((companion) => name.endsWith(companion)));
+  const names = readdirSync(dirname(path))
+    .filter((name) => name.startsWith(prefix) && !COMPANIONS.some((companion) => name.endsWith(companion)));
   for (const name of names.toSorted().slice(0, -KEPT_FILES)) {
     for (const companion of ["", ...COMPANIONS]) rmSync(join(dirname(path), name + companion), { force: true });
   }

@@ -41,7 +41,9 @@ export interface Rows {
   /** Removes rows by sequence and takes them off the counters. */
   remove(seqs: { readonly from: number; readonly to: number; readonly priority?: number }): void;
   /** Oldest rows of a priority after `seq`, gap records left out: those are never dropped. */
-  candidates(priority: number, seq: number): IterableIterator<{ readonly seq: number; readonly bytes: number; readonly occurred_at: string }>;
+  candidates(priority: number, seq: number): IterableIterator<{
+    readonly seq: number; readonly bytes: number; readonly occurred_at: string;
+  }>;
   setPosition(queueId: string, afterSeq: number): void;
   skip(count: number): void;
   /** Writes a gap record, or extends the last one when nobody has read it: after `readThrough`, for the same reason. */
@@ -53,18 +55,28 @@ export interface Rows {
 const NOT_A_GAP = "type <> 'queue_gap'";
 
 export function createRows(db: Database.Database): Rows {
-  const readMeta = db.prepare<[], Meta>("SELECT queue_id, next_seq, after_seq, events, bytes, dropped, gap_seq FROM outbox_meta WHERE id = 1");
+  const readMeta = db.prepare<[], Meta>(
+    "SELECT queue_id, next_seq, after_seq, events, bytes, dropped, gap_seq FROM outbox_meta WHERE id = 1",
+  );
   const insertRow = db.prepare<[number, string, number, string, string, number]>("INSERT INTO outbox VALUES (?, ?, ?, ?, ?, ?)");
-  const addCounts = db.prepare<[number, number, number]>("UPDATE outbox_meta SET next_seq = next_seq + ?, events = events + ?, bytes = bytes + ?");
-  const readAfter = db.prepare<[number, number], Row>("SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?");
+  const addCounts = db.prepare<[number, number, number]>(
+    "UPDATE outbox_meta SET next_seq = next_seq + ?, events = events + ?, bytes = bytes + ?",
+  );
+  const readAfter = db.prepare<[number, number], Row>(
+    "SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?",
+  );
   const readOldest = db.prepare<[], { seq: number; occurred_at: string }>("SELECT seq, occurred_at FROM outbox ORDER BY seq LIMIT 1");
   const readRow = db.prepare<[number], Row>("SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq = ?");
-  const sumRange = db.prepare<[number, number], { n: number; bytes: number | null }>("SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE seq BETWEEN ? AND ?");
+  const sumRange = db.prepare<[number, number], { n: number; bytes: number | null }>(
+    "SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE seq BETWEEN ? AND ?",
+  );
   const deleteRange = db.prepare<[number, number]>("DELETE FROM outbox WHERE seq BETWEEN ? AND ?");
   const sumPriority = db.prepare<[number, number, number], { n: number; bytes: number | null }>(
     `SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`,
   );
-  const deletePriority = db.prepare<[number, number, number]>(`DELETE FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`);
+  const deletePriority = db.prepare<[number, number, number]>(
+    `DELETE FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`,
+  );
   const readCandidates = db.prepare<[number, number], { seq: number; bytes: number; occurred_at: string }>(
     `SELECT seq, bytes, occurred_at FROM outbox WHERE priority = ? AND seq > ? AND ${NOT_A_GAP} ORDER BY seq`,
   );
@@ -139,7 +151,9 @@ function parseGap(data: string): Loss | null {
 
 function merge(a: Loss, b: Loss): Loss {
   const since = [a.since, b.since].filter((instant) => instant !== null).toSorted()[0] ?? null;
-  return { reason: a.reason, fromSeq: Math.min(a.fromSeq, b.fromSeq), toSeq: Math.max(a.toSeq, b.toSeq), dropped: a.dropped + b.dropped, since };
+  return {
+    reason: a.reason, fromSeq: Math.min(a.fromSeq, b.fromSeq), toSeq: Math.max(a.toSeq, b.toSeq), dropped: a.dropped + b.dropped, since,
+  };
 }
 
 const REASON_TEXT: Readonly<Record<GapReason, string>> = {

@@ -1,3 +1,4 @@
+import { parseJson } from "@lanthorn/runtime";
 import type { GapReason, Row } from "./rows.ts";
 
 /** Names, punctuation, sequence, type and time around an event's data in a batch. */
@@ -15,21 +16,12 @@ export function readSendable(found: Iterable<Row>, maxBytes: number): Sendable {
   let bytes = 0;
   for (const row of found) {
     const size = Buffer.byteLength(row.data) + ROW_ENVELOPE_BYTES;
-    const reason = size > maxBytes ? "too-large" : isJson(row.data) ? null : "queue-corrupt";
+    // A disk that turned a bit in a row leaves the file sound and the row unreadable.
+    const reason = size > maxBytes ? "too-large" : parseJson(row.data) === undefined ? "queue-corrupt" : null;
     if (reason !== null && events.length === 0) return { events, refused: { seq: row.seq, reason } };
     if (reason !== null || bytes + size > maxBytes) break;
     events.push(row);
     bytes += size;
   }
   return { events, refused: null };
-}
-
-/** A disk that turned a bit in a row leaves the file sound and the row unreadable. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

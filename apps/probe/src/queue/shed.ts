@@ -9,7 +9,9 @@ const SLACK_MAX_BYTES = 1024 * 1024;
  * the caller's transaction, so that the events and the record of their loss change together.
  * @param readThrough Events up to this sequence are on their way to the collector and stay.
  */
-export function shedOverBudget(rows: Rows, options: { readonly budgetBytes: number; readonly readThrough: number; readonly nowMs: number }): void {
+export function shedOverBudget(
+  rows: Rows, options: { readonly budgetBytes: number; readonly readThrough: number; readonly nowMs: number },
+): void {
   const { bytes } = rows.meta();
   if (bytes <= options.budgetBytes) return;
   let excess = bytes - options.budgetBytes + Math.min(SLACK_MAX_BYTES, options.budgetBytes / 20);

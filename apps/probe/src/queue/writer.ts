@@ -109,7 +109,9 @@ export function createWriter(deps: {
   function recordLost({ count, since }: { readonly count: number; readonly since: string | null }): void {
     const from = rows.meta().next_seq;
     rows.skip(count);
-    rows.recordLoss({ reason: "disk-budget", fromSeq: from, toSeq: from + count - 1, dropped: count, since }, deps.readThrough(), clock.now());
+    rows.recordLoss(
+      { reason: "disk-budget", fromSeq: from, toSeq: from + count - 1, dropped: count, since }, deps.readThrough(), clock.now(),
+    );
   }
 
   function store(entries: readonly Entry[]): void {

@@ -1,4 +1,5 @@
 import { encodeEthernet, encodeIpv4, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, TCP_FLAG } from "@lanthorn/packets";
+import { seededRandom } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createAddressBook } from "./address-book.ts";
 import { readUdpAnswer } from "./scan-udp.ts";
@@ -72,11 +73,7 @@ describe("an answer to a datagram", () => {
   });
 
   test("never throws, cut or mutated, and takes nothing without a cookie for TCP", () => {
-    let state = 7;
-    const random = (below: number) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((state / 2 ** 32) * below);
-    };
+    const random = seededRandom(7);
     let taken = 0;
     for (const frame of [ourSyn, answer, question, tcp(0x12, acknowledged), unreachable(3, ourSyn), unreachable(3, question)]) {
       for (let length = 0; length < frame.length; length += 1) {

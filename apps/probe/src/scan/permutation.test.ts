@@ -1,12 +1,10 @@
+import { seededRandom } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { createPermutation } from "./permutation.ts";
 
 function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
+  const random = seededRandom(seed);
+  return () => random(2 ** 32) / 2 ** 32;
 }
 
 test.each([1, 2, 3, 5, 254, 256, 257, 4094, 65_534, 256_000])("visits each of %i numbers once", (count) => {

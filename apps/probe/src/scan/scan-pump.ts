@@ -1,4 +1,4 @@
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, pause } from "@lanthorn/runtime";
 import type { ScanLink } from "./scan-link.ts";
 import type { ScanRate } from "./scan-rate.ts";
 
@@ -44,12 +44,11 @@ export function createScanPump(deps: {
   const sentAtStart = sender.counters().sent;
 
   const read = () => ring.read(deps.onFrame);
-  const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve));
   const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
   const flush = async (rate: ScanRate | null) => {
     while (!sender.flush()) {
       rate?.backOff();
-      await pause(QUEUE_FULL_MS);
+      await pause(clock, QUEUE_FULL_MS);
       read();
       signal.throwIfAborted();
     }
@@ -97,7 +96,7 @@ export function createScanPump(deps: {
         await flush(rate);
         read();
         rate.look(now, () => ring.dropped());
-        if (credit < 1 && !isDone) await pause(Math.max(1, Math.min(100, (1 - credit) / perMs)));
+        if (credit < 1 && !isDone) await pause(clock, Math.max(1, Math.min(100, (1 - credit) / perMs)));
         else await turn();
       }
     },
@@ -109,7 +108,7 @@ export function createScanPump(deps: {
         writeUrgent();
         await flush(null);
         if (isOver() || clock.monotonic() - startedAt >= timeoutMs) return;
-        await pause(LOOK_MS);
+        await pause(clock, LOOK_MS);
       }
     },
     urgent(write) {

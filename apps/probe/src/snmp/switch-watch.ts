@@ -1,6 +1,6 @@
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, pause, toInstant } from "@lanthorn/runtime";
 import type { Credentials } from "../credentials/credentials.ts";
 import type { EventSink } from "../hosts/telling.ts";
 import type { AskDatagram } from "../identify/datagrams.ts";
@@ -67,7 +67,7 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
   function credentialsOf(ip: string): readonly SnmpCredential[] {
     return deps.credentials.forHost(ip).filter((one) => one.type !== "ssh");
   }
-  const pace = () => new Promise<void>((resolve) => void clock.after(1000 / QUESTIONS_PER_SECOND, resolve));
+  const pace = () => pause(clock, 1000 / QUESTIONS_PER_SECOND);
 
   async function look(ip: string): Promise<void> {
     const problems: string[] = [];

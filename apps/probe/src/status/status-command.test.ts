@@ -16,15 +16,17 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 function enroll(): void {
   writeIdentity(directory, {
-    probe_id: createId(), tenant_id: createId(), site_id: createId(), name: "box", collector_url: "https://c", trust: "pinned", mqtt_url: "mqtts://c",
-    private_key: "", certificate: "", ca_certificate: "",
+    probe_id: createId(), tenant_id: createId(), site_id: createId(), name: "box", collector_url: "https://c", trust: "pinned",
+    mqtt_url: "mqtts://c", private_key: "", certificate: "", ca_certificate: "",
   });
 }
 
 const report = (overrides: Partial<StatusReport> = {}): StatusReport => ({
-  pid: process.pid, version: "1.2.3", started_at: toInstant(clock.now() - 3_600_000), written_at: toInstant(clock.now()), interval_seconds: 30,
-  probe_id: "p", site_name: "Office",
-  collector: { url: "mqtts://c", connected: false, since: null, problem: "ECONNREFUSED", last_acknowledged_at: null, clock_offset_ms: null },
+  pid: process.pid, version: "1.2.3", started_at: toInstant(clock.now() - 3_600_000), written_at: toInstant(clock.now()),
+  interval_seconds: 30, probe_id: "p", site_name: "Office",
+  collector: {
+    url: "mqtts://c", connected: false, since: null, problem: "ECONNREFUSED", last_acknowledged_at: null, clock_offset_ms: null,
+  },
   certificate_expires_at: toInstant(clock.now()), interface: { name: "lan0", up: true, problem: null, addresses: ["10.0.0.5/24"] },
   queue: { events: 12, bytes: 4096, oldest_at: toInstant(clock.now()), dropped: 0, writable: true, in_memory: 0 },
   hosts: { online: 2, known: 3 }, process: { cpu_percent: 0.2, rss_bytes: 80_000_000 }, alerts: ["disk"], ...overrides,
@@ -73,8 +75,14 @@ describe("the status", () => {
   });
 
   test("reads as lines that tell what is wrong", () => {
-    const text = describeStatus(report({ queue: { ...report().queue, writable: false, in_memory: 7 }, interface: { name: "lan0", up: false, problem: "no carrier", addresses: [] } }), clock.now());
-    for (const part of ["site Office", "not connected to mqtts://c: ECONNREFUSED", "2 online of 3 known", "12 events", "7 events wait in memory", "no carrier", "started 60 min ago"]) {
+    const text = describeStatus(report({
+      queue: { ...report().queue, writable: false, in_memory: 7 },
+      interface: { name: "lan0", up: false, problem: "no carrier", addresses: [] },
+    }), clock.now());
+    for (const part of [
+      "site Office", "not connected to mqtts://c: ECONNREFUSED", "2 online of 3 known", "12 events", "7 events wait in memory",
+      "no carrier", "started 60 min ago",
+    ]) {
       expect(text).toContain(part);
     }
   });

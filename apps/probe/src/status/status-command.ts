@@ -13,7 +13,9 @@ const MISSED_REPORTS = 3;
 export function findStatus(dataDir: string, clock: Pick<Clock, "now">): StatusReport {
   const identity = readIdentity(dataDir);
   if (!identity) {
-    throw new ProbeError("not-enrolled", `this machine is not enrolled (nothing in ${dataDir}/identity): lanthorn-probe enroll --collector URL --token TOKEN`);
+    throw new ProbeError(
+      "not-enrolled", `this machine is not enrolled (nothing in ${dataDir}/identity): lanthorn-probe enroll --collector URL --token TOKEN`,
+    );
   }
   const report = readStatus(dataDir);
   const fresh = report && clock.now() - Date.parse(report.written_at) < MISSED_REPORTS * report.interval_seconds * 1000;
@@ -50,7 +52,8 @@ export function describeStatus(report: StatusReport, now: number): string {
     ["certificate", `good until ${report.certificate_expires_at}`],
     ["interface", `${link.name} ${link.up ? `up, ${link.addresses.join(", ")}` : `not watched: ${link.problem}`}`],
     ["hosts", `${report.hosts.online} online of ${report.hosts.known} known`],
-    ["queue", `${queue.events} events, ${(queue.bytes / 1024 / 1024).toFixed(1)} MiB, oldest ${queue.oldest_at ?? "none"}, ${queue.dropped} dropped`],
+    ["queue", `${queue.events} events, ${(queue.bytes / 1024 / 1024).toFixed(1)} MiB, oldest ${queue.oldest_at ?? "none"}, `
+      + `${queue.dropped} dropped`],
     ["disk", queue.writable ? "takes what is written" : `takes nothing; ${queue.in_memory} events wait in memory`],
     ["process", `${(report.process.rss_bytes / 1e6).toFixed(0)} MB resident, ${report.process.cpu_percent} % of a core`],
     ["alerts", report.alerts.length === 0 ? "none" : report.alerts.join(", ")],

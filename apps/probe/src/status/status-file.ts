@@ -19,7 +19,8 @@ export const StatusReport = z.object({
   certificate_expires_at: z.string(),
   interface: z.object({ name: z.string(), up: z.boolean(), problem: z.string().nullable(), addresses: z.array(z.string()) }),
   queue: z.object({
-    events: z.number(), bytes: z.number(), oldest_at: z.string().nullable(), dropped: z.number(), writable: z.boolean(), in_memory: z.number(),
+    events: z.number(), bytes: z.number(), oldest_at: z.string().nullable(), dropped: z.number(), writable: z.boolean(),
+    in_memory: z.number(),
   }),
   hosts: z.object({ online: z.number(), known: z.number() }),
   process: z.object({ cpu_percent: z.number(), rss_bytes: z.number() }),

@@ -7,7 +7,9 @@ const NOON = Date.UTC(2026, 0, 1, 12);
 
 /** An exchange with a collector whose clock is `ahead`, with these times on the way and there. */
 function exchange(at: number, ahead: number, there: number, busy: number, back: number) {
-  const ack = { batch_sent_at: toInstant(at), received_at: toInstant(at + there + ahead), sent_at: toInstant(at + there + busy + ahead) } as Acknowledgement;
+  const ack = {
+    batch_sent_at: toInstant(at), received_at: toInstant(at + there + ahead), sent_at: toInstant(at + there + busy + ahead),
+  } as Acknowledgement;
   return [ack, at + there + busy + back, there + busy + back] as const;
 }
 

@@ -26,7 +26,8 @@ export function createClockOffset(monotonic: () => number): ClockOffset {
   return {
     addSample(ack, receivedAt, tookMs) {
       if (ack.batch_sent_at === null) return;
-      const [t0, t1, t2] = [ack.batch_sent_at, ack.received_at, ack.sent_at].map((instant) => Date.parse(instant)) as [number, number, number];
+      const [t0, t1, t2] = [ack.batch_sent_at, ack.received_at, ack.sent_at]
+        .map((instant) => Date.parse(instant)) as [number, number, number];
       if (Math.abs(receivedAt - t0 - tookMs) > JUMP_MS) {
         samples = [];
         return;

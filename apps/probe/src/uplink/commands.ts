@@ -1,7 +1,7 @@
 import { Command, type CommandData, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract/uplink";
 import { describeError, type Log } from "@lanthorn/runtime";
 import { z } from "zod";
-import { decodeMessage, parseJson } from "./payload.ts";
+import { decodeMessage, parsePayload } from "./payload.ts";
 
 /** What became of a command: it was carried out, or in words why it is not. */
 export type CommandOutcome = { readonly data: Reply["data"] } | { readonly refused: string };
@@ -79,5 +79,5 @@ export function createCommands(deps: {
 
 /** The command's id, if at least that can be read, so that the collector knows which of its commands is meant. */
 function idOf(payload: Uint8Array): string | null {
-  return z.object({ id: Id }).safeParse(parseJson(payload)).data?.id ?? null;
+  return z.object({ id: Id }).safeParse(parsePayload(payload)).data?.id ?? null;
 }

@@ -118,7 +118,9 @@ export function createConnection(deps: {
   function fail(error: unknown): void {
     const reason = describeError(error);
     // A site may be cut off for days: one line for each new reason, not for each attempt.
-    if (!closed && (up || reason !== problem)) log.warn({ reason }, up ? "lost the collector's broker" : "cannot reach the collector's broker; trying again until it is there");
+    if (!closed && (up || reason !== problem)) {
+      log.warn({ reason }, up ? "lost the collector's broker" : "cannot reach the collector's broker; trying again until it is there");
+    }
     cancelStable();
     problem = reason;
     if (!up) return;
@@ -162,7 +164,9 @@ export function createConnection(deps: {
       cancelStable();
       const current = client;
       if (current && up) {
-        const said = lastWords && current.publishAsync(lastWords.topic, lastWords.payload, { qos: lastWords.qos, retain: lastWords.retain });
+        const said = lastWords && current.publishAsync(lastWords.topic, lastWords.payload, {
+          qos: lastWords.qos, retain: lastWords.retain,
+        });
         // With a DISCONNECT the broker drops the last will.
         await within(clock, LAST_WORDS_MS, (said ?? Promise.resolve()).then(() => current.endAsync(false)));
       }

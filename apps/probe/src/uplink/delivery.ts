@@ -42,7 +42,9 @@ interface InFlight {
  * sequence, so live events wait behind it; they do not starve because the queue is read at its other end far faster than
  * a site writes: some ten thousand events a second against some tens.
  */
-export function createDelivery(deps: { readonly outbox: Outbox; readonly clock: Clock; readonly random: () => number; readonly log: Log }): Delivery {
+export function createDelivery(
+  deps: { readonly outbox: Outbox; readonly clock: Clock; readonly random: () => number; readonly log: Log },
+): Delivery {
   const { outbox, clock, log } = deps;
   const patience = createBackoff({ firstMs: 1000, longestMs: 60_000, random: deps.random });
   let publish: ((payload: Buffer) => void) | null = null;
@@ -88,7 +90,9 @@ export function createDelivery(deps: { readonly outbox: Outbox; readonly clock: 
       void send();
       return;
     }
-    inFlight = { queueId: batch.queueId, after: batch.after, firstSeq: first.seq, lastSeq: last.seq, sentAt: toInstant(sentAtMs), sentMonotonic };
+    inFlight = {
+      queueId: batch.queueId, after: batch.after, firstSeq: first.seq, lastSeq: last.seq, sentAt: toInstant(sentAtMs), sentMonotonic,
+    };
     if (payload.length > PAYLOAD_MAX_BYTES) {
       tooLarge();
       return;

@@ -23,12 +23,12 @@ export async function encodeBatch(batch: OutboxBatch, sentAtMs: number): Promise
 
 /** @returns What the collector said, or null for anything that is not of the schema; never throws. */
 export function decodeMessage<T extends z.ZodType>(schema: T, payload: Uint8Array): z.infer<T> | null {
-  const result = schema.safeParse(parseJson(payload));
+  const result = schema.safeParse(parsePayload(payload));
   return result.success ? result.data : null;
 }
 
 /** @returns Undefined for bytes that are no JSON, or too many. */
-export function parseJson(payload: Uint8Array): unknown {
+export function parsePayload(payload: Uint8Array): unknown {
   if (payload.length > DOWN_MAX_BYTES) return undefined;
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(payload));

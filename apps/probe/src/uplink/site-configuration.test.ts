@@ -27,7 +27,8 @@ const open = () => createSiteConfiguration({
   },
 });
 const wish = (overrides: Partial<ProbeConfiguration> = {}): ProbeConfiguration => ({
-  v: 1, revision: 1, site_name: "Office", sweep: { enabled: true, interval_seconds: 600, packets_per_second: 50 }, excluded: ["10.0.0.7"], ...overrides,
+  v: 1, revision: 1, site_name: "Office", sweep: { enabled: true, interval_seconds: 600, packets_per_second: 50 }, excluded: ["10.0.0.7"],
+  ...overrides,
 });
 const payload = (value: unknown) => Buffer.from(JSON.stringify(value));
 
@@ -42,7 +43,10 @@ describe("the collector's configuration", () => {
   test("that cannot be read, or used, leaves the last one in force", () => {
     const configuration = open();
     configuration.onMessage(payload(wish()));
-    for (const bad of [payload({}), Buffer.from("{"), Buffer.alloc(0), payload(wish({ excluded: ["printer"] })), payload({ ...wish(), v: 2 }), Buffer.alloc(2_000_000, "x")]) {
+    for (const bad of [
+      payload({}), Buffer.from("{"), Buffer.alloc(0), payload(wish({ excluded: ["printer"] })), payload({ ...wish(), v: 2 }),
+      Buffer.alloc(2_000_000, "x"),
+    ]) {
       configuration.onMessage(bad);
     }
     expect(configuration.current()).toEqual(wish());
@@ -60,7 +64,9 @@ describe("the collector's configuration", () => {
     expect(await state(wish())).toEqual({ revision: 1, error: null });
     expect(await state(wish({ revision: 2, excluded: ["printer"] }))).toEqual({ revision: 1, error: "no address" });
     expect(await state({})).toMatchObject({ revision: 1, error: expect.stringContaining("cannot read") as string });
-    expect(await state(wish({ revision: 3, credentials: "for another" }))).toEqual({ revision: 3, error: "not sealed to this probe's key" });
+    expect(await state(wish({ revision: 3, credentials: "for another" }))).toEqual({
+      revision: 3, error: "not sealed to this probe's key",
+    });
     expect(await state(wish({ revision: 4, credentials: "sealed" }))).toEqual({ revision: 4, error: null });
     expect(said.length).toBe(5);
   });

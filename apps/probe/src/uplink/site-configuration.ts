@@ -39,14 +39,18 @@ export function createSiteConfiguration(deps: {
 
   async function takeCredentials({ revision, credentials }: ProbeConfiguration): Promise<void> {
     const wrong = await deps.credentials(credentials);
-    if (wrong !== null) deps.log.error({ revision, reason: wrong }, "the credentials in the collector's configuration cannot be used; the last ones stay");
+    if (wrong !== null) {
+      deps.log.error({ revision, reason: wrong }, "the credentials in the collector's configuration cannot be used; the last ones stay");
+    }
     if (current?.revision === revision) say(wrong);
   }
 
   function take(configuration: ProbeConfiguration): boolean {
     const wrong = deps.apply(configuration);
     if (wrong !== null) {
-      deps.log.error({ revision: configuration.revision, reason: wrong }, "the collector's configuration cannot be used; the last one stays");
+      deps.log.error(
+        { revision: configuration.revision, reason: wrong }, "the collector's configuration cannot be used; the last one stays",
+      );
       say(wrong);
       return false;
     }
@@ -59,7 +63,9 @@ export function createSiteConfiguration(deps: {
   if (kept !== null) {
     const configuration = decodeMessage(ProbeConfiguration, Buffer.from(kept));
     if (configuration) take(configuration);
-    else deps.log.warn({ path: deps.path }, "the kept configuration cannot be read; the probe's own file stands until the collector sends another");
+    else deps.log.warn(
+      { path: deps.path }, "the kept configuration cannot be read; the probe's own file stands until the collector sends another",
+    );
   }
 
   return {

@@ -45,7 +45,9 @@ afterEach(async () => {
 function start(options: { readonly clock?: Clock; readonly url?: string; readonly sweep?: CommandHandlers["sweep"] } = {}): Uplink {
   uplink = createUplink({
     outbox, identity,
-    credentials: () => ({ url: options.url ?? `mqtt://127.0.0.1:${collector.port}`, clientId: identity.probeId, ca: "", certificate: "", key: "" }),
+    credentials: () => ({
+      url: options.url ?? `mqtt://127.0.0.1:${collector.port}`, clientId: identity.probeId, ca: "", certificate: "", key: "",
+    }),
     version: "1.2.3",
     handlers: {
       sweep: options.sweep ?? (async () => {
@@ -64,12 +66,16 @@ function start(options: { readonly clock?: Clock; readonly url?: string; readonl
 
 const note = (message: string): ProbeEvent => ({ type: "error", occurred_at: toInstant(Date.now()), data: { code: "test", message } });
 const fill = (count: number, from = 0) => {
-  for (let n = from; n < from + count; n += 100) outbox.append(Array.from({ length: Math.min(100, from + count - n) }, (_, k) => note(`${n + k}`)));
+  for (let n = from; n < from + count; n += 100) {
+    outbox.append(Array.from({ length: Math.min(100, from + count - n) }, (_, k) => note(`${n + k}`)));
+  }
 };
 const seqs = () => collector.events.map((event) => event.seq);
 const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1);
-const statuses = () => collector.received.filter(({ channel }) => channel === "status").map(({ payload }) => ProbeStatus.parse(JSON.parse(payload.toString())));
-const replies = () => collector.received.filter(({ channel }) => channel === "replies").map(({ payload }) => Reply.parse(JSON.parse(payload.toString())));
+const statuses = () =>
+  collector.received.filter(({ channel }) => channel === "status").map(({ payload }) => ProbeStatus.parse(JSON.parse(payload.toString())));
+const replies = () =>
+  collector.received.filter(({ channel }) => channel === "replies").map(({ payload }) => Reply.parse(JSON.parse(payload.toString())));
 
 describe("the uplink", () => {
   test("brings a backlog over in order, in batches of at most 500, one in flight, and empties the queue", async () => {
@@ -223,7 +229,8 @@ describe("the uplink", () => {
 
 describe("a command", () => {
   const command = (overrides: object = {}) => JSON.stringify({
-    v: 1, id: createId(), type: "sweep", issued_at: toInstant(Date.now()), expires_at: toInstant(Date.now() + 60_000), data: {}, ...overrides,
+    v: 1, id: createId(), type: "sweep", issued_at: toInstant(Date.now()), expires_at: toInstant(Date.now() + 60_000), data: {},
+    ...overrides,
   });
   beforeEach(async () => {
     start();
@@ -247,8 +254,12 @@ describe("a command", () => {
     expect(sweeps).toBe(0);
   });
 
-  test.each([["no JSON", "{"], ["another version", command({ v: 2 })], ["an unknown type", command({ type: "format-disk" })], ["nothing", ""],
-    ["a scan of nothing", command({ type: "scan_start" })], ["a scan whose id is none", command({ type: "scan_cancel", data: { scan_id: "../x" } })]])(
+  test.each([["no JSON", "{"], ["another version", command({ v: 2 })], [
+    "an unknown type", command({ type: "format-disk" }),
+  ], ["nothing", ""],
+    ["a scan of nothing", command({ type: "scan_start" })], [
+      "a scan whose id is none", command({ type: "scan_cancel", data: { scan_id: "../x" } }),
+    ]])(
     "that is %s is answered as no command", async (_, text) => {
       await collector.publish("commands", text);
       await collector.until(() => replies().length === 1);
@@ -262,7 +273,8 @@ describe("a command", () => {
     await collector.publish("commands", command({ type: "scan_cancel", data: { scan_id: scan.scan_id } }));
     await collector.until(() => replies().length === 3);
     expect(replies()).toMatchObject([
-      { ok: true, data: { hosts_total: 254 } }, { ok: false, error: { code: "refused", message: "no engine" } }, { ok: true, data: { running: false } },
+      { ok: true, data: { hosts_total: 254 } }, { ok: false, error: { code: "refused", message: "no engine" } },
+      { ok: true, data: { running: false } },
     ]);
   });
 

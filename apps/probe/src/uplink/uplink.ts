@@ -1,4 +1,6 @@
-import { Acknowledgement, MESSAGE_VERSION, type ProbeChannel, type ProbeHealth, type ProbeStatus, probeTopic, type Reply } from "@lanthorn/contract/uplink";
+import {
+  Acknowledgement, MESSAGE_VERSION, type ProbeChannel, type ProbeHealth, type ProbeStatus, probeTopic, type Reply,
+} from "@lanthorn/contract/uplink";
 import { type Clock, createId, type Log, toInstant } from "@lanthorn/runtime";
 import type { Outbox } from "../queue/outbox.ts";
 import { createClockOffset } from "./clock-offset.ts";

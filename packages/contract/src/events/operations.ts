@@ -48,7 +48,8 @@ export const ProbeSilent = ErrorEvent.extend({
 export const ProbeReturned = z.object({ name: z.string().max(255), silent_since: Instant });
 
 export const AlertCreated = z.object({
-  alert_id: Id, title: z.string().max(255), severity: Severity, device_ip: z.string().max(45), type: z.string().max(64), source: z.string().max(32),
+  alert_id: Id, title: z.string().max(255), severity: Severity, device_ip: z.string().max(45), type: z.string().max(64),
+  source: z.string().max(32),
 });
 
 export const AlertResolved = AlertCreated.extend({ resolved_by: z.string().max(255) });

@@ -28,5 +28,6 @@ export type WebhookPayload = z.infer<typeof WebhookPayload>;
 
 /** The schemas that the data of a stream event may have: one for each event type that becomes it. */
 export function streamDataSchemas(event: StreamEvent): readonly z.ZodObject[] {
-  return (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].stream === event).map((type) => EVENTS[type].data.extend(EventOrigin.shape));
+  return (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].stream === event)
+    .map((type) => EVENTS[type].data.extend(EventOrigin.shape));
 }

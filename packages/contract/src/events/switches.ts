@@ -5,22 +5,24 @@ import { NeighborDiscovered } from "./neighbors.ts";
 const Name = z.string().max(255);
 
 /**
- * What a port is for: `uplink` where a switch, router or access point announces itself or many MACs are, `access` where a few are, `unused` where
- * none is.
+ * What a port is for: `uplink` where a switch, router or access point announces itself or many MACs are, `access` where a few
+ * are, `unused` where none is.
  */
 export const PortRole = z.enum(["access", "uplink", "unused"]);
 export type PortRole = z.infer<typeof PortRole>;
 
 /** Who announces itself to one of the switch's ports, as the switch tells. */
-export const SwitchNeighbor = NeighborDiscovered.omit({ local_interface: true, ttl_seconds: true, source_mac: true, changed: true }).extend({
+export const SwitchNeighbor = NeighborDiscovered.omit({
+  local_interface: true, ttl_seconds: true, source_mac: true, changed: true,
+}).extend({
   /** Of the switch. */
   port: Name,
 });
 export type SwitchNeighbor = z.infer<typeof SwitchNeighbor>;
 
 /**
- * What a switch or router answered to SNMP with a credential of the vault: always the whole of what is known of it; said when it changes, and once
- * an hour. Texts are empty while unknown.
+ * What a switch or router answered to SNMP with a credential of the vault: always the whole of what is known of it; said when it
+ * changes, and once an hour. Texts are empty while unknown.
  */
 export const SwitchReport = z.object({
   /** Where it was asked. */

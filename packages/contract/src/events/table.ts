@@ -4,7 +4,8 @@ import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
-  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, IpamConflictEvent, LicenseState, ProbeHealthAlert, ProbeReturned, ProbeSilent, QueueGap,
+  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, IpamConflictEvent, LicenseState, ProbeHealthAlert, ProbeReturned,
+  ProbeSilent, QueueGap,
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
 import { ScanCancelled, ScanComplete, ScanFailed, ScanProgress, ScanRemark, ScanResults, ScanStarted } from "./scans.ts";
@@ -94,7 +95,9 @@ export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]["data"]>;
 
 /** An event as it is first written down: what happened, when by the clock of whoever saw it, and the data of its type. */
-export type Event = { readonly [T in EventType]: { readonly type: T; readonly occurred_at: string; readonly data: EventData<T> } }[EventType];
+export type Event = { readonly [T in EventType]: {
+  readonly type: T; readonly occurred_at: string; readonly data: EventData<T>;
+} }[EventType];
 
 export type ProbeEventType = { [T in EventType]: (typeof EVENTS)[T]["from"] extends "probe" ? T : never }[EventType];
 export type ProbeEvent = Extract<Event, { readonly type: ProbeEventType }>;
@@ -105,12 +108,16 @@ const EventHead = z.object({ type: z.string(), occurred_at: Instant, data: z.unk
  * Checks an event that came from a probe.
  * @returns The event with unknown data fields left out, or the first thing that is wrong with it in words.
  */
-export function parseProbeEvent(value: unknown): { readonly ok: true; readonly event: ProbeEvent } | { readonly ok: false; readonly message: string } {
+export function parseProbeEvent(value: unknown): { readonly ok: true; readonly event: ProbeEvent } | {
+  readonly ok: false; readonly message: string;
+} {
   const head = EventHead.safeParse(value);
   if (!head.success) return { ok: false, message: firstIssue(head.error) };
   const { type, occurred_at } = head.data;
   const declaration = Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType] : undefined;
-  if (declaration?.from !== "probe") return { ok: false, message: `type: no event of a probe is called ${JSON.stringify(type.slice(0, 64))}` };
+  if (declaration?.from !== "probe") {
+    return { ok: false, message: `type: no event of a probe is called ${JSON.stringify(type.slice(0, 64))}` };
+  }
   const data = declaration.data.safeParse(head.data.data);
   if (!data.success) return { ok: false, message: `data.${firstIssue(data.error)}` };
   return { ok: true, event: { type, occurred_at, data: data.data } as ProbeEvent };

@@ -40,7 +40,9 @@ export const ConfigDiffQuery = z.object({
   from: z.coerce.number().int().min(1).max(2_147_483_647).optional(), to: z.coerce.number().int().min(1).max(2_147_483_647).optional(),
 });
 
-export const ConfigDiffReveal = z.strictObject({ from: z.int().min(1).max(2_147_483_647).optional(), to: z.int().min(1).max(2_147_483_647).optional() });
+export const ConfigDiffReveal = z.strictObject({
+  from: z.int().min(1).max(2_147_483_647).optional(), to: z.int().min(1).max(2_147_483_647).optional(),
+});
 export type ConfigDiffReveal = z.infer<typeof ConfigDiffReveal>;
 
 export const ConfigDiff = z.object({

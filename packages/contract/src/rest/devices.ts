@@ -63,9 +63,13 @@ export const DeviceProfile = Device.extend({
   neighbors: z.array(DeviceNeighbor),
   history: z.array(DeviceChange),
   evidence: z.record(z.string(), z.array(Evidence.omit({ field: true }))),
-  /** By field, as far as the evidence says enough: what is believed of the device. A field that a person set is shown as that says all the same. */
+  /**
+   * By field, as far as the evidence says enough: what is believed of the device. A field that a person set is shown as that says
+   * all the same.
+   */
   verdicts: z.object({
-    os: DeviceVerdict, os_version: DeviceVerdict, device_type: DeviceVerdict, vendor: DeviceVerdict, model: DeviceVerdict, hostname: DeviceVerdict,
+    os: DeviceVerdict, os_version: DeviceVerdict, device_type: DeviceVerdict, vendor: DeviceVerdict, model: DeviceVerdict,
+    hostname: DeviceVerdict,
   }).partial(),
   locked_fields: z.array(z.string()),
   merges: z.array(DeviceMerge),

@@ -10,7 +10,9 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** Every error's body. `details` of a BAD_REQUEST is `[{ path, message }]`. */
 export const ErrorEnvelope = z.object({
-  error: z.object({ code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]), message: z.string(), details: z.unknown().nullable() }),
+  error: z.object({
+    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]), message: z.string(), details: z.unknown().nullable(),
+  }),
 });
 export type ErrorEnvelope = z.infer<typeof ErrorEnvelope>;
 
@@ -44,13 +46,16 @@ export const BooleanQuery = z.enum(["true", "false"]).transform((text) => text =
 /** Some of `values`, with commas between them, as a query text. */
 export function listQuery<const V extends string>(values: readonly V[]) {
   const one = values.map((value) => value.replaceAll(/[^\w-]/g, String.raw`\$&`)).join("|");
-  return z.string().regex(new RegExp(`^(?:${one})(?:,(?:${one}))*$`), `some of ${values.join(", ")}, with commas`).transform((text) => text.split(",") as V[]);
+  return z.string().regex(new RegExp(`^(?:${one})(?:,(?:${one}))*$`), `some of ${values.join(", ")}, with commas`)
+    .transform((text) => text.split(",") as V[]);
 }
 
 const AnyOffset = z.iso.datetime({ offset: true });
 
 /** A moment as a query says it: an ISO 8601 instant with `Z` or an offset, or how long ago: `90s 15m 24h 7d 2w`. */
-const Moment = z.string().max(64).refine((text) => parseDuration(text) !== null || AnyOffset.safeParse(text).success, "an ISO 8601 instant, or a duration as 90s 15m 24h 7d 2w");
+const Moment = z.string().max(64).refine(
+  (text) => parseDuration(text) !== null || AnyOffset.safeParse(text).success, "an ISO 8601 instant, or a duration as 90s 15m 24h 7d 2w",
+);
 
 /** `since` (from then on) and `until` (before then) of a list of what happened. `momentToInstant` makes instants of them. */
 export const PeriodQuery = z.object({ since: Moment.optional(), until: Moment.optional() });

@@ -34,8 +34,8 @@ const PortName = z.object({ protocol: NeighborProtocol, port_id: z.string(), por
 const TopologyEdge = z.object({
   id: z.string(),
   /**
-   * `probe`: heard by a probe at its own cable. As a switch tells of its ports, with SNMP credentials: `uplink` where another switch, router or access
-   * point or many MACs are, `access` where a host hangs.
+   * `probe`: heard by a probe at its own cable. As a switch tells of its ports, with SNMP credentials: `uplink` where another
+   * switch, router or access point or many MACs are, `access` where a host hangs.
    */
   kind: z.enum(["probe", "uplink", "access"]),
   /** Node ids. */

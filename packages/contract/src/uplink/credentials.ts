@@ -54,6 +54,9 @@ const handed = <T extends CredentialType>(type: T) => {
 export const ProbeCredential = z.discriminatedUnion("type", [handed("snmp"), handed("snmpv3"), handed("ssh")]);
 export type ProbeCredential = z.infer<typeof ProbeCredential>;
 
-/** What is sealed in a configuration's `credentials`: a JWE (general JSON) to the keys of one probe. It names the probe, so that it opens for no other's. */
+/**
+ * What is sealed in a configuration's `credentials`: a JWE (general JSON) to the keys of one probe. It names the probe, so that
+ * it opens for no other's.
+ */
 export const HandedCredentials = z.object({ probe_id: Id, credentials: z.array(ProbeCredential).max(CREDENTIALS_MAX) });
 export type HandedCredentials = z.infer<typeof HandedCredentials>;

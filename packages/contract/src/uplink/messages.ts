@@ -23,7 +23,8 @@ export const Batch = z.object({
   queue_id: Id,
   after: Seq,
   sent_at: Instant,
-  events: z.array(z.object({ seq: Seq.min(1), type: z.string().max(64), occurred_at: z.string().max(40), data: z.unknown() })).min(1).max(BATCH_MAX_EVENTS),
+  events: z.array(z.object({ seq: Seq.min(1), type: z.string().max(64), occurred_at: z.string().max(40), data: z.unknown() })).min(1)
+    .max(BATCH_MAX_EVENTS),
 });
 export type Batch = z.infer<typeof Batch>;
 

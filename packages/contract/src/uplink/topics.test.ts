@@ -6,7 +6,10 @@ test.each(Object.keys(PROBE_CHANNELS) as ProbeChannel[])("the topic of channel %
   expect(parseProbeTopic(probeTopic("t-1", "p-1", channel))).toEqual({ tenantId: "t-1", probeId: "p-1", channel });
 });
 
-test.each(["lanthorn/v1/t/p/other", "lanthorn/v2/t/p/events", "lanthorn/v1/t/p", "lanthorn/v1/t/p/events/x", "lanthorn/v1/+/p/events", "", "lanthorn/v1/t/p/constructor"])(
+test.each([
+  "lanthorn/v1/t/p/other", "lanthorn/v2/t/p/events", "lanthorn/v1/t/p", "lanthorn/v1/t/p/events/x", "lanthorn/v1/+/p/events", "",
+  "lanthorn/v1/t/p/constructor",
+])(
   "%j is no probe's topic",
   (topic) => {
     expect(parseProbeTopic(topic)).toBeNull();
@@ -22,6 +25,8 @@ test("an enrollment token is read back in its two parts", () => {
   expect(parseEnrollmentToken(` ${formatEnrollmentToken(parts)}\n`)).toEqual(parts);
 });
 
-test.each(["", "lt1.short.short", `lt2.${"s".repeat(43)}.${"p".repeat(43)}`, `lt1.${"s".repeat(43)}`])("%j is no enrollment token", (text) => {
+test.each([
+  "", "lt1.short.short", `lt2.${"s".repeat(43)}.${"p".repeat(43)}`, `lt1.${"s".repeat(43)}`,
+])("%j is no enrollment token", (text) => {
   expect(parseEnrollmentToken(text)).toBeNull();
 });

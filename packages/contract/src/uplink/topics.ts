@@ -25,7 +25,9 @@ export function parseStreamTopic(topic: string): string | null {
 export const COLLECTOR_LOST_TOPIC = `${TOPIC_PREFIX}/collectors/lost`;
 
 /** @returns The parts of a probe's topic, or null for any other topic. */
-export function parseProbeTopic(topic: string): { readonly tenantId: string; readonly probeId: string; readonly channel: ProbeChannel } | null {
+export function parseProbeTopic(topic: string): {
+  readonly tenantId: string; readonly probeId: string; readonly channel: ProbeChannel;
+} | null {
   const parts = /^lanthorn\/v1\/([^/+#]+)\/([^/+#]+)\/([a-z]+)$/.exec(topic);
   const [, tenantId, probeId, channel] = parts ?? [];
   if (!tenantId || !probeId || !channel || !Object.hasOwn(PROBE_CHANNELS, channel)) return null;

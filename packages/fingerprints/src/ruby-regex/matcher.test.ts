@@ -1,3 +1,4 @@
+import { seededRandom } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createBothMatchers, createMatcher } from "./matcher.ts";
 import { PLAIN_OPTIONS, type RegexOptions } from "./parse.ts";
@@ -84,17 +85,6 @@ describe("a Ruby expression", () => {
     expect(matcherOf("(?:nginx)?").literals).toEqual([]);
   });
 });
-
-/** The same at each run. */
-function seededRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % limit;
-  };
-}
 
 function randomPattern(random: (limit: number) => number, depth: number): string {
   const inner = () => randomPattern(random, depth - 1);

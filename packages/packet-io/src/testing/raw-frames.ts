@@ -1,4 +1,7 @@
-import { encodeArp, encodeEthernet, encodeIcmpv6, encodeIpv4, encodeIpv6, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac, TCP_FLAG } from "@lanthorn/packets";
+import {
+  encodeArp, encodeEthernet, encodeIcmpv6, encodeIpv4, encodeIpv6, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac,
+  TCP_FLAG,
+} from "@lanthorn/packets";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
 export const US = parseMac("02:00:00:00:00:01") as Uint8Array;
@@ -17,13 +20,20 @@ export function tcpFrame(to: { readonly ip: string; readonly port: number }, opt
   readonly from?: string; readonly fromPort?: number; readonly flags?: number; readonly mac?: Uint8Array;
 } = {}): Uint8Array {
   const ends = { source: ip(options.from ?? (to.ip.includes(":") ? "fd00::1" : "10.9.0.1")), destination: ip(to.ip) };
-  const payload = encodeTcp({ sourcePort: options.fromPort ?? 61_000, destinationPort: to.port, flags: options.flags ?? TCP_FLAG.syn }, ends);
+  const payload = encodeTcp(
+    { sourcePort: options.fromPort ?? 61_000, destinationPort: to.port, flags: options.flags ?? TCP_FLAG.syn }, ends,
+  );
   return ipFrame(ends, IP_PROTOCOL.tcp, payload, options.mac);
 }
 
-export function udpFrame(to: { readonly ip: string; readonly port: number }, options: { readonly from?: string; readonly mac?: Uint8Array } = {}): Uint8Array {
+export function udpFrame(
+  to: { readonly ip: string; readonly port: number }, options: { readonly from?: string; readonly mac?: Uint8Array } = {},
+): Uint8Array {
   const ends = { source: ip(options.from ?? (to.ip.includes(":") ? "fd00::1" : "10.9.0.1")), destination: ip(to.ip) };
-  return ipFrame(ends, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 61_000, destinationPort: to.port, payload: Uint8Array.of(1, 2, 3, 4) }, ends), options.mac);
+  return ipFrame(
+    ends, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 61_000, destinationPort: to.port, payload: Uint8Array.of(1, 2, 3, 4) }, ends),
+    options.mac,
+  );
 }
 
 export function solicitationFrame(target: string): Uint8Array {
@@ -34,10 +44,14 @@ export function solicitationFrame(target: string): Uint8Array {
 
 export function echoToAllFrame(): Uint8Array {
   const ends = { source: ip("fe80::1"), destination: ip("ff02::1") };
-  return ipFrame(ends, IP_PROTOCOL.icmpv6, encodeIcmpv6({ kind: "echo-request", identifier: 1, sequenceNumber: 1, data: new Uint8Array(0) }, ends));
+  return ipFrame(
+    ends, IP_PROTOCOL.icmpv6, encodeIcmpv6({ kind: "echo-request", identifier: 1, sequenceNumber: 1, data: new Uint8Array(0) }, ends),
+  );
 }
 
-function ipFrame(ends: { readonly source: Uint8Array; readonly destination: Uint8Array }, protocol: number, payload: Uint8Array, destination = THEM): Uint8Array {
+function ipFrame(
+  ends: { readonly source: Uint8Array; readonly destination: Uint8Array }, protocol: number, payload: Uint8Array, destination = THEM,
+): Uint8Array {
   const isIpv4 = ends.source.length === 4;
   const packet = isIpv4 ? encodeIpv4({ ...ends, protocol, payload }) : encodeIpv6({ ...ends, protocol, payload });
   return encodeEthernet({ destination, source: US, etherType: isIpv4 ? ETHER_TYPE.ipv4 : ETHER_TYPE.ipv6, payload: packet });

@@ -19,7 +19,9 @@ function put(sender: RawSender, frame: Uint8Array): boolean {
 const isOwn = (frame: Uint8Array) => frame[11] === US[5] && frame[6] === 2;
 
 async function rawSending() {
-  const excluded = { holds: (bytes: Uint8Array, offset: number, length: number) => length === 4 && bytes[offset + 3] === 9, hasIpv6: false };
+  const excluded = {
+    holds: (bytes: Uint8Array, offset: number, length: number) => length === 4 && bytes[offset + 3] === 9, hasIpv6: false,
+  };
   const capture = keepCapture({ interface: "va", filter: "arp or tcp" });
   const sender = openRawSender({ interface: "vb", excluded: () => excluded });
   // Fewer than the 1000 that a veth holds while its other end does not run.
@@ -51,7 +53,9 @@ async function ringTakesAnswers() {
     arpFrame("10.9.0.1"), tcpFrame({ ip: "10.9.0.1", port: 61_005 }), udpFrame({ ip: "10.9.0.1", port: 61_005 }),
     tcpFrame({ ip: "fd00::1", port: 61_005 }),
   ];
-  const unwanted = [tcpFrame({ ip: "10.9.0.1", port: 61_006 }), udpFrame({ ip: "fd00::1", port: 1 }), tcpFrame({ ip: "10.9.0.1", port: 22 })];
+  const unwanted = [
+    tcpFrame({ ip: "10.9.0.1", port: 61_006 }), udpFrame({ ip: "fd00::1", port: 1 }), tcpFrame({ ip: "10.9.0.1", port: 22 }),
+  ];
   const seen: string[] = [];
   const text = (frame: Uint8Array) => Buffer.from(frame).toString("hex");
   for (const frame of [...unwanted, ...wanted, ...unwanted, ...wanted]) put(sender, frame);
@@ -67,7 +71,10 @@ async function ringTakesAnswers() {
   const dropped = ring.dropped();
   ring.close();
   ring.close();
-  return { same: seen.join() === [...wanted, ...wanted].map(text).join(), read, lost: 40_000 - read - dropped - lostByVeth(), afterClose: ring.read(() => undefined) };
+  return {
+    same: seen.join() === [...wanted, ...wanted].map(text).join(), read, lost: 40_000 - read - dropped - lostByVeth(),
+    afterClose: ring.read(() => undefined),
+  };
 }
 
 /** Whether the kernel asks for the MAC of who sent a SYN-ACK to a port of ours, which it does in order to answer it. */
@@ -77,7 +84,8 @@ async function kernelStaysSilent() {
   const capture = keepCapture({ interface: "vb", filter: "arp" });
   const sender = openRawSender({ interface: "vb", excluded: () => NOBODY });
   const asked = () => new Set(capture.frames.map(({ bytes }) => bytes[41]));
-  const answer = (from: string, port: number) => put(sender, tcpFrame({ ip: "10.9.0.1", port }, { from, fromPort: 80, mac, flags: TCP_FLAG.syn | TCP_FLAG.ack }));
+  const answer = (from: string, port: number) =>
+    put(sender, tcpFrame({ ip: "10.9.0.1", port }, { from, fromPort: 80, mac, flags: TCP_FLAG.syn | TCP_FLAG.ack }));
   const quiet = takeQuietPort(() => 0.5);
   const other = takeQuietPort(() => Math.random());
   answer("10.9.0.50", quiet.port);

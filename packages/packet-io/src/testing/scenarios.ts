@@ -4,4 +4,6 @@ import { rawScenarios } from "./raw-scenarios.ts";
 import { sendScenarios } from "./send-scenarios.ts";
 
 /** What `child.ts` can run; each has the veth pair `va` and `vb` for itself. */
-export const scenarios: Readonly<Record<string, () => unknown>> = { ...captureScenarios, ...sendScenarios, ...rawScenarios, ...interfaceScenarios };
+export const scenarios: Readonly<Record<string, () => unknown>> = {
+  ...captureScenarios, ...sendScenarios, ...rawScenarios, ...interfaceScenarios,
+};

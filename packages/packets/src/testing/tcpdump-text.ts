@@ -29,11 +29,14 @@ const ID_WORDS: Readonly<Record<string, string>> = {
 const CAPABILITY_WORDS = ["Other", "Repeater", "Bridge", "WLAN AP", "Router", "Telephone", "Docsis", "Station Only"];
 const NUMBERINGS: Readonly<Record<number, string>> = { 1: "Unknown", 2: "Interface Index", 3: "System Port Number" };
 const MED_CAPABILITIES = [
-  "LLDP-MED capabilities", "network policy", "location identification", "extended power via MDI-PSE", "extended power via MDI-PD", "Inventory",
+  "LLDP-MED capabilities", "network policy", "location identification", "extended power via MDI-PSE", "extended power via MDI-PD",
+  "Inventory",
 ];
 const MED_DEVICES = ["not defined", "endpoint class 1", "endpoint class 2", "endpoint class 3", "network connectivity"];
 const MED_LOCATIONS: Readonly<Record<number, string>> = { 1: "coordinate-based LCI", 2: "civic address LCI", 3: "ECS ELIN" };
-const INVENTORY_WORDS = ["hardware revision", "firmware revision", "software revision", "serial number", "manufacturer name", "model name", "asset ID"];
+const INVENTORY_WORDS = [
+  "hardware revision", "firmware revision", "software revision", "serial number", "manufacturer name", "model name", "asset ID",
+];
 
 function invert(table: Readonly<Record<string, number>>): ReadonlyMap<number, string> {
   return new Map(Object.entries(table).map(([name, value]) => [value, name]));
@@ -50,7 +53,8 @@ function visible(bytes: Uint8Array): string {
 
 const visibleText = (text: string) => visible(Buffer.from(text, "utf8"));
 const hex = (value: number, digits: number) => `0x${value.toString(16).padStart(digits, "0")}`;
-const flags = (value: number, names: readonly string[]) => names.filter((name, bit) => name !== "" && (value & (1 << bit)) !== 0).join(", ") || "none";
+const flags = (value: number, names: readonly string[]) =>
+  names.filter((name, bit) => name !== "" && (value & (1 << bit)) !== 0).join(", ") || "none";
 
 export function lldpText(tlv: LldpTlv): TlvText {
   const name = TLV_NAMES[tlv.type];
@@ -79,7 +83,8 @@ function itemLines(item: LldpItem): readonly string[] | null {
       return ["Port VLAN Id Subtype (1)", `port vlan id (PVID): ${item.vlanId}`];
     case "protocol-vlan":
       return ["Port and Protocol VLAN ID Subtype (2)",
-        `port and protocol vlan id (PPVID): ${item.vlanId}, flags [${flags(item.flags, ["", "supported", "enabled"])}] (${hex(item.flags, 2)})`];
+        `port and protocol vlan id (PPVID): ${item.vlanId}, flags [${flags(item.flags, ["", "supported", "enabled"])}] `
+          + `(${hex(item.flags, 2)})`];
     case "vlan-name":
       return ["VLAN name Subtype (3)", `vlan id (VID): ${item.vlanId}`, `vlan name: ${item.name}`];
     case "protocol-identity":
@@ -97,10 +102,12 @@ function itemLines(item: LldpItem): readonly string[] | null {
     case "maximum-frame-size":
       return ["Max frame size Subtype (4)", `MTU size ${item.octets}`];
     case "med-capabilities":
-      return ["LLDP-MED Capabilities Subtype (1)", `Media capabilities [${flags(item.capabilities, MED_CAPABILITIES)}] (${hex(item.capabilities, 4)})`,
+      return ["LLDP-MED Capabilities Subtype (1)", `Media capabilities [${flags(item.capabilities, MED_CAPABILITIES)}] `
+        + `(${hex(item.capabilities, 4)})`,
         `Device type [${MED_DEVICES[item.deviceType]}] (${hex(item.deviceType, 2)})`];
     case "med-network-policy":
-      return ["Network policy Subtype (2)", `Application type [${item.application === 1 ? "voice" : ""}] (${hex(item.application, 2)}), Flags [none]`,
+      return ["Network policy Subtype (2)", `Application type [${item.application === 1 ? "voice" : ""}] (${hex(item.application, 2)}), `
+        + `Flags [none]`,
         `Vlan id ${item.vlanId}, L2 priority ${item.priority}, DSCP value ${item.dscp}`];
     case "med-location":
       return ["Location identification Subtype (3)", `Location data format ${MED_LOCATIONS[item.format]} (${hex(item.format, 2)})`];
@@ -138,18 +145,22 @@ function powerText({ support, pair, powerClass }: LldpPower): string {
 
 function inventoryLines(index: number, text: string): readonly string[] {
   const words = INVENTORY_WORDS[index] ?? "";
-  return [`Inventory - ${words} Subtype (${index + 5})`, `${words.charAt(0).toUpperCase()}${words.slice(1)} ${visibleText(text.replace(/\0.*/s, ""))}`];
+  return [
+    `Inventory - ${words} Subtype (${index + 5})`,
+    `${words.charAt(0).toUpperCase()}${words.slice(1)} ${visibleText(text.replace(/\0.*/s, ""))}`,
+  ];
 }
 
 const CDP_NAMES: Readonly<Record<CdpItem["kind"], string>> = {
-  "device-id": "Device-ID", addresses: "Address", "port-id": "Port-ID", capabilities: "Capability", version: "Version String", platform: "Platform",
-  "vtp-domain": "VTP Management Domain", "native-vlan": "Native VLAN ID", duplex: "Duplex", "voice-vlan-reply": "ATA-186 VoIP VLAN assignment",
-  "voice-vlan-query": "ATA-186 VoIP VLAN request", "power-consumption": "power consumption", mtu: "MTU", "system-name": "System Name",
+  "device-id": "Device-ID", addresses: "Address", "port-id": "Port-ID", capabilities: "Capability", version: "Version String",
+  platform: "Platform", "vtp-domain": "VTP Management Domain", "native-vlan": "Native VLAN ID", duplex: "Duplex",
+  "voice-vlan-reply": "ATA-186 VoIP VLAN assignment", "voice-vlan-query": "ATA-186 VoIP VLAN request",
+  "power-consumption": "power consumption", mtu: "MTU", "system-name": "System Name",
   "management-addresses": "Management Addresses", "power-requested": "", "power-available": "", unknown: "",
 };
 const CDP_CAPABILITY_WORDS: Readonly<Record<(typeof CDP_CAPABILITIES)[number], string>> = {
-  router: "Router", "transparent-bridge": "TB Bridge", "source-route-bridge": "SR Bridge", switch: "L2 Switch", host: "L3 capable", igmp: "IGMP snooping",
-  repeater: "L1 capable", phone: "", "remotely-managed": "", cvta: "", "two-port-relay": "",
+  router: "Router", "transparent-bridge": "TB Bridge", "source-route-bridge": "SR Bridge", switch: "L2 Switch", host: "L3 capable",
+  igmp: "IGMP snooping", repeater: "L1 capable", phone: "", "remotely-managed": "", cvta: "", "two-port-relay": "",
 };
 
 /** A frame's header, then each TLV as tcpdump prints it. Null when we call it malformed. */

@@ -26,7 +26,9 @@ export interface BrokerUnderTest {
   readonly authority: Authority;
   readonly messages: readonly ProbeMessage[];
   enroll(): Promise<Enrolled>;
-  connect(probe: { readonly probeId: string; readonly identity: Partial<KeyAndCertificate> }, options?: IClientOptions): Promise<MqttClient>;
+  connect(
+    probe: { readonly probeId: string; readonly identity: Partial<KeyAndCertificate> }, options?: IClientOptions,
+  ): Promise<MqttClient>;
   close(): Promise<void>;
 }
 
@@ -87,7 +89,9 @@ export async function startExternal(root: DebianRoot): Promise<ExternalBench> {
   const authority = await openAuthority({ dataDir: folder, clock: systemClock });
   publishCaCertificate(folder, authority);
   const certificates = join(folder, "certificates");
-  await writeBrokerCertificate({ dataDir: folder, authority: () => Promise.resolve(authority), names: ["127.0.0.1"], directory: certificates });
+  await writeBrokerCertificate({
+    dataDir: folder, authority: () => Promise.resolve(authority), names: ["127.0.0.1"], directory: certificates,
+  });
   const port = await findFreePort();
   const url = `mqtts://127.0.0.1:${port}`;
   const start = () => startMosquitto(root, { folder, certificates, port });
@@ -100,7 +104,8 @@ export async function startExternal(root: DebianRoot): Promise<ExternalBench> {
     async collector(name, to = () => {}) {
       const { key, certificate } = await authority.issueToCollector(name);
       const broker = createExternalBroker({
-        name, group: "tested", url, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1, log: silentLog,
+        name, group: "tested", url, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1,
+        log: silentLog,
       });
       await broker.start({ receive: async (message) => void (await to(message)), refused: () => {} });
       await waitFor("the collector at the broker", 10_000, () => (broker.health().status === "ok" ? true : null));

@@ -22,7 +22,8 @@ export function createAnswers(document: OpenApiDocument): Answers {
     check(operation, { status, headers, text }) {
       const declared = resolve(operation.responses[String(status)], document);
       if (!declared) return [`answers ${status}, which is not declared: ${text.slice(0, 300)}`];
-      const faults = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-request-id"].filter((name) => !headers.has(name)).map((name) => `${status} has no ${name}`);
+      const faults = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-request-id"].filter((name) => !headers.has(name))
+        .map((name) => `${status} has no ${name}`);
       const type = (headers.get("content-type") ?? "").split(";", 1)[0] ?? "";
       const content = declared.content?.[type];
       if (!declared.content) return text === "" ? faults : [...faults, `${status} has a body where none is declared`];
@@ -43,6 +44,8 @@ function resolve(response: Response | undefined, document: OpenApiDocument): Exc
 function closed<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((member) => closed<unknown>(member)) as T;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, key === "example" ? member : closed<unknown>(member)]));
+  const copy = Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, key === "example" ? member : closed<unknown>(member)]),
+  );
   return ("properties" in copy && !("additionalProperties" in copy) ? { ...copy, additionalProperties: false } : copy) as T;
 }

@@ -39,10 +39,13 @@ export async function startCollector(configuration = "", environment: Readonly<R
   const file = join(dataDir, "collector.toml");
   writeFileSync(file, `${PLENTY}${BACKUPS}${configuration}`);
   const database = await testEnvironment(dataDir);
-  const start = (args: readonly string[]) => spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args, "--config", file], {
+  const start = (args: readonly string[]) => spawn(process.execPath, [
+    "--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args, "--config", file,
+  ], {
     env: {
-      ...database, ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
-      LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", LANTHORN_ADMIN_PASSWORD: CREDENTIALS.password,
+      ...database, ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0",
+      LANTHORN_MQTT_PORT: "0", LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1",
+      LANTHORN_ADMIN_PASSWORD: CREDENTIALS.password,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -16,7 +16,9 @@ export function wrongInputs(operation: Operation, document: OpenApiDocument, val
 
 function wrongParameters({ parameters = [] }: Operation): readonly WrongInput[] {
   // A header that is wrong in transport is no call at all.
-  return parameters.filter((parameter) => parameter.in !== "header").flatMap(({ name, in: place, schema }): readonly WrongInput[] => wrongTexts(schema).map((text) => {
+  return parameters.filter((parameter) => parameter.in !== "header").flatMap((
+    { name, in: place, schema },
+  ): readonly WrongInput[] => wrongTexts(schema).map((text) => {
     const what = `${name}=${text}`;
     return place === "path" ? { what, path: { [name]: text } } : { what, query: { [name]: text } };
   }));

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { ErrorEnvelope, type ErrorCode } from "@lanthorn/contract";
+import { parseJson } from "@lanthorn/runtime";
 import { ApiError } from "../errors.ts";
 import { answerHeaders } from "./headers.ts";
 
@@ -20,7 +21,9 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
  * A service's answer as the client gets it: streamed, and a refusal always with the envelope.
  * @throws ApiError for a refusal that has no envelope of its own.
  */
-export async function toAnswer(service: IncomingMessage, options: { readonly name: string; readonly origin: string; readonly isHead: boolean }): Promise<Response> {
+export async function toAnswer(
+  service: IncomingMessage, options: { readonly name: string; readonly origin: string; readonly isHead: boolean },
+): Promise<Response> {
   const status = service.statusCode ?? 502;
   const headers = answerHeaders(service.headers, options.origin);
   if (status >= 400) {
@@ -40,8 +43,12 @@ export async function toAnswer(service: IncomingMessage, options: { readonly nam
 function refusalOf(status: number, name: string, retryAfter: string | undefined): ApiError {
   const code = CODES[status] ?? (status >= 500 ? "BAD_GATEWAY" : "BAD_REQUEST");
   const wait = retryAfter ?? (code === "RATE_LIMITED" ? "1" : undefined);
-  const message = code === "SERVICE_UNAVAILABLE" ? `the service ${name} is not ready` : `the service ${name} answered with status ${status}`;
-  return new ApiError(code, message, { ...(status === 413 ? { status } : {}), ...(wait === undefined ? {} : { headers: { "retry-after": wait } }) });
+  const message = code === "SERVICE_UNAVAILABLE"
+    ? `the service ${name} is not ready`
+    : `the service ${name} answered with status ${status}`;
+  return new ApiError(code, message, {
+    ...(status === 413 ? { status } : {}), ...(wait === undefined ? {} : { headers: { "retry-after": wait } }),
+  });
 }
 
 /** @returns Empty for what is too long, or breaks off. */
@@ -58,12 +65,4 @@ async function readShort(service: IncomingMessage): Promise<string> {
     return "";
   }
   return Buffer.concat(chunks).toString();
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 
 /** About one connection, not about the message. @see RFC 9110 section 7.6.1 */
 const HOP_BY_HOP = new Set([
-  "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+  "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding",
+  "upgrade",
 ]);
 
 /**
@@ -35,7 +36,8 @@ export function answerHeaders(service: IncomingHttpHeaders, origin: string): Hea
   const left = connectionOptions(service.connection ?? null);
   const headers = new Headers();
   for (const [name, value] of Object.entries(service)) {
-    const isOurs = OF_EVERY_ANSWER.has(name) || name.startsWith("x-ratelimit-") || name.startsWith("access-control-") || name.startsWith("x-lanthorn-");
+    const isOurs = OF_EVERY_ANSWER.has(name) || name.startsWith("x-ratelimit-") || name.startsWith("access-control-")
+      || name.startsWith("x-lanthorn-");
     if (isOurs || HOP_BY_HOP.has(name) || left.has(name) || value === undefined) continue;
     for (const one of [value].flat()) headers.append(name, name === "location" ? fromHere(one, origin) : one);
   }

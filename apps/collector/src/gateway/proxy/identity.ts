@@ -33,7 +33,9 @@ const Claims = z.object({
 });
 
 /** @returns The header's value; null for who showed no credentials. */
-export async function signCaller(caller: Caller, to: { readonly service: string; readonly secret: Uint8Array; readonly clock: Pick<Clock, "now"> }): Promise<string | null> {
+export async function signCaller(
+  caller: Caller, to: { readonly service: string; readonly secret: Uint8Array; readonly clock: Pick<Clock, "now"> },
+): Promise<string | null> {
   const claims = claimsOf(caller);
   if (!claims) return null;
   const now = Math.floor(to.clock.now() / 1000);
@@ -44,7 +46,9 @@ export async function signCaller(caller: Caller, to: { readonly service: string;
 function claimsOf({ identity, peer }: Caller) {
   if (identity) {
     const { userId, username, tenantId, role, scopes, key, tokenId } = identity;
-    return { sub: userId, kind: key ? "key" : "user", jti: tokenId, name: username, tenant: tenantId, role, scope: [...scopes].join(" "), key };
+    return {
+      sub: userId, kind: key ? "key" : "user", jti: tokenId, name: username, tenant: tenantId, role, scope: [...scopes].join(" "), key,
+    };
   }
   return peer.probeId === null ? null : { sub: peer.probeId, kind: "probe", jti: peer.probeId };
 }
@@ -58,11 +62,15 @@ export async function readCaller(
 ): Promise<{ readonly identity: Identity | null; readonly peer: Pick<Peer, "address" | "probeId"> } | string> {
   try {
     const { payload } = await jwtVerify(header, options.secret, {
-      algorithms: ["HS256"], issuer: ISSUER, currentDate: new Date(options.clock.now()), clockTolerance: LIFETIME_SECONDS, requiredClaims: ["aud"],
+      algorithms: ["HS256"], issuer: ISSUER, currentDate: new Date(options.clock.now()), clockTolerance: LIFETIME_SECONDS,
+      requiredClaims: ["aud"],
     });
     const { sub, kind, jti, addr, name, tenant, role, scope, key, iat, exp } = Claims.parse(payload);
     if (kind === "probe") return { identity: null, peer: { address: addr, probeId: sub } };
-    const identity = { userId: sub, username: name, tenantId: tenant, role, scopes: new Set(scope.split(" ")), key, tokenId: jti, issuedAt: iat * 1000, expiresAt: exp * 1000 };
+    const identity = {
+      userId: sub, username: name, tenantId: tenant, role, scopes: new Set(scope.split(" ")), key, tokenId: jti, issuedAt: iat * 1000,
+      expiresAt: exp * 1000,
+    };
     return { identity, peer: { address: addr, probeId: null } };
   } catch {
     return "this gateway is not trusted here";

@@ -27,7 +27,9 @@ async function startGateway(options: Parameters<typeof startTestGateway>[0]): Pr
 }
 
 /** A service of somebody else's making. */
-async function startService(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<{ readonly server: Server; readonly url: string }> {
+async function startService(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<{
+  readonly server: Server; readonly url: string;
+}> {
   const server = createServer(answer);
   servers.push(server);
   await new Promise<void>((resolve) => {
@@ -50,7 +52,9 @@ function postRaw(url: string, path: string, token: string): Promise<string> {
 const remote = (url: string) => ({ vault: { url, secret: SECRET, timeout_seconds: 30 } });
 
 /** The gateway before a service, with an administrator and what the service was sent. */
-async function startBoth(answer: (request: IncomingMessage, response: ServerResponse) => void, options: Parameters<typeof startTestGateway>[0] = {}) {
+async function startBoth(
+  answer: (request: IncomingMessage, response: ServerResponse) => void, options: Parameters<typeof startTestGateway>[0] = {},
+) {
   const seen: IncomingMessage[] = [];
   const { server, url } = await startService((request, response) => {
     seen.push(request);
@@ -67,16 +71,25 @@ describe("a service behind the gateway", () => {
   test("is sent who asks, signed, instead of the credentials, and nothing that the client says of itself", async () => {
     const { seen, admin, get } = await startBoth((_, response) => response.end("{}"));
     const response = await get("/api/vault/things?x=1", {
-      headers: { "x-forwarded-for": "6.6.6.6", "x-lanthorn-identity": "me", cookie: "a=b", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6", accept: "text/x", "x-own": "yes" },
+      headers: {
+        "x-forwarded-for": "6.6.6.6", "x-lanthorn-identity": "me", cookie: "a=b", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6",
+        accept: "text/x", "x-own": "yes",
+      },
     });
     expect(response.status).toBe(200);
     const [request] = seen;
     expect(request?.url).toBe("/api/v1/vault/things?x=1");
-    expect(request?.headers).toMatchObject({ "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", accept: "text/x", "x-own": "yes" });
+    expect(request?.headers).toMatchObject({
+      "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", accept: "text/x", "x-own": "yes",
+    });
     expect(request?.headers["x-request-id"]).toBe(response.headers.get("x-request-id"));
-    for (const name of ["authorization", "cookie", "x-real-ip", "forwarded", "x-api-key"]) expect([name, request?.headers[name]]).toEqual([name, undefined]);
+    for (const name of ["authorization", "cookie", "x-real-ip", "forwarded", "x-api-key"]) {
+      expect([name, request?.headers[name]]).toEqual([name, undefined]);
+    }
     const claims = decodeJwt(String(request?.headers["x-lanthorn-identity"]));
-    expect(claims).toMatchObject({ iss: "lanthorn-gateway", aud: "vault", sub: admin.userId, tenant: admin.tenantId, role: "admin", kind: "user", addr: "127.0.0.1" });
+    expect(claims).toMatchObject({
+      iss: "lanthorn-gateway", aud: "vault", sub: admin.userId, tenant: admin.tenantId, role: "admin", kind: "user", addr: "127.0.0.1",
+    });
     expect(String(claims["scope"]).split(" ")).toContain("vault:reveal");
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(60);
   });
@@ -84,7 +97,8 @@ describe("a service behind the gateway", () => {
   test("streams both ways, and its answer has the gateway's headers and not its own", async () => {
     const { get } = await startBoth((request, response) => {
       response.writeHead(201, {
-        "content-type": "text/plain", "x-own": "1", server: "nginx", "set-cookie": "a=b", "x-ratelimit-limit": "1", "content-security-policy": "x", connection: "x-hop", "x-hop": "1",
+        "content-type": "text/plain", "x-own": "1", server: "nginx", "set-cookie": "a=b", "x-ratelimit-limit": "1",
+        "content-security-policy": "x", connection: "x-hop", "x-hop": "1",
         location: `${String(request.headers["x-forwarded-proto"])}://elsewhere/`,
       });
       request.pipe(response);
@@ -98,7 +112,9 @@ describe("a service behind the gateway", () => {
       },
     });
     const response = await get("/api/v1/vault/things", { method: "POST", body, duplex: "half" });
-    expect([response.status, await response.text(), response.headers.get("x-own"), response.headers.get("x-ratelimit-limit")]).toEqual([201, "one two three", "1", "100000"]);
+    expect([response.status, await response.text(), response.headers.get("x-own"), response.headers.get("x-ratelimit-limit")]).toEqual([
+      201, "one two three", "1", "100000",
+    ]);
     for (const name of ["server", "set-cookie", "x-hop"]) expect([name, response.headers.get(name)]).toEqual([name, null]);
     expect([response.headers.get("cache-control"), response.headers.get("location")]).toEqual(["no-store", "http://elsewhere/"]);
     expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -107,7 +123,8 @@ describe("a service behind the gateway", () => {
   test("is not asked by who may not, and each declared route has its own access", async () => {
     const router = createRouter();
     const route = declareRoute("vault:reveal", {
-      method: "post", path: "/vault/credentials/{id}/reveal", request: { params: z.object({ id: z.string() }) }, responses: { 200: { description: "", content: json(z.object({})) } },
+      method: "post", path: "/vault/credentials/{id}/reveal", request: { params: z.object({ id: z.string() }) },
+      responses: { 200: { description: "", content: json(z.object({})) } },
     });
     router.openapi(route, (c) => c.json({}, 200));
     const { url } = await startService((_, response) => response.end("{}"));
@@ -127,14 +144,17 @@ describe("a service behind the gateway", () => {
       expect([path, (await call("POST", `/api/v1/vault/credentials/${path}`, admin.token))[0]]).toEqual([path, 400]);
     }
     // fetch tidies these up by itself, and so does the listener: what is checked is what is sent.
-    for (const path of ["/api/v1/vault/a/../credentials/x/reveal", "/api/v1/vault/a/%2e%2e/credentials/x/reveal", "/api/v1/vault/./credentials/x/reveal"]) {
+    for (const path of [
+      "/api/v1/vault/a/../credentials/x/reveal", "/api/v1/vault/a/%2e%2e/credentials/x/reveal", "/api/v1/vault/./credentials/x/reveal",
+    ]) {
       expect([path, await postRaw(gateway.url, path, viewer.token)]).toEqual([path, expect.stringContaining("vault:reveal")]);
     }
   });
 
   test.each([
-    [404, "<html>", 404, "NOT_FOUND"], [405, "", 404, "NOT_FOUND"], [401, "", 502, "BAD_GATEWAY"], [418, "", 400, "BAD_REQUEST"], [413, "", 413, "BAD_REQUEST"],
-    [500, "oops", 500, "INTERNAL_ERROR"], [502, "", 502, "BAD_GATEWAY"], [503, "", 503, "SERVICE_UNAVAILABLE"], [504, "", 502, "BAD_GATEWAY"], [429, "", 429, "RATE_LIMITED"],
+    [404, "<html>", 404, "NOT_FOUND"], [405, "", 404, "NOT_FOUND"], [401, "", 502, "BAD_GATEWAY"], [418, "", 400, "BAD_REQUEST"],
+    [413, "", 413, "BAD_REQUEST"], [500, "oops", 500, "INTERNAL_ERROR"], [502, "", 502, "BAD_GATEWAY"],
+    [503, "", 503, "SERVICE_UNAVAILABLE"], [504, "", 502, "BAD_GATEWAY"], [429, "", 429, "RATE_LIMITED"],
     [500, "x".repeat(200_000), 500, "INTERNAL_ERROR"],
     [409, JSON.stringify({ error: { code: "CONFLICT", message: "its own words", details: { a: 1 } } }), 409, "CONFLICT"],
   ])("that answers %s has the envelope", async (status, body, expected, code) => {
@@ -151,10 +171,10 @@ describe("a service behind the gateway", () => {
 
   test("that is not there is 502, in health too, and is used again when it comes", async () => {
     const { url, server } = await startService((_, response) => response.end("{}"));
-    await new Promise((resolve) => {
-      server.close(resolve);
+    await new Promise((resolve) => void server.close(resolve));
+    const gateway = await startGateway({
+      remotes: { ...remote(url), ipam: { url: "http://no-such-host.invalid", secret: SECRET, timeout_seconds: 5 } },
     });
-    const gateway = await startGateway({ remotes: { ...remote(url), ipam: { url: "http://no-such-host.invalid", secret: SECRET, timeout_seconds: 5 } } });
     const { token } = await gateway.createTenant("admin");
     for (const path of ["/api/v1/vault/x", "/api/v1/ipam/x"]) {
       const answer = await gateway.get(path, token);
@@ -162,7 +182,9 @@ describe("a service behind the gateway", () => {
       expect(answer.error.message).not.toContain("127.0.0.1");
     }
     const health = await gateway.get("/health");
-    expect([health.status, (health.body as { parts: Record<string, unknown> }).parts["vault"]]).toEqual([503, { status: "degraded", detail: "cannot be reached" }]);
+    expect([health.status, (health.body as { parts: Record<string, unknown> }).parts["vault"]]).toEqual([
+      503, { status: "degraded", detail: "cannot be reached" },
+    ]);
     await new Promise<void>((resolve) => {
       server.listen(Number(new URL(url).port), "127.0.0.1", resolve);
     });
@@ -179,7 +201,9 @@ describe("a service behind the gateway", () => {
       if (request.url?.endsWith("reset")) request.socket.destroy();
       else reached();
     }, { clock });
-    expect((await gateway.request("/api/v1/vault/reset", { method: "POST", headers: { authorization: `Bearer ${admin.token}` } })).error.code).toBe("BAD_GATEWAY");
+    expect(
+      (await gateway.request("/api/v1/vault/reset", { method: "POST", headers: { authorization: `Bearer ${admin.token}` } })).error.code,
+    ).toBe("BAD_GATEWAY");
     const silent = gateway.get("/api/v1/vault/silent", admin.token);
     await entered;
     await clock.advance(30_000);
@@ -207,14 +231,20 @@ describe("a service behind the gateway", () => {
 
   test("may be another collector, which takes the gateway's word and no one else's", async () => {
     const router = createRouter();
-    const route = declareRoute("vault:read", { method: "get", path: "/vault/who", responses: { 200: { description: "", content: json(z.object({})) } } });
+    const route = declareRoute("vault:read", {
+      method: "get", path: "/vault/who", responses: { 200: { description: "", content: json(z.object({})) } },
+    });
     router.openapi(route, (c) => c.json({ ...actorOf(c), scopes: [...identityOf(c).scopes].length }, 200));
     const behind = await startGateway({ services: [router], gatewaySecret: SECRET });
     const gateway = await startGateway({ remotes: remote(behind.url), declared: { vault: [router] } });
     const admin = await gateway.createTenant("admin");
     const answer = await gateway.get("/api/vault/who", admin.token);
-    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ type: "user", id: admin.userId, tenantId: admin.tenantId, address: "127.0.0.1" })]);
-    const forged = await gateway.get("/api/vault/who", admin.token).then(() => behind.request("/api/v1/vault/who", { headers: { "x-lanthorn-identity": "e30.e30.x" } }));
+    expect([answer.status, answer.body]).toEqual([
+      200, expect.objectContaining({ type: "user", id: admin.userId, tenantId: admin.tenantId, address: "127.0.0.1" }),
+    ]);
+    const forged = await gateway.get("/api/vault/who", admin.token).then(() => behind.request("/api/v1/vault/who", {
+      headers: { "x-lanthorn-identity": "e30.e30.x" },
+    }));
     expect([forged.status, forged.error.message]).toEqual([401, "this gateway is not trusted here"]);
     expect((await behind.get("/api/v1/vault/who", admin.token)).status).toBe(401);
   });
@@ -231,11 +261,14 @@ describe("a WebSocket of a service behind the gateway", () => {
     both.server.on("upgrade", (request, socket, head) => {
       upgrades.push(request);
       if (request.url?.startsWith("/api/v1/vault/none")) socket.end("HTTP/1.1 503 x\r\ncontent-length: 0\r\n\r\n");
-      else sockets.handleUpgrade(request, socket, head, (webSocket) => webSocket.on("message", (data, isBinary) => webSocket.send(data, { binary: isBinary })));
+      else sockets.handleUpgrade(
+        request, socket, head, (webSocket) => webSocket.on("message", (data, isBinary) => webSocket.send(data, { binary: isBinary })),
+      );
     });
     const open = (path: string) => new Promise<WebSocket | number>((resolve) => {
       const webSocket = new WebSocket(`${both.gateway.url.replace("http", "ws")}${path}`);
-      webSocket.on("open", () => resolve(webSocket)).on("unexpected-response", (_, response) => resolve(response.statusCode ?? 0)).on("error", () => {});
+      webSocket.on("open", () => resolve(webSocket)).on("unexpected-response", (_, response) => resolve(response.statusCode ?? 0))
+        .on("error", () => {});
     });
     return { ...both, open, upgrades, sockets };
   }
@@ -243,16 +276,12 @@ describe("a WebSocket of a service behind the gateway", () => {
   test("is connected through, with the token kept here", async () => {
     const { open, admin, upgrades } = await startSockets();
     const webSocket = await open(`/api/vault/live?since=3&token=${admin.token}`) as WebSocket;
-    const echoed = new Promise<string>((resolve) => {
-      webSocket.on("message", (data: Buffer) => resolve(data.toString()));
-    });
+    const echoed = new Promise<string>((resolve) => void webSocket.on("message", (data: Buffer) => resolve(data.toString())));
     webSocket.send("hello");
     expect(await echoed).toBe("hello");
     expect(upgrades[0]?.url).toBe("/api/v1/vault/live?since=3");
     expect(decodeJwt(String(upgrades[0]?.headers["x-lanthorn-identity"]))["sub"]).toBe(admin.userId);
-    const closed = new Promise((resolve) => {
-      webSocket.on("close", resolve);
-    });
+    const closed = new Promise((resolve) => void webSocket.on("close", resolve));
     webSocket.close(4000);
     expect(await closed).toBe(4000);
   });
@@ -265,18 +294,14 @@ describe("a WebSocket of a service behind the gateway", () => {
     expect(await open(`/api/vault/none?token=${admin.token}`)).toBe(503);
     expect(await open(`/api/vault/li%2fve?token=${admin.token}`)).toBe(400);
     server.closeAllConnections();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
+    await new Promise((resolve) => void server.close(resolve));
     expect(await open(`/api/vault/live?token=${admin.token}`)).toBe(502);
   });
 
   test("ends on both sides when either side is lost, and when the gateway stops", async () => {
     const { open, admin, sockets, gateway } = await startSockets();
     const lost = async (cut: () => void, webSocket: WebSocket) => {
-      const closed = new Promise((resolve) => {
-        webSocket.on("close", resolve);
-      });
+      const closed = new Promise((resolve) => void webSocket.on("close", resolve));
       cut();
       return closed;
     };

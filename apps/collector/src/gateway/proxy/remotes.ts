@@ -25,7 +25,9 @@ const ASK_AGAIN_MS = 5000;
 
 /** @param deps.readPem Reads a certificate's file. */
 export function createRemotes(
-  settings: Readonly<Partial<Record<RemoteName, RemoteSettings | undefined>>>, deps: { readonly clock: Clock; readonly readPem: (path: string) => string },
+  settings: Readonly<Partial<Record<RemoteName, RemoteSettings | undefined>>>, deps: {
+    readonly clock: Clock; readonly readPem: (path: string) => string;
+  },
 ): Remotes {
   const { clock } = deps;
   const all = SERVICE_NAMES.flatMap((name): Remote[] => {

@@ -28,7 +28,9 @@ const AMBIGUOUS = /%2f|%5c|%00|%2e|\/\/|;|\\|\/\.{1,2}(?:\/|$)|.\/$/i;
  * that they say; any other path needs the service's read scope to be read and its write scope for all else.
  * @param declared The routes as they would be served in this process.
  */
-export function proxyRoutes(remote: Remote, declared: readonly OpenAPIHono<GatewayEnvironment>[], deps: { readonly clock: Clock }): OpenAPIHono<GatewayEnvironment> {
+export function proxyRoutes(
+  remote: Remote, declared: readonly OpenAPIHono<GatewayEnvironment>[], deps: { readonly clock: Clock },
+): OpenAPIHono<GatewayEnvironment> {
   const router = createRouter();
   const { resource, mounts } = SERVICES[remote.service];
   const hand = (c: Context<GatewayEnvironment>) => handOn(c, remote, deps.clock);
@@ -45,7 +47,9 @@ export function proxyRoutes(remote: Remote, declared: readonly OpenAPIHono<Gatew
 }
 
 /** What `declareRoute` has written down of each route. */
-function declaredAccess(declared: readonly OpenAPIHono<GatewayEnvironment>[]): readonly (readonly [method: string, path: string, access: Access])[] {
+function declaredAccess(
+  declared: readonly OpenAPIHono<GatewayEnvironment>[],
+): readonly (readonly [method: string, path: string, access: Access])[] {
   return declared.flatMap((router) => router.openAPIRegistry.definitions).flatMap((definition) => {
     if (definition.type !== "route") return [];
     const { method, path, "x-access": access } = definition.route as typeof definition.route & { readonly "x-access"?: Access };
@@ -62,12 +66,14 @@ async function handOn(c: Context<GatewayEnvironment>, { service, upstream, secre
   const identity = typeof c.var.identity === "object" ? c.var.identity : null;
   const signed = await signCaller({ identity, peer, requestId: c.var.requestId }, { service, secret, clock });
   const headers = requestHeaders(raw.headers, {
-    "x-forwarded-for": peer.address, "x-forwarded-host": url.host, "x-forwarded-proto": peer.secure ? "https" : "http", "x-request-id": c.var.requestId,
-    ...(signed === null ? {} : { [IDENTITY_HEADER]: signed }),
+    "x-forwarded-for": peer.address, "x-forwarded-host": url.host, "x-forwarded-proto": peer.secure ? "https" : "http",
+    "x-request-id": c.var.requestId, ...(signed === null ? {} : { [IDENTITY_HEADER]: signed }),
   });
   const body = raw.body === null ? null : Readable.fromWeb(raw.body as NodeStream<Uint8Array>);
   const answer = await upstream.request({ method: raw.method, path: `${path}${url.search}`, headers, body, signal: raw.signal });
-  const { status, headers: answered, body: content } = await toAnswer(answer, { name: service, origin: upstream.origin, isHead: raw.method === "HEAD" });
+  const { status, headers: answered, body: content } = await toAnswer(answer, {
+    name: service, origin: upstream.origin, isHead: raw.method === "HEAD",
+  });
   // Not the answer itself: headers that were set before would be lost.
   return c.newResponse(content, { status: status as StatusCode, headers: Object.fromEntries(answered) });
 }

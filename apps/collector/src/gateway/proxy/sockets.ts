@@ -43,9 +43,15 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
     if (!allowance.allowed) return endWithError(socket, rateLimited("too many requests", allowance.retryAfterMs), common);
     const required = `${SERVICES[remote.service].resource}:read`;
     const path = pathAtService((request.url ?? "").split("?", 1)[0] ?? "");
-    if (identity === null || typeof identity === "string") return endWithError(socket, new ApiError("UNAUTHORIZED", identity ?? "a token is needed"), common);
-    if (!identity.scopes.has(required)) return endWithError(socket, new ApiError("FORBIDDEN", `this needs the scope ${required}`, { details: { required } }), common);
-    if (open.size >= MOST_SOCKETS) return endWithError(socket, new ApiError("SERVICE_UNAVAILABLE", "no more streams can be served now"), common);
+    if (identity === null || typeof identity === "string") {
+      return endWithError(socket, new ApiError("UNAUTHORIZED", identity ?? "a token is needed"), common);
+    }
+    if (!identity.scopes.has(required)) {
+      return endWithError(socket, new ApiError("FORBIDDEN", `this needs the scope ${required}`, { details: { required } }), common);
+    }
+    if (open.size >= MOST_SOCKETS) {
+      return endWithError(socket, new ApiError("SERVICE_UNAVAILABLE", "no more streams can be served now"), common);
+    }
     const headers = await headersFor(request, { identity, peer, remote, clock: deps.clock });
     // A token in a URL ends up in logs: the service gets the gateway's word instead.
     url.searchParams.delete("token");
@@ -53,7 +59,10 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
     return undefined;
   };
 
-  const bridge = (way: { readonly socket: Duplex; readonly head: Buffer; readonly path: string; readonly headers: Record<string, string>; readonly remote: Remote }) => {
+  const bridge = (way: {
+    readonly socket: Duplex; readonly head: Buffer; readonly path: string; readonly headers: Record<string, string>;
+    readonly remote: Remote;
+  }) => {
     const { socket, head, remote } = way;
     const outgoing = remote.upstream.upgrade(way.path, way.headers);
     const refuse = (error: ApiError) => {
@@ -61,7 +70,8 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       if (socket.writable) endWithError(socket, error);
     };
     const { service } = remote;
-    const cancel = deps.clock.after(OPEN_WITHIN_MS, () => refuse(new ApiError("SERVICE_UNAVAILABLE", `the service ${service} did not answer in time`)));
+    const cancel = deps.clock.after(OPEN_WITHIN_MS, () =>
+      refuse(new ApiError("SERVICE_UNAVAILABLE", `the service ${service} did not answer in time`)));
     open.add(socket);
     socket.once("close", () => {
       cancel();
@@ -77,7 +87,9 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       cancel();
       response.resume();
       const status = response.statusCode ?? 502;
-      refuse(status === 503 ? new ApiError("SERVICE_UNAVAILABLE", `the service ${service} is not ready`) : new ApiError(status === 404 ? "NOT_FOUND" : "BAD_GATEWAY", `the service ${service} opened no stream`));
+      refuse(status === 503
+        ? new ApiError("SERVICE_UNAVAILABLE", `the service ${service} is not ready`)
+        : new ApiError(status === 404 ? "NOT_FOUND" : "BAD_GATEWAY", `the service ${service} opened no stream`));
     });
     outgoing.once("upgrade", (response, far, farHead) => {
       cancel();
@@ -122,7 +134,9 @@ function isBelow(pathname: string, mounts: readonly string[]): boolean {
 }
 
 /** A browser's WebSocket can send no header: its token is in the query. */
-async function identify({ headers }: IncomingMessage, { searchParams }: URL, authentication: Dependencies["authentication"]): Promise<Identity | string | null> {
+async function identify(
+  { headers }: IncomingMessage, { searchParams }: URL, authentication: Dependencies["authentication"],
+): Promise<Identity | string | null> {
   const key = headers["x-api-key"];
   if (typeof key === "string") return authentication.byKey(key);
   const token = searchParams.get("token") ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
@@ -130,14 +144,18 @@ async function identify({ headers }: IncomingMessage, { searchParams }: URL, aut
 }
 
 async function headersFor(
-  { headers }: IncomingMessage, { identity, peer, remote, clock }: { readonly identity: Identity; readonly peer: Peer; readonly remote: Remote; readonly clock: Clock },
+  { headers }: IncomingMessage, { identity, peer, remote, clock }: {
+    readonly identity: Identity; readonly peer: Peer; readonly remote: Remote; readonly clock: Clock;
+  },
 ): Promise<Record<string, string>> {
   const requestId = createId();
   const signed = await signCaller({ identity, peer, requestId }, { service: remote.service, secret: remote.secret, clock });
-  const client = new Headers(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]])));
+  const client = new Headers(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]])),
+  );
   return {
     ...(requestHeaders(client, {}) as Record<string, string>), connection: "Upgrade", upgrade: headers.upgrade ?? "websocket",
-    "x-forwarded-for": peer.address, "x-forwarded-host": headers.host ?? "", "x-forwarded-proto": peer.secure ? "https" : "http", "x-request-id": requestId,
-    ...(signed === null ? {} : { [IDENTITY_HEADER]: signed }),
+    "x-forwarded-for": peer.address, "x-forwarded-host": headers.host ?? "", "x-forwarded-proto": peer.secure ? "https" : "http",
+    "x-request-id": requestId, ...(signed === null ? {} : { [IDENTITY_HEADER]: signed }),
   };
 }

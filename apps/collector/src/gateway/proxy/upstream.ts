@@ -58,14 +58,19 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
 
   const begin = (method: string, path: string, headers: OutgoingHttpHeaders): ClientRequest =>
     (isSecure ? httpsRequest : httpRequest)({
-      protocol: url.protocol, hostname: url.hostname.replace(/^\[|\]$/g, ""), port: url.port, method, path: `${prefix}${path}`, headers, agent,
+      protocol: url.protocol, hostname: url.hostname.replace(/^\[|\]$/g, ""), port: url.port, method, path: `${prefix}${path}`, headers,
+      agent,
     });
 
   const unreachable = (cause: unknown) => new ApiError("BAD_GATEWAY", `the service ${name} cannot be reached`, { cause });
 
-  const send = ({ method, path, headers, body, signal }: UpstreamRequest, timeoutMs: number): Promise<IncomingMessage> => new Promise((resolve, reject) => {
+  const send = (
+    { method, path, headers, body, signal }: UpstreamRequest, timeoutMs: number,
+  ): Promise<IncomingMessage> => new Promise((resolve, reject) => {
     const request = begin(method, path, headers);
-    const limits = [deps.clock.after(timeoutMs, () => request.destroy(new ApiError("SERVICE_UNAVAILABLE", `the service ${name} did not answer in time`)))];
+    const limits = [
+      deps.clock.after(timeoutMs, () => request.destroy(new ApiError("SERVICE_UNAVAILABLE", `the service ${name} did not answer in time`))),
+    ];
     const abandon = () => request.destroy(new ApiError("SERVICE_UNAVAILABLE", "nobody waits for the answer any more"));
     const settle = () => {
       for (const cancel of limits) cancel();
@@ -101,7 +106,9 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
     name,
     origin: url.origin,
     async request(request) {
-      if (underWay >= MOST_UNDER_WAY) throw new ApiError("SERVICE_UNAVAILABLE", `the service ${name} has too much to do`, { headers: { "retry-after": "1" } });
+      if (underWay >= MOST_UNDER_WAY) {
+        throw new ApiError("SERVICE_UNAVAILABLE", `the service ${name} has too much to do`, { headers: { "retry-after": "1" } });
+      }
       underWay += 1;
       try {
         return await send(request, options.timeoutMs);
@@ -116,7 +123,9 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
     },
     async health() {
       try {
-        const answer = await send({ method: "GET", path: "/health", headers: {}, body: null, signal: new AbortController().signal }, HEALTH_MS);
+        const answer = await send(
+          { method: "GET", path: "/health", headers: {}, body: null, signal: new AbortController().signal }, HEALTH_MS,
+        );
         answer.resume();
         const isWell = (answer.statusCode ?? 500) < 500;
         return { status: isWell ? "ok" : "degraded", detail: isWell ? "answers" : "is not ready" };

@@ -39,7 +39,8 @@ const device = (id: string, macs: readonly string[]) => record({
   last_seen: instant,
   open_ports: constantFrom("[]", "[22]", "[22,443]"), tags: subarray(["core", "lab", "guest"]).map((tags) => JSON.stringify(tags)),
   locked_fields: subarray(["device_type", "hostname", "ip", "mac", "os_guess", "tags", "vendor"]).map((fields) => JSON.stringify(fields)),
-  mac_count: constantFrom(1, Math.max(1, macs.length)), verdicts: constantFrom("{}", '{"os":{"value":"alpha","confidence":0.9,"sources":["ssh"]}}'),
+  mac_count: constantFrom(1, Math.max(1, macs.length)),
+  verdicts: constantFrom("{}", '{"os":{"value":"alpha","confidence":0.9,"sources":["ssh"]}}'),
 }).map((row) => ({ id, ...SITE, ...row, ip_key: addressKey(row.ip) }));
 
 /** @param macs From which MACs its interfaces are: two devices of a site have none in common. */

@@ -96,7 +96,9 @@ function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyCo
   }
   if (device.fields.hostname !== state.hostname) change("hostname", { hostname: state.hostname });
   // Who made the interface need not have made the device.
-  if (device.fields.vendor !== state.vendor && vendorOf(readVerdicts(device.fields.verdicts)) === null) change("vendor", { vendor: state.vendor });
+  if (device.fields.vendor !== state.vendor && vendorOf(readVerdicts(device.fields.verdicts)) === null) {
+    change("vendor", { vendor: state.vendor });
+  }
   set.setVendor(device, state.mac, state.vendor, at);
   if (set.setAddresses(device, state.mac, state.addresses, at)) changed.push("addresses");
   set.addEvidence(device, state.evidence);

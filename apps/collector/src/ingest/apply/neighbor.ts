@@ -31,7 +31,10 @@ export const neighborDiscovered: Apply<"neighbor_discovered"> = {
 /** The key that a chassis shows, as `device_keys` has it. CDP's device id is a host name, which is none. */
 export function chassisKeys(data: NeighborDiscovered): readonly IdentityKey[] {
   if (data.protocol !== "lldp" || !NAMES_A_MACHINE.has(data.chassis_id_type)) return [];
-  return keysOf({ mac: data.source_mac ?? "", evidence: [{ field: "lldp_chassis_id", value: data.chassis_id, source: "lldp", confidence: CONFIDENCE, seen_at: "" }] });
+  return keysOf({
+    mac: data.source_mac ?? "",
+    evidence: [{ field: "lldp_chassis_id", value: data.chassis_id, source: "lldp", confidence: CONFIDENCE, seen_at: "" }],
+  });
 }
 
 /** The chassis' own MAC first. */

@@ -12,8 +12,8 @@ const MOST_OWN = 8;
 const PORTS_OF_A_SWITCH = 3;
 
 /**
- * A switch is one of the devices, where one of them has one of its MACs. Who it has spoken to gets a weak word about its address, and nobody is online
- * by it.
+ * A switch is one of the devices, where one of them has one of its MACs. Who it has spoken to gets a weak word about its address,
+ * and nobody is online by it.
  */
 export const switchReport: Apply<"switch_report"> = {
   hosts: ({ data }) => [...ownRefs(data.macs), ...data.addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac }))],
@@ -26,7 +26,8 @@ export const switchReport: Apply<"switch_report"> = {
     for (const device of devices) {
       set.addKeys(device, keysOf({ mac: data.macs[0] ?? "", evidence: word("snmp_engine_id", data.engine_id, "snmp", CONFIDENCE) }), at);
       set.addEvidence(device, [
-        ...word("system_name", data.system_name, "snmp", CONFIDENCE), ...word("system_description", data.system_description, "snmp", CONFIDENCE),
+        ...word("system_name", data.system_name, "snmp", CONFIDENCE),
+        ...word("system_description", data.system_description, "snmp", CONFIDENCE),
         ...word("device_type", isSwitch ? "switch" : "", "snmp", 0.7),
       ]);
     }

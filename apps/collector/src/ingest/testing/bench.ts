@@ -45,7 +45,9 @@ export interface IngestBench {
  * @param options.alerts Whether events raise alerts, as in the product.
  * @param options.silentAfterSeconds 90 where it is left out.
  */
-export async function createIngestBench(options: { readonly alerts?: boolean; readonly silentAfterSeconds?: number } = {}): Promise<IngestBench> {
+export async function createIngestBench(
+  options: { readonly alerts?: boolean; readonly silentAfterSeconds?: number } = {},
+): Promise<IngestBench> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-ingest-"));
   const database = await openTestDatabase(directory);
   const clock = createFakeClock(Date.UTC(2026, 10, 20, 12));
@@ -68,8 +70,8 @@ export async function createIngestBench(options: { readonly alerts?: boolean; re
     health: () => ({ status: bench.brokerUp ? "ok" : "degraded", detail: "" }),
   };
   const open = () => createIngest({
-    registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, broker, clock, logger: silentLog,
-    silentAfterSeconds: options.silentAfterSeconds ?? 90,
+    registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, broker, clock,
+    logger: silentLog, silentAfterSeconds: options.silentAfterSeconds ?? 90,
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });

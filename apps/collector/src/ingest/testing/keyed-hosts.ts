@@ -38,7 +38,8 @@ const state = ({ keys = {}, ...host }: Host, seconds: number) => {
   return { ...base, evidence: [...base.evidence, ...Object.entries(keys)
     .map(([field, value]) => ({ field, value, source: "dhcp", confidence: 0.9, seen_at: at(seconds) }))] };
 };
-export const found = (host: Host, seconds = 0): ProbeEvent => ({ type: "host_found", occurred_at: at(seconds), data: state(host, seconds) });
+export const found = (host: Host, seconds = 0): ProbeEvent =>
+  ({ type: "host_found", occurred_at: at(seconds), data: state(host, seconds) });
 export const learned = (host: Host, seconds: number): ProbeEvent =>
   ({ type: "host_changed", occurred_at: at(seconds), data: { ...state(host, seconds), changed: ["evidence"] } });
 export const offline = ({ ip, mac }: Host, seconds: number, last = 0): ProbeEvent =>

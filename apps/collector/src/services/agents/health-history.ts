@@ -2,14 +2,12 @@ import type { ProbeHealth } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { type RepeatedWork, repeatWork } from "../../repeated-work.ts";
 
-/** How probes were, for who asks why something was missed. */
-export interface HealthHistory {
+/** How probes were in the last week, for who asks why something was missed. */
+export interface HealthHistory extends Pick<RepeatedWork<void>, "run" | "close"> {
   /** Keeps one of what a probe says every half a minute, every five minutes. Never rejects. */
   heard(probe: { readonly probeId: string; readonly tenantId: string }, health: ProbeHealth): Promise<void>;
-  /** Forgets what is older than a week. */
-  run(): Promise<void>;
-  close(): void;
 }
 
 /** 2016 samples of a probe in a week; 2000 probes write seven rows a second. */
@@ -17,17 +15,19 @@ const KEEP_EVERY_MS = 300_000;
 const KEEP_MS = 7 * 86_400_000;
 const RUN_EVERY_MS = 3_600_000;
 
-export function createHealthHistory({ db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log }): HealthHistory {
+export function createHealthHistory(
+  { db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log },
+): HealthHistory {
   const keptAt = new Map<string, number>();
-  const run = async () => {
-    await db.deleteFrom("probe_health").where("at", "<", toInstant(clock.now() - KEEP_MS)).execute();
-    for (const [probeId, at] of keptAt) if (clock.monotonic() - at > KEEP_MS) keptAt.delete(probeId);
-  };
-  const stop = clock.every(RUN_EVERY_MS, () => {
-    run().catch((error: unknown) => logger.error({ reason: describeError(error) }, "old samples of probes' health could not be forgotten, trying again in an hour"));
+  const { run, close } = repeatWork({ clock, log: logger }, {
+    everyMs: RUN_EVERY_MS, failure: "old samples of probes' health could not be forgotten, trying again in an hour",
+    work: async () => {
+      await db.deleteFrom("probe_health").where("at", "<", toInstant(clock.now() - KEEP_MS)).execute();
+      for (const [probeId, at] of keptAt) if (clock.monotonic() - at > KEEP_MS) keptAt.delete(probeId);
+    },
   });
   return {
-    run,
+    run, close,
     async heard({ probeId, tenantId }, health) {
       const last = keptAt.get(probeId);
       if (last !== undefined && clock.monotonic() - last < KEEP_EVERY_MS) return;
@@ -35,11 +35,11 @@ export function createHealthHistory({ db, clock, logger }: { readonly db: Kysely
       // By the collector's clock, as everything that is compared with another probe's.
       const row = { probe_id: probeId, at: toInstant(clock.now()), tenant_id: tenantId, health: JSON.stringify(health) };
       try {
-        await db.insertInto("probe_health").values(row).onConflict((conflict) => conflict.columns(["probe_id", "at"]).doNothing()).execute();
+        await db.insertInto("probe_health").values(row).onConflict((conflict) => conflict.columns(["probe_id", "at"]).doNothing())
+          .execute();
       } catch (error) {
         logger.error({ probe_id: probeId, reason: describeError(error) }, "a sample of a probe's health could not be kept");
       }
     },
-    close: stop,
   };
 }

@@ -22,7 +22,7 @@ export function openAgents(
   const store = createAgentsStore(deps);
   const settings = createSettingsService(deps);
   const history = createHealthHistory({ db: deps.db, clock: deps.clock, logger: deps.log });
-  deps.lifecycle.onClose("health history", async () => history.close());
+  deps.lifecycle.onClose("health history", () => history.close());
   return {
     routes: agentsRoutes(createAgentsService({ ...deps, store }), settings), admit: (probeId) => store.admit(probeId),
     registry: { configurationOf: settings.configurationOf, heard: history.heard },

@@ -1,11 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import {
-  EnrollmentToken, EnrollmentTokenCreate, EnrollmentTokenRecord, EnrollRequest, EnrollResponse, Id, IdPageQuery, listEnvelope, Probe, ProbeHealth,
-  ProbeHealthQuery, ProbeSettings, ProbeSettingsUpdate, ProbeUpdate, RenewRequest, RenewResponse,
+  EnrollmentToken, EnrollmentTokenCreate, EnrollmentTokenRecord, EnrollRequest, EnrollResponse, Id, IdPageQuery, listEnvelope, Probe,
+  ProbeHealth, ProbeHealthQuery, ProbeSettings, ProbeSettingsUpdate, ProbeUpdate, RenewRequest, RenewResponse,
 } from "@lanthorn/contract";
 import { actorOf, identityOf, probeOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { AgentsService } from "./service.ts";
 import type { SettingsService } from "./settings-service.ts";
 
@@ -13,7 +13,7 @@ const createToken = declareRoute("agents:write", {
   method: "post",
   path: "/agents/tokens",
   summary: "Make a token that enrolls one probe",
-  request: { body: { required: true, content: json(EnrollmentTokenCreate) } },
+  request: { body: jsonBody(EnrollmentTokenCreate) },
   responses: { 201: { description: "The token, shown this once", content: json(EnrollmentToken) } },
 });
 
@@ -39,7 +39,7 @@ const enroll = declareRoute("anyone", {
   path: "/agents/enroll",
   summary: "Enroll a probe",
   description: "The enrollment token in the body is the credential.",
-  request: { body: { required: true, content: json(EnrollRequest) } },
+  request: { body: jsonBody(EnrollRequest) },
   responses: { 201: { description: "The probe's identity", content: json(EnrollResponse) } },
 });
 
@@ -47,7 +47,7 @@ const renew = declareRoute("probe", {
   method: "post",
   path: "/agents/renew",
   summary: "Renew a probe's certificate",
-  request: { body: { required: true, content: json(RenewRequest) } },
+  request: { body: jsonBody(RenewRequest) },
   responses: { 200: { description: "A new certificate; the old one counts until it ends", content: json(RenewResponse) } },
 });
 
@@ -73,7 +73,7 @@ const update = declareRoute("agents:write", {
   method: "put",
   path: "/agents/probes/{probe_id}",
   summary: "Rename a probe",
-  request: { params: Params, body: { required: true, content: json(ProbeUpdate) } },
+  request: { params: Params, body: jsonBody(ProbeUpdate) },
   responses: { 200: { description: "The probe", content: json(Probe) } },
 });
 
@@ -99,8 +99,9 @@ const updateSettings = declareRoute("agents:write", {
   method: "put",
   path: "/agents/probes/{probe_id}/configuration",
   summary: "Change what a probe is told",
-  description: "Fields left out stay; null goes back to the site's. The probe is told at once, or when it comes back; it can only be told to do less than its own file lets it.",
-  request: { params: Params, body: { required: true, content: { "application/json": { schema: ProbeSettingsUpdate, example: { sweep: { packets_per_second: 20 } } } } } },
+  description: "Fields left out stay; null goes back to the site's. The probe is told at once, or when it comes back; it can only be told "
+    + "to do less than its own file lets it.",
+  request: { params: Params, body: jsonBody(ProbeSettingsUpdate, { sweep: { packets_per_second: 20 } }) },
   responses: { 200: { description: "The probe's configuration", content: json(ProbeSettings) } },
 });
 
@@ -132,8 +133,13 @@ export function agentsRoutes(service: AgentsService, settings: SettingsService) 
     await service.removeToken(actorOf(c), c.req.valid("param").token_id);
     return c.body(null, 204);
   });
-  router.openapi(update, async (c) => c.json(await service.rename(actorOf(c), c.req.valid("param").probe_id, c.req.valid("json").name), 200));
-  router.openapi(health, async (c) => c.json(toAnswer(await service.health(identityOf(c).tenantId, c.req.valid("param").probe_id, c.req.valid("query"))), 200));
+  router.openapi(
+    update, async (c) => c.json(await service.rename(actorOf(c), c.req.valid("param").probe_id, c.req.valid("json").name), 200),
+  );
+  router.openapi(
+    health,
+    async (c) => c.json(toAnswer(await service.health(identityOf(c).tenantId, c.req.valid("param").probe_id, c.req.valid("query"))), 200),
+  );
   router.openapi(readSettings, async (c) => c.json(await settings.read(identityOf(c).tenantId, c.req.valid("param").probe_id), 200));
   router.openapi(updateSettings, async (c) =>
     c.json(await settings.update(actorOf(c), c.req.valid("param").probe_id, c.req.valid("json")), 200));

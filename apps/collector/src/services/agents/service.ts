@@ -27,7 +27,10 @@ export interface AgentsService {
   /** It is good for nothing from here on. @throws ApiError NOT_FOUND; CONFLICT for one that was used. */
   removeToken(actor: Actor, tokenId: string): Promise<void>;
   /** @param probe As the connection's own certificate says, with its key, and where it comes from. */
-  renew(probe: { readonly id: string; readonly key: string | undefined; readonly address: string }, request: { readonly certificate_request: string }): Promise<RenewResponse>;
+  renew(
+    probe: { readonly id: string; readonly key: string | undefined; readonly address: string },
+    request: { readonly certificate_request: string },
+  ): Promise<RenewResponse>;
   list(tenantId: string, page: IdPage): Promise<List<Probe>>;
   read(tenantId: string, probeId: string): Promise<Probe>;
   /** @throws ApiError NOT_FOUND. */
@@ -127,7 +130,9 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
     removeToken: (actor, tokenId) => store.transaction(async (trx) => {
       const token = await store.removeToken(trx, actor.tenantId, tokenId);
       if (!token) throw notFound("enrollment token");
-      if (token.used_at !== null) throw new ApiError("CONFLICT", "the token was used: revoke its probe instead", { details: { probe_id: token.probe_id } });
+      if (token.used_at !== null) {
+        throw new ApiError("CONFLICT", "the token was used: revoke its probe instead", { details: { probe_id: token.probe_id } });
+      }
       const target = { type: "enrollment_token", id: tokenId };
       const { site_id, expires_at } = token;
       await audit(trx, { actor, action: "enrollment_token.delete", target, before: { site_id, expires_at }, after: null });
@@ -162,7 +167,9 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       await store.transaction(async (trx) => {
         const before = await store.rename(trx, actor.tenantId, probeId, name);
         if (before === null) throw notFound("probe");
-        await audit(trx, { actor, action: "probe.update", target: { type: "probe", id: probeId }, before: { name: before }, after: { name } });
+        await audit(trx, {
+          actor, action: "probe.update", target: { type: "probe", id: probeId }, before: { name: before }, after: { name },
+        });
       });
       return read(actor.tenantId, probeId);
     },
@@ -184,7 +191,8 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
         if (probe.revoked_at !== at) return;
         const { name } = probe;
         await audit(trx, {
-          actor, action: "probe.revoke", target: { type: "probe", id: probeId }, before: { name, revoked_at: null }, after: { name, revoked_at: at },
+          actor, action: "probe.revoke", target: { type: "probe", id: probeId }, before: { name, revoked_at: null },
+          after: { name, revoked_at: at },
         });
       });
       await deps.onRevoked(probeId);

@@ -41,11 +41,15 @@ export function createSettingsService(deps: {
   readonly onConfigured: (probeIds: readonly string[]) => Promise<void>;
 }): SettingsService {
   const { db, reads, credentials } = deps;
-  const find = (handle: Kysely<Schema>, probeId: string) => handle.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").select([
-    "sites.name", "sites.probe_configuration", "sites.configuration_revision as site_revision", "probes.settings", "probes.configuration_revision", "probes.health",
+  const find = (
+    handle: Kysely<Schema>, probeId: string,
+  ) => handle.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").select([
+    "sites.name", "sites.probe_configuration", "sites.configuration_revision as site_revision", "probes.settings",
+    "probes.configuration_revision", "probes.health",
   ]).where("probes.id", "=", probeId);
   const show = async (probeId: string, row: Row): Promise<ProbeSettings> => ({
-    own: ownOf(row), effective: effectiveOf(row), credentials: await credentials.countFor(probeId), revision: revisionOf(row), ...acknowledgedOf(row.health),
+    own: ownOf(row), effective: effectiveOf(row), credentials: await credentials.countFor(probeId), revision: revisionOf(row),
+    ...acknowledgedOf(row.health),
   });
 
   return {
@@ -68,7 +72,9 @@ export function createSettingsService(deps: {
           throw badRequest([{ path: ["excluded"], message: "with the site's, more than a probe takes" }]);
         }
         await trx.updateTable("probes").set({ settings: row.settings }).where("id", "=", probeId).execute();
-        await deps.audit(trx, { actor, action: "probe.configure", target: { type: "probe", id: probeId }, before: ownOf(before), after: own });
+        await deps.audit(trx, {
+          actor, action: "probe.configure", target: { type: "probe", id: probeId }, before: ownOf(before), after: own,
+        });
         return row;
       });
       void deps.onConfigured([probeId]);
@@ -80,7 +86,8 @@ export function createSettingsService(deps: {
       if (!row) return null;
       const sealed = await credentials.sealedFor(probeId);
       return ProbeConfiguration.parse({
-        v: MESSAGE_VERSION, revision: revisionOf(row), site_name: row.name, ...effectiveOf(row), ...(sealed !== undefined && { credentials: sealed }),
+        v: MESSAGE_VERSION, revision: revisionOf(row), site_name: row.name, ...effectiveOf(row),
+        ...(sealed !== undefined && { credentials: sealed }),
       });
     },
   };

@@ -23,16 +23,22 @@ const change = async (body: object) => stack.call("PUT", at("/configuration"), {
 describe("a probe's configuration", () => {
   test("is the site's with its own over it, rises with every change of either, and reaches the probe", async () => {
     const first = await settings();
-    expect(first).toMatchObject({ own: { sweep: {}, excluded: [] }, effective: { sweep: { packets_per_second: 200 } }, applied_revision: null, error: null });
+    expect(first).toMatchObject({
+      own: { sweep: {}, excluded: [] }, effective: { sweep: { packets_per_second: 200 } }, applied_revision: null, error: null,
+    });
     const answer = await change({ sweep: { packets_per_second: 20 }, excluded: ["10.0.0.9/24", "10.0.1.1"] });
     const told = await probe.hears(({ revision }) => revision > first.revision);
     expect(told).toMatchObject({ sweep: { enabled: true, packets_per_second: 20 }, excluded: ["10.0.0.0/24", "10.0.1.1"] });
     expect(ProbeSettings.parse(answer.body)).toMatchObject({ revision: told.revision, own: { sweep: { packets_per_second: 20 } } });
-    await stack.call("PUT", `/api/v1/sites/${stack.siteId}`, { body: { sweep: { interval_seconds: 900, packets_per_second: 100 }, excluded: ["10.0.1.1"] } });
+    await stack.call("PUT", `/api/v1/sites/${stack.siteId}`, {
+      body: { sweep: { interval_seconds: 900, packets_per_second: 100 }, excluded: ["10.0.1.1"] },
+    });
     const again = await probe.hears(({ revision }) => revision > told.revision);
     expect(again).toMatchObject({ sweep: { interval_seconds: 900, packets_per_second: 20 }, excluded: ["10.0.1.1", "10.0.0.0/24"] });
     await change({ sweep: null, excluded: null });
-    expect(await probe.hears(({ revision }) => revision > again.revision)).toMatchObject({ sweep: { packets_per_second: 100 }, excluded: ["10.0.1.1"] });
+    expect(await probe.hears(({ revision }) => revision > again.revision)).toMatchObject({
+      sweep: { packets_per_second: 100 }, excluded: ["10.0.1.1"],
+    });
   });
 
   test("is acknowledged by the revision that the probe goes by, or with what is wrong", async () => {
@@ -46,7 +52,10 @@ describe("a probe's configuration", () => {
   });
 
   test("is held against the contract's schema", async () => {
-    for (const body of [{ sweep: { packets_per_second: 0 } }, { sweep: { colour: "red" } }, { excluded: ["printer"] }, { excluded: ["10.0.0.0/33"] }, { v: 1 }]) {
+    for (const body of [
+      { sweep: { packets_per_second: 0 } }, { sweep: { colour: "red" } }, { excluded: ["printer"] }, { excluded: ["10.0.0.0/33"] },
+      { v: 1 },
+    ]) {
       expect((await change(body)).status).toBe(400);
     }
     const many = (second: number) => Array.from({ length: 1000 }, (_, index) => `10.${second}.${Math.floor(index / 200)}.${index % 200}`);
@@ -91,7 +100,9 @@ describe("a probe's record", () => {
 });
 
 test("enrollment tokens are listed without what they are, and deleted while they are good", async () => {
-  const { id, token } = EnrollmentToken.parse((await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } })).body);
+  const { id, token } = EnrollmentToken.parse(
+    (await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } })).body,
+  );
   const answer = await stack.call("GET", "/api/v1/agents/tokens");
   expect(listEnvelope(EnrollmentTokenRecord).parse(answer.body).data).toMatchObject([{ id, used_at: null }, { probe_id: probe.probeId }]);
   expect(JSON.stringify(answer.body)).not.toContain(token.split(".")[1]);
@@ -103,7 +114,8 @@ test("enrollment tokens are listed without what they are, and deleted while they
 });
 
 const HEALTH = {
-  v: 1, at: "2026-11-20T00:00:00.000Z", version: "1", cpu_percent: 1, load_1m: 0, memory: { rss_bytes: 1, available_bytes: 1, total_bytes: 2 },
-  disk: { free_bytes: 1, total_bytes: 2 }, temperature_celsius: null, capture: { frames: 0, dropped: 0 },
-  queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: null, interface: { name: "lan0", up: true }, hosts: { online: 0, known: 0 },
+  v: 1, at: "2026-11-20T00:00:00.000Z", version: "1", cpu_percent: 1, load_1m: 0,
+  memory: { rss_bytes: 1, available_bytes: 1, total_bytes: 2 }, disk: { free_bytes: 1, total_bytes: 2 }, temperature_celsius: null,
+  capture: { frames: 0, dropped: 0 }, queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: null,
+  interface: { name: "lan0", up: true }, hosts: { online: 0, known: 0 },
 };

@@ -93,13 +93,16 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return (await tokens(tenantId, expiredAfter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
     },
     async removeToken(trx, tenantId, tokenId) {
-      const removed = await trx.deleteFrom("enrollment_tokens").where("tenant_id", "=", tenantId).where("id", "=", tokenId).where("used_at", "is", null)
+      const removed = await trx.deleteFrom("enrollment_tokens").where("tenant_id", "=", tenantId).where("id", "=", tokenId).where(
+        "used_at", "is", null,
+      )
         .returningAll().executeTakeFirst();
       return removed ?? (await trx.selectFrom("enrollment_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", tokenId)
         .executeTakeFirst()) ?? null;
     },
     async rename(trx, tenantId, probeId, name) {
-      const before = await trx.selectFrom("probes").select("name").where("tenant_id", "=", tenantId).where("id", "=", probeId).executeTakeFirst();
+      const before = await trx.selectFrom("probes").select("name").where("tenant_id", "=", tenantId).where("id", "=", probeId)
+        .executeTakeFirst();
       if (!before) return null;
       await trx.updateTable("probes").set({ name }).where("id", "=", probeId).execute();
       return before.name;

@@ -13,11 +13,11 @@ describe("what is muted", () => {
   ])("by %s is counted, shown and not told, until the mute ends", async (_, what) => {
     const { id } = await bench.mute({ ...what, reason: "known" });
     await bench.append([rogue(), rogue()]);
-    expect(await bench.only()).toMatchObject({ count: 2, muted: true, notified: false });
+    expect(await bench.single()).toMatchObject({ count: 2, muted: true, notified: false });
     expect(await bench.told()).toEqual([]);
     expect((await bench.post(`/mutes/${id}`, undefined, bench.tenant, "DELETE")).status).toBe(204);
     await bench.append([rogue()]);
-    expect(await bench.only()).toMatchObject({ count: 3, muted: false, notified: true });
+    expect(await bench.single()).toMatchObject({ count: 3, muted: false, notified: true });
     expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
   });
 
@@ -38,7 +38,7 @@ describe("what is muted", () => {
   ])("is not what %o does not match", async (what) => {
     await bench.mute(what);
     await bench.append([rogue()]);
-    expect(await bench.only()).toMatchObject({ muted: false, notified: true });
+    expect(await bench.single()).toMatchObject({ muted: false, notified: true });
   });
 
   test("at one site is not so at another, and every change is audited", async () => {
@@ -67,13 +67,13 @@ describe("what is muted", () => {
 describe("a person", () => {
   test("acknowledges: the alert stays, counts on, and is told no more", async () => {
     await bench.append([rogue()]);
-    const { id } = await bench.only();
+    const { id } = await bench.single();
     expect((await bench.post(`/${id}/acknowledge`)).body).toMatchObject({
       status: "acknowledged", acknowledged_by: bench.tenant.username, acknowledged_at: bench.now(),
     });
     expect((await bench.post(`/${id}/acknowledge`)).status).toBe(200);
     await bench.append([rogue()]);
-    expect(await bench.only()).toMatchObject({ status: "acknowledged", count: 2 });
+    expect(await bench.single()).toMatchObject({ status: "acknowledged", count: 2 });
     expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
     expect((await bench.server.db.selectFrom("audit").select(["action", "target_id", "before", "after"]).execute())).toEqual([
       { action: "alert.acknowledge", target_id: id, before: '{"status":"open"}', after: '{"status":"acknowledged"}' },
@@ -82,7 +82,7 @@ describe("a person", () => {
 
   test("resolves: the same again is a new alert, and what is resolved cannot be acknowledged", async () => {
     await bench.append([rogue()]);
-    const { id } = await bench.only();
+    const { id } = await bench.single();
     expect((await bench.post(`/${id}/resolve`)).body).toMatchObject({
       status: "resolved", resolved_by: bench.tenant.username, resolved_at: bench.now(),
     });
@@ -97,7 +97,7 @@ describe("a person", () => {
 
   test("of another tenant sees and changes nothing; without the scope neither", async () => {
     await bench.append([rogue()]);
-    const { id } = await bench.only();
+    const { id } = await bench.single();
     const { id: muteId } = await bench.mute({ source: "dns" });
     const other = await bench.server.createTenant("admin");
     expect((await bench.list("", other)).data).toEqual([]);
@@ -108,7 +108,7 @@ describe("a person", () => {
     expect((await bench.post(`/mutes/${muteId}`, undefined, other, "DELETE")).status).toBe(404);
     expect((await bench.server.get("/api/v1/alerts/mutes", other.token)).body).toMatchObject({ data: [] });
     await bench.post("/mutes", { source: "rogue", expires_at: "2026-06-02T00:00:00.000Z" }, other);
-    expect(await bench.only()).toMatchObject({ muted: false });
+    expect(await bench.single()).toMatchObject({ muted: false });
     const viewer = await bench.server.createTenant("viewer");
     for (const path of [`/${id}/acknowledge`, `/${id}/resolve`, "/mutes"]) {
       expect((await bench.post(path, { source: "ids", expires_at: "2026-06-02T00:00:00.000Z" }, viewer)).status).toBe(403);
@@ -123,7 +123,7 @@ describe("the list", () => {
     await bench.append([{ type: "backup_failed", siteId: null, data: { backup_id: createId(), reason: "no space" } }]);
     expect(await types("?source=ids,health")).toEqual(["backup_failed"]);
     await bench.append([{ type: "backup_completed", siteId: null, data: { backup_id: createId(), size_bytes: 1, duration_seconds: 1 } }]);
-    expect(await bench.only()).toMatchObject({ status: "resolved", resolved_by: "backup_completed", site_id: null });
+    expect(await bench.single()).toMatchObject({ status: "resolved", resolved_by: "backup_completed", site_id: null });
   });
 
   test("finds by source, severity, type, device, period and text", async () => {

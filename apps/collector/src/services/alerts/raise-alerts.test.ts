@@ -12,7 +12,7 @@ describe("a fact", () => {
     const probeId = createId();
     const deviceId = await bench.server.createDevice(bench.tenant, { ip: "192.0.2.66" });
     await bench.append([{ ...rogue(), probeId, deviceId }]);
-    expect(await bench.only()).toEqual({
+    expect(await bench.single()).toEqual({
       id: expect.any(String), tenant_id: bench.tenant.tenantId, site_id: bench.tenant.siteId, device_id: deviceId, device_ip: "192.0.2.66",
       probe_id: probeId, source: "rogue",
       type: "rogue_dhcp", subject: "02:00:00:00:00:66", severity: "high", title: "Unknown DHCP server 192.0.2.66", description: "offers",
@@ -29,7 +29,7 @@ describe("a fact", () => {
     });
     const [event] = await bench.server.db.selectFrom("events").selectAll().where("type", "=", "alert_created").execute();
     expect(event).toMatchObject({ site_id: bench.tenant.siteId, probe_id: probeId, device_id: deviceId, occurred_at: bench.now() });
-    const { id } = await bench.only();
+    const { id } = await bench.single();
     expect(JSON.parse(event?.data ?? "")).toEqual({
       alert_id: id, title: "Unknown DHCP server 192.0.2.66", severity: "high", device_ip: "192.0.2.66", type: "rogue_dhcp", source: "rogue",
     });
@@ -44,7 +44,7 @@ describe("a fact", () => {
       await bench.clock.advance(60_000);
       await bench.append([rogue({ severity: minute === 2 ? "critical" : "low", detail: `minute ${minute}` })]);
     }
-    const { id, count, severity, first_seen, last_seen, description } = await bench.only();
+    const { id, count, severity, first_seen, last_seen, description } = await bench.single();
     expect([count, severity, first_seen, last_seen, description]).toEqual([
       8, "critical", "2026-06-01T00:00:00.000Z", bench.now(), "minute 2",
     ]);
@@ -84,7 +84,7 @@ describe("a fact", () => {
     await bench.append([health("raised", probeId)]);
     await bench.clock.advance(1000);
     await bench.append([health("cleared", probeId), health("cleared", createId())]);
-    expect(await bench.only()).toMatchObject({ status: "resolved", resolved_by: "probe_health_alert", resolved_at: bench.now() });
+    expect(await bench.single()).toMatchObject({ status: "resolved", resolved_by: "probe_health_alert", resolved_at: bench.now() });
     await bench.append([health("raised", probeId), health("cleared", probeId), health("raised", probeId)]);
     expect((await bench.list("?sort=first_seen")).data.map(({ status }) => status)).toEqual(["resolved", "resolved", "open"]);
     const [made, ended] = ["alert_created probe_health", "alert_resolved probe_health"];
@@ -118,12 +118,12 @@ describe("a late fact", () => {
 
   test("raises an alert with its own time and pages nobody; the first live one does", async () => {
     await bench.append([late(rogue(), "2026-05-30T00:00:00.000Z")]);
-    expect(await bench.only()).toMatchObject({
+    expect(await bench.single()).toMatchObject({
       status: "open", notified: false, first_seen: "2026-05-30T00:00:00.000Z", last_seen: "2026-05-30T00:00:00.000Z",
     });
     expect(await bench.told()).toEqual([]);
     await bench.append([rogue()]);
-    expect(await bench.only()).toMatchObject({ notified: true, count: 2, last_seen: bench.now() });
+    expect(await bench.single()).toMatchObject({ notified: true, count: 2, last_seen: bench.now() });
     expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
   });
 

@@ -3,7 +3,7 @@ import { Alert, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery, Id, 
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer, wholeList } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { AlertsService } from "./service.ts";
 
 const AlertParams = z.object({ alert_id: Id });
@@ -63,7 +63,7 @@ const mute = declareRoute("alerts:write", {
   path: "/alerts/mutes",
   summary: "Mute alerts until a moment",
   description: "What is muted is counted and shown, and nobody is told of it.",
-  request: { body: { required: true, content: json(AlertMuteCreate) } },
+  request: { body: jsonBody(AlertMuteCreate) },
   responses: { 201: { description: "The mute", content: json(AlertMute) } },
 });
 

@@ -1,24 +1,18 @@
 import { AuditRecord, listEnvelope } from "@lanthorn/contract";
 import { createFakeClock } from "@lanthorn/runtime";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { AuditEntry } from "../../gateway/audit.ts";
-import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
+import type { TestTenant } from "../../testing/gateway.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 import { createAudit } from "./audit.ts";
 import { redact } from "./redact.ts";
 
 const START = Date.UTC(2026, 5, 1);
 const AuditList = listEnvelope(AuditRecord);
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
 async function start() {
   const clock = createFakeClock(START);
-  gateway = await startTestGateway({ clock });
-  const server = gateway;
+  const server = await startGateway({ clock });
   const audit = createAudit({ clock });
   const write = (tenant: TestTenant, entry: Partial<AuditEntry> = {}) =>
     server.db.transaction().execute((trx) =>

@@ -6,8 +6,8 @@ import { redact } from "./redact.ts";
 export function createAudit({ clock }: { readonly clock: Pick<Clock, "now"> }): Audit {
   return async (trx, { actor, action, target, before, after }) => {
     await trx.insertInto("audit").values({
-      id: createId(), tenant_id: actor.tenantId, at: toInstant(clock.now()), actor_type: actor.type, actor_id: actor.id, actor_name: actor.name,
-      address: actor.address, action, target_type: target.type, target_id: target.id,
+      id: createId(), tenant_id: actor.tenantId, at: toInstant(clock.now()), actor_type: actor.type, actor_id: actor.id,
+      actor_name: actor.name, address: actor.address, action, target_type: target.type, target_id: target.id,
       before: before && JSON.stringify(redact(before)), after: after && JSON.stringify(redact(after)),
     }).execute();
   };

@@ -1,6 +1,7 @@
 /** Parts of the names of fields that hold secrets, without `_` and `-` and in lower case. */
 const SECRET_PARTS = [
-  "password", "passphrase", "secret", "token", "authorization", "cookie", "credential", "privatekey", "apikey", "community", "hash", "sha256", "signature",
+  "password", "passphrase", "secret", "token", "authorization", "cookie", "credential", "privatekey", "apikey", "community", "hash",
+  "sha256", "signature",
 ];
 /** Names that hold a secret only when they are the whole name. */
 const SECRET_NAMES = new Set(["key", "pin", "auth", "priv"]);

@@ -12,7 +12,9 @@ export function createAuditService({ store, clock }: { readonly store: AuditStor
     list(tenantId, { since, until, actor, action, target, ...page }) {
       const instant = (moment: string | undefined) => (moment === undefined ? undefined : momentToInstant(moment, clock.now()));
       const filter = { actor, action, target, since: instant(since), until: instant(until) };
-      return pageById(page, { read: (rows) => store.list(tenantId, filter, rows), count: () => store.count(tenantId, filter), show: toRecord });
+      return pageById(page, {
+        read: (rows) => store.list(tenantId, filter, rows), count: () => store.count(tenantId, filter), show: toRecord,
+      });
     },
   };
 }

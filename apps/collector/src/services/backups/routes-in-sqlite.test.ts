@@ -50,7 +50,8 @@ async function start(changes: { readonly schedule?: string; readonly keep?: numb
 const signIn = async () => {
   admin = await gateway.createUser(admin, "admin");
 };
-const call = (method: string, path: string, body?: unknown, token = admin.token) => gateway.call(method, `/api/v1/backups${path}`, token, body);
+const call = (method: string, path: string, body?: unknown, token = admin.token) =>
+  gateway.call(method, `/api/v1/backups${path}`, token, body);
 const readOne = async (id: string) => Backup.parse((await call("GET", `/${id}`)).body);
 const listAll = async () => listEnvelope(Backup).parse((await call("GET", "")).body).data;
 const ended = (id: string) => vi.waitFor(async () => {
@@ -68,7 +69,9 @@ const events = async (type: string) => {
   return rows.map(({ data }) => JSON.parse(data) as Record<string, unknown>);
 };
 const alerts = async () => listEnvelope(Alert).parse((await gateway.get("/api/v1/alerts?status=open", admin.token)).body).data;
-const download = (id: string) => fetch(`${gateway.url}/api/v1/backups/${id}/download`, { headers: { authorization: `Bearer ${admin.token}` } });
+const download = (id: string) => fetch(`${gateway.url}/api/v1/backups/${id}/download`, {
+  headers: { authorization: `Bearer ${admin.token}` },
+});
 
 describe("a backup", () => {
   test("is started, made, told of, shown, downloaded and deleted", async () => {
@@ -85,7 +88,9 @@ describe("a backup", () => {
 
     const file = await download(made.id);
     const bytes = Buffer.from(await file.arrayBuffer());
-    expect([file.status, file.headers.get("content-type"), Number(file.headers.get("content-length"))]).toEqual([200, "application/octet-stream", made.size_bytes]);
+    expect([file.status, file.headers.get("content-type"), Number(file.headers.get("content-length"))]).toEqual([
+      200, "application/octet-stream", made.size_bytes,
+    ]);
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(made.sha256);
     expect(file.headers.get("repr-digest")).toBe(`sha-256=:${Buffer.from(made.sha256 ?? "", "hex").toString("base64")}:`);
 
@@ -165,7 +170,9 @@ describe("a verification", () => {
     const { id } = await make();
     const begun = await call("POST", `/${id}/verify`, {});
     expect([begun.status, Backup.parse(begun.body).verification]).toMatchObject([202, { status: "running", method: "checksum" }]);
-    expect((await ended(id)).verification).toMatchObject({ status: "passed", method: "checksum", error: null, not_checked: expect.stringContaining("not decrypted") as string });
+    expect((await ended(id)).verification).toMatchObject({
+      status: "passed", method: "checksum", error: null, not_checked: expect.stringContaining("not decrypted") as string,
+    });
     expect((await call("POST", `/${id}/verify`, { secret_key: identity })).status).toBe(202);
     expect((await ended(id)).verification).toMatchObject({ status: "passed", method: "restore", not_checked: null });
     const log = JSON.stringify((await gateway.get("/api/v1/audit", admin.token)).body);
@@ -178,7 +185,9 @@ describe("a verification", () => {
     await start();
     const { id } = await make();
     await call("POST", `/${id}/verify`, { secret_key: generateIdentity().identity });
-    expect((await ended(id)).verification).toMatchObject({ status: "failed", method: "restore", error: "the backup was made for another key" });
+    expect((await ended(id)).verification).toMatchObject({
+      status: "failed", method: "restore", error: "the backup was made for another key",
+    });
     const file = join(directory, readdirSync(directory)[0] ?? "");
     const bytes = readFileSync(file);
     bytes[bytes.length - 100] = (bytes[bytes.length - 100] ?? 0) ^ 1;
@@ -186,7 +195,9 @@ describe("a verification", () => {
     await call("POST", `/${id}/verify`, {});
     expect((await ended(id)).verification).toMatchObject({ status: "failed", method: "checksum" });
     expect((await alerts()).map(({ type, count }) => [type, count])).toEqual([["backup_failed", 2]]);
-    expect((await call("POST", `/${id}/verify`, { secret_key: "nonsense" })).error.details).toEqual([{ path: "secret_key", message: "AGE-SECRET-KEY-1… was expected" }]);
+    expect((await call("POST", `/${id}/verify`, { secret_key: "nonsense" })).error.details).toEqual([
+      { path: "secret_key", message: "AGE-SECRET-KEY-1… was expected" },
+    ]);
   });
 });
 
@@ -201,11 +212,15 @@ describe("scheduled backups", () => {
       clock.jump(DAY_MS);
       await signIn();
       await backups.run();
-      await vi.waitFor(async () => expect((await listAll()).every(({ status }) => status === "completed")).toBe(true), { timeout: 10_000, interval: 10 });
+      await vi.waitFor(async () => expect((await listAll()).every(({ status }) => status === "completed")).toBe(true), {
+        timeout: 10_000, interval: 10,
+      });
       await backups.run();
     }
     const kept = await listAll();
-    expect(kept.map(({ trigger, requested_by: by }) => [trigger, by])).toEqual([["scheduled", "schedule"], ["scheduled", "schedule"], ["manual", manual.requested_by]]);
+    expect(kept.map(({ trigger, requested_by: by }) => [trigger, by])).toEqual([
+      ["scheduled", "schedule"], ["scheduled", "schedule"], ["manual", manual.requested_by],
+    ]);
     expect(kept.at(-1)?.id).toBe(manual.id);
     expect(readdirSync(directory)).toHaveLength(3);
   });
@@ -215,7 +230,9 @@ describe("scheduled backups", () => {
     clock.jump(10 * DAY_MS);
     await signIn();
     await backups.run();
-    await vi.waitFor(async () => expect((await listAll()).map(({ status }) => status)).toEqual(["completed"]), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(async () => expect((await listAll()).map(({ status }) => status)).toEqual(["completed"]), {
+      timeout: 10_000, interval: 10,
+    });
     await backups.run();
     expect(await listAll()).toHaveLength(1);
   });
@@ -228,20 +245,29 @@ describe("settings of backups", () => {
       schedule: null, next_at: null, keep: 7, recipients: [], fixed: [], updated_at: null, updated_by: null,
     });
     expect((await call("POST", "")).status).toBe(503);
-    expect((await call("PUT", "/settings", { recipients: [recipient, "age1x"] })).error.details).toEqual([{ path: "recipients.1", message: "a public key, age1…" }]);
+    expect((await call("PUT", "/settings", { recipients: [recipient, "age1x"] })).error.details).toEqual([
+      { path: "recipients.1", message: "a public key, age1…" },
+    ]);
     clock.jump(10 * DAY_MS);
     await signIn();
     const set = await call("PUT", "/settings", { schedule: "0 * * * *", keep: 2, recipients: [recipient] });
     const settings = BackupSettings.parse(set.body);
-    expect([set.status, settings]).toMatchObject([200, { schedule: "0 * * * *", keep: 2, recipients: [recipient], updated_by: admin.username }]);
+    expect([set.status, settings]).toMatchObject([
+      200, { schedule: "0 * * * *", keep: 2, recipients: [recipient], updated_by: admin.username },
+    ]);
     // What was due before it was set is not made up for.
     await backups.run();
     expect(await listAll()).toEqual([]);
     expect(Date.parse(settings.next_at ?? "") - clock.now()).toBeLessThanOrEqual(DAY_MS / 24);
     clock.jump(DAY_MS / 24);
     await backups.run();
-    await vi.waitFor(async () => expect((await listAll()).map(({ trigger, status }) => [trigger, status])).toEqual([["scheduled", "completed"]]), { timeout: 10_000, interval: 10 });
-    expect(BackupSettings.parse((await call("PUT", "/settings", { schedule: null })).body)).toMatchObject({ schedule: null, next_at: null, keep: 2 });
+    await vi.waitFor(
+      async () => expect((await listAll()).map(({ trigger, status }) => [trigger, status])).toEqual([["scheduled", "completed"]]),
+      { timeout: 10_000, interval: 10 },
+    );
+    expect(BackupSettings.parse((await call("PUT", "/settings", { schedule: null })).body)).toMatchObject({
+      schedule: null, next_at: null, keep: 2,
+    });
     const audited = listEnvelope(AuditRecord).parse((await gateway.get("/api/v1/audit?target=backup_settings", admin.token)).body).data;
     expect(audited.map(({ action, before }) => [action, before])).toMatchObject([
       ["backup.configure", { schedule: "0 * * * *", recipients: [recipient] }], ["backup.configure", { schedule: null, recipients: [] }],
@@ -273,8 +299,8 @@ describe("a collector that stopped in the middle of a backup", () => {
     const again = createBackups({
       db, reads, log: eventLog, published: () => {}, audit: async () => {}, clock, runJob, logger: silentLog,
     }, {
-      recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, postgresBin: undefined, secrets: {}, version: "1", isAlone: true,
-      schedule: undefined, keep: 1, tenant: undefined,
+      recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, postgresBin: undefined, secrets: {},
+      version: "1", isAlone: true, schedule: undefined, keep: 1, tenant: undefined,
     });
     await again.run();
     await again.close();

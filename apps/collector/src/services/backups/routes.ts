@@ -4,7 +4,7 @@ import { z } from "@hono/zod-openapi";
 import { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { BackupsService } from "./service.ts";
 
 const params = z.object({ backup_id: Id });
@@ -47,11 +47,7 @@ const updateSettings = declareRoute("backups:write", {
   description: "Fields left out stay. What the collector's own configuration says is named in `fixed`, and can be changed there only: "
     + "409. Who has one of the "
     + "private keys can open the backups that are made from now on.",
-  request: {
-    body: {
-      required: true, content: { "application/json": { schema: BackupSettingsUpdate, example: { schedule: "30 3 * * *", keep: 14 } } },
-    },
-  },
+  request: { body: jsonBody(BackupSettingsUpdate, { schedule: "30 3 * * *", keep: 14 }) },
   responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
 });
 
@@ -84,7 +80,7 @@ const verify = declareRoute("backups:write", {
     + "is restored or "
     + "counted, as `verification.not_checked` says. With the private key: it is restored in a "
     + "scratch place and counted once more. Read the backup to see what came of it; what fails raises an alert.",
-  request: { params, body: { required: true, content: json(BackupVerify) } },
+  request: { params, body: jsonBody(BackupVerify) },
   responses: { 202: { description: "The backup, with its verification running", content: json(Backup) } },
 });
 

@@ -29,21 +29,27 @@ afterEach(async () => {
 
 const SECRET = "wrap-ropes-27";
 const configuration = (vlan: number, secret = SECRET) => [
-  "! Last configuration change at 10:00:01 UTC", "hostname sw1", `snmp-server community ${secret} RO`, "interface Gi0/1", ` switchport access vlan ${vlan}`, "end", "",
+  "! Last configuration change at 10:00:01 UTC", "hostname sw1", `snmp-server community ${secret} RO`, "interface Gi0/1",
+  ` switchport access vlan ${vlan}`, "end", "",
 ].join("\r\n");
 const path = (rest = "") => `/api/v1/cmod/devices/${deviceId}${rest}`;
 const upload = (content: string, more: object = {}) => gateway.call("POST", path("/versions"), tenant.token, { content, ...more });
-const list = async (query = "") => listEnvelope(ConfigVersion).parse((await gateway.call("GET", path(`/versions${query}`), tenant.token)).body);
+const list =
+  async (query = "") => listEnvelope(ConfigVersion).parse((await gateway.call("GET", path(`/versions${query}`), tenant.token)).body);
 const diff = async (query = "") => ConfigDiff.parse((await gateway.call("GET", path(`/diff${query}`), tenant.token)).body);
 
 describe("a configuration", () => {
   test("is kept once for as long as it says the same, whatever time it says", async () => {
     const first = await upload(configuration(10), { changed_by: "jo", captured_at: "2026-11-19T23:00:00+01:00" });
-    expect([first.status, ConfigVersion.parse(first.body)]).toMatchObject([201, { version: 1, lines: 6, lines_added: 6, changed_by: "jo", captured_at: "2026-11-19T22:00:00.000Z" }]);
+    expect([first.status, ConfigVersion.parse(first.body)]).toMatchObject([
+      201, { version: 1, lines: 6, lines_added: 6, changed_by: "jo", captured_at: "2026-11-19T22:00:00.000Z" },
+    ]);
     const again = await upload(configuration(10).replace("10:00:01", "11:11:11").replaceAll("\r\n", "\n"));
     expect([again.status, again.body]).toEqual([200, first.body]);
     expect((await upload(configuration(20))).status).toBe(201);
-    expect((await list()).data.map(({ version, lines_added: added, lines_removed: removed }) => [version, added, removed])).toEqual([[2, 1, 1], [1, 6, 0]]);
+    expect((await list()).data.map(({ version, lines_added: added, lines_removed: removed }) => [version, added, removed])).toEqual([
+      [2, 1, 1], [1, 6, 0],
+    ]);
   });
 
   test("lies sealed, and shows its secrets to who may reveal them, each time audited", async () => {
@@ -52,9 +58,13 @@ describe("a configuration", () => {
     expect(row?.content_sealed).not.toContain("hostname");
     const shown = ConfigVersionContent.parse((await gateway.call("GET", path(`/versions/${id}`), tenant.token)).body);
     expect(shown.content).toBe(configuration(10).replaceAll("\r\n", "\n").replace(`${SECRET} RO`, "[secret]"));
-    expect(ConfigVersionContent.parse((await gateway.call("POST", path(`/versions/${id}/reveal`), tenant.token)).body).content).toContain(SECRET);
+    expect(
+      ConfigVersionContent.parse((await gateway.call("POST", path(`/versions/${id}/reveal`), tenant.token)).body).content,
+    ).toContain(SECRET);
     const operator = await gateway.createUser(tenant, "operator");
-    expect((await gateway.call("POST", path(`/versions/${id}/reveal`), operator.token)).error).toMatchObject({ details: { required: "vault:reveal" } });
+    expect((await gateway.call("POST", path(`/versions/${id}/reveal`), operator.token)).error).toMatchObject({
+      details: { required: "vault:reveal" },
+    });
     expect((await gateway.call("GET", path(`/versions/${id}`), operator.token)).status).toBe(200);
     await gateway.call("DELETE", path(`/versions/${id}`), tenant.token);
     const { data } = listEnvelope(AuditRecord).parse((await gateway.call("GET", "/api/v1/audit", tenant.token)).body);
@@ -65,7 +75,8 @@ describe("a configuration", () => {
   test("that changed is told, once, and is an alert; the first one is not", async () => {
     await upload(configuration(10));
     await upload(configuration(20), { changed_by: "jo" });
-    const events = await gateway.reads.selectFrom("events").select(["type", "data", "device_id", "site_id"]).where("type", "=", "config_changed").execute();
+    const events = await gateway.reads.selectFrom("events").select(["type", "data", "device_id", "site_id"])
+      .where("type", "=", "config_changed").execute();
     expect(events.map(({ data, ...event }) => ({ ...event, data: JSON.parse(data) as unknown }))).toEqual([{
       type: "config_changed", device_id: deviceId, site_id: tenant.siteId,
       data: { ip: "10.0.0.2", hostname: "sw1", previous_version: 1, version: 2, lines_added: 1, lines_removed: 1, changed_by: "jo" },
@@ -79,14 +90,17 @@ describe("a configuration", () => {
     const { id } = ConfigVersion.parse((await upload(configuration(10))).body);
     await upload(configuration(20));
     for (const [method, at, body] of [
-      ["POST", "/versions", { content: "x" }], ["GET", "/versions", undefined], ["GET", `/versions/${id}`, undefined], ["POST", `/versions/${id}/reveal`, undefined],
-      ["DELETE", `/versions/${id}`, undefined], ["GET", "/diff", undefined], ["POST", "/diff/reveal", {}],
+      ["POST", "/versions", { content: "x" }], ["GET", "/versions", undefined], ["GET", `/versions/${id}`, undefined],
+      ["POST", `/versions/${id}/reveal`, undefined], ["DELETE", `/versions/${id}`, undefined], ["GET", "/diff", undefined],
+      ["POST", "/diff/reveal", {}],
     ] as const) expect([at, (await gateway.call(method, path(at), other.token, body)).status]).toEqual([at, 404]);
     expect((await gateway.call("POST", `/api/v1/cmod/devices/${createId()}/versions`, tenant.token, { content: "x" })).status).toBe(404);
   });
 
   test("is refused when it is none, or too large", async () => {
-    for (const body of [{}, { content: "" }, { content: 1 }, { content: "x".repeat(524_289) }, { content: "x", captured_at: "yesterday" }]) {
+    for (const body of [
+      {}, { content: "" }, { content: 1 }, { content: "x".repeat(524_289) }, { content: "x", captured_at: "yesterday" },
+    ]) {
       expect((await gateway.call("POST", path("/versions"), tenant.token, body)).status).toBe(400);
     }
     expect((await upload("x".repeat(524_288))).status).toBe(201);
@@ -106,8 +120,8 @@ describe("a difference", () => {
     const newest = await diff();
     expect([newest.from, newest.to, newest.lines_added, newest.lines_removed]).toEqual([2, 3, 1, 1]);
     expect(newest.diff.split("\n")).toEqual([
-      "--- version 2\t2026-11-20T00:00:00.000Z", "+++ version 3\t2026-11-20T00:00:00.000Z", "@@ -2,5 +2,5 @@", " hostname sw1", " snmp-server community [secret]",
-      " interface Gi0/1", "- switchport access vlan 20", "+ switchport access vlan 30", " end", "",
+      "--- version 2\t2026-11-20T00:00:00.000Z", "+++ version 3\t2026-11-20T00:00:00.000Z", "@@ -2,5 +2,5 @@", " hostname sw1",
+      " snmp-server community [secret]", " interface Gi0/1", "- switchport access vlan 20", "+ switchport access vlan 30", " end", "",
     ]);
     expect((await diff("?from=1&to=3")).diff).toContain("- switchport access vlan 10\n+ switchport access vlan 30");
     expect((await diff("?from=3&to=1")).diff).toContain("+ switchport access vlan 10");

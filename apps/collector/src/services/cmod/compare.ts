@@ -19,9 +19,9 @@ const MOST_EDITS = 4000;
 
 /** Lines that say when the device was asked, and not what it is: a difference in them alone is none. */
 const VOLATILE = [
-  /^! ?Last configuration change at /, /^! ?NVRAM config last updated at /, /^!Time: /, /^!Running configuration last done at: /, /^ntp clock-period /,
-  /^Current configuration ?: ?\d+ bytes/, /^Building configuration/, /^## Last (?:commit|changed): /, /^# \S+ [\d:]+ by RouterOS /, /^# software id = /,
-  /^#conf_file_ver=/, /^! device: .* \(/,
+  /^! ?Last configuration change at /, /^! ?NVRAM config last updated at /, /^!Time: /, /^!Running configuration last done at: /,
+  /^ntp clock-period /, /^Current configuration ?: ?\d+ bytes/, /^Building configuration/, /^## Last (?:commit|changed): /,
+  /^# \S+ [\d:]+ by RouterOS /, /^# software id = /, /^#conf_file_ver=/, /^! device: .* \(/,
 ] as const;
 
 /** A text in lines as they are compared: whatever ends them, and without empty ones at the end. */
@@ -63,7 +63,9 @@ type Hunk = ReturnType<typeof structuredPatch>["hunks"][number];
 
 /** What was compared are the open texts, so that a secret that changed is a line that changed. */
 function hunksOf(from: readonly string[], to: readonly string[]): readonly Hunk[] {
-  const patch = structuredPatch("", "", `${from.join("\n")}\n`, `${to.join("\n")}\n`, "", "", { context: CONTEXT, maxEditLength: MOST_EDITS });
+  const patch = structuredPatch("", "", `${from.join("\n")}\n`, `${to.join("\n")}\n`, "", "", {
+    context: CONTEXT, maxEditLength: MOST_EDITS,
+  });
   if (patch) return patch.hunks;
   const lines = [...from.map((line) => `-${line}`), ...to.map((line) => `+${line}`)];
   return [{ oldStart: 1, oldLines: from.length, newStart: 1, newLines: to.length, lines }];

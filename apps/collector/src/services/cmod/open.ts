@@ -1,7 +1,8 @@
-import { type Clock, describeError, type Lifecycle, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Lifecycle, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Configuration } from "../../configuration.ts";
 import type { Schema } from "../../db/schema.ts";
+import { repeatWork } from "../../repeated-work.ts";
 import { cmodRoutes } from "./routes.ts";
 import { createCmodService } from "./service.ts";
 import { createCmodStore } from "./store.ts";
@@ -13,15 +14,16 @@ const DAY_MS = 86_400_000;
 export function openCmod(
   { configurations: keep }: Pick<Configuration, "configurations">,
   deps: Omit<Parameters<typeof createCmodService>[0], "store"> & {
-    readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log; readonly lifecycle: Pick<Lifecycle, "onClose">;
+    readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log;
+    readonly lifecycle: Pick<Lifecycle, "onClose">;
   },
 ): ReturnType<typeof cmodRoutes> {
   const { clock } = deps;
   const store = createCmodStore(deps);
-  const stop = clock.every(FORGET_EVERY_MS, () => {
-    store.forget(toInstant(clock.now() - keep.keep_days * DAY_MS)).catch((error: unknown) =>
-      deps.logger.error({ reason: describeError(error) }, "old configurations could not be forgotten, trying again in an hour"));
+  const { close } = repeatWork({ clock, log: deps.logger }, {
+    everyMs: FORGET_EVERY_MS, failure: "old configurations could not be forgotten, trying again in an hour",
+    work: () => store.forget(toInstant(clock.now() - keep.keep_days * DAY_MS)),
   });
-  deps.lifecycle.onClose("configurations", async () => stop());
+  deps.lifecycle.onClose("configurations", close);
   return cmodRoutes(createCmodService({ ...deps, store }, { keepVersions: keep.keep_versions }));
 }

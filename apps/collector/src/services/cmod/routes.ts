@@ -4,21 +4,24 @@ import {
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { CmodService } from "./service.ts";
 
 const OfDevice = z.object({ device_id: Id });
 const OfVersion = OfDevice.extend({ version_id: Id });
 const DEVICE = "/cmod/devices/{device_id}";
 const VERSION = `${DEVICE}/versions/{version_id}`;
-const EXAMPLE = { content: "hostname sw-store12\ninterface GigabitEthernet0/1\n switchport access vlan 20\n", changed_by: "admin", comment: "nightly" };
+const EXAMPLE = {
+  content: "hostname sw-store12\ninterface GigabitEthernet0/1\n switchport access vlan 20\n", changed_by: "admin", comment: "nightly",
+};
 
 const upload = declareRoute("config:write", {
   method: "post",
   path: `${DEVICE}/versions`,
   summary: "Keep a device's running configuration",
-  description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It is sealed at rest.",
-  request: { params: OfDevice, body: { required: true, content: { "application/json": { schema: ConfigVersionUpload, example: EXAMPLE } } } },
+  description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It "
+    + "is sealed at rest.",
+  request: { params: OfDevice, body: jsonBody(ConfigVersionUpload, EXAMPLE) },
   responses: {
     200: { description: "Nothing has changed: the newest version", content: json(ConfigVersion) },
     201: { description: "The new version", content: json(ConfigVersion) },
@@ -72,7 +75,7 @@ const revealDiff = declareRoute("vault:reveal", {
   path: `${DEVICE}/diff/reveal`,
   summary: "Compare two versions as they are",
   description: "Each time is in the audit log.",
-  request: { params: OfDevice, body: { required: true, content: { "application/json": { schema: ConfigDiffReveal, example: {} } } } },
+  request: { params: OfDevice, body: jsonBody(ConfigDiffReveal, {}) },
   responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) } },
 });
 
@@ -100,7 +103,11 @@ export function cmodRoutes(service: CmodService) {
     await service.remove(actorOf(c), deviceId, versionId);
     return c.body(null, 204);
   });
-  router.openapi(diff, async (c) => c.json(await service.diff(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query")), 200));
-  router.openapi(revealDiff, async (c) => c.json(await service.revealDiff(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
+  router.openapi(
+    diff, async (c) => c.json(await service.diff(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query")), 200),
+  );
+  router.openapi(
+    revealDiff, async (c) => c.json(await service.revealDiff(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200),
+  );
   return router;
 }

@@ -1,7 +1,8 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import {
-  type ConfigDiff, type ConfigDiffReveal, type ConfigVersion, type ConfigVersionContent, type ConfigVersionUpload, CONFIGURATION_MAX, type EventData, type List,
+  type ConfigDiff, type ConfigDiffReveal, type ConfigVersion, type ConfigVersionContent, type ConfigVersionUpload, CONFIGURATION_MAX,
+  type EventData, type List,
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { lockTenant } from "../../db/lock-tenant.ts";
@@ -23,7 +24,9 @@ export interface CmodService {
    * Keeps a configuration, unless it says what the newest version says. A changed one is told as `config_changed`.
    * @returns The newest version, and whether it is the one that was given.
    */
-  upload(actor: Actor, deviceId: string, upload: ConfigVersionUpload): Promise<{ readonly version: ConfigVersion; readonly isNew: boolean }>;
+  upload(actor: Actor, deviceId: string, upload: ConfigVersionUpload): Promise<{
+    readonly version: ConfigVersion; readonly isNew: boolean;
+  }>;
   /** Newest first. */
   list(tenantId: string, deviceId: string, page: IdPage): Promise<List<ConfigVersion>>;
   /** With its secrets hidden. */
@@ -71,7 +74,9 @@ export function createCmodService(deps: {
   const target = (id: string) => ({ type: "config_version", id });
 
   /** @returns Null when another upload of this device came in between. */
-  const add = async (actor: Actor, device: DeviceRow, upload: ConfigVersionUpload): Promise<{ readonly version: ConfigVersion; readonly isNew: boolean } | null> => {
+  const add = async (actor: Actor, device: DeviceRow, upload: ConfigVersionUpload): Promise<{
+    readonly version: ConfigVersion; readonly isNew: boolean;
+  } | null> => {
     const { tenantId } = actor;
     const lines = linesOf(upload.content);
     const latest = await store.latest(tenantId, device.id);
@@ -81,8 +86,9 @@ export function createCmodService(deps: {
     const [id, content, at] = [createId(), `${lines.join("\n")}\n`, toInstant(clock.now())];
     const row: VersionRow = {
       id, tenant_id: tenantId, device_id: device.id, version: (latest?.version ?? 0) + 1, content_sealed: await sealText(id, content),
-      size_bytes: Buffer.byteLength(content), lines: lines.length, lines_added: change?.added ?? lines.length, lines_removed: change?.removed ?? 0,
-      changed_by: upload.changed_by, comment: upload.comment, captured_at: upload.captured_at === undefined ? at : new Date(upload.captured_at).toISOString(),
+      size_bytes: Buffer.byteLength(content), lines: lines.length, lines_added: change?.added ?? lines.length,
+      lines_removed: change?.removed ?? 0, changed_by: upload.changed_by, comment: upload.comment,
+      captured_at: upload.captured_at === undefined ? at : new Date(upload.captured_at).toISOString(),
       created_at: at,
     };
     const done = await store.transaction(async (trx): Promise<{ readonly appended: Appended | null } | null> => {
@@ -97,7 +103,8 @@ export function createCmodService(deps: {
         lines_removed: row.lines_removed, changed_by: row.changed_by,
       };
       return { appended: await deps.log.append(trx, tenantId, [{
-        type: "config_changed", data, siteId: device.site_id, probeId: null, deviceId: device.id, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+        type: "config_changed", data, siteId: device.site_id, probeId: null, deviceId: device.id, queueId: null, probeSeq: null,
+        occurredAt: at, receivedAt: at,
       }]) };
     });
     if (done?.appended) deps.published(tenantId, done.appended.fromSeq);
@@ -157,7 +164,8 @@ export function createCmodService(deps: {
       const diff = await diffOf(actor.tenantId, deviceId, versions, false);
       const { from, to } = diff;
       await store.transaction((trx) => audit(trx, {
-        actor, action: "config_version.reveal", target: { type: "device", id: deviceId }, before: null, after: { device_id: deviceId, from, to },
+        actor, action: "config_version.reveal", target: { type: "device", id: deviceId }, before: null,
+        after: { device_id: deviceId, from, to },
       }));
       return diff;
     },

@@ -9,7 +9,8 @@ export type ListedVersion = Omit<VersionRow, "content_sealed">;
 export type DeviceRow = Pick<Schema["devices"], "id" | "site_id" | "ip" | "hostname">;
 
 const LISTED = [
-  "id", "tenant_id", "device_id", "version", "size_bytes", "lines", "lines_added", "lines_removed", "changed_by", "comment", "captured_at", "created_at",
+  "id", "tenant_id", "device_id", "version", "size_bytes", "lines", "lines_added", "lines_removed", "changed_by", "comment", "captured_at",
+  "created_at",
 ] as const;
 
 export interface CmodStore {
@@ -33,17 +34,22 @@ export interface CmodStore {
 }
 
 export function createCmodStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): CmodStore {
-  const of = (tenantId: string, deviceId: string) => reads.selectFrom("config_versions").where("tenant_id", "=", tenantId).where("device_id", "=", deviceId);
+  const of = (tenantId: string, deviceId: string) =>
+    reads.selectFrom("config_versions").where("tenant_id", "=", tenantId).where("device_id", "=", deviceId);
   return {
     transaction: (work) => db.transaction().execute(work),
     async device(tenantId, deviceId) {
-      return (await reads.selectFrom("devices").select(["id", "site_id", "ip", "hostname"]).where("tenant_id", "=", tenantId).where("id", "=", deviceId)
+      return (await reads.selectFrom("devices").select(["id", "site_id", "ip", "hostname"]).where("tenant_id", "=", tenantId).where(
+        "id", "=", deviceId,
+      )
         .executeTakeFirst()) ?? null;
     },
     list(tenantId, deviceId, { from, limit }) {
       const query = of(tenantId, deviceId).select(LISTED).orderBy("version", "desc").limit(limit);
       if (typeof from === "number") return query.offset(from).execute();
-      return query.where("version", "<", (eb) => eb.selectFrom("config_versions as last").select("last.version").where("last.id", "=", from)).execute();
+      return query.where(
+        "version", "<", (eb) => eb.selectFrom("config_versions as last").select("last.version").where("last.id", "=", from),
+      ).execute();
     },
     async count(tenantId, deviceId) {
       return (await of(tenantId, deviceId).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
@@ -58,11 +64,14 @@ export function createCmodStore({ db, reads }: { readonly db: Kysely<Schema>; re
       return (await of(tenantId, deviceId).selectAll().orderBy("version", "desc").limit(1).executeTakeFirst()) ?? null;
     },
     async before(tenantId, deviceId, version) {
-      const row = await of(tenantId, deviceId).select("version").where("version", "<", version).orderBy("version", "desc").limit(1).executeTakeFirst();
+      const row = await of(tenantId, deviceId).select("version").where("version", "<", version).orderBy("version", "desc").limit(1)
+        .executeTakeFirst();
       return row?.version ?? null;
     },
     async latestNumber(trx, deviceId) {
-      const row = await trx.selectFrom("config_versions").select("version").where("device_id", "=", deviceId).orderBy("version", "desc").limit(1)
+      const row = await trx.selectFrom("config_versions").select("version").where("device_id", "=", deviceId).orderBy(
+        "version", "desc",
+      ).limit(1)
         .executeTakeFirst();
       return row?.version ?? 0;
     },
@@ -70,9 +79,13 @@ export function createCmodStore({ db, reads }: { readonly db: Kysely<Schema>; re
       await trx.insertInto("config_versions").values(row).execute();
     },
     async prune(trx, deviceId, keep) {
-      const oldest = await trx.selectFrom("config_versions").select("version").where("device_id", "=", deviceId).orderBy("version", "desc").offset(keep).limit(1)
+      const oldest = await trx.selectFrom("config_versions").select("version").where("device_id", "=", deviceId).orderBy(
+        "version", "desc",
+      ).offset(keep).limit(1)
         .executeTakeFirst();
-      if (oldest) await trx.deleteFrom("config_versions").where("device_id", "=", deviceId).where("version", "<=", oldest.version).execute();
+      if (oldest) {
+        await trx.deleteFrom("config_versions").where("device_id", "=", deviceId).where("version", "<=", oldest.version).execute();
+      }
     },
     async remove(trx, versionId) {
       await trx.deleteFrom("config_versions").where("id", "=", versionId).execute();

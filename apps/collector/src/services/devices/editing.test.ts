@@ -215,7 +215,9 @@ describe("ports and history", () => {
     const seen: string[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
-      const page: ReturnType<typeof History.parse> = History.parse((await gateway.get(`/api/v1/devices/${id}/history?per_page=10${cursor ? `&cursor=${cursor}` : ""}`, tenant.token)).body);
+      const page: ReturnType<typeof History.parse> = History.parse(
+        (await gateway.get(`/api/v1/devices/${id}/history?per_page=10${cursor ? `&cursor=${cursor}` : ""}`, tenant.token)).body,
+      );
       expect(page.meta.total).toBe(25);
       seen.push(...page.data.map(({ after }) => after));
       cursor = page.meta.next_cursor;

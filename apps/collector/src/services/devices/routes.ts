@@ -6,7 +6,7 @@ import {
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { DevicesService } from "./service.ts";
 
 const params = z.object({ device_id: Id });
@@ -33,7 +33,7 @@ const create = declareRoute("devices:write", {
   method: "post",
   path: "/devices",
   summary: "Add a device by hand",
-  request: { body: { required: true, content: json(DeviceCreate) } },
+  request: { body: jsonBody(DeviceCreate) },
   responses: { 201: { description: "The new device", content: json(DeviceProfile) } },
 });
 
@@ -50,7 +50,7 @@ const update = declareRoute("devices:write", {
   path: "/devices/{device_id}",
   summary: "Set fields of a device, or leave them to discovery again",
   description: "Fields left out stay. A field that is set is locked: discovery never overwrites it. Null unlocks it.",
-  request: { params, body: { required: true, content: json(DeviceUpdate) } },
+  request: { params, body: jsonBody(DeviceUpdate) },
   responses: { 200: { description: "The device as it is now", content: json(DeviceProfile) } },
 });
 
@@ -98,9 +98,7 @@ const merge = declareRoute("devices:write", {
   summary: "Make one device of two that are the same",
   description: "With `into` the other one is kept, with `with` this one. What people set counts first. The device that is gone "
     + "answers 404 with `details.merged_into`; events that were logged of it keep its id. It can be undone: see split.",
-  request: {
-    params, body: { required: true, content: { "application/json": { schema: DeviceMergeRequest, example: { into: EXAMPLE_ID } } } },
-  },
+  request: { params, body: jsonBody(DeviceMergeRequest, { into: EXAMPLE_ID }) },
   responses: { 200: { description: "The device that is kept", content: json(DeviceProfile) } },
 });
 
@@ -111,9 +109,7 @@ const split = declareRoute("devices:write", {
   description: "With `merge_id` (one of the profile's `merges`) both devices are as they were, with what was learned since on the one "
     + "that it is about. With `interfaces` (MACs, not all of the device's) they and their addresses become a device of their own. "
     + "Discovery keeps the two apart from then on.",
-  request: {
-    params, body: { required: true, content: { "application/json": { schema: DeviceSplitRequest, example: { merge_id: EXAMPLE_ID } } } },
-  },
+  request: { params, body: jsonBody(DeviceSplitRequest, { merge_id: EXAMPLE_ID }) },
   responses: { 201: { description: "The device that came, or came back, of it", content: json(DeviceProfile) } },
 });
 
@@ -122,7 +118,9 @@ export function devicesRoutes(service: DevicesService) {
   const router = createRouter();
   router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   // Before the route of one device, which would take the word for an id.
-  router.openapi(exportCsv, async (c) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))));
+  router.openapi(
+    exportCsv, async (c) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))),
+  );
   router.openapi(create, async (c) => {
     const device = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
@@ -134,7 +132,10 @@ export function devicesRoutes(service: DevicesService) {
     return c.body(null, 204);
   });
   router.openapi(ports, async (c) => c.json(await service.ports(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
-  router.openapi(history, async (c) => c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200));
+  router.openapi(
+    history,
+    async (c) => c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200),
+  );
   router.openapi(similar, async (c) => c.json(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
   router.openapi(merge, async (c) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
   router.openapi(split, async (c) => {

@@ -43,7 +43,9 @@ export interface DevicesService {
 }
 
 /** A device's links, from its own side. */
-export type NeighborsOf = (tenantId: string, device: { readonly id: string; readonly site_id: string }) => Promise<DeviceProfile["neighbors"]>;
+export type NeighborsOf = (tenantId: string, device: {
+  readonly id: string; readonly site_id: string;
+}) => Promise<DeviceProfile["neighbors"]>;
 
 const NEWEST_CHANGES = 100;
 

@@ -5,19 +5,14 @@ import {
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { DiplomatService } from "./service.ts";
 
 const WEBHOOKS = "/integrations/webhooks";
 const OfWebhook = z.object({ webhook_id: Id });
 const OfDelivery = OfWebhook.extend({ delivery_id: Id });
 
-const EXAMPLE = { url: "https://hooks.example.org/lanthorn", events: ["alert.created", "device.offline"] };
-
-/** A body of JSON with the example that its schema alone would not give. */
-function bodyLike<T extends z.ZodType>(schema: T, example: object) {
-  return { "application/json": { schema, example } };
-}
+const EXAMPLE: z.input<typeof WebhookCreate> = { url: "https://hooks.example.org/lanthorn", events: ["alert.created", "device.offline"] };
 
 const list = declareRoute("webhooks:read", {
   method: "get",
@@ -32,7 +27,7 @@ const create = declareRoute("webhooks:write", {
   path: WEBHOOKS,
   summary: "Create a webhook",
   description: "Without `secret` one is made and answered, this once.",
-  request: { body: { required: true, content: bodyLike(WebhookCreate, EXAMPLE) } },
+  request: { body: jsonBody(WebhookCreate, EXAMPLE) },
   responses: { 201: { description: "The new webhook", content: json(WebhookWithSecret) } },
 });
 
@@ -49,10 +44,7 @@ const update = declareRoute("webhooks:write", {
   path: `${WEBHOOKS}/{webhook_id}`,
   summary: "Change a webhook or rotate its secret",
   description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
-  request: {
-    params: OfWebhook,
-    body: { required: true, content: bodyLike(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }) },
-  },
+  request: { params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }) },
   responses: { 200: { description: "The webhook as it is now", content: json(WebhookWithSecret) } },
 });
 
@@ -69,7 +61,7 @@ const test = declareRoute("webhooks:write", {
   path: `${WEBHOOKS}/{webhook_id}/test`,
   summary: "Send a test payload",
   description: "Sends a sample with `data.test` true, once and at once, and answers with what came of it, for an inactive webhook too.",
-  request: { params: OfWebhook, body: { required: false, content: bodyLike(WebhookTest, { event: "alert.created" }) } },
+  request: { params: OfWebhook, body: { ...jsonBody(WebhookTest, { event: "alert.created" }), required: false } },
   responses: { 200: { description: "The delivery, delivered or failed", content: json(WebhookDelivery) } },
 });
 
@@ -103,7 +95,7 @@ const replay = declareRoute("webhooks:write", {
   path: `${WEBHOOKS}/{webhook_id}/replay`,
   summary: "Deliver a period's events again",
   description: "In order, beside new events: those that the webhook takes now, received from `since` on and before `until`.",
-  request: { params: OfWebhook, body: { required: true, content: bodyLike(WebhookReplay, { since: "24h", until: "1h" }) } },
+  request: { params: OfWebhook, body: jsonBody(WebhookReplay, { since: "24h", until: "1h" }) },
   responses: { 202: { description: "How many events are on their way", content: json(WebhookReplayResult) } },
 });
 
@@ -124,7 +116,9 @@ export function diplomatRoutes(service: DiplomatService) {
   router.openapi(
     test, async (c) => c.json(await service.test(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json").event), 200),
   );
-  router.openapi(deliveries, async (c) => c.json(toAnswer(await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"))), 200));
+  router.openapi(deliveries, async (c) => c.json(
+    toAnswer(await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"))), 200,
+  ));
   router.openapi(delivery, async (c) => {
     const { webhook_id: webhookId, delivery_id: deliveryId } = c.req.valid("param");
     return c.json(await service.delivery(identityOf(c).tenantId, webhookId, deliveryId), 200);

@@ -6,7 +6,7 @@ import {
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { AddressesService } from "./addresses-service.ts";
 import { exportAddresses } from "./export.ts";
 import type { IpamImporter } from "./import.ts";
@@ -38,12 +38,7 @@ const importCsv = declareRoute("ipam:write", {
   description: "Columns `ip`, `site` (name or id; empty for none), `status`, `mac`, `hostname`, `description`. What is there already "
     + "under the same address and "
     + "site gets the columns that the file has. All lines are taken, or none.",
-  request: {
-    body: {
-      required: true,
-      content: { "application/json": { schema: IpamImport, example: { csv: "ip,hostname\r\n198.51.100.7,printer\r\n", dry_run: false } } },
-    },
-  },
+  request: { body: jsonBody(IpamImport, { csv: "ip,hostname\r\n198.51.100.7,printer\r\n", dry_run: false }) },
   responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
 });
 
@@ -51,7 +46,7 @@ const create = declareRoute("ipam:write", {
   method: "post",
   path: "/ipam/addresses",
   summary: "Write down an address",
-  request: { body: { required: true, content: json(IpamAddressCreate) } },
+  request: { body: jsonBody(IpamAddressCreate) },
   responses: { 201: { description: "The address", content: json(IpamAddress) } },
 });
 
@@ -67,7 +62,7 @@ const update = declareRoute("ipam:write", {
   method: "put",
   path: "/ipam/addresses/{address_id}",
   summary: "Change what is written down of an address",
-  request: { params, body: { required: true, content: json(IpamAddressUpdate) } },
+  request: { params, body: jsonBody(IpamAddressUpdate) },
   responses: { 200: { description: "The address", content: json(IpamAddress) } },
 });
 

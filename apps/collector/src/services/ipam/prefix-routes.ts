@@ -7,7 +7,7 @@ import {
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import { exportPrefixes } from "./export.ts";
 import type { IpamImporter } from "./import.ts";
 import type { PrefixesService } from "./prefixes-service.ts";
@@ -40,7 +40,7 @@ const importCsv = declareRoute("ipam:write", {
   description: "Columns `prefix`, `site` (name or id; empty for all sites), `vlan_id`, `name`, `description`, `status`. What is there "
     + "already under the same "
     + "prefix and site gets the columns that the file has. All lines are taken, or none.",
-  request: { body: { required: true, content: json(IpamImport) } },
+  request: { body: jsonBody(IpamImport) },
   responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
 });
 
@@ -48,7 +48,7 @@ const create = declareRoute("ipam:write", {
   method: "post",
   path: "/ipam/prefixes",
   summary: "Write down a prefix",
-  request: { body: { required: true, content: json(IpamPrefixCreate) } },
+  request: { body: jsonBody(IpamPrefixCreate) },
   responses: { 201: { description: "The prefix", content: json(IpamPrefix) } },
 });
 
@@ -64,7 +64,7 @@ const update = declareRoute("ipam:write", {
   method: "put",
   path: "/ipam/prefixes/{prefix_id}",
   summary: "Change what is written down of a prefix",
-  request: { params, body: { required: true, content: json(IpamPrefixUpdate) } },
+  request: { params, body: jsonBody(IpamPrefixUpdate) },
   responses: { 200: { description: "The prefix", content: json(IpamPrefix) } },
 });
 
@@ -100,7 +100,7 @@ const nextAddress = declareRoute("ipam:write", {
   operationId: "allocateIpamAddress",
   summary: "Take the next free address of a prefix",
   description: "Neither written down, nor had by a device, nor in a prefix below. Of several requests at once each gets another.",
-  request: { params, body: { required: true, content: json(IpamNextAddress) } },
+  request: { params, body: jsonBody(IpamNextAddress) },
   responses: { 201: { description: "The address, written down", content: json(IpamAddress) } },
 });
 
@@ -110,7 +110,7 @@ const nextPrefix = declareRoute("ipam:write", {
   operationId: "allocateIpamPrefix",
   summary: "Take the next free part of a prefix",
   description: "No prefix and no address in use lies in it. Of several requests at once each gets another.",
-  request: { params, body: { required: true, content: json(IpamNextPrefix) } },
+  request: { params, body: jsonBody(IpamNextPrefix) },
   responses: { 201: { description: "The prefix, written down", content: json(IpamPrefix) } },
 });
 

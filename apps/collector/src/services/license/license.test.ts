@@ -67,13 +67,17 @@ const issue = (more: Partial<LicenseClaims> = {}, by = "issuer") => issueLicense
 const put = (license: string, token = tenant.token) => gateway.call("PUT", "/api/v1/license", token, { license });
 const read = async (token = tenant.token) => License.parse((await gateway.call("GET", "/api/v1/license", token)).body);
 const alerts = async () => (await gateway.call("GET", "/api/v1/alerts", tenant.token)).body as {
-  readonly data: readonly { readonly type: string; readonly status: string; readonly severity: string; readonly source: string; readonly count: number }[];
+  readonly data: readonly {
+    readonly type: string; readonly status: string; readonly severity: string; readonly source: string; readonly count: number;
+  }[];
 };
 const events = async () => gateway.reads.selectFrom("events").select("data").where("type", "=", "license_state").orderBy("seq").execute();
 
 describe("a licence", () => {
   test("is not needed: the community licence limits nothing", async () => {
-    expect(await read()).toMatchObject({ status: "community", limits: { probes: null, devices: null }, exceeded: [], features: [], uploaded_at: null });
+    expect(await read()).toMatchObject({
+      status: "community", limits: { probes: null, devices: null }, exceeded: [], features: [], uploaded_at: null,
+    });
     expect((await gateway.call("DELETE", "/api/v1/license", tenant.token)).status).toBe(404);
   });
 
@@ -81,9 +85,9 @@ describe("a licence", () => {
     await gateway.createDevice(tenant, { ip: "10.0.0.1" });
     const answer = await put(await issue({ probes: 5, devices: 100, exp: SECONDS + 365 * 86_400 }));
     expect([answer.status, License.parse(answer.body)]).toEqual([200, {
-      status: "valid", license_id: "L-1", licensee: "Example Stores", issued_at: "2026-11-20T00:00:00.000Z", expires_at: "2027-11-20T00:00:00.000Z",
-      limits: { probes: 5, devices: 100 }, usage: { probes: 0, devices: 1 }, exceeded: [], features: ["reports"],
-      uploaded_at: "2026-11-20T00:00:00.000Z", uploaded_by: tenant.username,
+      status: "valid", license_id: "L-1", licensee: "Example Stores", issued_at: "2026-11-20T00:00:00.000Z",
+      expires_at: "2027-11-20T00:00:00.000Z", limits: { probes: 5, devices: 100 }, usage: { probes: 0, devices: 1 }, exceeded: [],
+      features: ["reports"], uploaded_at: "2026-11-20T00:00:00.000Z", uploaded_by: tenant.username,
     }]);
     expect(await read()).toEqual(answer.body);
     expect((await gateway.call("DELETE", "/api/v1/license", tenant.token)).status).toBe(204);
@@ -98,18 +102,24 @@ describe("a licence", () => {
     const key = generateKeyPairSync("ed25519").privateKey;
     const hs256 = await new SignJWT({ sub: "Example Stores", aud: "lanthorn" }).setProtectedHeader({ alg: "HS256", typ: "license+jwt" })
       .sign(issuers[0]?.export({ type: "spki", format: "der" }) ?? new Uint8Array());
-    const none = `${Buffer.from('{"alg":"none","typ":"license+jwt"}').toString("base64url")}.${Buffer.from(JSON.stringify(claims())).toString("base64url")}.`;
+    const none =
+      `${Buffer.from('{"alg":"none","typ":"license+jwt"}').toString("base64url")}.${Buffer.from(JSON.stringify(claims())).toString("base64url")}.`;
     const good = await issue();
     const refused: readonly (readonly [string, string])[] = [
-      [await issue({ exp: SECONDS }), "ended at 2026-11-20"], [await issue({ tenant: createId() }), "another tenant"], [await issue({}, "other"), "not signed"],
-      [hs256, "not signed"], [none, "not signed"], ["nonsense", "not signed"], [`${good.slice(0, -4)}AAAA`, "not signed"],
-      [await new CompactSign(new TextEncoder().encode("{}")).setProtectedHeader({ alg: "EdDSA", typ: "license+jwt" }).sign(key), "not signed"],
+      [await issue({ exp: SECONDS }), "ended at 2026-11-20"], [await issue({ tenant: createId() }), "another tenant"],
+      [await issue({}, "other"), "not signed"], [hs256, "not signed"], [none, "not signed"], ["nonsense", "not signed"],
+      [`${good.slice(0, -4)}AAAA`, "not signed"], [
+        await new CompactSign(new TextEncoder().encode("{}")).setProtectedHeader({ alg: "EdDSA", typ: "license+jwt" }).sign(key),
+        "not signed",
+      ],
       [await signedByIssuer({ aud: "lanthorn", ...claims() }, "JWT"), "typ"], [await signedByIssuer({ ...claims(), aud: "other" }), "aud"],
       [await signedByIssuer({ aud: "lanthorn", ...claims(), probes: -1 }), "probes"], [await signedByIssuer([]), "not a licence"],
     ];
     for (const [text, words] of refused) {
       const { status, error } = await put(text);
-      expect([text.slice(0, 20), status, error.details]).toEqual([text.slice(0, 20), 400, [{ path: "license", message: expect.stringContaining(words) as string }]]);
+      expect([text.slice(0, 20), status, error.details]).toEqual([
+        text.slice(0, 20), 400, [{ path: "license", message: expect.stringContaining(words) as string }],
+      ]);
     }
     expect((await read()).status).toBe("community");
   });
@@ -157,7 +167,8 @@ describe("a licence's end", () => {
   test("is told once, by whichever process sees it first", async () => {
     await put(await issue({ exp: SECONDS + 86_400 * 31 }));
     const another = createLicenseService({
-      store: createLicenseStore(gateway), log: gateway.eventLog, published: () => {}, audit: async () => {}, clock, logger: { error() {} } as never,
+      store: createLicenseStore(gateway), log: gateway.eventLog, published: () => {}, audit: async () => {}, clock,
+      logger: { error() {} } as never,
     }, { issuers, warnDays: 30 });
     clock.jump(2 * DAY_MS);
     await Promise.all([service.run(), another.run()]);

@@ -1,6 +1,6 @@
 import { License, LicenseUpload } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { LicenseService } from "./service.ts";
 
 const read = declareRoute("license:read", {
@@ -16,12 +16,7 @@ const put = declareRoute("license:write", {
   path: "/license",
   summary: "Upload a licence",
   description: "In place of the one before. It is verified here, without asking anybody: EdDSA, by an issuer in `license.issuer_files`.",
-  request: {
-    body: {
-      required: true,
-      content: { "application/json": { schema: LicenseUpload, example: { license: "eyJhbGciOiJFZERTQSIsInR5cCI6ImxpY2Vuc2Urand0In0.e30.c2ln" } } },
-    },
-  },
+  request: { body: jsonBody(LicenseUpload, { license: "eyJhbGciOiJFZERTQSIsInR5cCI6ImxpY2Vuc2Urand0In0.e30.c2ln" }) },
   responses: { 200: { description: "The licence as it applies now", content: json(License) } },
 });
 

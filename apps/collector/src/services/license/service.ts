@@ -59,7 +59,8 @@ export function createLicenseService(
     const at = toInstant(clock.now());
     const data: EventData<"license_state"> = describeState(license);
     return deps.log.append(trx, tenantId, [{
-      type: "license_state", data, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+      type: "license_state", data, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
+      receivedAt: at,
     }]);
   };
   /** Writes in the tenant's turn, then lets the stream know of what was appended. */
@@ -92,7 +93,9 @@ export function createLicenseService(
 
     async put(actor, text) {
       const { tenantId } = actor;
-      if (options.issuers.length === 0) throw new ApiError("CONFLICT", "this deployment trusts no issuer of licences: set license.issuer_files");
+      if (options.issuers.length === 0) {
+        throw new ApiError("CONFLICT", "this deployment trusts no issuer of licences: set license.issuer_files");
+      }
       const verified = await verifyLicense(text, options.issuers);
       const wrong = (message: string) => badRequest([{ path: ["license"], message }]);
       if (!verified.ok) throw wrong(verified.message);
@@ -104,7 +107,9 @@ export function createLicenseService(
       const [before, license] = [await look(tenantId, await store.byTenant(tenantId)), await look(tenantId, row)];
       await inTurn(tenantId, async (trx) => {
         await store.put(trx, { ...row, told: stateKey(license) });
-        await audit(trx, { actor, action: "license.put", target: TARGET, before: before.uploaded_at === null ? null : before, after: license });
+        await audit(trx, {
+          actor, action: "license.put", target: TARGET, before: before.uploaded_at === null ? null : before, after: license,
+        });
         // Also when it is well: what was told of the one before is over.
         return tell(trx, tenantId, license);
       });

@@ -5,8 +5,8 @@ import type { Verified } from "./verify.ts";
 
 const DAY_MS = 86_400_000;
 const NONE: Omit<License, "usage"> = {
-  status: "community", license_id: null, licensee: null, issued_at: null, expires_at: null, limits: { probes: null, devices: null }, exceeded: [],
-  features: [], uploaded_at: null, uploaded_by: null,
+  status: "community", license_id: null, licensee: null, issued_at: null, expires_at: null, limits: { probes: null, devices: null },
+  exceeded: [], features: [], uploaded_at: null, uploaded_by: null,
 };
 
 /**
@@ -15,7 +15,9 @@ const NONE: Omit<License, "usage"> = {
  * @param at.warnDays How long before its end a licence is about to end.
  */
 export function licenseOf(
-  found: { readonly row: LicenseRow; readonly verified: Verified } | null, usage: License["usage"], at: { readonly now: number; readonly warnDays: number },
+  found: { readonly row: LicenseRow; readonly verified: Verified } | null, usage: License["usage"], at: {
+    readonly now: number; readonly warnDays: number;
+  },
 ): License {
   if (!found) return { ...NONE, usage };
   const { row, verified } = found;

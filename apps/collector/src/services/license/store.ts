@@ -33,7 +33,9 @@ export function createLicenseStore({ db, reads }: { readonly db: Kysely<Schema>;
       return (await trx.deleteFrom("licenses").where("tenant_id", "=", tenantId).returningAll().executeTakeFirst()) ?? null;
     },
     async setTold(trx, { tenant_id: tenantId, license, told: before }, told) {
-      const { numUpdatedRows } = await trx.updateTable("licenses").set({ told }).where("tenant_id", "=", tenantId).where("license", "=", license)
+      const { numUpdatedRows } = await trx.updateTable("licenses").set({ told }).where("tenant_id", "=", tenantId).where(
+        "license", "=", license,
+      )
         .where("told", "=", before).executeTakeFirst();
       return numUpdatedRows > 0n;
     },

@@ -1,22 +1,16 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 import { createAudit } from "../audit/audit.ts";
 import { createAdministration } from "./administration.ts";
 import { createPasswords } from "./passwords.ts";
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
 async function start() {
-  gateway = await startTestGateway();
-  const { db, clock } = gateway;
+  const server = await startGateway();
+  const { db, clock } = server;
   const administration = createAdministration({
     db, clock, passwords: createPasswords(), audit: createAudit({ clock }), operator: "root", siteConfiguration: "{}",
   });
-  return { server: gateway, administration };
+  return { server, administration };
 }
 
 const PASSWORD = "a long password";
@@ -30,7 +24,9 @@ describe("the operator of the machine", () => {
     const { body } = await server.call("POST", "/api/v1/auth/login", null, { username: "jo", password: PASSWORD });
     const { access_token: token } = body as { access_token: string };
     expect((await server.get("/api/v1/sites", token)).body).toMatchObject({ data: [{ id: siteId, name: "default" }] });
-    expect(await administration.list()).toMatchObject([{ name: "Acme", users: [{ username: "al", role: "viewer", lastLoginAt: null }, { username: "jo" }] }]);
+    expect(await administration.list()).toMatchObject([
+      { name: "Acme", users: [{ username: "al", role: "viewer", lastLoginAt: null }, { username: "jo" }] },
+    ]);
     const { body: audit } = await server.get("/api/v1/audit?actor=root", token);
     expect((audit as { data: object[] }).data).toMatchObject([
       { action: "user.create", actor: { type: "system", id: "operator", name: "root" }, after: { username: "al" } },
@@ -41,7 +37,8 @@ describe("the operator of the machine", () => {
   test("gives a password anew, which ends tokens and opens what too many failures had closed", async () => {
     const { server, administration } = await start();
     const user = await server.createTenant();
-    const login = async (password: string) => (await server.call("POST", "/api/v1/auth/login", null, { username: user.username, password })).status;
+    const login = async (password: string) =>
+      (await server.call("POST", "/api/v1/auth/login", null, { username: user.username, password })).status;
     for (let count = 0; count < 5; count += 1) await login("wrong");
     expect(await login("password")).toBe(429);
     await administration.resetPassword(user.username, PASSWORD);
@@ -52,13 +49,15 @@ describe("the operator of the machine", () => {
   test("is told what cannot be done, and then nothing was", async () => {
     const { server, administration } = await start();
     await administration.createTenant("Acme");
-    await server.db.insertInto("tenants").values([{ id: "1", name: "twin", created_at: "" }, { id: "2", name: "twin", created_at: "" }]).execute();
+    await server.db.insertInto("tenants").values([
+      { id: "1", name: "twin", created_at: "" }, { id: "2", name: "twin", created_at: "" },
+    ]).execute();
     const user = { username: "jo", tenant: "Acme", role: "viewer", password: PASSWORD } as const;
     for (const attempt of [
-      () => administration.createTenant("Acme"), () => administration.createTenant(" "), () => administration.createUser({ ...user, tenant: "none" }),
-      () => administration.createUser({ ...user, tenant: "twin" }), () => administration.createUser({ ...user, password: "short" }),
-      () => administration.createUser({ ...user, username: "jo doe" }), () => administration.resetPassword("nobody", PASSWORD),
-      () => administration.resetPassword("jo", "short"),
+      () => administration.createTenant("Acme"), () => administration.createTenant(" "),
+      () => administration.createUser({ ...user, tenant: "none" }), () => administration.createUser({ ...user, tenant: "twin" }),
+      () => administration.createUser({ ...user, password: "short" }), () => administration.createUser({ ...user, username: "jo doe" }),
+      () => administration.resetPassword("nobody", PASSWORD), () => administration.resetPassword("jo", "short"),
     ]) await expect(attempt()).rejects.toMatchObject({ code: "admin-refused" });
     expect(await server.db.selectFrom("users").selectAll().execute()).toEqual([]);
   });

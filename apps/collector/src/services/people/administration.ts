@@ -58,8 +58,12 @@ export function createAdministration(deps: {
       await db.transaction().execute(async (trx) => {
         if ((await tenantsCalled(trx, name)).length > 0) throw refused(`there is a tenant called ${name} already`);
         await trx.insertInto("tenants").values({ id: tenantId, name, created_at }).execute();
-        await trx.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at }).execute();
-        await audit(trx, { actor: actor(tenantId), action: "tenant.create", target: { type: "tenant", id: tenantId }, before: null, after: { name } });
+        await trx.insertInto("sites").values({
+          id: siteId, tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at,
+        }).execute();
+        await audit(trx, {
+          actor: actor(tenantId), action: "tenant.create", target: { type: "tenant", id: tenantId }, before: null, after: { name },
+        });
       });
       return { tenantId, siteId };
     },
@@ -74,7 +78,9 @@ export function createAdministration(deps: {
         await trx.insertInto("users").values(user).execute().catch((error: unknown) => {
           throw isDuplicate(error) ? refused(`the user name ${username} is taken`) : error;
         });
-        await audit(trx, { actor: actor(tenantId), action: "user.create", target: { type: "user", id: user.id }, before: null, after: { username, role } });
+        await audit(trx, {
+          actor: actor(tenantId), action: "user.create", target: { type: "user", id: user.id }, before: null, after: { username, role },
+        });
       });
     },
 
@@ -82,13 +88,16 @@ export function createAdministration(deps: {
       checkPassword(password);
       const password_hash = await passwords.hash(password);
       await db.transaction().execute(async (trx) => {
-        const user = await trx.selectFrom("users").select(["id", "tenant_id", "tokens_valid_from"]).where("username", "=", username).executeTakeFirst();
+        const user = await trx.selectFrom("users").select(["id", "tenant_id", "tokens_valid_from"]).where("username", "=", username)
+          .executeTakeFirst();
         if (!user) throw refused(`there is no user called ${username}`);
         const tokens_valid_from = nextTokensValidFrom(user.tokens_valid_from, clock.now());
         await trx.updateTable("users").set({ password_hash, tokens_valid_from }).where("id", "=", user.id).execute();
         await throttle.forget(trx, username);
         const target = { type: "user", id: user.id };
-        await audit(trx, { actor: actor(user.tenant_id), action: "user.update", target, before: null, after: { username, password_changed: true } });
+        await audit(trx, {
+          actor: actor(user.tenant_id), action: "user.update", target, before: null, after: { username, password_changed: true },
+        });
       });
     },
 
@@ -96,7 +105,8 @@ export function createAdministration(deps: {
       const tenants = await db.selectFrom("tenants").select(["id", "name"]).orderBy("name").orderBy("id").execute();
       const users = await db.selectFrom("users").select(["tenant_id", "username", "role", "last_login_at"]).orderBy("username").execute();
       return tenants.map(({ id, name }) => ({
-        id, name, users: users.filter((user) => user.tenant_id === id).map((user) => ({ username: user.username, role: user.role, lastLoginAt: user.last_login_at })),
+        id, name, users: users.filter((user) => user.tenant_id === id)
+          .map((user) => ({ username: user.username, role: user.role, lastLoginAt: user.last_login_at })),
       }));
     },
   };

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { KeysService } from "./keys-service.ts";
 
 const list = declareRoute("signed-in", {
@@ -11,15 +11,18 @@ const list = declareRoute("signed-in", {
   summary: "List API keys",
   description: "One's own; with the scope `users:read` everybody's, or those of `user_id`.",
   request: { query: ApiKeysQuery },
-  responses: { 200: { description: "Keys in the order in which they were made, without their secrets", content: json(listEnvelope(ApiKey)) } },
+  responses: {
+    200: { description: "Keys in the order in which they were made, without their secrets", content: json(listEnvelope(ApiKey)) },
+  },
 });
 
 const create = declareRoute("signed-in", {
   method: "post",
   path: "/auth/keys",
   summary: "Make an API key",
-  description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot make another.",
-  request: { body: { required: true, content: json(ApiKeyCreate) } },
+  description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot "
+    + "make another.",
+  request: { body: jsonBody(ApiKeyCreate) },
   responses: { 201: { description: "The key, shown this once", content: json(ApiKeyCreated) } },
 });
 

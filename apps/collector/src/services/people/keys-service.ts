@@ -51,8 +51,8 @@ export function createKeysService({ store, audit, clock }: KeysDependencies): Ke
       const key = `${PREFIX}${secret}`;
       const row = {
         id: createId(), tenant_id: identity.tenantId, user_id: identity.userId, name, secret_sha256: sha256(key),
-        hint: `${PREFIX}${secret.slice(0, HINT_CHARACTERS)}`, scopes: JSON.stringify([...new Set(scopes)]), created_at: toInstant(clock.now()),
-        expires_at: expiresAt === null ? null : toInstant(expiresAt), last_used_at: null,
+        hint: `${PREFIX}${secret.slice(0, HINT_CHARACTERS)}`, scopes: JSON.stringify([...new Set(scopes)]),
+        created_at: toInstant(clock.now()), expires_at: expiresAt === null ? null : toInstant(expiresAt), last_used_at: null,
       };
       const record = toApiKey({ ...row, username: identity.username });
       await store.transaction(async (trx) => {
@@ -78,6 +78,7 @@ export function createKeysService({ store, audit, clock }: KeysDependencies): Ke
 function toApiKey(row: KeyRow): ApiKey {
   return {
     id: row.id, name: row.name, hint: row.hint, scopes: JSON.parse(row.scopes) as Scope[],
-    created_by: { id: row.user_id, username: row.username }, created_at: row.created_at, expires_at: row.expires_at, last_used_at: row.last_used_at,
+    created_by: { id: row.user_id, username: row.username }, created_at: row.created_at, expires_at: row.expires_at,
+    last_used_at: row.last_used_at,
   };
 }

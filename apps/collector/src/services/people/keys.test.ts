@@ -8,20 +8,10 @@ import {
   StreamTicket,
 } from "@lanthorn/contract";
 import { createFakeClock } from "@lanthorn/runtime";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
-
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
-  gateway = await startTestGateway(options);
-  return gateway;
-}
+import { startGateway } from "../../testing/gateway-for-test.ts";
 
 const KEYS = "/api/v1/auth/keys";
 
@@ -37,7 +27,7 @@ async function listed(server: TestGateway, { token }: TestTenant, query = ""): P
 
 describe("an API key", () => {
   test("has the specified form, is shown once, and is kept as its hash", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant("operator");
     const { key, ...record } = await makeKey(server, tenant, ["devices:read", "alerts:read"]);
     expect(key).toMatch(/^svc_live_[0-9a-f]{48}$/);
@@ -58,7 +48,7 @@ describe("an API key", () => {
   });
 
   test("may do what its scopes say and nothing else, in its tenant", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant("admin");
     const id = await server.createDevice(tenant, { ip: "10.0.0.1" });
     const other = await server.createTenant("admin");
@@ -71,7 +61,7 @@ describe("an API key", () => {
   });
 
   test("is no person: it makes no keys, changes no password, refreshes and ends nothing", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant("admin");
     const { key, id } = await makeKey(server, tenant, ["users:write", "users:read"]);
     for (const [method, path, body] of [
@@ -94,14 +84,14 @@ describe("an API key", () => {
     ["empty", ""],
     ["with an injection", "svc_live_' or '1'='1"],
   ])("that is %s is refused", async (_, key) => {
-    const server = await start();
+    const server = await startGateway();
     await makeKey(server, await server.createTenant("admin"), ["devices:read"]);
     const answer = await server.request("/api/v1/devices", { headers: { "x-api-key": key } });
     expect([answer.status, answer.error.code]).toEqual([401, "UNAUTHORIZED"]);
   });
 
   test("together with a token is refused, whichever of the two is good", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant("admin");
     const { key } = await makeKey(server, tenant, ["devices:read"]);
     for (const headers of [
@@ -117,7 +107,7 @@ describe("an API key", () => {
   });
 
   test("never has more than its maker, neither when it is made nor later", async () => {
-    const server = await start();
+    const server = await startGateway();
     const admin = await server.createTenant("admin");
     const operator = await server.createUser(admin, "operator");
     const refused = await server.call("POST", KEYS, operator.token, { name: "x", scopes: ["devices:write", "users:read"] });
@@ -133,7 +123,7 @@ describe("an API key", () => {
 
   test("ends with its maker, at its end, and with its revocation", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1));
-    const server = await start({ clock });
+    const server = await startGateway({ clock });
     const admin = await server.createTenant("admin");
     const operator = await server.createUser(admin, "operator");
     const scopes: Scope[] = ["devices:read"];
@@ -159,7 +149,7 @@ describe("an API key", () => {
   });
 
   test("is seen and ended by its maker and by who may write users, and by nobody else", async () => {
-    const server = await start();
+    const server = await startGateway();
     const admin = await server.createTenant("admin");
     const [one, two, stranger] = [
       await server.createUser(admin, "viewer"),
@@ -185,7 +175,7 @@ describe("an API key", () => {
   test("is counted in the Service tier, and its use is remembered to the minute", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1));
     const tier = (perMinute: number) => ({ perMinute, burst: 100 });
-    const server = await start({ clock, tiers: { standard: tier(60), admin: tier(120), service: tier(300) } });
+    const server = await startGateway({ clock, tiers: { standard: tier(60), admin: tier(120), service: tier(300) } });
     const tenant = await server.createTenant("admin");
     const { key } = await makeKey(server, tenant, ["devices:read"]);
     expect((await server.call("GET", "/api/v1/devices", key)).headers.get("x-ratelimit-limit")).toBe("300");
@@ -195,7 +185,7 @@ describe("an API key", () => {
   });
 
   test("names itself in the audit log when it writes", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant("admin");
     const { key, id } = await makeKey(server, tenant, ["agents:write"]);
     expect((await server.call("POST", "/api/v1/sites", key, { name: "a" })).status).toBe(201);
@@ -204,7 +194,7 @@ describe("an API key", () => {
   });
 
   test("is refused as a wish with the place of the fault", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { token } = await server.createTenant("admin");
     for (const [body, path] of [
       [{ name: "x", scopes: [] }, "scopes"],
@@ -236,7 +226,7 @@ describe("a stream ticket", () => {
     StreamTicket.parse((await server.call("POST", "/api/v1/ws/ticket", credential)).body);
 
   test("opens one stream, for a token's bearer or a key's, at any replica", async () => {
-    const server = await start();
+    const server = await startGateway();
     const replica = await startTestGateway({ dataDir: server.dataDir });
     const tenant = await server.createTenant("viewer");
     const { key } = await makeKey(server, tenant, ["devices:read"]);
@@ -254,7 +244,7 @@ describe("a stream ticket", () => {
 
   test("is worth nothing after 30 s, after its bearer's token or key has ended, or when it was never made", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1));
-    const server = await start({ clock });
+    const server = await startGateway({ clock });
     const tenant = await server.createTenant("viewer");
     const { key, id } = await makeKey(server, tenant, ["devices:read"]);
     const late = await make(server, tenant.token);
@@ -266,7 +256,7 @@ describe("a stream ticket", () => {
   });
 
   test("needs the scope that the stream needs", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant("admin");
     const { key } = await makeKey(server, tenant, ["alerts:read"]);
     expect((await server.call("POST", "/api/v1/ws/ticket", key)).error.details).toEqual({ required: "devices:read" });
@@ -274,7 +264,7 @@ describe("a stream ticket", () => {
 
   test("opens a stream that ends when the key does, or may do less", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1));
-    const server = await start({ clock });
+    const server = await startGateway({ clock });
     const tenant = await server.createTenant("admin");
     for (const end of [
       async (id: string) => void (await server.call("DELETE", `${KEYS}/${id}`, tenant.token)),

@@ -1,35 +1,14 @@
 import { AuditRecord, listEnvelope, ROLE_SCOPES, TokenResponse } from "@lanthorn/contract";
 import { createFakeClock } from "@lanthorn/runtime";
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { describe, expect, test } from "vitest";
+import { startTestGateway } from "../../testing/gateway.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
+import { claimsOf, login } from "./testing/login.ts";
 import { createPasswords } from "./passwords.ts";
-
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
-  gateway = await startTestGateway(options);
-  return gateway;
-}
-
-function login({ request }: TestGateway, body: unknown, headers: Record<string, string> = {}) {
-  return request("/api/auth/login", {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "content-type": "application/json", ...headers },
-  });
-}
-
-function claimsOf(token: string): Record<string, unknown> {
-  return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
-}
 
 describe("login", () => {
   test("answers a token with the claims of the user, at both paths", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { username, tenantId, userId } = await server.createTenant("viewer");
     const answer = await login(server, { username, password: "password" });
     expect(answer.status).toBe(200);
@@ -48,7 +27,7 @@ describe("login", () => {
   });
 
   test("tells nobody whether it was the name or the password", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { username } = await server.createTenant();
     const [wrong, unknown] = [await login(server, { username, password: "x" }), await login(server, { username: "nobody", password: "x" })];
     expect([wrong.status, unknown.status]).toEqual([401, 401]);
@@ -58,7 +37,7 @@ describe("login", () => {
   test("does the same work for a user that does not exist: one hash of the same cost, one failure counted, one audit record", async () => {
     const real = createPasswords();
     const hashes: string[] = [];
-    const server = await start({
+    const server = await startGateway({
       passwords: {
         ...real,
         matches(passwordHash, password) {
@@ -83,7 +62,7 @@ describe("login", () => {
   });
 
   test("refuses what is no login", async () => {
-    const server = await start();
+    const server = await startGateway();
     for (const body of [{}, { username: "a" }, { username: "a", password: 1 }, { username: "a", password: "b", more: 1 }, [], "x", null]) {
       const answer = await login(server, body);
       expect([answer.status, answer.error.code]).toEqual([400, "BAD_REQUEST"]);
@@ -92,7 +71,7 @@ describe("login", () => {
 
   test("after five failures the user waits at that address until the window ends, with the right password too", async () => {
     const clock = createFakeClock(Date.now());
-    const server = await start({ clock, trustedProxies: ["127.0.0.1"] });
+    const server = await startGateway({ clock, trustedProxies: ["127.0.0.1"] });
     const { username } = await server.createTenant();
     const from = (address: string) => ({ "x-forwarded-for": address });
     for (let count = 0; count < 5; count += 1) {
@@ -108,7 +87,7 @@ describe("login", () => {
 
   test("failures are remembered over a restart and between replicas, and forgotten after a login", async () => {
     const clock = createFakeClock(Date.now());
-    const first = await start({ clock });
+    const first = await startGateway({ clock });
     const second = await startTestGateway({ clock, dataDir: first.dataDir });
     const { username } = await first.createTenant();
     const tries = async (password: string) => [
@@ -126,7 +105,7 @@ describe("login", () => {
 
   test("a clock that is set back locks nobody out for longer", async () => {
     const clock = createFakeClock(Date.now());
-    const server = await start({ clock });
+    const server = await startGateway({ clock });
     const { username } = await server.createTenant();
     clock.jump(86_400_000);
     for (let count = 0; count < 5; count += 1) await login(server, { username, password: "x" });
@@ -135,7 +114,7 @@ describe("login", () => {
   });
 
   test("is written down with where it came from, and what was typed as a name is not", async () => {
-    const server = await start();
+    const server = await startGateway();
     const admin = await server.createTenant("admin");
     await login(server, { username: admin.username, password: "x" });
     await login(server, { username: "my secret password", password: "x" });
@@ -157,7 +136,7 @@ describe("login", () => {
   });
 
   test("many guesses at once are no way round the limit", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { username } = await server.createTenant();
     const answers = await Promise.all(Array.from({ length: 12 }, () => login(server, { username, password: "x" })));
     expect(answers.filter(({ status }) => status === 401).length).toBe(5);
@@ -168,7 +147,7 @@ describe("login", () => {
 describe("upkeep", () => {
   test("forgets what has ended, and keeps what has not", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1));
-    const server = await start({ clock });
+    const server = await startGateway({ clock });
     const { token, tenantId } = await server.createTenant();
     const at = (ms: number) => new Date(clock.now() + ms).toISOString();
     for (const [jti, ms] of [

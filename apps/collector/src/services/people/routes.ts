@@ -1,7 +1,7 @@
 import { LoginRequest, PasswordChange, StreamTicket, TokenResponse } from "@lanthorn/contract";
 import type { Authentication } from "../../gateway/authentication.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { PeopleService } from "./service.ts";
 
 const login = declareRoute("anyone", {
@@ -9,7 +9,7 @@ const login = declareRoute("anyone", {
   path: "/auth/login",
   summary: "Log in",
   description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",
-  request: { body: { required: true, content: json(LoginRequest) } },
+  request: { body: jsonBody(LoginRequest) },
   responses: { 200: { description: "A token", content: json(TokenResponse) } },
 });
 
@@ -32,7 +32,7 @@ const password = declareRoute("signed-in", {
   path: "/auth/password",
   summary: "Change one's own password",
   description: "Every token of the user's from before ends. API keys stay.",
-  request: { body: { required: true, content: json(PasswordChange) } },
+  request: { body: jsonBody(PasswordChange) },
   responses: { 200: { description: "A new token", content: json(TokenResponse) } },
 });
 

@@ -14,7 +14,8 @@ export interface UserRow extends Omit<Selectable<Schema["users"]>, "role"> {
 export interface KeyBearer {
   readonly user: UserRow;
   readonly key: {
-    readonly id: string; readonly name: string; readonly scopes: readonly string[]; readonly createdAt: string; readonly expiresAt: string | null;
+    readonly id: string; readonly name: string; readonly scopes: readonly string[]; readonly createdAt: string;
+    readonly expiresAt: string | null;
   };
 }
 
@@ -75,7 +76,8 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
       await trx.updateTable("users").set({ last_login_at: at }).where("id", "=", userId).execute();
     },
     async ownerAddresses(tenantId) {
-      const users = await reads.selectFrom("users").select("email").where("tenant_id", "=", tenantId).where("role", "=", "admin" satisfies Role).orderBy("id").execute();
+      const users = await reads.selectFrom("users").select("email").where("tenant_id", "=", tenantId)
+        .where("role", "=", "admin" satisfies Role).orderBy("id").execute();
       return users.flatMap(({ email }) => email ?? []);
     },
     async anyUser() {

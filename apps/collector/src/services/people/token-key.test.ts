@@ -23,8 +23,10 @@ test("takes an Ed25519 key in PEM, and no other", () => {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   expect(readTokenKey(write("good", pem(privateKey))).equals(privateKey)).toBe(true);
   const bad = [
-    write("rsa", pem(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey)), write("x25519", pem(generateKeyPairSync("x25519").privateKey)),
-    write("public", String(publicKey.export({ type: "spki", format: "pem" }))), write("none", "no key"), join(directory, "missing"), directory,
+    write("rsa", pem(generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey)),
+    write("x25519", pem(generateKeyPairSync("x25519").privateKey)),
+    write("public", String(publicKey.export({ type: "spki", format: "pem" }))), write("none", "no key"), join(directory, "missing"),
+    directory,
   ];
   for (const path of bad) expect(() => readTokenKey(path)).toThrow(expect.objectContaining({ code: "token-key-unusable" }));
 });

@@ -2,31 +2,10 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { TokenResponse } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, TEST_SECRET, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
-
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
-async function start(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
-  gateway = await startTestGateway(options);
-  return gateway;
-}
-
-function login({ request }: TestGateway, body: unknown, headers: Record<string, string> = {}) {
-  return request("/api/auth/login", {
-    method: "POST",
-    body: JSON.stringify(body),
-    headers: { "content-type": "application/json", ...headers },
-  });
-}
-
-function claimsOf(token: string): Record<string, unknown> {
-  return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
-}
+import { describe, expect, test } from "vitest";
+import { TEST_SECRET, type TestTenant } from "../../testing/gateway.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
+import { claimsOf, login } from "./testing/login.ts";
 
 function sign(tenant: TestTenant, overrides: Record<string, unknown> = {}, secret: Uint8Array | KeyObject = TEST_SECRET, alg = "HS256") {
   const now = Math.floor(Date.now() / 1000);
@@ -46,7 +25,7 @@ function sign(tenant: TestTenant, overrides: Record<string, unknown> = {}, secre
 
 describe("a token", () => {
   test("is refused when it is expired, forged, unsigned, of another algorithm, without a claim, or no token", async () => {
-    const server = await start();
+    const server = await startGateway();
     const tenant = await server.createTenant();
     const past = Math.floor(Date.now() / 1000) - 100;
     const good = await sign(tenant);
@@ -60,7 +39,8 @@ describe("a token", () => {
         .encode(),
       "none with a signature": `${Buffer.from('{"alg":"none"}').toString("base64url")}.${payload}.${signature}`,
       "another algorithm": await sign(tenant, {}, TEST_SECRET, "HS512"),
-      "changed payload": `${header}.${Buffer.from(JSON.stringify({ ...claimsOf(good), role: "admin" })).toString("base64url")}.${signature}`,
+      "changed payload":
+        `${header}.${Buffer.from(JSON.stringify({ ...claimsOf(good), role: "admin" })).toString("base64url")}.${signature}`,
       "no jti": await sign(tenant, { jti: undefined }),
       "no role": await sign(tenant, { role: "king" }),
       garbage: "a.b.c",
@@ -76,7 +56,7 @@ describe("a token", () => {
   });
 
   test("ends with its user, with its revocation, and with all of the user's", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { db, get, createTenant } = server;
     const [gone, revoked, reset] = [await createTenant(), await createTenant(), await createTenant()];
     await db.deleteFrom("users").where("id", "=", gone.userId).execute();
@@ -93,7 +73,7 @@ describe("a token", () => {
   });
 
   test("does what its user's role allows now, not when it was made", async () => {
-    const { get, db, createTenant } = await start();
+    const { get, db, createTenant } = await startGateway();
     const { token, userId } = await createTenant("admin");
     expect((await get("/api/v1/users", token)).status).toBe(200);
     await db.updateTable("users").set({ role: "viewer" }).where("id", "=", userId).execute();
@@ -102,7 +82,7 @@ describe("a token", () => {
   });
 
   test("ends with a logout, alone", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { token, username } = await server.createTenant("admin");
     const other = TokenResponse.parse((await login(server, { username, password: "password" })).body).access_token;
     expect((await server.call("POST", "/api/auth/logout", token)).status).toBe(204);
@@ -113,7 +93,7 @@ describe("a token", () => {
 
   test("ends with a password change, of which the answer is a token that counts, also within the same second", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1, 12, 0, 0, 400));
-    const server = await start({ clock });
+    const server = await startGateway({ clock });
     const { token, username } = await server.createTenant();
     const tokens = [token];
     for (const [old_password, new_password] of [
@@ -135,16 +115,17 @@ describe("a token", () => {
   });
 
   test("changes the password once, of two at the same moment", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { token } = await server.createTenant();
-    const change = (new_password: string) => server.call("POST", "/api/v1/auth/password", token, { old_password: "password", new_password });
+    const change = (new_password: string) =>
+      server.call("POST", "/api/v1/auth/password", token, { old_password: "password", new_password });
     const statuses = (await Promise.all([change("the first new password"), change("the other new password")])).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200).length).toBe(1);
     expect(statuses.every((status) => [200, 401, 403, 409].includes(status))).toBe(true);
   });
 
   test("changes no password without the old one, and not at the sixth guess either", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { token } = await server.createTenant();
     const change = (old_password: string, new_password: string) =>
       server.call("POST", "/api/v1/auth/password", token, { old_password, new_password });
@@ -157,7 +138,7 @@ describe("a token", () => {
 
   test("signed with EdDSA counts, and one signed with HS256 and the public key does not", async () => {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-    const server = await start({ tokenKey: { privateKey } });
+    const server = await startGateway({ tokenKey: { privateKey } });
     const tenant = await server.createTenant();
     expect(JSON.parse(Buffer.from(tenant.token.split(".")[0] ?? "", "base64url").toString())).toEqual({ alg: "EdDSA", typ: "JWT" });
     expect((await server.get("/api/devices", tenant.token)).status).toBe(200);
@@ -175,7 +156,7 @@ describe("a token", () => {
   });
 
   test("is exchanged for a new one with the role that the user has now", async () => {
-    const server = await start();
+    const server = await startGateway();
     const { token, userId } = await server.createTenant("viewer");
     await server.db.updateTable("users").set({ role: "admin" }).where("id", "=", userId).execute();
     const answer = await server.request("/api/auth/refresh", { method: "POST", headers: { authorization: `Bearer ${token}` } });

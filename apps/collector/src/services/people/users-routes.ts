@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { Id, IdPageQuery, listEnvelope, User, UserCreate, UserUpdate } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { UsersService } from "./users-service.ts";
 
 const Params = z.object({ user_id: Id });
@@ -28,7 +28,7 @@ const create = declareRoute("users:write", {
   path: "/users",
   summary: "Make a user",
   description: "The role may stand for no more than the caller may do.",
-  request: { body: { required: true, content: json(UserCreate) } },
+  request: { body: jsonBody(UserCreate) },
   responses: { 201: { description: "The new user", content: json(User) } },
 });
 
@@ -38,7 +38,7 @@ const update = declareRoute("users:write", {
   summary: "Change a user's role, e-mail address or password",
   description: "Fields left out stay. A new role counts at once, for tokens and API keys that are out too; a new password ends the user's "
     + "tokens. The last administrator stays one (409).",
-  request: { params: Params, body: { required: true, content: json(UserUpdate) } },
+  request: { params: Params, body: jsonBody(UserUpdate) },
   responses: { 200: { description: "The user", content: json(User) } },
 });
 

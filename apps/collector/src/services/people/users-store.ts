@@ -35,14 +35,18 @@ export function createUsersStore({ db, reads }: { readonly db: Kysely<Schema>; r
       return row.total;
     },
     async byId(tenantId, userId) {
-      return asUser(await reads.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst());
+      return asUser(
+        await reads.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst(),
+      );
     },
     transaction: (work) => db.transaction().execute(work),
     async holdTenant(trx, tenantId) {
       await trx.updateTable("tenants").set((eb) => ({ name: eb.ref("name") })).where("id", "=", tenantId).execute();
     },
     async find(trx, tenantId, userId) {
-      return asUser(await trx.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst());
+      return asUser(
+        await trx.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst(),
+      );
     },
     async countAdmins(trx, tenantId) {
       const row = await trx.selectFrom("users").select((eb) => eb.fn.countAll<number>().as("total"))

@@ -1,16 +1,9 @@
 import { ApiKeyCreated, AuditRecord, listEnvelope, TokenResponse, User } from "@lanthorn/contract";
-import { afterEach, describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
-
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
+import { describe, expect, test } from "vitest";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 
 async function start() {
-  gateway = await startTestGateway();
-  const server = gateway;
+  const server = await startGateway();
   const admin = await server.createTenant("admin");
   const call = (method: string, path: string, body?: unknown, token = admin.token) =>
     server.call(method, `/api/v1/users${path}`, token, body);

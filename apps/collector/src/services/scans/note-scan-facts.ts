@@ -9,7 +9,8 @@ const MOST_REMARKS = 100;
 
 export type ScanRow = Selectable<Schema["scans"]>;
 
-type Facts = "scan_started" | "scan_progress" | "scan_results" | "scan_remark" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
+type Facts =
+  | "scan_started" | "scan_progress" | "scan_results" | "scan_remark" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
 type Draft = { -readonly [K in keyof ScanRow]: ScanRow[K] };
 
 interface Fact<T extends Facts> {
@@ -44,7 +45,8 @@ const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
       const key = addressKey(ip);
       const before = found.hosts.get(`${scan.id} ${key}`)?.port_counts;
       found.hosts.set(`${scan.id} ${key}`, {
-        scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at, port_counts: counts ? JSON.stringify(counts) : before ?? null,
+        scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at,
+        port_counts: counts ? JSON.stringify(counts) : before ?? null,
       });
     }
   },

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { Id, listEnvelope, PageQuery, Scan, ScanHost, ScanProfile, ScansQuery, ScanStart } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer, wholeList } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { ScansService } from "./service.ts";
 
 const ScanParams = z.object({ scan_id: Id });
@@ -13,7 +13,7 @@ const start = declareRoute("scans:write", {
   summary: "Start a scan",
   description: "The site's probe gets the command within half a minute, or the scan fails. "
     + "Read the scan to see how far it is; what it finds is on the stream as it goes.",
-  request: { body: { required: true, content: json(ScanStart) } },
+  request: { body: jsonBody(ScanStart) },
   responses: { 202: { description: "The scan, queued", content: json(Scan) } },
 });
 
@@ -71,6 +71,9 @@ export function scansRoutes(service: ScansService) {
   router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").scan_id), 200));
   router.openapi(cancel, async (c) => c.json(await service.cancel(actorOf(c), c.req.valid("param").scan_id), 200));
-  router.openapi(results, async (c) => c.json(toAnswer(await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"))), 200));
+  router.openapi(
+    results,
+    async (c) => c.json(toAnswer(await service.results(identityOf(c).tenantId, c.req.valid("param").scan_id, c.req.valid("query"))), 200),
+  );
   return router;
 }

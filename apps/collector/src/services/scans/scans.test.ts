@@ -63,7 +63,9 @@ describe("a scan", () => {
     await bench.tell(probe, complete(scan));
     const before = await bench.read(scan.id);
     const hosts = Array.from({ length: before.hosts_up + 1 }, (_, index) => ({ ip: `192.0.2.${100 + index}`, mac: "" }));
-    const port = { ip: "192.0.2.100", mac: "", port: 22, protocol: "tcp", state: "open", service: "", version: "", banner: "", scan_id: scan.id };
+    const port = {
+      ip: "192.0.2.100", mac: "", port: 22, protocol: "tcp", state: "open", service: "", version: "", banner: "", scan_id: scan.id,
+    };
     await bench.tell(probe, { type: "scan_results", data: { scan_id: scan.id, hosts } }, { type: "port_found", data: port });
     expect(await bench.read(scan.id)).toEqual({ ...before, hosts_up: hosts.length, ports_open: Math.max(before.ports_open, 1) });
   });

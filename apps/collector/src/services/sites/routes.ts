@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { Id, IdPageQuery, listEnvelope, Site, SiteCreate, SiteUpdate } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { SitesService } from "./service.ts";
 
 const list = declareRoute("agents:read", {
@@ -27,7 +27,7 @@ const create = declareRoute("agents:write", {
   method: "post",
   path: "/sites",
   summary: "Make a site",
-  request: { body: { required: true, content: json(SiteCreate) } },
+  request: { body: jsonBody(SiteCreate) },
   responses: { 201: { description: "The new site", content: json(Site) } },
 });
 
@@ -36,7 +36,7 @@ const update = declareRoute("agents:write", {
   path: "/sites/{site_id}",
   summary: "Change a site and what its probes are told",
   description: "Fields left out stay. The site's probes are told at once, and one that is away when it comes back.",
-  request: { params: Params, body: { required: true, content: json(SiteUpdate) } },
+  request: { params: Params, body: jsonBody(SiteUpdate) },
   responses: { 200: { description: "The site", content: json(Site) } },
 });
 

@@ -1,20 +1,13 @@
 import { AuditRecord, listEnvelope, ProbeConfiguration, probeTopic, Site } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRequest } from "../../certificates/testing/request.ts";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 import { startStack } from "../agents/testing/stack.ts";
 
-let gateway: TestGateway | undefined;
-afterEach(async () => {
-  await gateway?.stop();
-  gateway = undefined;
-});
-
 async function start() {
-  gateway = await startTestGateway();
-  const { token, ...tenant } = await gateway.createTenant("admin");
-  const server = gateway;
+  const server = await startGateway();
+  const { token, ...tenant } = await server.createTenant("admin");
   const call = (method: string, path: string, body?: unknown) => server.call(method, `/api/v1/sites${path}`, token, body);
   const audited = async () => {
     const { data } = listEnvelope(AuditRecord).parse((await server.get("/api/v1/audit?target=site", token)).body);

@@ -21,7 +21,10 @@ export interface SiteFacts {
   readonly candidates: Candidates;
 }
 
-/** Makes one site's graph: its probes, whoever announces itself to them or to a switch, what hangs on switches' ports, and the links between. */
+/**
+ * Makes one site's graph: its probes, whoever announces itself to them or to a switch, what hangs on switches' ports, and the
+ * links between.
+ */
 export function siteGraph({ heard, switches, probes, candidates }: SiteFacts): Pick<Topology, "nodes" | "edges"> {
   const nodes = new Map<string, TopologyNode>();
   for (const probe of probes) nodes.set(probeNodeId(probe.id), probeNode(probe));
@@ -68,9 +71,10 @@ function accessEdges(
     told.add(key);
     if (!nodes.has(device.id)) nodes.set(device.id, deviceNode(device, fact.siteId));
     return [{
-      id: `${source.id} ${port} ${device.id} `, kind: "access", source: source.id, target: device.id, source_port: port, target_port: "", target_port_names: [],
-      protocols: ["bridge"], state: stateOfLink(fact.isCurrent, probe), native_vlan: vlan, voice_vlan: null, vlan_ids: vlan === null ? [] : [vlan], power: null,
-      matched_by: "interface-mac", confidence: CONFIDENCE["interface-mac"], first_seen: fact.firstSeen, last_seen: fact.lastSeen,
+      id: `${source.id} ${port} ${device.id} `, kind: "access", source: source.id, target: device.id, source_port: port, target_port: "",
+      target_port_names: [], protocols: ["bridge"], state: stateOfLink(fact.isCurrent, probe), native_vlan: vlan, voice_vlan: null,
+      vlan_ids: vlan === null ? [] : [vlan], power: null, matched_by: "interface-mac", confidence: CONFIDENCE["interface-mac"],
+      first_seen: fact.firstSeen, last_seen: fact.lastSeen,
     }];
   });
 }
@@ -119,7 +123,10 @@ function machinesOf(facts: readonly NeighborFact[], candidates: Candidates): rea
 
 function tokensOf({ data, origin }: NeighborFact): readonly string[] {
   const chassis = data.chassis_id_type === "mac" ? `mac ${data.chassis_id}` : `${data.protocol} ${data.chassis_id}`;
-  return [chassis, ...(data.source_mac === undefined ? [] : [`mac ${data.source_mac}`]), ...(origin?.kind === "self" ? [`switch ${origin.key}`] : [])];
+  return [
+    chassis, ...(data.source_mac === undefined ? [] : [`mac ${data.source_mac}`]),
+    ...(origin?.kind === "self" ? [`switch ${origin.key}`] : []),
+  ];
 }
 
 function bestMatch(facts: readonly NeighborFact[], { index }: Candidates): Match | null {
@@ -135,14 +142,17 @@ function linksOf(facts: readonly NeighborFact[]): readonly (readonly NeighborFac
     const key = JSON.stringify([fact.origin?.key ?? fact.probeId, place, mac ?? port]);
     links.set(key, [...(links.get(key) ?? []), fact]);
   }
-  return [...links.values()].map((link) => link.toSorted((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || rank(a) - rank(b) || (a.lastSeen < b.lastSeen ? 1 : -1)));
+  return [...links.values()].map(
+    (link) => link.toSorted((a, b) => Number(b.isCurrent) - Number(a.isCurrent) || rank(a) - rank(b) || (a.lastSeen < b.lastSeen ? 1 : -1)),
+  );
 }
 
 const rank = ({ data }: NeighborFact) => PROTOCOL_ORDER.indexOf(data.protocol);
 
 function edgeOf(
   link: readonly NeighborFact[], { node, match, probe, ofSwitch }: {
-    readonly node: TopologyNode; readonly match: Match | null; readonly probe: ProbeRow | undefined; readonly ofSwitch: ReadonlyMap<string, TopologyNode>;
+    readonly node: TopologyNode; readonly match: Match | null; readonly probe: ProbeRow | undefined;
+    readonly ofSwitch: ReadonlyMap<string, TopologyNode>;
   },
 ): TopologyEdge {
   const main = link[0] as NeighborFact;
@@ -150,7 +160,8 @@ function edgeOf(
   const data = there.map((fact) => fact.data);
   const state = stateOfLink(main.isCurrent, probe);
   const heard = state === "up" ? (probe?.last_heard_at ?? "") : "";
-  const first = <T>(pick: (one: NeighborFact["data"]) => T | null | undefined): T | null => data.map(pick).find((value) => value !== null && value !== undefined) ?? null;
+  const first = <T>(pick: (one: NeighborFact["data"]) => T | null | undefined): T | null =>
+    data.map(pick).find((value) => value !== null && value !== undefined) ?? null;
   const source = (main.origin && ofSwitch.get(main.origin.key)?.id) ?? probeNodeId(main.probeId);
   const role = main.origin?.kind === "switch" ? main.origin.role : null;
   return {
@@ -173,14 +184,15 @@ function probeNodeId(id: string): string {
 
 function probeNode(probe: ProbeRow): TopologyNode {
   return {
-    id: probeNodeId(probe.id), kind: "probe", site_id: probe.site_id, name: probe.name, device_id: null, probe_id: probe.id, ip: "", mac: "",
-    device_type: "unknown", presence_state: probe.state === "online" ? "online" : "unknown", platform: "", capabilities: [],
+    id: probeNodeId(probe.id), kind: "probe", site_id: probe.site_id, name: probe.name, device_id: null, probe_id: probe.id, ip: "",
+    mac: "", device_type: "unknown", presence_state: probe.state === "online" ? "online" : "unknown", platform: "", capabilities: [],
   };
 }
 
 function machineNode({ facts, match }: Machine, device: DeviceRow | undefined): TopologyNode {
   const [main] = facts.toSorted((a, b) => rank(a) - rank(b)) as [NeighborFact, ...NeighborFact[]];
-  const text = (pick: (data: NeighborFact["data"]) => string | undefined) => facts.map(({ data }) => pick(data)).find((value) => value !== undefined && value !== "") ?? "";
+  const text = (pick: (data: NeighborFact["data"]) => string | undefined) =>
+    facts.map(({ data }) => pick(data)).find((value) => value !== undefined && value !== "") ?? "";
   const chassisMac = text((data) => (data.chassis_id_type === "mac" ? data.chassis_id : ""));
   const isKnown = match !== null && device !== undefined;
   return {

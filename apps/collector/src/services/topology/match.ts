@@ -32,8 +32,8 @@ export const CONFIDENCE: Readonly<Record<NeighborMatch, number>> = {
 
 /** Names that machines have when nobody gave them one. */
 const FACTORY_NAMES: ReadonlySet<string> = new Set([
-  "switch", "router", "localhost", "gateway", "ap", "phone", "printer", "server", "bridge", "ubnt", "mikrotik", "openwrt", "debian", "ubuntu",
-  "raspberrypi", "linux", "switch1", "unknown", "none", "default", "not", "system", "host", "procurve", "arubaos",
+  "switch", "router", "localhost", "gateway", "ap", "phone", "printer", "server", "bridge", "ubnt", "mikrotik", "openwrt", "debian",
+  "ubuntu", "raspberrypi", "linux", "switch1", "unknown", "none", "default", "not", "system", "host", "procurve", "arubaos",
 ]);
 
 /**

@@ -18,15 +18,21 @@ interface Known {
 /** Probes keep 256 that are there; of the rest the newest stay. */
 const MOST_OF_A_PROBE = 1024;
 
-/** Keeps neighbours and switches as their probes say that they are, in the transaction that writes the events. Other events cost nothing. */
+/**
+ * Keeps neighbours and switches as their probes say that they are, in the transaction that writes the events. Other events cost
+ * nothing.
+ */
 export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
   await noteSwitches(trx, tenantId, rows);
   const told = rows.filter(({ type, queue_id }) => queue_id !== null && type.startsWith("neighbor_"));
   for (const probeId of new Set(told.flatMap(({ probe_id }) => probe_id ?? []))) {
-    const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId).execute();
+    const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId)
+      .execute();
     const known: Known = { rows: new Map(stored.map((row) => [row.key, { ...row }])), changed: new Set() };
     for (const row of told) if (row.probe_id === probeId) note(known, row);
-    await upsertMany(trx, "neighbors", { key: ["probe_id", "key"], update: ["data", "last_seen", "current"] }, [...known.changed].map(inOrder));
+    await upsertMany(
+      trx, "neighbors", { key: ["probe_id", "key"], update: ["data", "last_seen", "current"] }, [...known.changed].map(inOrder),
+    );
     await forgetOldest(trx, probeId, known);
   }
 }
@@ -40,11 +46,14 @@ function note(known: Known, row: StoredEvent): void {
   else noteReport(known, data as EventData<typeof type>);
 }
 
-function noteDiscovered(known: Known, row: StoredEvent, { at, data }: { readonly at: string; readonly data: EventData<"neighbor_discovered"> }): void {
+function noteDiscovered(
+  known: Known, row: StoredEvent, { at, data }: { readonly at: string; readonly data: EventData<"neighbor_discovered"> },
+): void {
   const key = keyOf(data.local_interface, data);
   const before = known.rows.get(key);
   const draft: Draft = before ?? {
-    probe_id: row.probe_id ?? "", key, tenant_id: row.tenant_id, site_id: row.site_id ?? "", data: "", first_seen: at, last_seen: at, current: 1,
+    probe_id: row.probe_id ?? "", key, tenant_id: row.tenant_id, site_id: row.site_id ?? "", data: "", first_seen: at, last_seen: at,
+    current: 1,
   };
   draft.data = row.data;
   change(known, draft, at, 1);
@@ -75,7 +84,8 @@ function change(known: Known, draft: Draft, at: string, current: number): void {
 
 async function forgetOldest(trx: Transaction<Schema>, probeId: string, { rows }: Known): Promise<void> {
   if (rows.size <= MOST_OF_A_PROBE) return;
-  const oldest = [...rows.values()].toSorted((a, b) => a.current - b.current || (a.last_seen < b.last_seen ? -1 : 1)).slice(0, rows.size - MOST_OF_A_PROBE);
+  const oldest = [...rows.values()].toSorted((a, b) => a.current - b.current || (a.last_seen < b.last_seen ? -1 : 1))
+    .slice(0, rows.size - MOST_OF_A_PROBE);
   for (const { key } of oldest) await trx.deleteFrom("neighbors").where("probe_id", "=", probeId).where("key", "=", key).execute();
 }
 
@@ -85,7 +95,9 @@ function inOrder({ probe_id, key, tenant_id, site_id, data, first_seen, last_see
 }
 
 function keyOf(
-  localInterface: string, { protocol, chassis_id, port_id }: { readonly protocol: NeighborProtocol; readonly chassis_id: string; readonly port_id: string },
+  localInterface: string, { protocol, chassis_id, port_id }: {
+    readonly protocol: NeighborProtocol; readonly chassis_id: string; readonly port_id: string;
+  },
 ): string {
   return JSON.stringify([localInterface, protocol, chassis_id, port_id]);
 }

@@ -14,16 +14,21 @@ export async function noteSwitches(trx: Transaction<Schema>, tenantId: string, r
     if (!read.success || row.probe_id === null || row.site_id === null) continue;
     const { ip, answers } = read.data;
     const at = row.occurred_at < row.received_at ? row.occurred_at : row.received_at;
-    const own = trx.updateTable("switch_reports").where("tenant_id", "=", tenantId).where("probe_id", "=", row.probe_id).where("ip", "=", ip);
+    const own =
+      trx.updateTable("switch_reports").where("tenant_id", "=", tenantId).where("probe_id", "=", row.probe_id).where("ip", "=", ip);
     if (!answers) await own.set({ current: 0 }).execute();
     else {
       await trx.insertInto("switch_reports")
-        .values({ probe_id: row.probe_id, ip, tenant_id: tenantId, site_id: row.site_id, data: row.data, first_seen: at, last_seen: at, current: 1 })
+        .values({
+          probe_id: row.probe_id, ip, tenant_id: tenantId, site_id: row.site_id, data: row.data, first_seen: at, last_seen: at, current: 1,
+        })
         .onConflict((oc) => oc.columns(["probe_id", "ip"]).doUpdateSet({ data: row.data, last_seen: at, current: 1 })).execute();
     }
   }
   for (const probeId of new Set(told.flatMap(({ probe_id }) => probe_id ?? []))) {
-    const old = await trx.selectFrom("switch_reports").select("ip").where("probe_id", "=", probeId).orderBy("current", "desc").orderBy("last_seen", "desc")
+    const old = await trx.selectFrom("switch_reports").select("ip").where("probe_id", "=", probeId).orderBy("current", "desc").orderBy(
+      "last_seen", "desc",
+    )
       .orderBy("ip").offset(MOST_OF_A_PROBE).limit(MOST_OF_A_PROBE).execute();
     for (const { ip } of old) await trx.deleteFrom("switch_reports").where("probe_id", "=", probeId).where("ip", "=", ip).execute();
   }

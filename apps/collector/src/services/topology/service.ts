@@ -22,7 +22,8 @@ const KEEP_MS = 2000;
 const MOST_KEPT = 64;
 
 const ACCESS_PORT_ONLY = "The site's probes hang on access ports: they see the switch at their own cable, and no links between switches.";
-const NO_NEIGHBORS = "Nobody has announced itself to the site's probes: the switch is unmanaged, or does not speak LLDP or CDP on their ports.";
+const NO_NEIGHBORS = "Nobody has announced itself to the site's probes: the switch is unmanaged, or does not speak LLDP or CDP on "
+  + "their ports.";
 
 export function createTopologyService(deps: { readonly store: TopologyStore; readonly clock: Pick<Clock, "monotonic"> }): TopologyService {
   const { store, clock } = deps;
@@ -36,7 +37,9 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
     const nodes: TopologyNode[] = [];
     const edges: TopologyEdge[] = [];
     const notes: TopologyNote[] = [];
-    for (const site of new Set([...probes.map(({ site_id }) => site_id), ...facts.map((fact) => fact.siteId), ...switches.map((fact) => fact.siteId)])) {
+    for (const site of new Set([
+      ...probes.map(({ site_id }) => site_id), ...facts.map((fact) => fact.siteId), ...switches.map((fact) => fact.siteId),
+    ])) {
       const ofSite = facts.filter((fact) => fact.siteId === site);
       const asked = switches.slice(0, MOST_SWITCHES).filter((fact) => fact.siteId === site);
       const told = [...ofSite, ...asked.flatMap(factsOfSwitch)];
@@ -73,8 +76,9 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
     async neighborsOf(tenantId, { id, site_id: siteId }) {
       const { topology: { nodes, edges } } = await service.read(tenantId, { site_id: siteId, include_gone: false });
       return edges.filter(({ target, matched_by }) => target === id && matched_by !== null).map((edge) => ({
-        protocol: edge.protocols[0] ?? "", system_name: nodes.find(({ id: node }) => node === edge.source)?.name ?? "", port_id: edge.source_port,
-        last_seen: edge.last_seen, local_port: edge.target_port, probe_id: nodes.find(({ id: node }) => node === edge.source)?.probe_id ?? null,
+        protocol: edge.protocols[0] ?? "", system_name: nodes.find(({ id: node }) => node === edge.source)?.name ?? "",
+        port_id: edge.source_port, last_seen: edge.last_seen, local_port: edge.target_port,
+        probe_id: nodes.find(({ id: node }) => node === edge.source)?.probe_id ?? null,
         state: edge.state, matched_by: edge.matched_by ?? "system-name", confidence: edge.confidence ?? 0,
       }));
     },

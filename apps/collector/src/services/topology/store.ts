@@ -16,7 +16,9 @@ export interface NeighborFact {
   readonly lastSeen: string;
   readonly isCurrent: boolean;
   /** Heard by the probe itself unless given: told by a switch of one of its ports, or what a switch says of itself. */
-  readonly origin?: { readonly kind: "switch"; readonly key: string; readonly role: PortRole } | { readonly kind: "self"; readonly key: string };
+  readonly origin?: { readonly kind: "switch"; readonly key: string; readonly role: PortRole } | {
+    readonly kind: "self"; readonly key: string;
+  };
 }
 
 /** What a switch answered last. */
@@ -52,12 +54,15 @@ export interface TopologyStore {
   candidates(tenantId: string, siteId: string, neighbors: readonly NeighborDiscovered[], macs: readonly string[]): Promise<Candidates>;
 }
 
-const DEVICE_COLUMNS = ["devices.id", "devices.hostname", "devices.ip", "devices.mac", "devices.device_type", "devices.presence_state"] as const;
+const DEVICE_COLUMNS = [
+  "devices.id", "devices.hostname", "devices.ip", "devices.mac", "devices.device_type", "devices.presence_state",
+] as const;
 
 export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> }): TopologyStore {
   return {
     async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()) !== undefined;
+      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
+        .executeTakeFirst()) !== undefined;
     },
     async neighbors(tenantId, { siteId, includeGone }, limit) {
       let query = reads.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId);
@@ -67,7 +72,10 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
       return rows.flatMap((row): readonly NeighborFact[] => {
         const read = EVENTS.neighbor_discovered.data.safeParse(JSON.parse(row.data));
         if (!read.success) return [];
-        return [{ siteId: row.site_id, probeId: row.probe_id, data: read.data, firstSeen: row.first_seen, lastSeen: row.last_seen, isCurrent: row.current === 1 }];
+        return [{
+          siteId: row.site_id, probeId: row.probe_id, data: read.data, firstSeen: row.first_seen, lastSeen: row.last_seen,
+          isCurrent: row.current === 1,
+        }];
       });
     },
     async switches(tenantId, { siteId, includeGone }, limit) {
@@ -78,7 +86,10 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
       return rows.flatMap((row): readonly SwitchFact[] => {
         const read = EVENTS.switch_report.data.safeParse(JSON.parse(row.data));
         if (!read.success) return [];
-        return [{ siteId: row.site_id, probeId: row.probe_id, report: read.data, firstSeen: row.first_seen, lastSeen: row.last_seen, isCurrent: row.current === 1 }];
+        return [{
+          siteId: row.site_id, probeId: row.probe_id, report: read.data, firstSeen: row.first_seen, lastSeen: row.last_seen,
+          isCurrent: row.current === 1,
+        }];
       });
     },
     probes(tenantId, siteId) {
@@ -93,17 +104,24 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
         if (!devices.has(id)) devices.set(id, { id, hostname, ip, mac, device_type, presence_state });
         return { id, hostname };
       };
-      const values = (pick: (data: NeighborDiscovered) => readonly string[]) => [...new Set(neighbors.flatMap(pick))].filter((value) => value !== "");
-      const own = reads.selectFrom("devices").select(DEVICE_COLUMNS).where("devices.tenant_id", "=", tenantId).where("devices.site_id", "=", siteId);
+      const values = (pick: (data: NeighborDiscovered) => readonly string[]) =>
+        [...new Set(neighbors.flatMap(pick))].filter((value) => value !== "");
+      const own = reads.selectFrom("devices").select(DEVICE_COLUMNS).where("devices.tenant_id", "=", tenantId)
+        .where("devices.site_id", "=", siteId);
 
       const told = values((data) => [data.chassis_id_type === "mac" ? data.chassis_id : "", data.source_mac ?? ""]);
       const macs = [...new Set([...told, ...otherMacs])];
       const withMac = await selectIn(macs, (list) => own.innerJoin("interfaces", "interfaces.device_id", "devices.id")
         .select("interfaces.mac as value").where("interfaces.site_id", "=", siteId).where("interfaces.mac", "in", list).execute());
-      const withKey = await selectIn(values((data) => [chassisKeyText(data)]), (list) => own.innerJoin("device_keys", "device_keys.device_id", "devices.id")
+      const withKey = await selectIn(values((data) => [chassisKeyText(data)]), (list) => own.innerJoin(
+        "device_keys", "device_keys.device_id", "devices.id",
+      )
         .select("device_keys.key as value").where("device_keys.site_id", "=", siteId).where("device_keys.key", "in", list).execute());
-      const withIp = await selectIn(values((data) => data.management_addresses), (list) => own.innerJoin("addresses", "addresses.device_id", "devices.id")
-        .select("addresses.ip as value").where("addresses.site_id", "=", siteId).where("addresses.ip", "in", list).where("addresses.current", "=", 1)
+      const withIp = await selectIn(values((data) => data.management_addresses), (list) => own.innerJoin(
+        "addresses", "addresses.device_id", "devices.id",
+      )
+        .select("addresses.ip as value").where("addresses.site_id", "=", siteId).where("addresses.ip", "in", list)
+        .where("addresses.current", "=", 1)
         .execute());
       const names = new Set(values((data) => [shortName(data.system_name)]));
       const withName = names.size === 0 ? [] : await own.select("devices.hostname as value").where("devices.hostname", "!=", "").execute();
@@ -121,7 +139,9 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
 }
 
 /** The devices that have a value, each once. */
-function grouped(rows: readonly (DeviceRow & { readonly value: string })[], keep: (row: DeviceRow) => Candidate): ReadonlyMap<string, readonly Candidate[]> {
+function grouped(
+  rows: readonly (DeviceRow & { readonly value: string })[], keep: (row: DeviceRow) => Candidate,
+): ReadonlyMap<string, readonly Candidate[]> {
   const groups = new Map<string, Map<string, Candidate>>();
   for (const row of rows) {
     const group = groups.get(row.value) ?? new Map<string, Candidate>();

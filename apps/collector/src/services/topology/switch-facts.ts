@@ -24,8 +24,9 @@ export function factsOfSwitch(fact: SwitchFact): readonly NeighborFact[] {
 
 function selfOf(report: SwitchReport): Omit<NeighborDiscovered, "chassis_id" | "chassis_id_type"> {
   return {
-    protocol: "lldp", local_interface: "", port_id: "", port_description: "", system_name: report.system_name, system_description: report.system_description,
-    capabilities: report.ports.some(({ mac_count: count }) => count > 0) ? ["bridge"] : [], management_addresses: [report.ip], vlan_ids: [], ttl_seconds: 0,
+    protocol: "lldp", local_interface: "", port_id: "", port_description: "", system_name: report.system_name,
+    system_description: report.system_description, capabilities: report.ports.some(({ mac_count: count }) => count > 0) ? ["bridge"] : [],
+    management_addresses: [report.ip], vlan_ids: [], ttl_seconds: 0,
   };
 }
 

@@ -25,14 +25,20 @@ export function checkParts(type: CredentialType, given: { readonly settings: unk
   return { settings: settings.data, secret: held };
 }
 
-function missingPart(type: CredentialType, settings: object, held: ReadonlySet<string>): { readonly path: string[]; readonly message: string } | null {
+function missingPart(type: CredentialType, settings: object, held: ReadonlySet<string>): {
+  readonly path: string[]; readonly message: string;
+} | null {
   const protocol = (name: string) => (settings as Readonly<Record<string, unknown>>)[name] ?? null;
-  if (type === "ssh") return held.has("password") || held.has("private_key") ? null : { path: ["secret"], message: "needs a password or a private_key" };
+  if (type === "ssh") {
+    return held.has("password") || held.has("private_key") ? null : { path: ["secret"], message: "needs a password or a private_key" };
+  }
   if (type === "snmp") return null;
   if (protocol("privacy_protocol") !== null && protocol("auth_protocol") === null) {
     return { path: ["settings", "privacy_protocol"], message: "needs an auth_protocol" };
   }
-  if (protocol("auth_protocol") !== null && !held.has("auth_password")) return { path: ["secret", "auth_password"], message: "is needed for auth_protocol" };
+  if (protocol("auth_protocol") !== null && !held.has("auth_password")) {
+    return { path: ["secret", "auth_password"], message: "is needed for auth_protocol" };
+  }
   if (protocol("privacy_protocol") === null || held.has("privacy_password")) return null;
   return { path: ["secret", "privacy_password"], message: "is needed for privacy_protocol" };
 }

@@ -2,12 +2,14 @@ import { z } from "@hono/zod-openapi";
 import { Credential, CredentialCreate, CredentialRevealed, CredentialUpdate, Id, IdPageQuery, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { VaultService } from "./service.ts";
 
 const CREDENTIALS = "/vault/credentials";
 const Params = z.object({ credential_id: Id });
-const EXAMPLE = { type: "snmp", name: "Switches, read only", settings: { version: "2c" }, secret: { community: "an example" }, networks: ["192.0.2.0/24"] };
+const EXAMPLE: z.input<typeof CredentialCreate> = {
+  type: "snmp", name: "Switches, read only", settings: { version: "2c" }, secret: { community: "an example" }, networks: ["192.0.2.0/24"],
+};
 
 const list = declareRoute("vault:read", {
   method: "get",
@@ -22,7 +24,7 @@ const create = declareRoute("vault:write", {
   path: CREDENTIALS,
   summary: "Keep a credential, and hand it to probes",
   description: "It is sealed at rest, and handed to each probe sealed to that probe's own key, at once or when the probe comes back.",
-  request: { body: { required: true, content: { "application/json": { schema: CredentialCreate, example: EXAMPLE } } } },
+  request: { body: jsonBody(CredentialCreate, EXAMPLE) },
   responses: { 201: { description: "The new credential, without its secret", content: json(Credential) } },
 });
 
@@ -39,9 +41,7 @@ const update = declareRoute("vault:write", {
   path: `${CREDENTIALS}/{credential_id}`,
   summary: "Change a credential or whom it is handed to",
   description: "Fields left out stay. Probes that had it, or get it, are told at once.",
-  request: {
-    params: Params, body: { required: true, content: { "application/json": { schema: CredentialUpdate, example: { networks: ["192.0.2.0/25"] } } } },
-  },
+  request: { params: Params, body: jsonBody(CredentialUpdate, { networks: ["192.0.2.0/25"] }) },
   responses: { 200: { description: "The credential as it is now, without its secret", content: json(Credential) } },
 });
 
@@ -49,7 +49,8 @@ const remove = declareRoute("vault:write", {
   method: "delete",
   path: `${CREDENTIALS}/{credential_id}`,
   summary: "Delete a credential",
-  description: "Probes forget it when they are told, at once or when they come back: what they could know by then is to be changed on the devices.",
+  description: "Probes forget it when they are told, at once or when they come back: what they could know by then is to be changed on "
+    + "the devices.",
   request: { params: Params },
   responses: { 204: { description: "Deleted" } },
 });
@@ -72,7 +73,9 @@ export function vaultRoutes(service: VaultService) {
     return c.json(credential, 201, { location: `/api/v1${CREDENTIALS}/${credential.id}` });
   });
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").credential_id), 200));
-  router.openapi(update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").credential_id, c.req.valid("json")), 200));
+  router.openapi(
+    update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").credential_id, c.req.valid("json")), 200),
+  );
   router.openapi(remove, async (c) => {
     await service.remove(actorOf(c), c.req.valid("param").credential_id);
     return c.body(null, 204);

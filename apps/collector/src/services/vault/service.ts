@@ -59,7 +59,10 @@ export function createVaultService(deps: VaultDependencies): VaultService {
     parts: Object.keys(secretOf(row)).toSorted(), networks: JSON.parse(row.networks) as string[], site_ids: [...row.assigned.site_ids],
     probe_ids: [...row.assigned.probe_ids], created_at: row.created_at, updated_at: row.updated_at,
   });
-  const write = (trx: Transaction<Schema>, actor: Actor, action: string, id: string, states: { readonly before: Credential | null; readonly after: Credential | null }) =>
+  const write = (
+    trx: Transaction<Schema>, actor: Actor, action: string, id: string,
+    states: { readonly before: Credential | null; readonly after: Credential | null },
+  ) =>
     audit(trx, { actor, action: `credential.${action}`, target: { type: "credential", id }, ...states });
 
   /** @returns The ids of the probes whose handed credentials are others now. */
@@ -67,7 +70,9 @@ export function createVaultService(deps: VaultDependencies): VaultService {
     const probes = await store.touch(trx, tenantId, to);
     for (const { id, name } of probes) {
       if ((await store.countFor(trx, id)) <= CREDENTIALS_MAX) continue;
-      throw new ApiError("CONFLICT", `the probe ${name} would get more than ${CREDENTIALS_MAX} credentials`, { details: { probe_id: id, limit: CREDENTIALS_MAX } });
+      throw new ApiError("CONFLICT", `the probe ${name} would get more than ${CREDENTIALS_MAX} credentials`, {
+        details: { probe_id: id, limit: CREDENTIALS_MAX },
+      });
     }
     return probes.map(({ id }) => id);
   };
@@ -97,7 +102,8 @@ export function createVaultService(deps: VaultDependencies): VaultService {
       return told(await store.transaction(async (trx) => {
         await mustBeThere(trx, tenantId, assigned);
         const row = {
-          id, tenant_id: tenantId, name: credential.name, type: credential.type, settings: JSON.stringify(settings), networks: JSON.stringify(plainNetworks(credential.networks)),
+          id, tenant_id: tenantId, name: credential.name, type: credential.type, settings: JSON.stringify(settings),
+          networks: JSON.stringify(plainNetworks(credential.networks)),
           secret_sealed: sealing.seal(JSON.stringify(secret), ownerOfCredential(id)), created_at: now(), updated_at: now(),
         };
         await store.create(trx, row).catch((error: unknown) => { throw isDuplicate(error) ? nameTaken(credential.name) : error; });
@@ -116,14 +122,18 @@ export function createVaultService(deps: VaultDependencies): VaultService {
         const parts = checkParts(before.type as CredentialType, {
           settings: change.settings ?? JSON.parse(before.settings), secret: change.secret ?? secretOf(before),
         });
-        const assigned = distinct({ site_ids: change.site_ids ?? before.assigned.site_ids, probe_ids: change.probe_ids ?? before.assigned.probe_ids });
+        const assigned = distinct({
+          site_ids: change.site_ids ?? before.assigned.site_ids, probe_ids: change.probe_ids ?? before.assigned.probe_ids,
+        });
         await mustBeThere(trx, tenantId, {
           site_ids: assigned.site_ids.filter((id) => !before.assigned.site_ids.includes(id)),
           probe_ids: assigned.probe_ids.filter((id) => !before.assigned.probe_ids.includes(id)),
         });
         const row = {
-          name: change.name ?? before.name, settings: JSON.stringify(parts.settings), networks: change.networks ? JSON.stringify(plainNetworks(change.networks)) : before.networks,
-          secret_sealed: change.secret ? sealing.seal(JSON.stringify(parts.secret), ownerOfCredential(credentialId)) : before.secret_sealed, updated_at: now(),
+          name: change.name ?? before.name, settings: JSON.stringify(parts.settings),
+          networks: change.networks ? JSON.stringify(plainNetworks(change.networks)) : before.networks,
+          secret_sealed: change.secret ? sealing.seal(JSON.stringify(parts.secret), ownerOfCredential(credentialId)) : before.secret_sealed,
+          updated_at: now(),
         };
         await store.update(trx, credentialId, row).catch((error: unknown) => { throw isDuplicate(error) ? nameTaken(row.name) : error; });
         await store.assign(trx, { id: credentialId, tenantId }, assigned);
@@ -131,7 +141,9 @@ export function createVaultService(deps: VaultDependencies): VaultService {
         const secretChanged = change.secret === undefined ? {} : { secret_changed: true };
         await write(trx, actor, "update", credentialId, { before: show(before), after: { ...result, ...secretChanged } });
         // Those that lose it, too.
-        const all = { site_ids: [...assigned.site_ids, ...before.assigned.site_ids], probe_ids: [...assigned.probe_ids, ...before.assigned.probe_ids] };
+        const all = {
+          site_ids: [...assigned.site_ids, ...before.assigned.site_ids], probe_ids: [...assigned.probe_ids, ...before.assigned.probe_ids],
+        };
         return { result, probes: await handOut(trx, tenantId, all) };
       }));
     },
@@ -150,7 +162,9 @@ export function createVaultService(deps: VaultDependencies): VaultService {
       const row = await store.hold(trx, actor.tenantId, credentialId);
       if (!row) throw notFound("credential");
       const secret = secretOf(row);
-      await audit(trx, { actor, action: "credential.reveal", target: { type: "credential", id: credentialId }, before: null, after: { name: row.name } });
+      await audit(trx, {
+        actor, action: "credential.reveal", target: { type: "credential", id: credentialId }, before: null, after: { name: row.name },
+      });
       return { ...show(row), secret };
     }),
 
@@ -159,12 +173,13 @@ export function createVaultService(deps: VaultDependencies): VaultService {
         const rows = await store.ofProbe(probeId);
         if (rows.length === 0) return undefined;
         const credentials = rows.map((row) => ({
-          id: row.id, name: row.name, type: row.type, networks: JSON.parse(row.networks) as unknown, settings: JSON.parse(row.settings) as unknown,
-          secret: secretOf(row),
+          id: row.id, name: row.name, type: row.type, networks: JSON.parse(row.networks) as unknown,
+          settings: JSON.parse(row.settings) as unknown, secret: secretOf(row),
         }));
         const sealed = await sealForProbe(HandedCredentials.parse({ probe_id: probeId, credentials }), await store.keysOf(probeId));
         if (sealed !== null) return sealed;
-        deps.log.warn({ probe_id: probeId }, "a probe's key is not known here, or only signs: it gets its credentials when it has renewed its certificate");
+        deps.log.warn({ probe_id: probeId }, "a probe's key is not known here, or only signs: it gets its credentials when it has renewed "
+          + "its certificate");
       } catch (error) {
         deps.log.error({ probe_id: probeId, reason: describeError(error) }, "a probe's credentials could not be sealed to its key");
       }

@@ -67,7 +67,8 @@ export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; r
         .executeTakeFirstOrThrow()).total;
     },
     async byId(tenantId, credentialId) {
-      const rows = await reads.selectFrom("credentials").selectAll().where("tenant_id", "=", tenantId).where("id", "=", credentialId).execute();
+      const rows = await reads.selectFrom("credentials").selectAll().where("tenant_id", "=", tenantId).where("id", "=", credentialId)
+        .execute();
       return (await withAssigned(reads, rows))[0] ?? null;
     },
     // A write of nothing: both databases lock the row by it, and SQLite knows no SELECT … FOR UPDATE.
@@ -94,8 +95,11 @@ export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; r
     },
     async unknown(trx, tenantId, { site_ids: sites, probe_ids: probes }) {
       const known = new Set([
-        ...(sites.length === 0 ? [] : await trx.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "in", sites).execute()),
-        ...(probes.length === 0 ? [] : await trx.selectFrom("probes").select("id").where("tenant_id", "=", tenantId).where("id", "in", probes)
+        ...(sites.length === 0 ? [] : await trx.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "in", sites)
+          .execute()),
+        ...(probes.length === 0 ? [] : await trx.selectFrom("probes").select("id").where("tenant_id", "=", tenantId).where(
+          "id", "in", probes,
+        )
           .where("revoked_at", "is", null).execute()),
       ].map(({ id }) => id));
       return [...sites, ...probes].filter((id) => !known.has(id));
@@ -104,7 +108,9 @@ export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; r
       if (sites.length + probes.length === 0) return [];
       return trx.updateTable("probes").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) }))
         .where("tenant_id", "=", tenantId).where("revoked_at", "is", null)
-        .where((eb) => eb.or([...(sites.length > 0 ? [eb("site_id", "in", sites)] : []), ...(probes.length > 0 ? [eb("id", "in", probes)] : [])]))
+        .where((eb) => eb.or([
+          ...(sites.length > 0 ? [eb("site_id", "in", sites)] : []), ...(probes.length > 0 ? [eb("id", "in", probes)] : []),
+        ]))
         .returning(["id", "name"]).execute();
     },
     async countFor(handle, probeId) {

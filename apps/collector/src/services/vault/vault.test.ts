@@ -7,7 +7,8 @@ import { type Stack, startStack } from "../agents/testing/stack.ts";
 
 const SECRET = "wrap-ropes-27";
 const V3 = {
-  type: "snmpv3", name: "Core", settings: { username: "lanthorn" }, secret: { auth_password: SECRET, privacy_password: `${SECRET}-privacy` },
+  type: "snmpv3", name: "Core", settings: { username: "lanthorn" },
+  secret: { auth_password: SECRET, privacy_password: `${SECRET}-privacy` },
 } as const;
 const SNMP = { type: "snmp", name: "Access", secret: { community: SECRET }, networks: ["10.0.0.9/8", "10.1.1.1"] } as const;
 
@@ -17,13 +18,15 @@ afterEach(() => stack.close());
 
 const create = async (body: object) => Credential.parse((await stack.call("POST", "/api/v1/vault/credentials", { body })).body);
 const path = (id: string, rest = "") => `/api/v1/vault/credentials/${id}${rest}`;
-const audit = async () => (await stack.database.reads.selectFrom("audit").selectAll().orderBy("id").execute()).filter(({ action }) => action.startsWith("credential."));
+const audit = async () => (await stack.database.reads.selectFrom("audit").selectAll().orderBy("id").execute())
+  .filter(({ action }) => action.startsWith("credential."));
 
 describe("a credential", () => {
   test("is kept sealed, and shown without its secret, whatever is asked", async () => {
     const made = await create(SNMP);
     expect(made).toMatchObject({
-      type: "snmp", settings: { version: "2c", port: 161 }, parts: ["community"], networks: ["10.0.0.0/8", "10.1.1.1"], site_ids: [], probe_ids: [],
+      type: "snmp", settings: { version: "2c", port: 161 }, parts: ["community"], networks: ["10.0.0.0/8", "10.1.1.1"], site_ids: [],
+      probe_ids: [],
     });
     const answers = [
       await stack.call("GET", "/api/v1/vault/credentials"), await stack.call("GET", path(made.id)),
@@ -65,11 +68,14 @@ describe("a credential", () => {
 
   test("has the parts of its type, which the refusal names and does not repeat", async () => {
     const refused: readonly (readonly [object, string])[] = [
-      [{ ...V3, secret: { auth_password: "short" } }, "secret.auth_password"], [{ ...V3, secret: { auth_password: SECRET } }, "secret.privacy_password"],
-      [{ ...V3, secret: {} }, "secret.auth_password"], [{ ...V3, settings: { username: "a", auth_protocol: null } }, "settings.privacy_protocol"],
+      [{ ...V3, secret: { auth_password: "short" } }, "secret.auth_password"],
+      [{ ...V3, secret: { auth_password: SECRET } }, "secret.privacy_password"],
+      [{ ...V3, secret: {} }, "secret.auth_password"],
+      [{ ...V3, settings: { username: "a", auth_protocol: null } }, "settings.privacy_protocol"],
       [{ type: "ssh", name: "x", settings: { username: "a" }, secret: { passphrase: SECRET } }, "secret"],
-      [{ type: "ssh", name: "x", settings: { username: "a" }, secret: { community: SECRET } }, "secret"], [{ ...SNMP, secret: { community: `${SECRET}\n` } }, "secret.community"],
-      [{ ...SNMP, type: "telnet" }, "type"], [{ ...SNMP, networks: ["everywhere"] }, "networks.0"],
+      [{ type: "ssh", name: "x", settings: { username: "a" }, secret: { community: SECRET } }, "secret"],
+      [{ ...SNMP, secret: { community: `${SECRET}\n` } }, "secret.community"], [{ ...SNMP, type: "telnet" }, "type"],
+      [{ ...SNMP, networks: ["everywhere"] }, "networks.0"],
     ];
     for (const [body, at] of refused) {
       const answer = await stack.call("POST", "/api/v1/vault/credentials", { body });
@@ -98,7 +104,8 @@ describe("a probe", () => {
     const first = await probe.hears(({ credentials }) => credentials !== undefined);
     expect(JSON.stringify(first)).not.toContain(SECRET);
     expect(await probe.open(first)).toEqual([{
-      id, name: "Access", type: "snmp", networks: ["10.0.0.0/8", "10.1.1.1"], settings: { version: "2c", port: 161 }, secret: { community: SECRET },
+      id, name: "Access", type: "snmp", networks: ["10.0.0.0/8", "10.1.1.1"], settings: { version: "2c", port: 161 },
+      secret: { community: SECRET },
     }]);
     await expect(other.open(first)).rejects.toThrow();
     await create({ ...V3, probe_ids: [probe.probeId] });
@@ -118,7 +125,9 @@ describe("a probe", () => {
     const first = await probe.hears(({ credentials }) => credentials !== undefined);
     const renew = async () => {
       const { key, request } = await createRequest();
-      const { body } = await stack.call("POST", "/api/v1/agents/renew", { body: { certificate_request: request }, identity: probe.identity });
+      const { body } = await stack.call("POST", "/api/v1/agents/renew", {
+        body: { certificate_request: request }, identity: probe.identity,
+      });
       return { key, certificate: RenewResponse.parse(body).certificate };
     };
     // Three answers that were lost, and one that was not.

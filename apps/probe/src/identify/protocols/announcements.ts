@@ -30,7 +30,9 @@ export const ssdp: UdpProtocol = {
 const DESCRIPTION_MS = 2000;
 
 /** Of the same host only, wherever it points. @see UPnP Device Architecture 2.0 section 2.3 */
-async function readDescription(location: string, asking: UdpAsking): Promise<{ readonly claims: readonly Claim[]; readonly banner: string } | null> {
+async function readDescription(
+  location: string, asking: UdpAsking,
+): Promise<{ readonly claims: readonly Claim[]; readonly banner: string } | null> {
   const url = URL.canParse(location) ? new URL(location) : null;
   if (url?.protocol !== "http:" || url.hostname.replaceAll(/[[\]]/g, "") !== asking.ip || PRINT_PORTS.has(Number(url.port))) return null;
   const port = Number(url.port || 80);
@@ -68,8 +70,13 @@ export const wsDiscovery: UdpProtocol = {
     const types = (/<(?:\w+:)?Types[^>]{0,200}>([^<]{0,400})/.exec(text)?.[1] ?? "").trim();
     const scopes = (/<(?:\w+:)?Scopes[^>]{0,200}>([^<]{0,2000})/.exec(text)?.[1] ?? "").trim();
     const scope = (name: string) => decodeScope(new RegExp(`onvif://www\\.onvif\\.org/${name}/(\\S+)`).exec(scopes)?.[1]);
-    const device = /NetworkVideoTransmitter/.test(types) ? "camera" : /Print/.test(types) ? "printer" : /Computer/.test(types) ? "workstation" : "";
-    return learned("ws-discovery", { claims: claims("ws-discovery", 0.85, { device_type: device, model: scope("hardware"), hostname: "" }), banner: printable(`${types}\n${scopes}`) });
+    const device = /NetworkVideoTransmitter/.test(types) ? "camera" : /Print/.test(types) ? "printer" : /Computer/.test(types)
+      ? "workstation"
+      : "";
+    return learned("ws-discovery", {
+      claims: claims("ws-discovery", 0.85, { device_type: device, model: scope("hardware"), hostname: "" }),
+      banner: printable(`${types}\n${scopes}`),
+    });
   },
 };
 
@@ -85,13 +92,18 @@ function decodeScope(text: string | undefined): string {
 export const coap: UdpProtocol = {
   name: "coap",
   ports: [5683],
-  questions: [() => Buffer.concat([Buffer.from([0x40, 1, 0x4c, 0x4e, 0xbb]), Buffer.from(".well-known"), Buffer.from([4]), Buffer.from("core")])],
+  questions: [
+    () => Buffer.concat([Buffer.from([0x40, 1, 0x4c, 0x4e, 0xbb]), Buffer.from(".well-known"), Buffer.from([4]), Buffer.from("core")]),
+  ],
   async learn(answer, { ask }) {
     const resources = payloadOf(answer);
     if (resources === null) return null;
     const start = payloadOf((await ask(Uint8Array.of(0x40, 1, 0x4c, 0x4e))) ?? new Uint8Array()) ?? "";
     const isLibcoap = /\blibcoap\b/.test(start);
-    return learned("coap", { claims: claims("coap", 0.5, { device_type: "iot", product: isLibcoap ? "libcoap" : "" }), banner: printable([resources, start].filter((text) => text !== "").join("\n")) });
+    return learned("coap", {
+      claims: claims("coap", 0.5, { device_type: "iot", product: isLibcoap ? "libcoap" : "" }),
+      banner: printable([resources, start].filter((text) => text !== "").join("\n")),
+    });
   },
 };
 
@@ -113,6 +125,8 @@ export const ipmi: UdpProtocol = {
     if (answer[0] !== 6 || answer[3] !== 7 || reader.u8() !== 0) return null;
     reader.u8();
     const types = reader.u8();
-    return reader.failed ? null : learned("asf-rmcp", { claims: claims("ipmi", 0.9, { version: (types & 0x80) === 0 ? "IPMI 1.5" : "IPMI 2.0", device_type: "server" }) });
+    return reader.failed ? null : learned("asf-rmcp", {
+      claims: claims("ipmi", 0.9, { version: (types & 0x80) === 0 ? "IPMI 1.5" : "IPMI 2.0", device_type: "server" }),
+    });
   },
 };

@@ -1,5 +1,7 @@
 // Talk: IRC (RFC 2812), XMPP (RFC 6120), NNTP (RFC 3977), RTSP (RFC 7826), SIP over TCP (RFC 3261).
-import { beginsWith, claims, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import {
+  beginsWith, claims, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText,
+} from "../protocol.ts";
 import { encodeSipOptions, learnSip } from "./sip.ts";
 
 export const irc: TcpProtocol = {
@@ -24,7 +26,10 @@ export const irc: TcpProtocol = {
     }
     connection.send("QUIT\r\n");
     const line = /^:\S+ 00[24] \S+ :?(.*)$/m.exec(text)?.[1] ?? "";
-    return learned("irc", { answers: [{ kind: "irc", text: line }], claims: claims("irc", 0.8, { hostname: /^:(\S+) 00\d /m.exec(text)?.[1] }), banner: printable(text) });
+    return learned("irc", {
+      answers: [{ kind: "irc", text: line }], claims: claims("irc", 0.8, { hostname: /^:(\S+) 00\d /m.exec(text)?.[1] }),
+      banner: printable(text),
+    });
   },
 };
 
@@ -32,7 +37,8 @@ export const xmpp: TcpProtocol = {
   name: "xmpp-client",
   ports: [5222, 5223, 5269],
   alpn: ["xmpp-client"],
-  hello: (target) => `<?xml version='1.0'?><stream:stream to='${target.ip}' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>`,
+  hello: (target) => `<?xml version='1.0'?><stream:stream to='${target.ip}' xmlns='jabber:client' `
+    + `xmlns:stream='http://etherx.jabber.org/streams' version='1.0'>`,
   ownPortsOnly: true,
   recognise: (bytes) => beginsWith(bytes, "<?xml version='1.0'?><stream:stream", "<stream:stream", '<?xml version="1.0"?><stream:stream'),
   learn: (first, _connection, target) => Promise.resolve(learned(target.port === 5269 ? "xmpp-server" : "xmpp-client", {
@@ -54,7 +60,11 @@ export const nntp: TcpProtocol = {
   learn(first) {
     const text = toText(first);
     const inn = /InterNetNews(?: NNRP)? server INN (\d[\w.]*)/.exec(text)?.[1];
-    return Promise.resolve(learned("nntp", { texts: [{ kind: "nntp", text: replyText(text) }], claims: claims("nntp", 0.9, inn === undefined ? {} : { product: "InterNetNews (INN)", vendor: "ISC", version: inn }), banner: printable(text) }));
+    return Promise.resolve(learned("nntp", {
+      texts: [{ kind: "nntp", text: replyText(text) }],
+      claims: claims("nntp", 0.9, inn === undefined ? {} : { product: "InterNetNews (INN)", vendor: "ISC", version: inn }),
+      banner: printable(text),
+    }));
   },
 };
 
@@ -63,12 +73,15 @@ export const rtsp: TcpProtocol = {
   ports: [554, 8554, 7070],
   hello: (target) => `OPTIONS rtsp://${target.ip}:${target.port}/ RTSP/1.0\r\nCSeq: 1\r\nUser-Agent: Lanthorn\r\n\r\n`,
   ownPortsOnly: true,
-  recognise: (bytes) => (beginsWith(bytes, "RTSP/1.0 ") === "yes" && !toText(bytes).includes("\r\n\r\n") ? "more" : beginsWith(bytes, "RTSP/1.0 ")),
+  recognise: (bytes) => (beginsWith(bytes, "RTSP/1.0 ") === "yes" && !toText(bytes).includes("\r\n\r\n")
+    ? "more"
+    : beginsWith(bytes, "RTSP/1.0 ")),
   learn(first) {
     const text = toText(first);
     const server = /^Server: *(.+?)\r?$/im.exec(text)?.[1] ?? "";
     return Promise.resolve(learned("rtsp", {
-      answers: server === "" ? [] : [{ kind: "http-server", text: server }], texts: [{ kind: "rtsp-server", text: server }], claims: claims("rtsp", 0.5, { device_type: "camera" }), banner: printable(text),
+      answers: server === "" ? [] : [{ kind: "http-server", text: server }], texts: [{ kind: "rtsp-server", text: server }],
+      claims: claims("rtsp", 0.5, { device_type: "camera" }), banner: printable(text),
     }));
   },
 };
@@ -79,6 +92,8 @@ export const sip: TcpProtocol = {
   alpn: ["sip/2"],
   hello: (target) => encodeSipOptions(target, "TCP"),
   ownPortsOnly: true,
-  recognise: (bytes) => (beginsWith(bytes, "SIP/2.0 ") === "yes" && !toText(bytes).includes("\r\n\r\n") ? "more" : beginsWith(bytes, "SIP/2.0 ")),
+  recognise: (bytes) => (beginsWith(bytes, "SIP/2.0 ") === "yes" && !toText(bytes).includes("\r\n\r\n")
+    ? "more"
+    : beginsWith(bytes, "SIP/2.0 ")),
   learn: (first, _connection, target) => Promise.resolve(learnSip(first, target.isSecure ? "sips" : "sip")),
 };

@@ -43,20 +43,27 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   "MongoDB": { port: 27_017, answers: [mongoAnswer()], found: { service: "mongodb", version: "MongoDB 7.0.5" } },
   "Apple's file service": { port: 548, answers: [afpAnswer()], found: { service: "afp", version: "Netatalk 3.1.12", verdicts: { hostname: { value: "Attic" } } } },
   "Elasticsearch": {
-    port: 9200, answers: ['HTTP/1.1 200 OK\r\nContent-Length: 71\r\n\r\n{"name":"n","version":{"number":"8.11.1","build_flavor":"default"},"a":1}'],
+    port: 9200,
+    answers: ['HTTP/1.1 200 OK\r\nContent-Length: 71\r\n\r\n{"name":"n","version":{"number":"8.11.1","build_flavor":"default"},"a":1}'],
     found: { service: "elasticsearch", version: "Elasticsearch 8.11.1" },
   },
   "CouchDB": { port: 5984, answers: ['HTTP/1.1 200 OK\r\nContent-Length: 39\r\n\r\n{"couchdb":"Welcome","version":"3.3.3"}'], found: { service: "couchdb", version: "CouchDB 3.3.3" } },
   "Docker": {
-    port: 2375, answers: ['HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}', 'HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{"Version":"24.0.7","ApiVersion":"1.43" }'],
+    port: 2375, answers: [
+      'HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}',
+      'HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{"Version":"24.0.7","ApiVersion":"1.43" }',
+    ],
     found: { service: "docker", version: "Docker Engine 24.0.7" },
   },
   "Kubernetes": {
-    port: 8001, answers: ['HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n{}', 'HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n{"gitVersion":"v1.29.1"}'],
+    port: 8001, answers: [
+      'HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\n{}', 'HTTP/1.1 200 OK\r\nContent-Length: 24\r\n\r\n{"gitVersion":"v1.29.1"}',
+    ],
     found: { service: "kubernetes", version: "Kubernetes 1.29.1" },
   },
   "SQL Server": {
-    port: 1433, answers: [Buffer.from([4, 1, 0, 20, 0, 0, 0, 0, 0, 0, 6, 0, 6, 0xff, 16, 0, 0x10, 0x5d, 0, 0])], found: { service: "ms-sql-s", version: "Microsoft SQL Server 2022 16.00.4189" },
+    port: 1433, answers: [Buffer.from([4, 1, 0, 20, 0, 0, 0, 0, 0, 0, 6, 0, 6, 0xff, 16, 0, 0x10, 0x5d, 0, 0])],
+    found: { service: "ms-sql-s", version: "Microsoft SQL Server 2022 16.00.4189" },
   },
   "ident": { port: 113, answers: ["1 , 1 : ERROR : NO-USER\r\n"], found: { service: "ident" } },
   "DICT": { port: 2628, greeting: "220 lab dictd 1.13.0/rf on Linux 6.1.0 <auth.mime> <1@lab>\r\n", found: { service: "dict", version: "dictd 1.13.0" } },
@@ -69,13 +76,16 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   "Asterisk": { port: 5060, answers: ["SIP/2.0 200 OK\r\nServer: Asterisk PBX 20.5.0\r\nContent-Length: 0\r\n\r\n"], found: { service: "sip", version: "Asterisk 20.5.0" } },
   "an RTSP camera": { port: 554, answers: ["RTSP/1.0 200 OK\r\nCSeq: 1\r\nServer: Hipcam RealServer/V1.0\r\n\r\n"], found: { service: "rtsp", verdicts: { device_type: { value: "camera" } } } },
   "BitTorrent": {
-    port: 51_413, answers: [Buffer.concat([latin1("\x13BitTorrent protocol"), Buffer.alloc(28), latin1("-TR3000-abcdefghijkl")])], found: { service: "bittorrent", version: "Transmission 3.0.0.0" },
+    port: 51_413, answers: [Buffer.concat([latin1("\x13BitTorrent protocol"), Buffer.alloc(28), latin1("-TR3000-abcdefghijkl")])],
+    found: { service: "bittorrent", version: "Transmission 3.0.0.0" },
   },
   "a Siemens controller": {
     port: 102,
     answers: [
       Buffer.from([3, 0, 0, 7, 2, 0xd0, 0]), Buffer.from([3, 0, 0, 9, 2, 0xf0, 0x80, 0x32, 3]),
-      Buffer.concat([Buffer.from([3, 0, 0, 34, 2, 0xf0, 0x80, 0x32, 7]), latin1("\0\x01CPU 315-2 PN/DP\0\0\0\0\0\0\0\0\0").subarray(0, 25)]),
+      Buffer.concat([
+        Buffer.from([3, 0, 0, 34, 2, 0xf0, 0x80, 0x32, 7]), latin1("\0\x01CPU 315-2 PN/DP\0\0\0\0\0\0\0\0\0").subarray(0, 25),
+      ]),
     ],
     found: { service: "iso-tsap", verdicts: { vendor: { value: "Siemens" }, model: { value: "CPU 315-2 PN/DP" } } },
   },

@@ -11,12 +11,17 @@ export const rsync: TcpProtocol = {
     const version = /^@RSYNCD: (\d+\.\d+|\d+)/.exec(toText(first))?.[1] ?? "";
     connection.send(`@RSYNCD: ${/^\d/.test(version) ? version : "31.0"}\n#list\n`);
     const modules = toText(await connection.read((bytes) => /@RSYNCD: EXIT|@ERROR/.test(toText(bytes)), SHORT_ANSWER_MS));
-    return learned("rsync", { claims: claims("rsync", 0.9, { product: "rsync", version: `protocol version ${version.split(".")[0]}` }), banner: printable(`${toText(first)}${modules}`) });
+    return learned("rsync", {
+      claims: claims("rsync", 0.9, { product: "rsync", version: `protocol version ${version.split(".")[0]}` }),
+      banner: printable(`${toText(first)}${modules}`),
+    });
   },
 };
 
 /** Programs of Sun RPC. @see RFC 1833; IANA's registry of RPC program numbers */
-const RPC_PROGRAMS: Readonly<Record<number, string>> = { 100_000: "portmapper", 100_003: "nfs", 100_005: "mountd", 100_021: "nlockmgr", 100_024: "status", 100_227: "nfs_acl" };
+const RPC_PROGRAMS: Readonly<Record<number, string>> = {
+  100_000: "portmapper", 100_003: "nfs", 100_005: "mountd", 100_021: "nlockmgr", 100_024: "status", 100_227: "nfs_acl",
+};
 
 /** A call of the portmapper's DUMP, version 2. */
 export function encodePortmapDump(): Buffer {
@@ -60,7 +65,9 @@ export const rpcbind: TcpProtocol = {
   },
   learn(first) {
     const programs = decodePortmapDump(first.subarray(4)) ?? [];
-    return Promise.resolve(learned("rpcbind", { claims: claims("rpc", 0.9, { product: "rpcbind", version: versionsOf(programs, "portmapper") }), banner: programs.join("\n") }));
+    return Promise.resolve(learned("rpcbind", {
+      claims: claims("rpc", 0.9, { product: "rpcbind", version: versionsOf(programs, "portmapper") }), banner: programs.join("\n"),
+    }));
   },
 };
 
@@ -70,7 +77,9 @@ export const nfs: TcpProtocol = {
   ports: [2049],
   hello() {
     const call = Buffer.alloc(44);
-    for (const [index, value] of [(0x8000_0000 | 40) >>> 0, 0x4c414e54, 0, 2, 100_003, 0, 0, 0, 0, 0, 0].entries()) call.writeUInt32BE(value, index * 4);
+    for (const [index, value] of [(0x8000_0000 | 40) >>> 0, 0x4c414e54, 0, 2, 100_003, 0, 0, 0, 0, 0, 0].entries()) {
+      call.writeUInt32BE(value, index * 4);
+    }
     return call;
   },
   ownPortsOnly: true,
@@ -82,12 +91,17 @@ export const nfs: TcpProtocol = {
     const mismatch = reader.u32() === 2;
     const [low, high] = [reader.u32(), reader.u32()];
     const versions = accepted && mismatch && !reader.failed ? (low === high ? String(low) : `${low}-${high}`) : "";
-    return Promise.resolve(learned("nfs", { claims: claims("rpc", 0.9, { version: versions && `protocol versions ${versions}` }), banner: versions === "" ? "" : `NFS versions ${versions}` }));
+    return Promise.resolve(learned("nfs", {
+      claims: claims("rpc", 0.9, { version: versions && `protocol versions ${versions}` }),
+      banner: versions === "" ? "" : `NFS versions ${versions}`,
+    }));
   },
 };
 
 function versionsOf(programs: readonly string[], name: string): string {
-  const versions = programs.flatMap((program) => (program.startsWith(`${name} `) ? (program.split(" versions ")[1] ?? "").split(",").map(Number) : []));
+  const versions = programs.flatMap(
+    (program) => (program.startsWith(`${name} `) ? (program.split(" versions ")[1] ?? "").split(",").map(Number) : []),
+  );
   if (versions.length === 0) return "";
   const [low, high] = [Math.min(...versions), Math.max(...versions)];
   return low === high ? `protocol version ${low}` : `protocol versions ${low}-${high}`;
@@ -98,7 +112,9 @@ export const subversion: TcpProtocol = {
   name: "svn",
   ports: [3690],
   recognise: (bytes) => beginsWith(bytes, "( success ( "),
-  learn: (first) => Promise.resolve(learned("svnserve", { claims: claims("svn", 0.9, { product: "Subversion", vendor: "Apache" }), banner: printable(toText(first)) })),
+  learn: (first) => Promise.resolve(
+    learned("svnserve", { claims: claims("svn", 0.9, { product: "Subversion", vendor: "Apache" }), banner: printable(toText(first)) }),
+  ),
 };
 
 /** A question for nobody, as a user would type it. @see RFC 1288 section 2.3 */
@@ -108,12 +124,16 @@ export const finger: TcpProtocol = {
   hello: () => "\r\n",
   ownPortsOnly: true,
   isWeak: true,
-  recognise: (bytes) => (bytes.length === 0 || beginsWith(bytes, "HTTP/", "SSH-", "220") === "yes" ? "no" : endsLine(bytes) ? "yes" : "more"),
+  recognise: (bytes) => (bytes.length === 0 || beginsWith(bytes, "HTTP/", "SSH-", "220") === "yes" ? "no" : endsLine(bytes)
+    ? "yes"
+    : "more"),
   async learn(first, connection) {
     const text = toText(first) + toText(await connection.read(() => false, 200));
     if (!/login|name|tty|logged|user|finger|site:/i.test(text)) return null;
     // BSD's finger begins its "no one" in lower case.
     const isLinux = /^(?:Login {2,}Name {2,}Tty {2,}Idle|No one logged on\.)/m.test(text);
-    return learned("finger", { claims: claims("finger", 0.6, isLinux ? { product: "Linux fingerd", os: "Linux" } : {}), banner: printable(text) });
+    return learned("finger", {
+      claims: claims("finger", 0.6, isLinux ? { product: "Linux fingerd", os: "Linux" } : {}), banner: printable(text),
+    });
   },
 };

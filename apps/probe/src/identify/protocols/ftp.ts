@@ -20,6 +20,8 @@ export const ftp: TcpProtocol = {
     if (!/^(?:211|5\d\d|4\d\d|331)/.test(features) && !/ftp/i.test(greeting)) return null;
     const tls = target.isSecure || !/AUTH (?:TLS|SSL)/i.test(features) ? null : await startTls(connection, "AUTH TLS\r\n", /^234/);
     if (!tls) connection.send("QUIT\r\n");
-    return learned(target.isSecure ? "ftps" : "ftp", { answers: [{ kind: "ftp", text: replyText(greeting) }], banner: printable(`${greeting}${features}`), tls });
+    return learned(target.isSecure ? "ftps" : "ftp", {
+      answers: [{ kind: "ftp", text: replyText(greeting) }], banner: printable(`${greeting}${features}`), tls,
+    });
   },
 };

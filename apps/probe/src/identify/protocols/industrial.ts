@@ -22,14 +22,18 @@ export const modbus: TcpProtocol = {
       texts.push(toText(reader.take(reader.u8())));
     }
     const [vendor, product, version] = texts;
-    return Promise.resolve(learned("modbus", { claims: claims("modbus", 0.9, { vendor, product, version, device_type: "iot" }), banner: printable(texts.join(" ")) }));
+    return Promise.resolve(learned("modbus", {
+      claims: claims("modbus", 0.9, { vendor, product, version, device_type: "iot" }), banner: printable(texts.join(" ")),
+    }));
   },
 };
 
 const COTP_CONNECT = Uint8Array.of(3, 0, 0, 22, 17, 0xe0, 0, 0, 0, 1, 0, 0xc1, 2, 1, 0, 0xc2, 2, 1, 2, 0xc0, 1, 10);
 const S7_SETUP = Uint8Array.of(3, 0, 0, 25, 2, 0xf0, 0x80, 0x32, 1, 0, 0, 0, 0, 0, 8, 0, 0, 0xf0, 0, 0, 1, 0, 1, 1, 0xe0);
 /** The system status list 0x001c: names and serial numbers. */
-const S7_READ_NAMES = Uint8Array.of(3, 0, 0, 33, 2, 0xf0, 0x80, 0x32, 7, 0, 0, 0, 0, 0, 8, 0, 8, 0, 1, 0x12, 4, 0x11, 0x44, 1, 0, 0xff, 9, 0, 4, 0, 0x1c, 0, 0);
+const S7_READ_NAMES = Uint8Array.of(
+  3, 0, 0, 33, 2, 0xf0, 0x80, 0x32, 7, 0, 0, 0, 0, 0, 8, 0, 8, 0, 1, 0x12, 4, 0x11, 0x44, 1, 0, 0xff, 9, 0, 4, 0, 0x1c, 0, 0,
+);
 
 /** @see RFC 1006; S7 communication as its dissectors describe it */
 export const s7: TcpProtocol = {
@@ -37,7 +41,9 @@ export const s7: TcpProtocol = {
   ports: [102],
   hello: () => COTP_CONNECT,
   ownPortsOnly: true,
-  recognise: (bytes) => (bytes[0] !== 3 || (bytes.length > 1 && bytes[1] !== 0) ? "no" : bytes.length < 7 ? "more" : bytes[5] === 0xd0 ? "yes" : "no"),
+  recognise: (bytes) => (bytes[0] !== 3 || (bytes.length > 1 && bytes[1] !== 0) ? "no" : bytes.length < 7 ? "more" : bytes[5] === 0xd0
+    ? "yes"
+    : "no"),
   async learn(_first, connection) {
     const isWhole = (bytes: Uint8Array) => bytes.length >= 4 && bytes.length >= ((bytes[2] ?? 0) << 8) + (bytes[3] ?? 0);
     connection.send(S7_SETUP);
@@ -47,13 +53,16 @@ export const s7: TcpProtocol = {
     const names = toText(await connection.read(isWhole, SHORT_ANSWER_MS)).match(/[\x20-\x7e]{4,}/g) ?? [];
     const module = names.find((name) => /CPU|S7|6ES7/.test(name))?.trim();
     return learned("iso-tsap", {
-      claims: claims("s7", 0.9, { vendor: "Siemens", product: "Siemens S7 PLC", model: module, device_type: "iot" }), banner: printable(names.map((name) => name.trim()).join("\n")),
+      claims: claims("s7", 0.9, { vendor: "Siemens", product: "Siemens S7 PLC", model: module, device_type: "iot" }),
+      banner: printable(names.map((name) => name.trim()).join("\n")),
     });
   },
 };
 
 const LIST_IDENTITY = Uint8Array.of(0x63, ...Array.from({ length: 23 }, () => 0));
-const CIP_VENDORS: Readonly<Record<number, string>> = { 1: "Rockwell Automation", 40: "WAGO", 47: "Omron", 90: "HMS", 243: "Schneider Electric", 283: "Hilscher", 345: "Panasonic" };
+const CIP_VENDORS: Readonly<Record<number, string>> = {
+  1: "Rockwell Automation", 40: "WAGO", 47: "Omron", 90: "HMS", 243: "Schneider Electric", 283: "Hilscher", 345: "Panasonic",
+};
 
 /** @see CIP volume 2, section 2-4.2 */
 function learnIdentity(answer: Uint8Array): Learned | null {
@@ -68,10 +77,15 @@ function learnIdentity(answer: Uint8Array): Learned | null {
   reader.take(2 + 4);
   const product = toText(reader.take(reader.u8()));
   if (reader.failed) return null;
-  return learned("EtherNet-IP-2", { claims: claims("ethernet-ip", 0.9, { product, vendor: CIP_VENDORS[vendor], version: `${major}.${minor}`, device_type: "iot" }), banner: printable(`${product} ${major}.${minor}`) });
+  return learned("EtherNet-IP-2", {
+    claims: claims("ethernet-ip", 0.9, { product, vendor: CIP_VENDORS[vendor], version: `${major}.${minor}`, device_type: "iot" }),
+    banner: printable(`${product} ${major}.${minor}`),
+  });
 }
 
-export const ethernetIpUdp: UdpProtocol = { name: "EtherNet-IP-2", ports: [44_818, 2222], questions: [() => LIST_IDENTITY], learn: learnIdentity };
+export const ethernetIpUdp: UdpProtocol = {
+  name: "EtherNet-IP-2", ports: [44_818, 2222], questions: [() => LIST_IDENTITY], learn: learnIdentity,
+};
 
 export const ethernetIp: TcpProtocol = {
   name: "EtherNet-IP-2",
@@ -114,6 +128,9 @@ export const bacnet: UdpProtocol = {
     if (vendor === null) return null;
     const text = async (property: number) => decodeBacnetText((await ask(encodeBacnetRead(property))) ?? new Uint8Array()) ?? "";
     const [model, version] = [await text(BACNET_PROPERTIES.modelName), await text(BACNET_PROPERTIES.firmware)];
-    return learned("bacnet", { claims: claims("bacnet", 0.9, { vendor, product: model, model, version, device_type: "iot" }), banner: printable([vendor, model, version].join(" ")) });
+    return learned("bacnet", {
+      claims: claims("bacnet", 0.9, { vendor, product: model, model, version, device_type: "iot" }),
+      banner: printable([vendor, model, version].join(" ")),
+    });
   },
 };

@@ -11,7 +11,8 @@ const URI = 0x45;
 const KEYWORD = 0x44;
 /** What of a printer says who it is. */
 const WANTED = [
-  "printer-make-and-model", "printer-name", "printer-info", "printer-location", "printer-device-id", "printer-uuid", "printer-firmware-string-version",
+  "printer-make-and-model", "printer-name", "printer-info", "printer-location", "printer-device-id", "printer-uuid",
+  "printer-firmware-string-version",
 ] as const;
 const LONGEST_VALUE = 256;
 
@@ -26,8 +27,9 @@ export function encodePrinterQuestion(uri: string): Buffer {
   };
   const head = Buffer.from([1, 1, 0, GET_PRINTER_ATTRIBUTES, 0, 0, 0, 1, OPERATION_ATTRIBUTES]);
   return Buffer.concat([
-    head, attribute(CHARSET, "attributes-charset", "utf-8"), attribute(LANGUAGE, "attributes-natural-language", "en"), attribute(URI, "printer-uri", uri),
-    ...WANTED.map((name, index) => attribute(KEYWORD, index === 0 ? "requested-attributes" : "", name)), Buffer.from([END_OF_ATTRIBUTES]),
+    head, attribute(CHARSET, "attributes-charset", "utf-8"), attribute(LANGUAGE, "attributes-natural-language", "en"),
+    attribute(URI, "printer-uri", uri), ...WANTED.map((name, index) => attribute(KEYWORD, index === 0 ? "requested-attributes" : "", name)),
+    Buffer.from([END_OF_ATTRIBUTES]),
   ]);
 }
 

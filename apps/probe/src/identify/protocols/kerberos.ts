@@ -5,13 +5,15 @@ import { encodeInteger, encodeTlv, readAll, readTlv } from "./asn1.ts";
 const ASKED_REALM = "NM";
 const context = (number: number, value: Uint8Array) => encodeTlv(0xa0 | number, value);
 const text = (value: string) => encodeTlv(0x1b, Buffer.from(value));
-const principal = (type: number, ...parts: readonly string[]) => encodeTlv(0x30, Buffer.concat([context(0, encodeInteger(type)), context(1, encodeTlv(0x30, Buffer.concat(parts.map(text))))]));
+const principal = (type: number, ...parts: readonly string[]) =>
+  encodeTlv(0x30, Buffer.concat([context(0, encodeInteger(type)), context(1, encodeTlv(0x30, Buffer.concat(parts.map(text))))]));
 
 /** For a realm that does not exist, by a name that nobody has: there is no account whose failures could be counted. */
 export function encodeTicketRequest(): Buffer {
   const body = encodeTlv(0x30, Buffer.concat([
-    context(0, encodeTlv(0x03, Buffer.alloc(5))), context(1, principal(1, ASKED_REALM)), context(2, text(ASKED_REALM)), context(3, principal(2, "krbtgt", ASKED_REALM)),
-    context(5, encodeTlv(0x18, Buffer.from("19700101000000Z"))), context(7, encodeInteger(1)), context(8, encodeTlv(0x30, Buffer.concat([encodeInteger(18), encodeInteger(17)]))),
+    context(0, encodeTlv(0x03, Buffer.alloc(5))), context(1, principal(1, ASKED_REALM)), context(2, text(ASKED_REALM)),
+    context(3, principal(2, "krbtgt", ASKED_REALM)), context(5, encodeTlv(0x18, Buffer.from("19700101000000Z"))),
+    context(7, encodeInteger(1)), context(8, encodeTlv(0x30, Buffer.concat([encodeInteger(18), encodeInteger(17)]))),
   ]));
   return encodeTlv(0x6a, encodeTlv(0x30, Buffer.concat([context(1, encodeInteger(5)), context(2, encodeInteger(10)), context(4, body)])));
 }
@@ -27,7 +29,8 @@ function learnKerberos(answer: Uint8Array): Learned | null {
   return learned("kerberos-sec", {
     claims: claims("kerberos", 0.6, isMicrosoft ? {} : { product: "MIT Kerberos", vendor: "MIT" }),
     // MIT's names the realm that was asked for, Microsoft's its own.
-    banner: `${name === "" || name === ASKED_REALM ? "" : `realm ${name}, `}time ${toText(readTlv(time?.value ?? new Uint8Array())?.value ?? new Uint8Array())}`,
+    banner: `${name === "" || name === ASKED_REALM ? "" : `realm ${name}, `}time `
+      + `${toText(readTlv(time?.value ?? new Uint8Array())?.value ?? new Uint8Array())}`,
   });
 }
 
@@ -43,6 +46,8 @@ export const kerberos: TcpProtocol = {
     return Buffer.concat([length, request]);
   },
   ownPortsOnly: true,
-  recognise: (bytes) => (bytes.length < 5 ? ((bytes[0] ?? 0) === 0 ? "more" : "no") : bytes[4] === 0x7e ? (readTlv(bytes.subarray(4)) ? "yes" : "more") : "no"),
+  recognise: (bytes) => (bytes.length < 5 ? ((bytes[0] ?? 0) === 0 ? "more" : "no") : bytes[4] === 0x7e
+    ? (readTlv(bytes.subarray(4)) ? "yes" : "more")
+    : "no"),
   learn: (first) => Promise.resolve(learnKerberos(first.subarray(4))),
 };

@@ -1,5 +1,7 @@
 // Redis (RESP), Memcached's text protocol, and NATS: text over TCP, without a login.
-import { beginsWith, claims, endsLine, learned, printable, type Recognition, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import {
+  beginsWith, claims, endsLine, learned, printable, type Recognition, SHORT_ANSWER_MS, type TcpProtocol, toText,
+} from "../protocol.ts";
 
 const NOTHING = "*:*:*:*:*:*:*";
 
@@ -20,10 +22,15 @@ export const redis: TcpProtocol = {
     const text = toText(first);
     const valkey = /valkey_version:(\S+)/.exec(text)?.[1];
     const version = valkey ?? /redis_version:(\S+)/.exec(text)?.[1] ?? "";
-    const [name, vendor, product] = valkey === undefined ? ["Redis key-value store", "Redis", "redis:redis"] : ["Valkey key-value store", "Linux Foundation", "lfprojects:valkey"];
+    const [name, vendor, product] = valkey === undefined
+      ? ["Redis key-value store", "Redis", "redis:redis"]
+      : ["Valkey key-value store", "Linux Foundation", "lfprojects:valkey"];
     const os = /^os:(\S+) (\S+)/m.exec(text);
     return Promise.resolve(learned("redis", {
-      claims: claims("redis", 0.95, { product: name, vendor, version, cpe: `cpe:2.3:a:${product}:${version === "" ? "*" : version}:${NOTHING}`, os: os?.[1], os_version: os?.[2] }),
+      claims: claims("redis", 0.95, {
+        product: name, vendor, version, cpe: `cpe:2.3:a:${product}:${version === "" ? "*" : version}:${NOTHING}`, os: os?.[1],
+        os_version: os?.[2],
+      }),
       banner: printable(text),
     }));
   },
@@ -39,7 +46,10 @@ export const memcached: TcpProtocol = {
   learn(first) {
     const version = /^VERSION (\d[\w.]*)/.exec(toText(first))?.[1] ?? "";
     return Promise.resolve(learned("memcached", {
-      claims: claims("memcached", 0.95, { product: "Memcached", vendor: "Memcached", version, cpe: `cpe:2.3:a:memcached:memcached:${version === "" ? "*" : version}:${NOTHING}` }),
+      claims: claims("memcached", 0.95, {
+        product: "Memcached", vendor: "Memcached", version,
+        cpe: `cpe:2.3:a:memcached:memcached:${version === "" ? "*" : version}:${NOTHING}`,
+      }),
       banner: printable(toText(first)),
     }));
   },
@@ -52,7 +62,9 @@ export const nats: TcpProtocol = {
   recognise: (bytes) => (beginsWith(bytes, "INFO {") === "yes" && !endsLine(bytes) ? "more" : beginsWith(bytes, "INFO {")),
   learn(first) {
     const version = /"version":"(\d[\w.+-]*)"/.exec(toText(first))?.[1] ?? "";
-    return Promise.resolve(learned("nats", { claims: claims("nats", 0.95, { product: "NATS server", vendor: "Linux Foundation", version }), banner: printable(toText(first)) }));
+    return Promise.resolve(learned("nats", {
+      claims: claims("nats", 0.95, { product: "NATS server", vendor: "Linux Foundation", version }), banner: printable(toText(first)),
+    }));
   },
 };
 
@@ -63,7 +75,9 @@ export const mpd: TcpProtocol = {
   recognise: (bytes) => (beginsWith(bytes, "OK MPD ") === "yes" && !endsLine(bytes) ? "more" : beginsWith(bytes, "OK MPD ")),
   learn(first) {
     const version = /^OK MPD (\d[\d.]*)/.exec(toText(first))?.[1] ?? "";
-    return Promise.resolve(learned("mpd", { claims: claims("mpd", 0.9, { product: "Music Player Daemon", version: `protocol ${version}` }), banner: printable(toText(first)) }));
+    return Promise.resolve(learned("mpd", {
+      claims: claims("mpd", 0.9, { product: "Music Player Daemon", version: `protocol ${version}` }), banner: printable(toText(first)),
+    }));
   },
 };
 
@@ -77,6 +91,8 @@ export const zookeeper: TcpProtocol = {
   async learn(first, connection) {
     const text = toText(first) + toText(await connection.read(() => false, SHORT_ANSWER_MS / 5));
     const version = /^Zookeeper version: (\d[\d.]*)/.exec(text)?.[1] ?? "";
-    return learned("zookeeper", { claims: claims("zookeeper", 0.95, { product: "ZooKeeper", vendor: "Apache", version }), banner: printable(text) });
+    return learned("zookeeper", {
+      claims: claims("zookeeper", 0.95, { product: "ZooKeeper", vendor: "Apache", version }), banner: printable(text),
+    });
   },
 };

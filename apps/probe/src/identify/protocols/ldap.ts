@@ -2,7 +2,10 @@
 import { claims, learned, printable, type Recognition, type TcpProtocol, toText } from "../protocol.ts";
 import { encodeTlv, readTlv } from "./asn1.ts";
 
-const ATTRIBUTES = ["vendorName", "vendorVersion", "namingContexts", "defaultNamingContext", "dnsHostName", "supportedLDAPVersion", "domainFunctionality", "supportedExtension", "objectClass"];
+const ATTRIBUTES = [
+  "vendorName", "vendorVersion", "namingContexts", "defaultNamingContext", "dnsHostName", "supportedLDAPVersion", "domainFunctionality",
+  "supportedExtension", "objectClass",
+];
 const START_TLS = "1.3.6.1.4.1.1466.20037";
 
 export const ldap: TcpProtocol = {
@@ -26,10 +29,16 @@ export const ldap: TcpProtocol = {
     const isActiveDirectory = found.has("domainfunctionality");
     const isOpenLdap = (found.get("objectclass") ?? []).includes("OpenLDAProotDSE");
     const offersTls = !target.isSecure && (found.get("supportedextension") ?? []).includes(START_TLS);
-    if (offersTls) connection.send(encodeTlv(0x30, Buffer.concat([encodeTlv(0x02, Buffer.from([2])), encodeTlv(0x77, encodeTlv(0x80, Buffer.from(START_TLS)))])));
+    if (offersTls) {
+      connection.send(
+        encodeTlv(0x30, Buffer.concat([encodeTlv(0x02, Buffer.from([2])), encodeTlv(0x77, encodeTlv(0x80, Buffer.from(START_TLS)))])),
+      );
+    }
     const answer = offersTls ? await connection.read(() => true, 1000) : null;
     const tls = answer && toText(answer).includes("\x0a\x01\x00") ? await connection.startTls({ timeoutMs: 3000, alpn: [] }) : null;
-    const product = isActiveDirectory ? { product: "Microsoft Windows Active Directory LDAP", vendor: "Microsoft", os: "Windows", device_type: "server" }
+    const product = isActiveDirectory ? {
+      product: "Microsoft Windows Active Directory LDAP", vendor: "Microsoft", os: "Windows", device_type: "server",
+    }
       : isOpenLdap ? { product: "OpenLDAP", vendor: "OpenLDAP", cpe: "cpe:2.3:a:openldap:openldap:*:*:*:*:*:*:*:*" }
       : { product: found.get("vendorname")?.[0], version: found.get("vendorversion")?.[0] };
     const protocols = (found.get("supportedldapversion") ?? []).map(Number).filter((version) => version > 0);
@@ -45,8 +54,9 @@ export const ldap: TcpProtocol = {
 
 function encodeRootSearch(): Buffer {
   const search = Buffer.concat([
-    encodeTlv(0x04, Buffer.alloc(0)), encodeTlv(0x0a, Buffer.from([0])), encodeTlv(0x0a, Buffer.from([0])), encodeTlv(0x02, Buffer.from([1])), encodeTlv(0x02, Buffer.from([3])),
-    encodeTlv(0x01, Buffer.from([0])), encodeTlv(0x87, Buffer.from("objectClass")),
+    encodeTlv(0x04, Buffer.alloc(0)), encodeTlv(0x0a, Buffer.from([0])), encodeTlv(0x0a, Buffer.from([0])),
+    encodeTlv(0x02, Buffer.from([1])), encodeTlv(0x02, Buffer.from([3])), encodeTlv(0x01, Buffer.from([0])),
+    encodeTlv(0x87, Buffer.from("objectClass")),
     encodeTlv(0x30, Buffer.concat(ATTRIBUTES.map((name) => encodeTlv(0x04, Buffer.from(name))))),
   ]);
   return encodeTlv(0x30, Buffer.concat([encodeTlv(0x02, Buffer.from([1])), encodeTlv(0x63, search)]));

@@ -1,7 +1,9 @@
 // SMTP (RFC 5321), POP3 (RFC 1939), IMAP (RFC 3501): greeting, capabilities, and STARTTLS (RFC 3207, RFC 2595).
 import type { Claim } from "@lanthorn/fingerprints";
 import type { Connection, TlsSession } from "../connection.ts";
-import { beginsWith, claims, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import {
+  beginsWith, claims, endsLine, endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText,
+} from "../protocol.ts";
 
 const TLS_MS = 4000;
 
@@ -28,7 +30,9 @@ export const smtp: TcpProtocol = {
     const offers = toText(await connection.read(endsReply, SHORT_ANSWER_MS));
     const tls = !target.isSecure && /^250[ -]STARTTLS/im.test(offers) ? await startTls(connection, "STARTTLS\r\n", /^220/) : null;
     if (!tls) connection.send("QUIT\r\n");
-    return learned(target.isSecure ? "smtps" : "smtp", { answers: [{ kind: "smtp", text: greeting }], banner: printable(`${toText(first)}${offers}`), tls });
+    return learned(target.isSecure ? "smtps" : "smtp", {
+      answers: [{ kind: "smtp", text: greeting }], banner: printable(`${toText(first)}${offers}`), tls,
+    });
   },
 };
 
@@ -39,7 +43,9 @@ export const pop3: TcpProtocol = {
   recognise: (bytes) => (beginsWith(bytes, "+OK") === "yes" ? (endsLine(bytes) ? "yes" : "more") : beginsWith(bytes, "+OK")),
   learn: (first, connection, target) => {
     const isWhole = (bytes: Uint8Array) => /\r\n\.\r\n$|^-ERR.*\n/.test(toText(bytes));
-    return learnMail(first, connection, target.isSecure, { name: "pop3", ask: "CAPA\r\n", isWhole, offer: /^STLS/im, startTls: "STLS\r\n", isYes: /^\+OK/, leave: "QUIT\r\n" });
+    return learnMail(first, connection, target.isSecure, {
+      name: "pop3", ask: "CAPA\r\n", isWhole, offer: /^STLS/im, startTls: "STLS\r\n", isYes: /^\+OK/, leave: "QUIT\r\n",
+    });
   },
 };
 
@@ -54,8 +60,8 @@ export const imap: TcpProtocol = {
   learn: (first, connection, target) => {
     const isWhole = (bytes: Uint8Array) => /^a1 /m.test(toText(bytes));
     return learnMail(first, connection, target.isSecure, {
-      name: "imap", ask: "a1 CAPABILITY\r\n", isWhole, offer: /\bSTARTTLS\b/i, startTls: "a2 STARTTLS\r\n", isYes: /^a2 OK/im, leave: "a3 LOGOUT\r\n",
-      introduce: 'a4 ID ("name" "Lanthorn")\r\n', mayIntroduce: /\bID\b/,
+      name: "imap", ask: "a1 CAPABILITY\r\n", isWhole, offer: /\bSTARTTLS\b/i, startTls: "a2 STARTTLS\r\n", isYes: /^a2 OK/im,
+      leave: "a3 LOGOUT\r\n", introduce: 'a4 ID ("name" "Lanthorn")\r\n', mayIntroduce: /\bID\b/,
     });
   },
 };
@@ -75,10 +81,14 @@ async function learnMail(first: Uint8Array, connection: Connection, isSecure: bo
   const greeting = toText(first);
   connection.send(words.ask);
   const offers = toText(await connection.read(words.isWhole, SHORT_ANSWER_MS));
-  const named = words.introduce !== undefined && words.mayIntroduce?.test(greeting + offers) === true ? await introduce(connection, words.introduce) : [];
+  const named = words.introduce !== undefined && words.mayIntroduce?.test(greeting + offers) === true
+    ? await introduce(connection, words.introduce)
+    : [];
   const tls = !isSecure && words.offer.test(greeting + offers) ? await startTls(connection, words.startTls, words.isYes) : null;
   if (!tls) connection.send(words.leave);
-  return learned(isSecure ? `${words.name}s` : words.name, { answers: [{ kind: words.name, text: greeting.trim() }], claims: named, banner: printable(greeting + offers), tls });
+  return learned(isSecure ? `${words.name}s` : words.name, {
+    answers: [{ kind: words.name, text: greeting.trim() }], claims: named, banner: printable(greeting + offers), tls,
+  });
 }
 
 /** Names and versions are exchanged without a login. @see RFC 2971 section 3.1 */

@@ -7,7 +7,9 @@ const CONNECT = Uint8Array.of(0x10, 20, 0, 4, ...Buffer.from("MQTT"), 4, 2, 0, 5
 /** SUBSCRIBE to what brokers tell of themselves. */
 const SUBSCRIBE = Uint8Array.of(0x82, 24, 0, 1, 0, 19, ...Buffer.from("$SYS/broker/version"), 0);
 const DISCONNECT = Uint8Array.of(0xe0, 0);
-const RETURN_CODES: readonly string[] = ["accepted", "unacceptable protocol version", "identifier rejected", "server unavailable", "bad user name or password", "not authorized"];
+const RETURN_CODES: readonly string[] = [
+  "accepted", "unacceptable protocol version", "identifier rejected", "server unavailable", "bad user name or password", "not authorized",
+];
 
 export const mqtt: TcpProtocol = {
   name: "mqtt",
@@ -31,7 +33,9 @@ export const mqtt: TcpProtocol = {
     const mosquitto = /^mosquitto version (\d[\w.]*)/.exec(version)?.[1] ?? "";
     return learned(target.isSecure ? "secure-mqtt" : "mqtt", {
       claims: mosquitto !== ""
-        ? claims("mqtt", 0.95, { product: "mosquitto", vendor: "Eclipse", version: mosquitto, cpe: `cpe:2.3:a:eclipse:mosquitto:${mosquitto}:*:*:*:*:*:*:*` }) : [],
+        ? claims("mqtt", 0.95, {
+          product: "mosquitto", vendor: "Eclipse", version: mosquitto, cpe: `cpe:2.3:a:eclipse:mosquitto:${mosquitto}:*:*:*:*:*:*:*`,
+        }) : [],
       banner: `CONNACK: ${RETURN_CODES[code] ?? code}${version === "" ? "" : `\n${version}`}`,
     });
   },
@@ -63,7 +67,10 @@ export const amqp: TcpProtocol = {
     const version = property("version");
     const isRabbit = product === "RabbitMQ";
     return Promise.resolve(learned(target.isSecure ? "amqps" : "amqp", {
-      claims: claims("amqp", 0.95, { product, vendor: isRabbit ? "VMware" : "", version, cpe: isRabbit ? `cpe:2.3:a:vmware:rabbitmq:${version}:*:*:*:*:*:*:*` : "", hostname: /^rabbit@(\S+)/.exec(property("cluster_name"))?.[1] }),
+      claims: claims("amqp", 0.95, {
+        product, vendor: isRabbit ? "VMware" : "", version, cpe: isRabbit ? `cpe:2.3:a:vmware:rabbitmq:${version}:*:*:*:*:*:*:*` : "",
+        hostname: /^rabbit@(\S+)/.exec(property("cluster_name"))?.[1],
+      }),
       banner: printable([product, version, property("platform")].join(" ")),
     }));
   },

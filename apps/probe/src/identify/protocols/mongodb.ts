@@ -21,7 +21,9 @@ export const mongodb: TcpProtocol = {
   learn(first) {
     const version = readString(first, "version");
     return Promise.resolve(learned("mongodb", {
-      claims: claims("mongodb", 0.95, { product: "MongoDB", vendor: "MongoDB", version, cpe: version === "" ? "" : `cpe:2.3:a:mongodb:mongodb:${version}:*:*:*:*:*:*:*` }),
+      claims: claims("mongodb", 0.95, {
+        product: "MongoDB", vendor: "MongoDB", version, cpe: version === "" ? "" : `cpe:2.3:a:mongodb:mongodb:${version}:*:*:*:*:*:*:*`,
+      }),
       banner: version === "" ? "" : `MongoDB ${version}`,
     }));
   },
@@ -29,7 +31,10 @@ export const mongodb: TcpProtocol = {
 
 /** A document of `{ name: 1, $db: "admin" }` in a message of its own. @see bsonspec.org */
 export function encodeMongoCommand(name: string): Buffer {
-  const body = Buffer.concat([Buffer.from(`\x10${name}\0`), Buffer.from([1, 0, 0, 0]), Buffer.from("\x02$db\0"), Buffer.from([6, 0, 0, 0]), Buffer.from("admin\0"), Buffer.alloc(1)]);
+  const body = Buffer.concat([
+    Buffer.from(`\x10${name}\0`), Buffer.from([1, 0, 0, 0]), Buffer.from("\x02$db\0"), Buffer.from([6, 0, 0, 0]), Buffer.from("admin\0"),
+    Buffer.alloc(1),
+  ]);
   const message = Buffer.alloc(16 + 4 + 1 + 4);
   message.writeInt32LE(message.length + body.length, 0);
   message.writeInt32LE(1, 4);

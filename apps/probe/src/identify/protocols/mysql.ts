@@ -31,7 +31,9 @@ export const mysql: TcpProtocol = {
       const isMariaDb = /MariaDB/.test(message);
       return learned("mysql", { claims: claims("mysql", 0.9, { product: isMariaDb ? "MariaDB" : "MySQL" }), banner: printable(message) });
     }
-    return learned("mysql", { answers: [{ kind: "mysql", text: version }], banner: printable(version), tls: await startMysqlTls(connection, greeting) });
+    return learned("mysql", {
+      answers: [{ kind: "mysql", text: version }], banner: printable(version), tls: await startMysqlTls(connection, greeting),
+    });
   },
 };
 

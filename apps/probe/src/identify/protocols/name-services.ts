@@ -1,4 +1,5 @@
-// Who is called what: DNS with `version.bind` (RFC 4892), mDNS asked by unicast (RFC 6762 section 5.5), NetBIOS node status (RFC 1002 4.2.18).
+// Who is called what: DNS with `version.bind` (RFC 4892), mDNS asked by unicast (RFC 6762 section 5.5), NetBIOS node status (RFC
+// 1002 4.2.18).
 import { decodeDns, DNS_TYPE, encodeDns, Reader } from "@lanthorn/packets";
 import { claims, learned, type Learned, printable, type TcpProtocol, toText, type UdpProtocol } from "../protocol.ts";
 
@@ -12,11 +13,14 @@ function encodeVersionQuestion(id: number): Uint8Array {
 function learnVersion(bytes: Uint8Array): Learned | null {
   const decoded = decodeDns(bytes);
   if (!decoded.ok || !decoded.value.isResponse) return null;
-  const text = decoded.value.answers.flatMap(({ data }) => (data.kind === "txt" ? data.strings.map((string) => toText(string)) : []))[0] ?? "";
+  const text = decoded.value.answers.flatMap(({ data }) => (data.kind === "txt" ? data.strings.map((string) => toText(string)) : []))[0]
+    ?? "";
   return learned("domain", { answers: text === "" ? [] : [{ kind: "dns-version", text }], banner: printable(text) });
 }
 
-export const dnsUdp: UdpProtocol = { name: "domain", ports: [53], questions: [(random) => encodeVersionQuestion(Math.floor(random() * 65_536))], learn: learnVersion };
+export const dnsUdp: UdpProtocol = {
+  name: "domain", ports: [53], questions: [(random) => encodeVersionQuestion(Math.floor(random() * 65_536))], learn: learnVersion,
+};
 
 export const dns: TcpProtocol = {
   name: "domain",
@@ -77,18 +81,27 @@ export const netbios: UdpProtocol = {
   name: "netbios-ns",
   ports: [137],
   // The name `*`, in half bytes, and the question NBSTAT.
-  questions: [() => Buffer.concat([Buffer.from([0x4c, 0x4e, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 32]), Buffer.from(`CK${"A".repeat(30)}`), Buffer.from([0, 0, 0x21, 0, 1])])],
+  questions: [() => Buffer.concat([
+    Buffer.from([0x4c, 0x4e, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 32]), Buffer.from(`CK${"A".repeat(30)}`), Buffer.from([0, 0, 0x21, 0, 1]),
+  ])],
   learn(answer) {
     const status = decodeNetbiosStatus(answer);
     if (!status) return null;
-    const own = status.names.find((name) => name.suffix === 0x20 && !name.isGroup) ?? status.names.find((name) => name.suffix === 0 && !name.isGroup);
+    const own = status.names.find((name) => name.suffix === 0x20 && !name.isGroup)
+      ?? status.names.find((name) => name.suffix === 0 && !name.isGroup);
     const group = status.names.find((name) => name.suffix === 0 && name.isGroup)?.name;
     return learned("netbios-ns", {
       claims: [
         ...claims("netbios", 0.8, { hostname: own?.name }),
-        ...claims("netbios", 0.7, status.mac.length === 6 && status.mac.every((byte) => byte === 0) ? { product: "Samba nmbd", vendor: "Samba" } : {}),
+        ...claims(
+          "netbios", 0.7,
+          status.mac.length === 6 && status.mac.every((byte) => byte === 0) ? { product: "Samba nmbd", vendor: "Samba" } : {},
+        ),
       ],
-      banner: printable([...status.names.map(({ name, suffix }) => `${name}<${suffix.toString(16).padStart(2, "0")}>`), group === undefined ? "" : `workgroup ${group}`].join("\n")),
+      banner: printable([
+        ...status.names.map(({ name, suffix }) => `${name}<${suffix.toString(16).padStart(2, "0")}>`),
+        group === undefined ? "" : `workgroup ${group}`,
+      ].join("\n")),
     });
   },
 };

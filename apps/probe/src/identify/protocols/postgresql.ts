@@ -9,12 +9,16 @@ export const postgresql: TcpProtocol = {
   hello: () => SSL_REQUEST,
   ownPortsOnly: true,
   isWeak: true,
-  recognise: (bytes) => (bytes.length === 1 && (bytes[0] === 0x53 || bytes[0] === 0x4e) ? "yes" : bytes[0] === 0x45 && toText(bytes, 128).includes("FATAL") ? "yes" : "no"),
+  recognise: (bytes) => (bytes.length === 1 && (bytes[0] === 0x53 || bytes[0] === 0x4e)
+    ? "yes"
+    : bytes[0] === 0x45 && toText(bytes, 128).includes("FATAL") ? "yes" : "no"),
   async learn(first, connection) {
     const offersTls = first[0] === 0x53;
     const tls = offersTls ? await connection.startTls({ timeoutMs: 3000, alpn: [] }) : null;
     return learned("postgresql", {
-      claims: claims("postgresql", 0.9, { product: "PostgreSQL DB", vendor: "PostgreSQL", cpe: "cpe:2.3:a:postgresql:postgresql:*:*:*:*:*:*:*:*" }),
+      claims: claims("postgresql", 0.9, {
+        product: "PostgreSQL DB", vendor: "PostgreSQL", cpe: "cpe:2.3:a:postgresql:postgresql:*:*:*:*:*:*:*:*",
+      }),
       banner: offersTls ? "offers TLS" : "offers no TLS",
       tls,
     });

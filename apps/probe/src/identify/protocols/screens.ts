@@ -6,7 +6,9 @@ import { beginsWith, claims, endsLine, learned, printable, SHORT_ANSWER_MS, type
 import { encodeInteger, encodeTlv, readTlv } from "./asn1.ts";
 import { decodeNtlmChallenge, encodeNtlmNegotiate, type NtlmNames } from "./ntlm.ts";
 
-const RFB_SECURITY: Readonly<Record<number, string>> = { 1: "none", 2: "VNC", 5: "RA2", 16: "Tight", 18: "TLS", 19: "VeNCrypt", 30: "Apple" };
+const RFB_SECURITY: Readonly<Record<number, string>> = {
+  1: "none", 2: "VNC", 5: "RA2", 16: "Tight", 18: "TLS", 19: "VeNCrypt", 30: "Apple",
+};
 
 export const vnc: TcpProtocol = {
   name: "vnc",
@@ -20,7 +22,9 @@ export const vnc: TcpProtocol = {
     connection.send(first.subarray(0, 12));
     const offer = minor >= 7 ? await connection.read((bytes) => bytes.length > (bytes[0] ?? 0), SHORT_ANSWER_MS) : new Uint8Array();
     const types = [...offer.subarray(1, 1 + (offer[0] ?? 0))].map((type) => RFB_SECURITY[type] ?? String(type));
-    const product = major === 3 && minor === 889 ? { product: "Apple remote desktop vnc", vendor: "Apple", os: "macOS", device_type: "workstation" }
+    const product = major === 3 && minor === 889 ? {
+      product: "Apple remote desktop vnc", vendor: "Apple", os: "macOS", device_type: "workstation",
+    }
       : major === 4 || major === 5 ? { product: "RealVNC Enterprise", vendor: "RealVNC" }
       : types.includes("Tight") ? { product: "TightVNC" } : { product: "VNC" };
     return learned("vnc", {
@@ -63,9 +67,14 @@ export const rdp: TcpProtocol = {
     const flags = first[12] ?? 0;
     return learned("ms-wbt-server", {
       claims: names || (kind === 2 && chosen === CREDSSP && flags > 1)
-        ? claims("rdp", 0.7, { product: "Microsoft Terminal Services", vendor: "Microsoft", os: "Windows", os_version: names?.version, hostname: names?.dnsName || names?.computer })
+        ? claims("rdp", 0.7, {
+          product: "Microsoft Terminal Services", vendor: "Microsoft", os: "Windows", os_version: names?.version,
+          hostname: names?.dnsName || names?.computer,
+        })
         : kind === 2 && flags < 2 && chosen < 2 ? claims("rdp", 0.7, { product: "xrdp" }) : [],
-      banner: printable([`security: ${security}`, ...(names ? [`computer ${names.computer}`, `domain ${names.domain}`, `version ${names.version}`] : [])].join("\n")),
+      banner: printable([
+        `security: ${security}`, ...(names ? [`computer ${names.computer}`, `domain ${names.domain}`, `version ${names.version}`] : []),
+      ].join("\n")),
       tls,
     });
   },
@@ -89,7 +98,9 @@ export const x11: TcpProtocol = {
     const release = isOpen && first.length >= 12 ? Buffer.from(first).readUInt32LE(8) : 0;
     const version = /X\.Org/.test(vendor) ? xorgVersion(release) : "";
     return Promise.resolve(learned("X11", {
-      claims: claims("x11", 0.8, { product: vendor, vendor: version === "" ? "" : "X.Org", version, cpe: version && formatCpe(["a", "x.org", "x_server", version]) }),
+      claims: claims("x11", 0.8, {
+        product: vendor, vendor: version === "" ? "" : "X.Org", version, cpe: version && formatCpe(["a", "x.org", "x_server", version]),
+      }),
       banner: printable(`${vendor} ${version} ${reason}`),
     }));
   },
@@ -97,7 +108,9 @@ export const x11: TcpProtocol = {
 
 /** Decimal digits in pairs, but for the last three: 12101007 is 1.21.1.7, which is called 21.1.7 since then. */
 function xorgVersion(release: number): string {
-  const [major, minor, patch, snap] = [Math.floor(release / 10_000_000), Math.floor(release / 100_000) % 100, Math.floor(release / 1000) % 100, release % 1000];
+  const [major, minor, patch, snap] = [
+    Math.floor(release / 10_000_000), Math.floor(release / 100_000) % 100, Math.floor(release / 1000) % 100, release % 1000,
+  ];
   if (major !== 1) return "";
   return minor > 20 ? `${minor}.${patch}.${snap}` : `${major}.${minor}.${patch}`;
 }

@@ -2,7 +2,9 @@
 // (gitprotocol-pack), ManageSieve (RFC 5804), clamd.
 import { formatCpe } from "@lanthorn/fingerprints";
 import { Reader } from "@lanthorn/packets";
-import { beginsWith, claims, endsLine, learned, printable, type Recognition, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
+import {
+  beginsWith, claims, endsLine, learned, printable, type Recognition, SHORT_ANSWER_MS, type TcpProtocol, toText,
+} from "../protocol.ts";
 
 /** @returns `begun` when it is whole, `more` until then. */
 function when(isWhole: boolean, begun: Recognition): Recognition {
@@ -124,7 +126,9 @@ export const git: TcpProtocol = {
     if (/^[0-9a-f]{4}(?:ERR |[0-9a-f]{40})/.test(toText(bytes, 64))) return "yes";
     return /^[0-9a-f]{0,4}$/.test(toText(bytes, 8)) ? "more" : "no";
   },
-  learn: (first) => Promise.resolve(learned("git", { claims: claims("git", 0.7, { product: "git-daemon" }), banner: printable(toText(first, 256)) })),
+  learn: (first) => Promise.resolve(
+    learned("git", { claims: claims("git", 0.7, { product: "git-daemon" }), banner: printable(toText(first, 256)) }),
+  ),
 };
 
 export const manageSieve: TcpProtocol = {

@@ -42,7 +42,9 @@ export const smb: TcpProtocol = {
       claims: [
         ...claims("smb", 0.9, { hostname: named?.dnsName || named?.computer }),
         ...(isSamba ? sambaClaims(versionOfSamba(names?.lanManager ?? "") ?? "")
-          : named?.version ? claims("smb", 0.8, { product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version })
+          : named?.version ? claims("smb", 0.8, {
+            product: "Microsoft Windows SMB", vendor: "Microsoft", os: "Windows", os_version: named.version,
+          })
           : []),
       ],
       banner: printable([

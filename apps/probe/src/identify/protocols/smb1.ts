@@ -40,7 +40,9 @@ export const smb1: TcpProtocol = {
     const names = await askSmb1Names(first, connection);
     const samba = versionOfSamba(names?.lanManager ?? "");
     const isWindows = names?.os.startsWith("Windows") === true;
-    const lines = [names?.os ?? "", names?.lanManager ?? "", ...(names?.ntlm ? [`computer ${names.ntlm.computer}`, `domain ${names.ntlm.domain}`] : [])];
+    const lines = [
+      names?.os ?? "", names?.lanManager ?? "", ...(names?.ntlm ? [`computer ${names.ntlm.computer}`, `domain ${names.ntlm.domain}`] : []),
+    ];
     return learned("microsoft-ds", {
       texts: smb1Texts(names),
       claims: [

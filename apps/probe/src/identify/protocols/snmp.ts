@@ -15,14 +15,18 @@ const NET_SNMP_VERSION = "1.3.6.1.4.1.2021.100.2.0";
 /** @param version 0 for SNMPv1, 1 for SNMPv2c. */
 export function encodeSnmpGet(version: 0 | 1, community: string, names: readonly string[], requestId: number): Buffer {
   const bindings = names.map((name) => encodeTlv(0x30, Buffer.concat([encodeObjectIdentifier(name), encodeTlv(0x05, Buffer.alloc(0))])));
-  const pdu = encodeTlv(0xa0, Buffer.concat([encodeInteger(requestId), encodeInteger(0), encodeInteger(0), encodeTlv(0x30, Buffer.concat(bindings))]));
+  const pdu = encodeTlv(
+    0xa0, Buffer.concat([encodeInteger(requestId), encodeInteger(0), encodeInteger(0), encodeTlv(0x30, Buffer.concat(bindings))]),
+  );
   return encodeTlv(0x30, Buffer.concat([encodeInteger(version), encodeTlv(0x04, Buffer.from(community)), pdu]));
 }
 
 /** A reportable request to an engine that is not known: the answer names the engine. */
 export function encodeSnmpDiscovery(messageId: number): Buffer {
   const empty = encodeTlv(0x04, Buffer.alloc(0));
-  const global = encodeTlv(0x30, Buffer.concat([encodeInteger(messageId), encodeInteger(65_507), encodeTlv(0x04, Buffer.from([4])), encodeInteger(3)]));
+  const global = encodeTlv(
+    0x30, Buffer.concat([encodeInteger(messageId), encodeInteger(65_507), encodeTlv(0x04, Buffer.from([4])), encodeInteger(3)]),
+  );
   const security = encodeTlv(0x04, encodeTlv(0x30, Buffer.concat([empty, encodeInteger(0), encodeInteger(0), empty, empty, empty])));
   const pdu = encodeTlv(0xa0, Buffer.concat([encodeInteger(1), encodeInteger(0), encodeInteger(0), encodeTlv(0x30, Buffer.alloc(0))]));
   return encodeTlv(0x30, Buffer.concat([encodeInteger(3), global, security, encodeTlv(0x30, Buffer.concat([empty, empty, pdu]))]));
@@ -54,7 +58,10 @@ export function decodeSnmpResponse(bytes: Uint8Array): ReadonlyMap<string, strin
 export const snmp: UdpProtocol = {
   name: "snmp",
   ports: [161, 1161],
-  questions: [() => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f), () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50)],
+  questions: [
+    () => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f),
+    () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50),
+  ],
   async learn(answer, { ask }) {
     const engine = decodeSnmpEngine(answer);
     const system = engine === null ? answer : await ask(encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c51));
@@ -72,8 +79,13 @@ function describe(engine: string | null, values: ReadonlyMap<string, string>, ne
   const description = values.get(SYSTEM.description) ?? "";
   const object = values.get(SYSTEM.object) ?? "";
   return learned("snmp", {
-    answers: [...(description === "" ? [] : [{ kind: "snmp-description" as const, text: description }]), ...(object === "" ? [] : [{ kind: "snmp-object" as const, text: object }])],
-    claims: [...claims("snmp-engine", 0.9, netSnmp ? { product: "net-snmp", vendor: "net-snmp", version: netSnmp.version, cpe: formatCpe(["a", "net-snmp", "net-snmp", netSnmp.version]) } : {}), ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
+    answers: [
+      ...(description === "" ? [] : [{ kind: "snmp-description" as const, text: description }]),
+      ...(object === "" ? [] : [{ kind: "snmp-object" as const, text: object }]),
+    ],
+    claims: [...claims("snmp-engine", 0.9, netSnmp ? {
+      product: "net-snmp", vendor: "net-snmp", version: netSnmp.version, cpe: formatCpe(["a", "net-snmp", "net-snmp", netSnmp.version]),
+    } : {}), ...claims("snmp", 0.8, { hostname: values.get(SYSTEM.name) })],
     keys: engine === null ? [] : [{ field: "snmp_engine_id", value: engine }],
     banner: printable([description, object, engine === null ? "" : `engine ${engine}`].filter((line) => line !== "").join("\n")),
   });

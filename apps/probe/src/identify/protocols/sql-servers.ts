@@ -3,9 +3,12 @@ import { Reader } from "@lanthorn/packets";
 import { claims, learned, type TcpProtocol } from "../protocol.ts";
 
 const PRELOGIN = Uint8Array.of(
-  0x12, 1, 0, 47, 0, 0, 1, 0, 0, 0, 26, 0, 6, 1, 0, 32, 0, 1, 2, 0, 33, 0, 1, 3, 0, 34, 0, 4, 4, 0, 38, 0, 1, 0xff, 9, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
+  0x12, 1, 0, 47, 0, 0, 1, 0, 0, 0, 26, 0, 6, 1, 0, 32, 0, 1, 2, 0, 33, 0, 1, 3, 0, 34, 0, 4, 4, 0, 38, 0, 1, 0xff, 9, 0, 0, 0, 0, 0, 2, 0,
+  0, 0, 0, 0, 0,
 );
-const RELEASES: Readonly<Record<number, string>> = { 10: "2008", 11: "2012", 12: "2014", 13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025" };
+const RELEASES: Readonly<Record<number, string>> = {
+  10: "2008", 11: "2012", 12: "2014", 13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025",
+};
 
 export const sqlServer: TcpProtocol = {
   name: "ms-sql-s",
@@ -25,7 +28,8 @@ export const sqlServer: TcpProtocol = {
     const version = `${major}.${minor.toString().padStart(2, "0")}.${build}`;
     return Promise.resolve(learned("ms-sql-s", {
       claims: claims("tds", 0.95, {
-        product: `Microsoft SQL Server ${RELEASES[major] ?? ""}`.trim(), vendor: "Microsoft", version, cpe: `cpe:2.3:a:microsoft:sql_server:${RELEASES[major] ?? "*"}:*:*:*:*:*:*:*`, device_type: "server",
+        product: `Microsoft SQL Server ${RELEASES[major] ?? ""}`.trim(), vendor: "Microsoft", version,
+        cpe: `cpe:2.3:a:microsoft:sql_server:${RELEASES[major] ?? "*"}:*:*:*:*:*:*:*`, device_type: "server",
       }),
       banner: version,
     }));

@@ -29,7 +29,8 @@ export const ssh: TcpProtocol = {
     return learned("ssh", {
       answers: [{ kind: "ssh", text: software }],
       keys: key ? [{ field: "ssh_host_key", value: key.fingerprint }] : [],
-      banner: key ? `${line}\nhost key: ${key.fingerprint}\nkex: ${key.algorithms.kex}\nhost keys: ${key.algorithms.hostKeys}\nciphers: ${key.algorithms.ciphers}` : line,
+      banner: key ? `${line}\nhost key: ${key.fingerprint}\nkex: ${key.algorithms.kex}\nhost keys: ${key.algorithms.hostKeys}\nciphers: `
+        + `${key.algorithms.ciphers}` : line,
     });
   },
 };
@@ -101,7 +102,8 @@ export function splitPacket(bytes: Uint8Array): { readonly payload: Uint8Array; 
 function encodeKexInit(): Buffer {
   // A cookie that nobody needs to guess: no key of this exchange is ever used.
   const cookie = Buffer.alloc(16, 0x4c);
-  const lists = [EXCHANGES, HOST_KEYS, CIPHERS, CIPHERS, MACS, MACS, "none", "none", "", ""].map((names) => encodeString(Buffer.from(names)));
+  const lists = [EXCHANGES, HOST_KEYS, CIPHERS, CIPHERS, MACS, MACS, "none", "none", "", ""]
+    .map((names) => encodeString(Buffer.from(names)));
   return Buffer.concat([Buffer.from([KEXINIT]), cookie, ...lists, Buffer.alloc(5)]);
 }
 

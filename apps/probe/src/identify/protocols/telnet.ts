@@ -31,7 +31,10 @@ export const telnet: TcpProtocol = {
     }
     // DO TERMINAL-TYPE, TERMINAL-SPEED, X-DISPLAY-LOCATION, NEW-ENVIRON at once is how the telnetd of Linux's distributions begins.
     const isLinux = Buffer.from(first).includes(Buffer.from([IAC, DO, 24, IAC, DO, 32, IAC, DO, 35, IAC, DO, 39]));
-    return learned(target.isSecure ? "telnets" : "telnet", { claims: claims("telnet-options", 0.7, isLinux ? { product: "Linux telnetd", os: "Linux" } : {}), answers: [{ kind: "telnet", text }], banner: printable(text) });
+    return learned(target.isSecure ? "telnets" : "telnet", {
+      claims: claims("telnet-options", 0.7, isLinux ? { product: "Linux telnetd", os: "Linux" } : {}), answers: [{ kind: "telnet", text }],
+      banner: printable(text),
+    });
   },
 };
 

@@ -16,7 +16,9 @@ export const tftp: UdpProtocol = {
     // Servers differ in how they refuse a mode that there is not.
     const refusal = decodeTftpAnswer((await ask(encodeTftpRead("lanthorn"))) ?? new Uint8Array()) ?? "";
     const product = refusal === "Unknown mode" ? "tftpd-hpa" : "";
-    return learned("tftp", { claims: claims("tftp", 0.6, { product }), banner: printable([message, refusal].filter((text) => text !== "").join("\n")) });
+    return learned("tftp", {
+      claims: claims("tftp", 0.6, { product }), banner: printable([message, refusal].filter((text) => text !== "").join("\n")),
+    });
   },
 };
 
@@ -59,7 +61,10 @@ export const ike: UdpProtocol = {
     const transform = [0, 0, 0, 8 + attributes.length, 1, 1, 0, 0, ...attributes];
     const proposal = [0, 0, 0, 8 + transform.length, 1, 1, 0, 1, ...transform];
     const association = [0, 0, 0, 12 + proposal.length, 0, 0, 0, 1, 0, 0, 0, 1, ...proposal];
-    return Uint8Array.of(0x4c, 0x41, 0x4e, 0x54, 0x48, 0x4f, 0x52, 0x4e, ...Array.from({ length: 8 }, () => 0), 1, 0x10, 2, 0, 0, 0, 0, 0, 0, 0, 0, 28 + association.length, ...association);
+    return Uint8Array.of(
+      0x4c, 0x41, 0x4e, 0x54, 0x48, 0x4f, 0x52, 0x4e, ...Array.from({ length: 8 }, () => 0), 1, 0x10, 2, 0, 0, 0, 0, 0, 0, 0, 0,
+      28 + association.length, ...association,
+    );
   }],
   learn(answer) {
     const reader = new Reader(answer);
@@ -87,7 +92,11 @@ export const stun: UdpProtocol = {
       const value = reader.take(size);
       reader.take((4 - (size % 4)) % 4);
       left -= 4 + size;
-      if (attribute === 0x8022) return learned("stun", { claims: claims("stun", 0.8, softwareOf(printable(toText(value), 100))), banner: printable(toText(value)) });
+      if (attribute === 0x8022) {
+        return learned("stun", {
+          claims: claims("stun", 0.8, softwareOf(printable(toText(value), 100))), banner: printable(toText(value)),
+        });
+      }
     }
     return learned("stun");
   },
@@ -108,7 +117,9 @@ export const bittorrentDht: UdpProtocol = {
     const text = Buffer.from(answer).toString("latin1");
     const version = /1:v(\d):?/.exec(text) && /1:v4:(..)/s.exec(text)?.[1];
     const names: Readonly<Record<string, string>> = { LT: "libtorrent", UT: "uTorrent", TR: "Transmission" };
-    return text.startsWith("d") && text.includes("1:y1:r") ? learned("bittorrent-dht", { claims: claims("dht", 0.7, { product: version ? names[version] : undefined }) }) : null;
+    return text.startsWith("d") && text.includes("1:y1:r")
+      ? learned("bittorrent-dht", { claims: claims("dht", 0.7, { product: version ? names[version] : undefined }) })
+      : null;
   },
 };
 
@@ -118,10 +129,16 @@ export const bittorrent: TcpProtocol = {
   ports: [6881, 6882, 6889, 51_413],
   hello: () => Buffer.concat([Buffer.from("\x13BitTorrent protocol", "latin1"), Buffer.alloc(28), Buffer.from("-LN0001-lanthorn0000")]),
   ownPortsOnly: true,
-  recognise: (bytes) => (toText(bytes, 20) === "\x13BitTorrent protocol" ? (bytes.length < 68 ? "more" : "yes") : "\x13BitTorrent protocol".startsWith(toText(bytes, 20)) ? "more" : "no"),
+  recognise: (bytes) => (toText(bytes, 20) === "\x13BitTorrent protocol" ? (bytes.length < 68 ? "more" : "yes") : "\x13BitTorrent protocol"
+    .startsWith(toText(bytes, 20)) ? "more" : "no"),
   learn(first) {
     const [, client = "", version = ""] = /^-([A-Za-z]{2})(\w{4})-/.exec(toText(first.subarray(48, 68))) ?? [];
-    const names: Readonly<Record<string, string>> = { TR: "Transmission", qB: "qBittorrent", DE: "Deluge", UT: "uTorrent", lt: "libtorrent", LT: "libtorrent" };
-    return Promise.resolve(learned("bittorrent", { claims: claims("bittorrent", 0.8, { product: names[client], version: version.split("").join(".") }), banner: printable(`${client}${version}`) }));
+    const names: Readonly<Record<string, string>> = {
+      TR: "Transmission", qB: "qBittorrent", DE: "Deluge", UT: "uTorrent", lt: "libtorrent", LT: "libtorrent",
+    };
+    return Promise.resolve(learned("bittorrent", {
+      claims: claims("bittorrent", 0.8, { product: names[client], version: version.split("").join(".") }),
+      banner: printable(`${client}${version}`),
+    }));
   },
 };

@@ -1,5 +1,6 @@
 // Products that say in JSON, or in a field of their own, what they are.
 import { type Claim, formatCpe } from "@lanthorn/fingerprints";
+import { parseJson } from "@lanthorn/runtime";
 import { claims } from "../protocol.ts";
 import type { HttpAnswer } from "./http-message.ts";
 
@@ -10,8 +11,8 @@ export interface WebProduct {
 
 /** Where servers tell their version to everybody, by port; asked only where the start page does not tell. */
 const VERSION_PATHS: Readonly<Record<number, string>> = {
-  2375: "/version", 2376: "/version", 2379: "/version", 2380: "/version", 3000: "/api/health", 6443: "/version", 8001: "/version", 8500: "/v1/agent/self", 9090: "/api/v1/status/buildinfo",
-  10_250: "/version", 8006: "/api2/json/version",
+  2375: "/version", 2376: "/version", 2379: "/version", 2380: "/version", 3000: "/api/health", 6443: "/version", 8001: "/version",
+  8500: "/v1/agent/self", 9090: "/api/v1/status/buildinfo", 10_250: "/version", 8006: "/api2/json/version",
 };
 
 /** @returns Null where there is no reason to ask. */
@@ -26,26 +27,46 @@ export function versionPathOf(start: HttpAnswer, page: HttpAnswer, port: number)
 type Json = Readonly<Record<string, unknown>>;
 
 export function productOf(page: HttpAnswer): WebProduct | null {
-  if (page.headers["docker-distribution-api-version"]?.startsWith("registry/2") === true) return say("docker-registry", { product: "Docker Registry", vendor: "Docker" });
-  const json = parseJson(page.body);
+  if (page.headers["docker-distribution-api-version"]?.startsWith("registry/2") === true) {
+    return say("docker-registry", { product: "Docker Registry", vendor: "Docker" });
+  }
+  const json = readJson(page.body);
   if (!json) return null;
   const version = json["version"];
-  if (json["couchdb"] === "Welcome") return say("couchdb", { product: "CouchDB", vendor: "Apache", version: text(version), cpe: cpe("apache:couchdb", text(version)) });
+  if (json["couchdb"] === "Welcome") {
+    return say("couchdb", { product: "CouchDB", vendor: "Apache", version: text(version), cpe: cpe("apache:couchdb", text(version)) });
+  }
   if (isJson(version) && "number" in version) {
     const number = text(version["number"]);
     return say("elasticsearch", version["distribution"] === "opensearch" ? { product: "OpenSearch", version: number }
       : { product: "Elasticsearch", vendor: "Elastic", version: number, cpe: cpe("elastic:elasticsearch", number) });
   }
-  if (typeof json["etcdserver"] === "string") return say("etcd", { product: "etcd", vendor: "etcd", version: text(json["etcdserver"]), cpe: cpe("etcd:etcd", text(json["etcdserver"])) });
-  if (typeof json["ApiVersion"] === "string" && typeof json["Version"] === "string") {
-    return say("docker", { product: "Docker Engine", vendor: "Docker", version: text(json["Version"]), cpe: cpe("docker:docker", text(json["Version"])) });
+  if (typeof json["etcdserver"] === "string") {
+    return say("etcd", {
+      product: "etcd", vendor: "etcd", version: text(json["etcdserver"]), cpe: cpe("etcd:etcd", text(json["etcdserver"])),
+    });
   }
-  if (typeof json["gitVersion"] === "string") return say("kubernetes", { product: "Kubernetes", vendor: "Kubernetes", version: text(json["gitVersion"]).replace(/^v/, ""), device_type: "server" });
-  if (json["kind"] === "Status" && json["apiVersion"] === "v1") return say("kubernetes", { product: "Kubernetes", vendor: "Kubernetes", device_type: "server" });
-  if (typeof json["database"] === "string" && typeof json["commit"] === "string") return say("http", { product: "Grafana", vendor: "Grafana Labs", version: text(version), cpe: cpe("grafana:grafana", text(version)) });
+  if (typeof json["ApiVersion"] === "string" && typeof json["Version"] === "string") {
+    return say("docker", {
+      product: "Docker Engine", vendor: "Docker", version: text(json["Version"]), cpe: cpe("docker:docker", text(json["Version"])),
+    });
+  }
+  if (typeof json["gitVersion"] === "string") {
+    return say("kubernetes", {
+      product: "Kubernetes", vendor: "Kubernetes", version: text(json["gitVersion"]).replace(/^v/, ""), device_type: "server",
+    });
+  }
+  if (json["kind"] === "Status" && json["apiVersion"] === "v1") {
+    return say("kubernetes", { product: "Kubernetes", vendor: "Kubernetes", device_type: "server" });
+  }
+  if (typeof json["database"] === "string" && typeof json["commit"] === "string") {
+    return say("http", { product: "Grafana", vendor: "Grafana Labs", version: text(version), cpe: cpe("grafana:grafana", text(version)) });
+  }
   const data = json["data"];
   if (json["status"] === "success" && isJson(data) && typeof data["goVersion"] === "string") {
-    return say("http", { product: "Prometheus", vendor: "Prometheus", version: text(data["version"]), cpe: cpe("prometheus:prometheus", text(data["version"])) });
+    return say("http", {
+      product: "Prometheus", vendor: "Prometheus", version: text(data["version"]), cpe: cpe("prometheus:prometheus", text(data["version"])),
+    });
   }
   return null;
 }
@@ -83,12 +104,8 @@ function isJson(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function parseJson(body: string): Json | null {
+function readJson(body: string): Json | null {
   if (!body.trimStart().startsWith("{")) return null;
-  try {
-    const parsed: unknown = JSON.parse(body);
-    return isJson(parsed) ? parsed : null;
-  } catch {
-    return null;
-  }
+  const parsed = parseJson(body);
+  return isJson(parsed) ? parsed : null;
 }

@@ -21,7 +21,9 @@ function page(request: IncomingMessage | Http2ServerRequest, response: ServerRes
   const redirects: Readonly<Record<string, string>> = { "/": "/a", "/a": "b/", "/b/": "/login?next=1" };
   const to = redirects[request.url ?? ""];
   if (to !== undefined) answer(302, { "location": to, "server": "nginx/1.22.1", "set-cookie": "SESSID=1; Path=/" });
-  else if (request.url === "/login?next=1") answer(200, { "content-type": "text/html" }, '<link rel="shortcut icon" href="img/i.png"><title>Caf&#233; &amp; more</title>');
+  else if (request.url === "/login?next=1") answer(
+    200, { "content-type": "text/html" }, '<link rel="shortcut icon" href="img/i.png"><title>Caf&#233; &amp; more</title>',
+  );
   else if (request.url === "/img/i.png") answer(200, { "content-type": "image/png" }, PICTURE);
   else answer(404, {}, "no");
 }
@@ -67,7 +69,10 @@ test("HTTP/2 is spoken inside TLS and in the clear, and asked the same", async (
 
 test("a server that wants none of the protocols offered is asked without", async () => {
   const credentials = await createCredentials();
-  const { port } = await serve((socket) => socket.write("* OK Dovecot ready.\r\n"), (onConnection) => createTlsServer({ ...credentials, ALPNProtocols: ["other"] }, onConnection));
+  const { port } = await serve(
+    (socket) => socket.write("* OK Dovecot ready.\r\n"),
+    (onConnection) => createTlsServer({ ...credentials, ALPNProtocols: ["other"] }, onConnection),
+  );
   expect(await identifyAt(993, port)).toMatchObject({ service: "imaps", version: "Dovecot imapd", tls: { alpn: "" } });
 });
 
@@ -95,6 +100,8 @@ test("the realm of a server that wants a password is read, and none is tried", a
     asked.push(`${request.url} ${request.headers.authorization ?? ""}`);
     response.writeHead(401, { "www-authenticate": 'Digest qop="auth", realm="AXIS \\"1\\"", nonce="x"' }).end();
   }));
-  expect(await identifyAt(80, port)).toMatchObject({ texts: [{ kind: "http-realm", text: 'AXIS "1"' }], verdicts: { device_type: { value: "camera" } } });
+  expect(await identifyAt(80, port)).toMatchObject({
+    texts: [{ kind: "http-realm", text: 'AXIS "1"' }], verdicts: { device_type: { value: "camera" } },
+  });
   expect(asked).toEqual(["/ ", "/favicon.ico "]);
 });

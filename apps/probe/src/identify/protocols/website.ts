@@ -28,8 +28,12 @@ export async function learnWebsite(start: HttpAnswer, ask: AskPage, target: Targ
   const answers: readonly (readonly [AnswerKind, string])[] = [
     ["http-server", page.headers["server"] ?? start.headers["server"] ?? ""], ["http-title", title], ["http-realm", realm],
   ];
-  const texts: readonly FindingText[] = [{ kind: "http-cookie", text: (start.headers["set-cookie"] ?? page.headers["set-cookie"] ?? "").split(";")[0] ?? "" }, ...(picture?.texts ?? [])];
-  const shown = ["server", "x-powered-by", "www-authenticate", "location", "via"].flatMap((name) => (start.headers[name] === undefined ? [] : [`${name}: ${start.headers[name]}`]));
+  const texts: readonly FindingText[] = [
+    { kind: "http-cookie", text: (start.headers["set-cookie"] ?? page.headers["set-cookie"] ?? "").split(";")[0] ?? "" },
+    ...(picture?.texts ?? []),
+  ];
+  const shown = ["server", "x-powered-by", "www-authenticate", "location", "via"]
+    .flatMap((name) => (start.headers[name] === undefined ? [] : [`${name}: ${start.headers[name]}`]));
   const found = [title === "" ? "" : `title: ${title}`, picture?.banner ?? "", printer?.banner ?? ""].filter((line) => line !== "");
   return learned(product?.service ?? (target.isSecure ? "https" : serviceOf(start)), {
     answers: answers.filter(([, text]) => text !== "").map(([kind, text]) => ({ kind, text })),
@@ -67,7 +71,8 @@ function isProxy(start: HttpAnswer): boolean {
 
 function proxyClaims(start: HttpAnswer): readonly Claim[] {
   // HAProxy names itself in nothing but the pages that it makes itself.
-  const isHaproxy = start.headers["server"] === undefined && /^<html><body><h1>\d{3} [A-Z][\w ]+<\/h1>\n.{1,120}\n<\/body><\/html>\s*$/s.test(start.body);
+  const isHaproxy = start.headers["server"] === undefined
+    && /^<html><body><h1>\d{3} [A-Z][\w ]+<\/h1>\n.{1,120}\n<\/body><\/html>\s*$/s.test(start.body);
   return isHaproxy ? claims("http-page", 0.7, { product: "HAProxy http proxy", vendor: "HAProxy" }) : [];
 }
 
@@ -85,13 +90,16 @@ function decodeEntities(text: string): string {
 
 /** @see RFC 9110 section 11.5 */
 function realmOf(challenge: string): string {
-  return /\brealm="((?:[^"\\]|\\.){1,200})"/i.exec(challenge)?.[1]?.replaceAll(/\\(.)/g, "$1") ?? /\brealm=([^\s",]{1,200})/i.exec(challenge)?.[1] ?? "";
+  return /\brealm="((?:[^"\\]|\\.){1,200})"/i.exec(challenge)?.[1]?.replaceAll(/\\(.)/g, "$1")
+    ?? /\brealm=([^\s",]{1,200})/i.exec(challenge)?.[1] ?? "";
 }
 
 /** A path of the same server, where it sends its visitors by its fields or its page; null for anywhere else. */
 function redirectOf(answer: HttpAnswer, path: string, target: Target): string | null {
   const location = answer.status >= 300 && answer.status <= 399 ? answer.headers["location"]
-    : answer.status === 200 && answer.body.length < 2048 ? /<meta[^>]{0,80}http-equiv=["']?refresh["']?[^>]{0,80}url=["']?([^"'>\s]{1,300})/i.exec(answer.body)?.[1] : undefined;
+    : answer.status === 200 && answer.body.length < 2048
+      ? /<meta[^>]{0,80}http-equiv=["']?refresh["']?[^>]{0,80}url=["']?([^"'>\s]{1,300})/i.exec(answer.body)?.[1]
+      : undefined;
   return location === undefined ? null : pathOnHost(location, path, target);
 }
 
@@ -106,7 +114,9 @@ function pathOnHost(reference: string, path: string, target: Target): string | n
   }
 }
 
-async function findPicture(from: { readonly page: HttpAnswer; readonly path: string }, ask: AskPage, target: Target): Promise<{ readonly texts: readonly FindingText[]; readonly banner: string } | null> {
+async function findPicture(
+  from: { readonly page: HttpAnswer; readonly path: string }, ask: AskPage, target: Target,
+): Promise<{ readonly texts: readonly FindingText[]; readonly banner: string } | null> {
   const link = /<link\b[^>]{0,300}\brel=["']?(?:shortcut )?icon\b[^>]{0,300}>/i.exec(from.page.body.slice(0, MOST_SEARCHED))?.[0] ?? "";
   const reference = /\bhref=["']?([^"'>\s]{1,500})/i.exec(link)?.[1] ?? "/favicon.ico";
   const path = pathOnHost(reference, from.path, target);

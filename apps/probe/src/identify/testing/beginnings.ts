@@ -1,5 +1,7 @@
 const latin1 = (text: string) => Buffer.from(text, "latin1");
-const bytes = (...values: readonly (number | string | Uint8Array)[]) => Buffer.concat(values.map((value) => (typeof value === "string" ? latin1(value) : typeof value === "number" ? Buffer.from([value]) : value)));
+const bytes = (...values: readonly (number | string | Uint8Array)[]) => Buffer.concat(
+  values.map((value) => (typeof value === "string" ? latin1(value) : typeof value === "number" ? Buffer.from([value]) : value)),
+);
 const zeros = (length: number) => Buffer.alloc(length);
 
 /** How each protocol over TCP begins to answer, by its name: enough to be recognised, and followed by whatever a test wants. */

@@ -8,7 +8,10 @@ import { identifyService } from "../identify.ts";
 
 export type OnConnection = (socket: Socket) => void;
 
-/** @returns What makes servers on loopback, each of one connection's manners, and closes them all with everything that was promised `later`. */
+/**
+ * @returns What makes servers on loopback, each of one connection's manners, and closes them all with everything that was
+ *   promised `later`.
+ */
 export function createStrangers() {
   const closers: (() => void)[] = [];
   return {
@@ -37,8 +40,13 @@ export function createStrangers() {
 }
 
 /** As if the service were at `port`, while it is elsewhere. */
-export function identifyAt(port: number, actual: number, signal: AbortSignal = new AbortController().signal): Promise<ServiceFinding | null> {
-  return identifyService({ ip: "127.0.0.1", port, protocol: "tcp" }, { random: () => 0.5, connect: (target, options) => openConnection({ ...target, port: actual }, options) }, signal);
+export function identifyAt(
+  port: number, actual: number, signal: AbortSignal = new AbortController().signal,
+): Promise<ServiceFinding | null> {
+  return identifyService(
+    { ip: "127.0.0.1", port, protocol: "tcp" },
+    { random: () => 0.5, connect: (target, options) => openConnection({ ...target, port: actual }, options) }, signal,
+  );
 }
 
 export interface Credentials {
@@ -50,7 +58,9 @@ export interface Credentials {
 export async function createCredentials(): Promise<Credentials> {
   const keys = await webcrypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
   const notAfter = new Date(Date.now() + 86_400_000);
-  const certificate = await X509CertificateGenerator.createSelfSigned({ serialNumber: "01", name: "CN=nas.lab.test,O=Lab", notAfter, keys, signingAlgorithm: { name: "ECDSA", hash: "SHA-256" } });
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    serialNumber: "01", name: "CN=nas.lab.test,O=Lab", notAfter, keys, signingAlgorithm: { name: "ECDSA", hash: "SHA-256" },
+  });
   const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
   return { key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, cert: certificate.toString("pem") };
 }

@@ -16,16 +16,21 @@ const DAY_MS = 86_400_000;
 export interface TestCa {
   readonly pem: string;
   readonly pin: string;
-  issue(options: { readonly name: string; readonly key: x509.PublicKeyType; readonly usage: string; readonly from?: number; readonly to?: number }): Promise<string>;
+  issue(options: {
+    readonly name: string; readonly key: x509.PublicKeyType; readonly usage: string; readonly from?: number; readonly to?: number;
+  }): Promise<string>;
   /** A client certificate for the key in a signing request. */
   issueForRequest(name: string, request: string, lifetime?: { readonly from?: number; readonly to?: number }): Promise<string>;
-  issueWithKey(name: string, lifetime?: { readonly from?: number; readonly to?: number }): Promise<{ readonly key: string; readonly cert: string }>;
+  issueWithKey(name: string, lifetime?: { readonly from?: number; readonly to?: number }): Promise<{
+    readonly key: string; readonly cert: string;
+  }>;
 }
 
 export async function createTestCa(): Promise<TestCa> {
   const keys = await webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serial(), name: "CN=Test CA", notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + 365 * DAY_MS), keys, signingAlgorithm: EC,
+    serialNumber: serial(), name: "CN=Test CA", notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + 365 * DAY_MS),
+    keys, signingAlgorithm: EC,
     extensions: [new x509.BasicConstraintsExtension(true, 0, true), new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)],
   });
   const issue: TestCa["issue"] = async ({ name, key, usage, from, to }) => (await x509.X509CertificateGenerator.create({
@@ -65,7 +70,8 @@ export interface TestCollector {
 }
 
 export async function startTestCollector(options: {
-  readonly ca: TestCa; readonly plain?: boolean; readonly serverLifetime?: { readonly from?: number; readonly to?: number }; readonly host?: string;
+  readonly ca: TestCa; readonly plain?: boolean; readonly serverLifetime?: { readonly from?: number; readonly to?: number };
+  readonly host?: string;
 }): Promise<TestCollector> {
   const probeId = createId();
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
@@ -74,10 +80,13 @@ export async function startTestCollector(options: {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body: unknown = chunks.length === 0 ? null : JSON.parse(Buffer.concat(chunks).toString());
-    const answer = (status: number, value: object) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+    const answer = (status: number, value: object) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
     const issue = (pem: string) => collector.answerWith.issueForRequest(collector.nameInCertificate, pem);
     if (request.url === "/api/v1/agents/enroll") {
-      if (collector.refusal !== null) return answer(409, { error: { code: "CONFLICT", message: "no", details: { reason: collector.refusal } } });
+      if (collector.refusal !== null) {
+        return answer(409, { error: { code: "CONFLICT", message: "no", details: { reason: collector.refusal } } });
+      }
       const { certificate_request } = EnrollRequest.parse(body);
       return answer(201, {
         probe_id: probeId, tenant_id: createId(), site_id: createId(), certificate: await issue(certificate_request),
@@ -87,14 +96,19 @@ export async function startTestCollector(options: {
     if (request.url === "/api/v1/agents/renew") {
       const peer = (request.socket as TLSSocket).getPeerCertificate();
       if (peer.subject.CN !== probeId) return answer(401, { error: { code: "UNAUTHORIZED", message: "who are you", details: null } });
-      return answer(200, { certificate: await issue(RenewRequest.parse(body).certificate_request), ca_certificate: collector.answerWith.pem });
+      return answer(200, {
+        certificate: await issue(RenewRequest.parse(body).certificate_request), ca_certificate: collector.answerWith.pem,
+      });
     }
     return answer(404, { error: { code: "NOT_FOUND", message: "nothing here", details: null } });
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
   const server: Server = options.plain
     ? createHttpServer(listener)
-    : createServer({ ...await options.ca.issueWithKey("collector", options.serverLifetime), ca: options.ca.pem, requestCert: true, rejectUnauthorized: false }, listener);
+    : createServer({
+      ...await options.ca.issueWithKey("collector", options.serverLifetime), ca: options.ca.pem, requestCert: true,
+      rejectUnauthorized: false,
+    }, listener);
   server.listen(0, options.host ?? "127.0.0.1");
   await once(server, "listening");
   const collector: TestCollector = {

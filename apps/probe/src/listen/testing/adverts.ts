@@ -1,8 +1,8 @@
 /** Frames as neighbours send them, each field at will. For tests only. */
 import {
-  CDP_DESTINATION, CDP_SNAP, type CdpItem, EDP_DESTINATION, EDP_SNAP, type EdpItem, encodeCdp, encodeEdp, encodeEthernet, encodeFdp, encodeLldp,
-  encodeLlc, encodeSonmp, encodeUtf8, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, LLDP_CHASSIS_SUBTYPE, LLDP_DESTINATIONS, LLDP_PORT_SUBTYPE, type LldpId,
-  type LldpItem, parseIp, parseMac, SONMP_DESTINATION, SONMP_SNAP, type VlanTag,
+  CDP_DESTINATION, CDP_SNAP, type CdpItem, EDP_DESTINATION, EDP_SNAP, type EdpItem, encodeCdp, encodeEdp, encodeEthernet, encodeFdp,
+  encodeLldp, encodeLlc, encodeSonmp, encodeUtf8, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, LLDP_CHASSIS_SUBTYPE, LLDP_DESTINATIONS,
+  LLDP_PORT_SUBTYPE, type LldpId, type LldpItem, parseIp, parseMac, SONMP_DESTINATION, SONMP_SNAP, type VlanTag,
 } from "@lanthorn/packets";
 
 export const SWITCH = "00:1c:73:00:99:10";
@@ -27,7 +27,9 @@ interface LldpFields {
 
 /** A switch's LLDP, by its MAC and its port's name. */
 export function lldpFrame(fields: LldpFields = {}): Uint8Array {
-  const { from = SWITCH_PORT, to = LLDP_DESTINATIONS[0], chassis = SWITCH, port = "Ethernet12", ttlSeconds = 120, name = "sw-store12" } = fields;
+  const {
+    from = SWITCH_PORT, to = LLDP_DESTINATIONS[0], chassis = SWITCH, port = "Ethernet12", ttlSeconds = 120, name = "sw-store12",
+  } = fields;
   const payload = encodeLldp({
     chassisId: typeof chassis === "string" ? { subtype: LLDP_CHASSIS_SUBTYPE.mac, id: mac(chassis) } : chassis,
     portId: typeof port === "string" ? { subtype: LLDP_PORT_SUBTYPE.interfaceName, id: encodeUtf8(port) } : port,
@@ -39,7 +41,9 @@ export function lldpFrame(fields: LldpFields = {}): Uint8Array {
 }
 
 /** Anything behind SNAP. */
-export function snapFrame(to: string, snap: { readonly organization: number; readonly protocol: number }, payload: Uint8Array, from = SWITCH_PORT): Uint8Array {
+export function snapFrame(
+  to: string, snap: { readonly organization: number; readonly protocol: number }, payload: Uint8Array, from = SWITCH_PORT,
+): Uint8Array {
   const header = { destinationServiceAccessPoint: 0xaa, sourceServiceAccessPoint: 0xaa, control: 3, snap, payload };
   return encodeEthernet({ destination: mac(to), source: mac(from), etherType: null, payload: encodeLlc(header) });
 }
@@ -52,7 +56,8 @@ export function fdpFrame(capability: string): Uint8Array {
   return snapFrame(FDP_DESTINATION, FDP_SNAP, encodeFdp({
     version: 1, ttlSeconds: 180, items: [
       { kind: "device-id", text: "icx-1" }, { kind: "port-id", text: "ethernet1/1/3" }, { kind: "capability", text: capability },
-      { kind: "platform", text: "ICX7250" }, { kind: "addresses", addresses: [{ protocolType: 1, protocol: Uint8Array.of(0xcc), address: ip("10.0.0.4") }] },
+      { kind: "platform", text: "ICX7250" },
+      { kind: "addresses", addresses: [{ protocolType: 1, protocol: Uint8Array.of(0xcc), address: ip("10.0.0.4") }] },
     ],
   }));
 }

@@ -79,11 +79,14 @@ export type TcpOptions = Parameters<typeof encodeTcp>[0]["options"] & object;
 
 /** The beginning of a TCP connection to us, or its answer. */
 export function synFrame(
-  source: string, options: TcpOptions, { isAnswer = false, hopLimit = 64 }: { readonly isAnswer?: boolean; readonly hopLimit?: number } = {},
+  source: string, options: TcpOptions, { isAnswer = false, hopLimit = 64 }: {
+    readonly isAnswer?: boolean; readonly hopLimit?: number;
+  } = {},
 ): Uint8Array {
   const ends = { source: ip(source), destination: ip("192.168.1.2") };
   const segment = encodeTcp({
-    sourcePort: 50_000, destinationPort: 22, sequenceNumber: 1, acknowledgmentNumber: 0, flags: TCP_FLAG.syn | (isAnswer ? TCP_FLAG.ack : 0), window: 64_240, options,
+    sourcePort: 50_000, destinationPort: 22, sequenceNumber: 1, acknowledgmentNumber: 0,
+    flags: TCP_FLAG.syn | (isAnswer ? TCP_FLAG.ack : 0), window: 64_240, options,
   }, ends);
   const payload = encodeIpv4({ ...ends, protocol: IP_PROTOCOL.tcp, timeToLive: hopLimit, payload: segment });
   return encodeEthernet({ destination: mac(OWN), source: mac(HOST), etherType: ETHER_TYPE.ipv4, payload });

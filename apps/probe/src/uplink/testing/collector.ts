@@ -59,9 +59,13 @@ export async function startTestCollector(options: {
   let unanswered = false;
   let overtaken = 0;
 
-  const publish = (channel: "acks" | "commands" | "config", payload: string | Uint8Array, retain = false) => new Promise<void>((resolve, reject) => {
+  const publish = (
+    channel: "acks" | "commands" | "config", payload: string | Uint8Array, retain = false,
+  ) => new Promise<void>((resolve, reject) => {
     const topic = probeTopic(options.tenantId, options.probeId, channel);
-    broker.publish({ cmd: "publish", topic, payload: Buffer.from(payload), qos: 1, retain, dup: false }, (error) => (error ? reject(error) : resolve()));
+    broker.publish(
+      { cmd: "publish", topic, payload: Buffer.from(payload), qos: 1, retain, dup: false }, (error) => (error ? reject(error) : resolve()),
+    );
   });
   const acknowledge = async (overrides: Partial<Acknowledgement>) => {
     const last = batches.at(-1);

@@ -22,7 +22,9 @@ export interface ListeningProbe {
   end(): void;
 }
 
-export async function enrollListening(stack: Stack, options: { readonly kind?: "Ed25519" | "RSA-2048" | "P-384" } = {}): Promise<ListeningProbe> {
+export async function enrollListening(
+  stack: Stack, options: { readonly kind?: "Ed25519" | "RSA-2048" | "P-384" } = {},
+): Promise<ListeningProbe> {
   const { token } = EnrollmentToken.parse((await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } })).body);
   const { key, request } = await createRequest(options);
   const body = { token, certificate_request: request, name: "box" };
@@ -33,7 +35,9 @@ export async function enrollListening(stack: Stack, options: { readonly kind?: "
   client.on("message", (_, payload) => told.push(ProbeConfiguration.parse(JSON.parse(payload.toString()))));
   await client.subscribeAsync(topic("config"), { qos: 1 });
   const at = () => toInstant(Date.now());
-  await client.publishAsync(topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at: at() }), { qos: 1 });
+  await client.publishAsync(
+    topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at: at() }), { qos: 1 },
+  );
   const probe: ListeningProbe = {
     probeId, identity: { key, certificate }, told,
     async hears(wanted) {
@@ -45,7 +49,9 @@ export async function enrollListening(stack: Stack, options: { readonly kind?: "
     },
     async open({ credentials }) {
       if (credentials === undefined) return [];
-      const { plaintext } = await generalDecrypt(JSON.parse(credentials) as Parameters<typeof generalDecrypt>[0], createPrivateKey(probe.identity.key));
+      const { plaintext } = await generalDecrypt(
+        JSON.parse(credentials) as Parameters<typeof generalDecrypt>[0], createPrivateKey(probe.identity.key),
+      );
       return HandedCredentials.parse(JSON.parse(new TextDecoder().decode(plaintext))).credentials;
     },
     async report(health) {
@@ -60,5 +66,6 @@ export async function enrollListening(stack: Stack, options: { readonly kind?: "
 const CALM: Omit<ProbeHealth, "at"> = {
   v: 1, version: "1", uptime_seconds: 1, cpu_percent: 1, load_1m: 0, memory: { rss_bytes: 1, available_bytes: 1, total_bytes: 2 },
   disk: { free_bytes: 1, total_bytes: 2 }, temperature_celsius: null, capture: { frames: 0, dropped: 0 },
-  queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: null, interface: { name: "lan0", up: true }, hosts: { online: 0, known: 0 },
+  queue: { events: 0, bytes: 0, oldest_at: null, dropped: 0 }, clock_offset_ms: null, interface: { name: "lan0", up: true },
+  hosts: { online: 0, known: 0 },
 };

@@ -6,7 +6,9 @@ import { createHealthHistory } from "../health-history.ts";
 import { createSettingsService } from "../settings-service.ts";
 
 /** What ingest asks the agent registry, over a test's database; no probe has credentials. */
-export function createTestRegistry({ db, reads, clock }: Pick<Database, "db" | "reads"> & { readonly clock: Clock }): IngestDependencies["registry"] {
+export function createTestRegistry(
+  { db, reads, clock }: Pick<Database, "db" | "reads"> & { readonly clock: Clock },
+): IngestDependencies["registry"] {
   return {
     ...createSettingsService({
       db, reads, audit: createAudit({ clock }), onConfigured: async () => {},

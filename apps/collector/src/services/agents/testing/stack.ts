@@ -80,18 +80,21 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   const audit = createAudit({ clock });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
   const vault = createVaultService({
-    store: createVaultStore(database), sealing: createSealing(singleKey(new Uint8Array(32).fill(3))), audit, clock, log: silentLog, onHanded: onConfigured,
+    store: createVaultStore(database), sealing: createSealing(singleKey(new Uint8Array(32).fill(3))), audit, clock, log: silentLog,
+    onHanded: onConfigured,
   });
   const settings = createSettingsService({ ...database, credentials: vault, audit, onConfigured });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
-    registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }), merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
+    registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }),
+    merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
     silentAfterSeconds: 90,
   });
   await ingest.start();
   await broker.start(ingest);
   const agents = createAgentsService({
-    store, audit, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog, mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
+    store, audit, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog,
+    mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
@@ -111,7 +114,9 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
       },
     },
     services: {
-      gateway: [sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }))],
+      gateway: [sitesRoutes(
+        createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
+      )],
       agents: [agentsRoutes(agents, settings)],
       vault: [vaultRoutes(vault)],
     },

@@ -16,7 +16,7 @@ export interface AlertsBench {
   append(events: readonly NewFact[]): Promise<void>;
   list(query?: string, of?: TestTenant): Promise<z.infer<typeof AlertList>>;
   /** The one alert that there is. */
-  only(): Promise<Alert>;
+  single(): Promise<Alert>;
   /** What was said of alerts, in order: `alert_created rogue_dhcp`. */
   told(): Promise<readonly string[]>;
   post(path: string, body?: unknown, of?: TestTenant, method?: string): Promise<Answer>;
@@ -43,7 +43,7 @@ export async function createAlertsBench(): Promise<AlertsBench> {
   return {
     server, clock, tenant, now, list, post,
     append: (events) => server.append(tenant, events.map((event) => ({ occurredAt: now(), ...event }))),
-    async only() {
+    async single() {
       const { data } = await list();
       expect(data).toHaveLength(1);
       return data[0] as Alert;

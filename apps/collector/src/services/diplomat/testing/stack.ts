@@ -39,9 +39,10 @@ async function startDiplomat(options: {
     ...(options.clock && { clock: options.clock }),
     extend({ db, reads, clock }) {
       const made = createDiplomat({
-        db, reads, audit: createAudit({ clock }), sealing: createSealing(singleKey(new Uint8Array(32).fill(7))), resolve: options.resolve ?? NOBODY,
-        sender: createSender({ clock: systemClock }, { ca: options.ca ?? null }), mailer: options.mailer ?? null,
-        ownersOf: options.ownersOf ?? (() => Promise.resolve(["owner@example.com"])), clock, log: options.log ?? silentLog, version: "test",
+        db, reads, audit: createAudit({ clock }), sealing: createSealing(singleKey(new Uint8Array(32).fill(7))),
+        resolve: options.resolve ?? NOBODY, sender: createSender({ clock: systemClock }, { ca: options.ca ?? null }),
+        mailer: options.mailer ?? null, ownersOf: options.ownersOf ?? (() => Promise.resolve(["owner@example.com"])), clock,
+        log: options.log ?? silentLog, version: "test",
       }, { allow: options.allow ?? ["127.0.0.1"], keepDays: 14, keepEach: 100_000, isAlone: true });
       diplomat = made;
       return {

@@ -77,8 +77,8 @@ export async function createScansBench(): Promise<ScansBench> {
   const merges = createMerges({ audit, clock });
   const open = (commandsOf: Scans): Ingest =>
     createIngest({
-      registry: createTestRegistry({ db, reads, clock }), db, reads, log, merges, published, broker, clock, logger: silentLog, silentAfterSeconds: 90,
-      commands: commandsOf,
+      registry: createTestRegistry({ db, reads, clock }), db, reads, log, merges, published, broker, clock, logger: silentLog,
+      silentAfterSeconds: 90, commands: commandsOf,
     });
   let ingest = open(scans as Scans);
   await ingest.start();

@@ -1,7 +1,10 @@
 /** Draws an integer in [0, below). */
 export type Random = (below: number) => number;
 
-/** A small generator whose draws repeat: a linear congruence, the same in every run. @see Numerical Recipes §7.1, "an even quicker generator" */
+/**
+ * Chance that repeats, for tests and benches: the same draws in every run.
+ * @see Numerical Recipes §7.1, "an even quicker generator": a linear congruence, of which the upper bits are used.
+ */
 export function seededRandom(seed: number): Random {
   let state = seed;
   return (below) => {
