@@ -29,9 +29,14 @@ export const OFFLINE_FLOOR_MISSES = 3;
 const FALSE_OFFLINE_ODDS = 1e-7;
 /** About five minutes of questions: below one answer in five, waiting longer tells nothing. */
 const MOST_MISSES = 60;
+/**
+ * Of who answers at least every second question, newcomers too: three minutes in all. Of sleepers that begin so
+ * one in 75,000 is lost.
+ */
+const MOST_MISSES_OF_GOOD = 30;
 /** Half of the memory goes when it is full, so that a phone which turns into a docked laptop is believed anew. */
 const MEMORY_QUESTIONS = 256;
-/** What is assumed of everyone before the first question: two answers and a miss, so that a newcomer is asked thirty times. */
+/** What is assumed of everyone before the first question: two answers and a miss. */
 const ASSUMED = { answered: 2, asked: 3 };
 
 /** @param silentFrom Monotonic milliseconds. */
@@ -78,14 +83,19 @@ export function startAnew(watch: Watch, now: number): void {
   watch.silentFrom = Math.max(watch.silentFrom, now);
 }
 
-/** How many misses in a row this one needs before its silence is believed. */
+/**
+ * How many misses in a row this one needs before its silence is believed: so many that they are next to impossible for one that is there,
+ * whatever its rate of answers may be that has shown itself as it has. The share of each rate is a beta distribution, so the chance of the
+ * next miss is the share of misses so far, those of the row included; a lucky beginning makes no sleeper look dependable.
+ */
 export function missesNeeded(watch: Watch): number {
-  const questions = watch.asked + ASSUMED.asked;
-  const measured = (watch.answered + ASSUMED.answered) / questions;
-  // One standard deviation below what was measured: a lucky series must not make a sleeper look dependable.
-  const answerRate = Math.max(measured - Math.sqrt((measured * (1 - measured)) / (questions + 1)), 0.01);
-  const needed = Math.ceil(Math.log(FALSE_OFFLINE_ODDS) / Math.log(1 - answerRate));
-  return Math.min(Math.max(needed, OFFLINE_FLOOR_MISSES), MOST_MISSES);
+  const answered = watch.answered + ASSUMED.answered;
+  const asked = watch.asked + ASSUMED.asked;
+  const most = answered * 2 >= asked ? MOST_MISSES_OF_GOOD : MOST_MISSES;
+  let odds = 1;
+  let misses = 0;
+  for (; misses < most && odds > FALSE_OFFLINE_ODDS; misses += 1) odds *= (asked - answered + misses) / (asked + misses);
+  return Math.max(misses, OFFLINE_FLOOR_MISSES);
 }
 
 /** Whether it missed enough questions over enough time. */
