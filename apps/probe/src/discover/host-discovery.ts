@@ -131,7 +131,8 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const scans = createScans({
     ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
     facts: hostFacts, onFault: tellError,
-    macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
+    macAt: (address) => onlineAt(address)[0]?.mac ?? "",
+    announce: (addresses) => telling.announce(addresses.flatMap(onlineAt)),
   });
   const sightings = createSightings({
     table,
@@ -170,6 +171,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     },
     onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
   });
+
+  function onlineAt(address: string): readonly Host[] {
+    return table.atAddress(address).filter(({ presence }) => presence === "online");
+  }
 
   function flushSoon(): void {
     flushing ??= clock.after(FLUSH_AFTER_MS, () => {
