@@ -38,9 +38,9 @@ interface Running {
   readonly startedAt: number;
   readonly work: ScanWork;
   readonly ended: Promise<void>;
-  /** How many addresses answered, and how many ports were open. */
+  /** How many addresses answered, and what was found at each open port. */
   hostsUp: number;
-  readonly open: Set<string>;
+  readonly open: Map<string, string>;
   /** Hosts and ports that are not told yet. */
   untoldHosts: EventData<"scan_results">["hosts"];
   untoldPorts: ProbeEvent[];
@@ -159,7 +159,7 @@ export function createScans(deps: {
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
     const found = {
-      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
+      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Map<string, string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
     const learn = (ip: string, facts: readonly SaidFact[]) => {
       deps.facts.noteAt(ip, facts);
@@ -173,7 +173,7 @@ export function createScans(deps: {
         if (isRouted) scan.routed.add(ip);
       },
       port({ ip, protocol, port }, finding) {
-        scan.open.add(`${ip} ${protocol} ${port}`);
+        scan.open.set(`${ip} ${protocol} ${port}`, finding ? `${finding.service} ${finding.version}`.trim() : "");
         if (finding?.claims && finding.keys) learn(ip, serviceFacts(port, { claims: finding.claims, keys: finding.keys }));
         const { service, version, banner } = finding ?? UNKNOWN;
         scan.untoldPorts.push({

@@ -21,6 +21,8 @@ export interface FactsTaker {
 
 /** It was tried: nobody else would have answered so. */
 const ROLE_CONFIDENCE = 0.9;
+/** Who answers ARP for networks that are reached through him is their router, whatever else he is. @see RFC 1027 */
+const ROUTES: SaidFact = { field: "device_type", value: "router", source: "scan", confidence: 0.75 };
 
 /** What a service says, by its port, as what stands behind one differs from what stands behind another; and strong identity keys. */
 export function serviceFacts(port: number, { claims, keys }: Pick<ServiceFinding, "claims" | "keys">): readonly SaidFact[] {
@@ -28,13 +30,13 @@ export function serviceFacts(port: number, { claims, keys }: Pick<ServiceFinding
   return [...keys.map(({ field, value, source }) => ({ field, value, source, confidence: KEY_CONFIDENCE })), ...said];
 }
 
-/** What open ports say together, whatever answers there: of `ip protocol port` for each, by address. */
-export function portFacts(open: Iterable<string>): ReadonlyMap<string, readonly SaidFact[]> {
-  const byHost = new Map<string, Set<string>>();
-  for (const text of open) {
+/** What open ports say together: of `ip protocol port` for each, with service and product where they were found, by address. */
+export function portFacts(open: ReadonlyMap<string, string>): ReadonlyMap<string, readonly SaidFact[]> {
+  const byHost = new Map<string, Map<string, string>>();
+  for (const [text, service] of open) {
     const [ip = "", protocol, port = ""] = text.split(" ");
-    const ports = byHost.get(ip) ?? new Set();
-    byHost.set(ip, ports.add(protocol === "udp" ? `${port}/udp` : port));
+    const ports = byHost.get(ip) ?? new Map<string, string>();
+    byHost.set(ip, ports.set(protocol === "udp" ? `${port}/udp` : port, service));
   }
   return new Map([...byHost].map(([ip, ports]) => [ip, readOpenPorts(ports)]));
 }
@@ -58,7 +60,8 @@ export function createFactsTaker(deps: { readonly table: HostTable; readonly tel
       const bytes = parseMac(mac);
       const byMac = bytes ? table.byMac(macKey(bytes)) : undefined;
       const hosts = byMac ? [byMac] : onlineAt(ip);
-      for (const host of hosts) note(host, [{ field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE }]);
+      const role: SaidFact = { field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE };
+      for (const host of hosts) note(host, code === "proxy-arp" ? [role, ROUTES] : [role]);
       return hosts.length > 0;
     },
   };
