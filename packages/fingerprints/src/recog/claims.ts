@@ -44,12 +44,22 @@ export function recogClaims(match: RecogMatch, source: string, options: { readon
   const product = parameters["service.product"] ?? "";
   const isOther = options.product !== "" && product !== "" && !isSame(options.product, product);
   const type = DEVICE_TYPES[(parameters["hw.device"] ?? parameters["os.device"] ?? "").toLowerCase()];
+  const hardware = hardwareOf(parameters, type);
   return [
     ...(isOther ? [] : PRODUCT_FIELDS.flatMap(([parameter, field]) => claim(field, parameters[parameter]))),
-    ...claim("os", systemOf(parameters)),
+    ...(hardware === undefined ? claim("os", systemOf(parameters)) : parameters["hw.product"] === undefined ? claim("model", hardware) : []),
     ...DEVICE_FIELDS.flatMap(([parameter, field]) => claim(field, parameters[parameter])),
     ...claim("device_type", type),
   ];
+}
+
+/** Kinds that run systems which people know by name. */
+const COMPUTERS: ReadonlySet<string | undefined> = new Set(["server", "workstation", undefined]);
+
+/** Older fingerprints call the system of an appliance by its hardware, as `J4813A` of a switch or `860N` of a printer: that is its model. */
+function hardwareOf({ "os.product": product, "os.family": family = "", "hw.product": hardware }: RecogMatch["parameters"], type: string | undefined): string | undefined {
+  if (product === undefined || COMPUTERS.has(type) || /Windows|Linux|iOS|OS X/.test(`${product} ${family}`)) return undefined;
+  return product === hardware || (hardware === undefined && /\d/.test(product)) ? product : undefined;
 }
 
 function systemOf(parameters: RecogMatch["parameters"]): string | undefined {
