@@ -41,18 +41,20 @@ describe.skipIf(!canMakeLabs() || !hasRecog)("databases of fingerprints that a r
     expect([args, code, stderr]).toEqual([args, 0, ""]);
     return JSON.parse(stdout) as Readonly<Record<string, unknown>>;
   };
-  /** Scans one host to its end, and gives back what its device is known by then. */
+  /** Scans one host to its end. */
   const scan = async (name: string) => {
     const { rest } = site.collector;
-    const target = `${addressOf(name)}/32`;
-    const started = await waitFor("the probe takes an order", 60_000, () => rest.startScan({ target, profile: "standard", site_id: site.siteId }).catch(() => null), { everyMs: 1000 });
-    await waitFor("the scan's end", 60_000, async () => ((await rest.readScan(started.id)).status === "completed" ? true : null), { everyMs: 500 });
+    const order = { target: `${addressOf(name)}/32`, profile: "standard", site_id: site.siteId } as const;
+    const { id } = await waitFor("the probe takes an order", 60_000, () => rest.startScan(order).catch(() => null), { everyMs: 1000 });
+    await waitFor("the scan's end", 60_000, async () => ((await rest.readScan(id)).status === "completed" ? true : null), { everyMs: 500 });
   };
   const byRecog = async (name: string) => {
     const { evidence } = await profileOf(name);
-    return Object.entries(evidence).flatMap(([field, said]) => said.filter(({ source }) => source.includes(":recog")).map(({ value }) => `${field} ${value}`));
+    const told = Object.entries(evidence).flatMap(([field, said]) => said.map((one) => ({ field, ...one })));
+    return told.filter(({ source }) => source.includes(":recog")).map(({ field, value }) => `${field} ${value}`);
   };
-  const told = (name: string, fact: string) => waitFor(`${name}: ${fact}`, 20_000, async () => ((await byRecog(name)).includes(fact) ? true : null));
+  const told = (name: string, fact: string) =>
+    waitFor(`${name}: ${fact}`, 20_000, async () => ((await byRecog(name)).includes(fact) ? true : null));
 
   test("are taken without a restart, tell what they alone know, and go back", async () => {
     const small = await fingerprints("update", "--from", folder);

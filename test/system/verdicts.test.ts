@@ -8,9 +8,10 @@ import { waitFor } from "../lab/wait-for.ts";
 import { openSite, type Site } from "./site.ts";
 
 const ALL_HOSTS = [...HOSTS, ...SERVICE_HOSTS, ...HARD_HOSTS];
-/** What they show of themselves is on machines of more than one kind: a shell, a web server, a screen or nothing, and no maker or name that tells. */
+/** What they show is on machines of more than one kind: a shell, a web server, a screen or nothing, and no maker or name that tells. */
 const UNTOLD: ReadonlySet<string> = new Set([
-  "lighttpd", "secure", "board", "dropping", "rejecting", "limiting", "everywhere", "terminal", "spooler", "clock", "voice", "position", "office", "firewall",
+  "lighttpd", "secure", "board", "dropping", "rejecting", "limiting", "everywhere", "terminal", "spooler", "clock", "voice", "position",
+  "office", "firewall",
 ]);
 const MOST_UNKNOWN = 0.25;
 

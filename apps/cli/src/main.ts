@@ -40,8 +40,9 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** Drawn beside the answer, and only for who sees it. */
-const scanView = process.stderr.isTTY
-  ? createScanView({ write: (text) => void process.stderr.write(text), rows: () => process.stderr.rows, columns: () => process.stderr.columns }) : null;
+const { stderr } = process;
+const scanView = stderr.isTTY
+  ? createScanView({ write: (text) => void stderr.write(text), rows: () => stderr.rows, columns: () => stderr.columns }) : null;
 /** What is piped on is not for a screen. */
 const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
 

@@ -6,9 +6,9 @@ export interface Table {
 }
 
 /**
- * Rows under a heading, in columns as wide as their widest cell; the last column is never padded. Where that is wider than `width`, cells go on
- * in lines below, broken behind blanks and commas: nothing is cut off, and what has no such place stays whole however wide; `UNBROKEN` is a blank
- * that is no such place.
+ * Rows under a heading, in columns as wide as their widest cell; the last column is never padded. Where that is wider than `width`, cells
+ * go on in lines below, broken behind blanks and commas: nothing is cut off, and what has no such place stays whole however wide;
+ * `UNBROKEN` is a blank that is no such place.
  * Control characters, which a device may have put into its own name, are shown as `?` so that none reaches the terminal.
  */
 export function formatTable({ heading, rows, keptColumns = heading.length }: Table, width = Number.POSITIVE_INFINITY): string {
@@ -19,8 +19,8 @@ export function formatTable({ heading, rows, keptColumns = heading.length }: Tab
   return cells.flatMap((row) => {
     const columns = row.map((cell, column) => wrap(cell, widths[column] ?? 0));
     const height = Math.max(1, ...columns.map(({ length }) => length));
-    return Array.from({ length: height }, (_, line) => columns
-      .map((lines, column) => (column === row.length - 1 ? lines[line] ?? "" : (lines[line] ?? "").padEnd(widths[column] ?? 0))).join(GAP).trimEnd());
+    const pad = (text: string, column: number) => (column === row.length - 1 ? text : text.padEnd(widths[column] ?? 0));
+    return Array.from({ length: height }, (_, line) => columns.map((lines, column) => pad(lines[line] ?? "", column)).join(GAP).trimEnd());
   }).join("\n").replaceAll(UNBROKEN, " ");
 }
 
@@ -53,7 +53,8 @@ function piecesOf(text: string): readonly string[] {
 
 /** Of each column its longest word. */
 function leastWidths(cells: readonly (readonly string[])[]): readonly number[] {
-  return (cells[0] ?? []).map((_, column) => Math.max(0, ...cells.flatMap((row) => piecesOf(row[column] ?? "").map((piece) => piece.trimEnd().length))));
+  const least = (text: string) => Math.max(0, ...piecesOf(text).map((piece) => piece.trimEnd().length));
+  return (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => least(row[column] ?? ""))));
 }
 
 function sumWidths(widths: readonly number[]): number {

@@ -13,7 +13,8 @@ export async function listDevices({ rest }: Connection, filters: Query): Promise
       heading: ["STATE", "IP", "HOSTNAME", "TYPE", "OPEN PORTS", "VENDOR", "MAC", "LAST SEEN"],
       keptColumns: 5,
       rows: devices.map((device) => [
-        device.presence_state, device.ip, device.hostname || "-", device.device_type, device.open_ports.join(",") || "-", device.vendor || "-", device.mac || "-", shortTime(device.last_seen),
+        device.presence_state, device.ip, device.hostname || "-", device.device_type, device.open_ports.join(",") || "-",
+        device.vendor || "-", device.mac || "-", shortTime(device.last_seen),
       ]),
     },
   };

@@ -23,7 +23,8 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
     ["model", verdicts.model?.value ?? ""], ["type", device.device_type], ["system", device.os_guess], ["tags", device.tags.join(", ")], ["locked", device.locked_fields.join(", ")],
     ["first seen", shortTime(device.first_seen)], ["last seen", shortTime(device.last_seen)], ["id", device.id],
   ].filter(([, value]) => value !== "");
-  const section = (name: string, heading: readonly string[], rows: readonly (readonly string[])[]) => (rows.length === 0 ? "" : `${name}\n${formatTable({ heading, rows }, width)}`);
+  const section = (name: string, heading: readonly string[], rows: readonly (readonly string[])[]) =>
+    (rows.length === 0 ? "" : `${name}\n${formatTable({ heading, rows }, width)}`);
   const sections = [
     facts.map(([name = "", value = ""]) => `${name.padEnd(11)}${printable(value)}`).join("\n"),
     section("what it is", ["FIELD", "VALUE", "SURE", "BECAUSE OF"], QUESTIONS.flatMap((question) => describeVerdict(device, question))),
@@ -39,7 +40,9 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
   return sections.filter((part) => part !== "").join("\n\n");
 }
 
-const QUESTIONS = [["device_type", "type"], ["vendor", "vendor"], ["model", "model"], ["os", "system"], ["os_version", "version"], ["hostname", "hostname"]] as const;
+const QUESTIONS = [
+  ["device_type", "type"], ["vendor", "vendor"], ["model", "model"], ["os", "system"], ["os_version", "version"], ["hostname", "hostname"],
+] as const;
 /** What contradicts or hints is said even where nothing was concluded. */
 const HINTED: ReadonlySet<string> = new Set(["device_type", "os"]);
 const REASONS_SHOWN = 6;
@@ -50,10 +53,12 @@ function describeVerdict({ verdicts, evidence }: DeviceProfile, [field, name]: (
   const said = (evidence[field] ?? []).toSorted((a, b) => b.confidence - a.confidence);
   if (!verdict && !(HINTED.has(field) && said.length > 0)) return [];
   const isSame = (value: string) => value.toLowerCase() === verdict?.value.toLowerCase();
-  const told = said.map(({ value, source, confidence }) => `${sourceWords(source)}${isSame(value) ? "" : `: ${value}`} (${percent(confidence)})`);
+  const tell = ({ value, source, confidence }: (typeof said)[number]) =>
+    `${sourceWords(source)}${isSame(value) ? "" : `: ${value}`} (${percent(confidence)})`;
   const others = (verdict?.sources ?? []).filter((source) => said.every((one) => one.source !== source)).map(sourceWords);
-  const reasons = [...new Set([...told, ...others])];
-  const shown = reasons.length > REASONS_SHOWN ? [...reasons.slice(0, REASONS_SHOWN - 1), `and ${reasons.length - REASONS_SHOWN + 1} more`] : reasons;
+  const reasons = [...new Set([...said.map(tell), ...others])];
+  const hidden = reasons.length > REASONS_SHOWN ? reasons.splice(REASONS_SHOWN - 1).length : 0;
+  const shown = hidden > 0 ? [...reasons, `and ${hidden} more`] : reasons;
   const head = verdict ? [name, verdict.value, percent(verdict.confidence)] : [name, "unknown", "-"];
   return (shown.length === 0 ? [""] : shown).map((reason, index) => [...(index === 0 ? head : ["", "", ""]), reason]);
 }

@@ -13,12 +13,17 @@ export interface ScanView {
 }
 
 /** @param screen What the terminal has: more lines, or lines that it goes on with below, could not be drawn over. */
-export function createScanView(screen: { readonly write: (text: string) => void; readonly rows: () => number; readonly columns: () => number }): ScanView {
+export function createScanView(screen: {
+  readonly write: (text: string) => void;
+  readonly rows: () => number;
+  readonly columns: () => number;
+}): ScanView {
   let drawn = 0;
   return {
     draw(scan, hosts) {
       const columns = screen.columns();
-      const lines = describeProgress(scan, hosts, columns).split("\n").slice(0, Math.max(1, screen.rows() - 1)).map((line) => line.slice(0, columns));
+      const all = describeProgress(scan, hosts, columns).split("\n").map((line) => line.slice(0, columns));
+      const lines = all.slice(0, Math.max(1, screen.rows() - 1));
       screen.write(`${goUp(drawn)}${lines.join("\n")}\n`);
       drawn = lines.length;
     },
@@ -47,7 +52,9 @@ export function describeRemarks({ remarks }: Pick<Scan, "remarks">): readonly st
 /** Hosts with their open ports and, where some were asked, how many others there are. */
 export function hostsTable(hosts: readonly ScanHost[]): Table {
   if (hosts.every(({ port_counts }) => port_counts === null)) return { heading: HEADING, rows: hosts.map(hostRow) };
-  return { heading: [...HEADING, "OTHER PORTS"], keptColumns: HEADING.length, rows: hosts.map((host) => [...hostRow(host), otherPorts(host)]) };
+  return {
+    heading: [...HEADING, "OTHER PORTS"], keptColumns: HEADING.length, rows: hosts.map((host) => [...hostRow(host), otherPorts(host)]),
+  };
 }
 
 const HEADING = ["IP", "MAC", "HOSTNAME", "OPEN PORTS"] as const;
@@ -61,6 +68,11 @@ function hostRow(host: ScanHost): readonly string[] {
   const open = host.ports.filter(({ state }) => state === "open");
   return [
     host.ip, host.mac || "-", host.hostname || "-",
-    open.map(({ port, protocol, service }) => `${port}${protocol === "udp" ? "/udp" : ""}${service === "" ? "" : `${UNBROKEN}${service}`}`).join(", ") || "-",
+    open.map(portText).join(", ") || "-",
   ];
+}
+
+function portText({ port, protocol, service }: ScanHost["ports"][number]): string {
+  const number = protocol === "udp" ? `${port}/udp` : String(port);
+  return service === "" ? number : `${number}${UNBROKEN}${service}`;
 }

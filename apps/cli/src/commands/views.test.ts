@@ -48,7 +48,8 @@ test("it is drawn over itself, never higher than the screen, and taken away at t
 test("no line of it is longer than the screen is wide, which would go on below and not be drawn over", () => {
   const written: string[] = [];
   const view = createScanView({ write: (text) => void written.push(text), rows: () => 40, columns: () => 60 });
-  const remarks = [{ code: "proxy-arp", message: "10:65:30:77:00:20 answers for 14 addresses: a router with proxy ARP; those at which nobody is are not told as hosts", ip: "", mac: "", addresses: 14 }] as const;
+  const message = "10:65:30:77:00:20 answers for 14 addresses: a router with proxy ARP; those at which nobody is are not told as hosts";
+  const remarks = [{ code: "proxy-arp", message, ip: "", mac: "", addresses: 14 }] as const;
   const ports = Array.from({ length: 12 }, (_, index) => ({ ...port, port: 5000 + index, service: "ms-wbt-server" }));
   view.draw({ ...scan, remarks: [...remarks] }, [host("10.0.0.1", AT, ports)]);
   const lines = (written[0] ?? "").replace("\r\u001B[J", "").split("\n");
@@ -67,14 +68,20 @@ test("a device is shown with what there is of it, and nothing that moves the cur
   const device: DeviceProfile = {
     id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown", is_online: true,
     presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [], ports: [{ ...port, last_scanned: AT }], services: [],
-    cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence, locked_fields: [], merges: [],
-    verdicts: { os: { value: "Debian", confidence: 0.93, sources: ["ssh:22"] }, model: { value: "DS920+", confidence: 0.9, sources: ["ssdp:device", "snmp-description:recog:161"] } },
+    cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence,
+    locked_fields: [], merges: [],
+    verdicts: {
+      os: { value: "Debian", confidence: 0.93, sources: ["ssh:22"] },
+      model: { value: "DS920+", confidence: 0.9, sources: ["ssdp:device", "snmp-description:recog:161"] },
+    },
   };
   expect(describeDevice(device).split("\n")).toEqual([
     "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+", "type       unknown", "system     Linux",
     `first seen ${SHORT}`, `last seen  ${SHORT}`, `id         ${ID}`, "",
-    "what it is", "FIELD   VALUE    SURE  BECAUSE OF", "type    unknown  -     maker of its MAC: computer (50 %)", "model   DS920+   90 %  SNMP description, port 161, by Recog (65 %)",
-    "                       UPnP device", "system  Debian   93 %  SSH greeting, port 22 (90 %)", "                       its TCP handshake: Linux (60 %)", "",
+    "what it is", "FIELD   VALUE    SURE  BECAUSE OF", "type    unknown  -     maker of its MAC: computer (50 %)",
+    "model   DS920+   90 %  SNMP description, port 161, by Recog (65 %)",
+    "                       UPnP device", "system  Debian   93 %  SSH greeting, port 22 (90 %)",
+    "                       its TCP handshake: Linux (60 %)", "",
     "ports", "PORT    STATE  SERVICE  VERSION", "22/tcp  open   ssh      OpenSSH 9.2", "",
     "changes", "AT                    FIELD     FROM  TO   BY", `${SHORT}  hostname  -     nas  mdns`,
   ]);

@@ -21,7 +21,8 @@ describe.skipIf(reason !== null)("a scan right after the probe's start", () => {
       const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD, order];
       const child = spawn("ip", ["netns", "exec", network.scanner, ...node], { stdio: ["pipe", "pipe", "inherit"] });
       const events: ProbeEvent[] = [];
-      createInterface({ input: child.stdout }).on("line", (line) => line.startsWith('{"type"') && events.push(JSON.parse(line) as ProbeEvent));
+      const lines = createInterface({ input: child.stdout });
+      lines.on("line", (line) => line.startsWith('{"type"') && events.push(JSON.parse(line) as ProbeEvent));
       await new Promise<void>((resolve) => child.once("close", () => resolve()));
 
       const known = new Set<string>();

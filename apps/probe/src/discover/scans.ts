@@ -159,7 +159,8 @@ export function createScans(deps: {
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
     const found = {
-      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Map<string, string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
+      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Map<string, string>(),
+      untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
     const learn = (ip: string, facts: readonly SaidFact[]) => {
       deps.facts.noteAt(ip, facts);

@@ -23,6 +23,12 @@ export interface FingerprintDatabases {
   close(): void;
 }
 
+interface Opened {
+  readonly version: string | null;
+  readonly folder: string | null;
+  readonly databases: Map<string, RecogDatabase | null>;
+}
+
 /** A scan is over by then; the next one reads them again. They are megabytes, and the quiet daemon has no use for them. */
 const KEPT_MS = 30_000;
 
@@ -37,7 +43,7 @@ export function createFingerprintDatabases(deps: {
   readonly clock: Pick<Clock, "after">;
   readonly log: Pick<Log, "warn">;
 }): FingerprintDatabases {
-  let open: { readonly version: string | null; readonly folder: string | null; readonly databases: Map<string, RecogDatabase | null> } | null = null;
+  let open: Opened | null = null;
   let cancel = () => {};
 
   const read = (folder: string, name: string): RecogDatabase | null => {

@@ -8,9 +8,9 @@ const QUICK =
   "8080-8081,8443,8888,9999-10000,32768,49152-49157";
 
 /**
- * The thousand that are asked: those that surveys of the Internet find open most often, but for the rarest of them. Their places have ports of
- * what the surveys did not know or networks do not show to the Internet: machines' controllers, brokers, databases, clusters, cameras, homes. Print
- * ports are left out.
+ * The thousand that are asked: those that surveys of the Internet find open most often, but for the rarest of them. Their places have
+ * ports of what the surveys did not know or networks do not show to the Internet: machines' controllers, brokers, databases, clusters,
+ * cameras, homes. Print ports are left out.
  */
 const STANDARD =
   "1,3-4,6-7,9,13,17,19-26,30,32-33,37,42-43,49,53,70,79-85,88-90,99-100,102,106,109-111,113,119,125,135,139,143-144,146," +

@@ -48,10 +48,10 @@ const MOST_SURE = 0.75;
 const SITE_AND_SHELL = 0.35;
 
 /**
- * What a host's open ports say of it together. A known set of them speaks first; else what was found at each: the doubts of those that agree
- * are multiplied, and the kind that is surest speaks. What is only found on computers supports servers and workstations by half.
- * @param open What answers at each port, as `postgresql PostgreSQL DB`: service and product; empty where nobody knows. Ports are `22` for TCP
- * and `53/udp` for UDP.
+ * What a host's open ports say of it together. A known set of them speaks first; else what was found at each: the doubts of those that
+ * agree are multiplied, and the kind that is surest speaks. What is only found on computers supports servers and workstations by half.
+ * @param open What answers at each port, as `postgresql PostgreSQL DB`: service and product; empty where nobody knows. Ports are `22` for
+ * TCP and `53/udp` for UDP.
  */
 export function readOpenPorts(open: ReadonlyMap<string, string>): readonly DeviceClaim[] {
   const rule = RULES.find(({ all, none = [] }) => all.every((port) => open.has(port)) && !none.some((port) => open.has(port)));
@@ -68,7 +68,8 @@ export function readOpenPorts(open: ReadonlyMap<string, string>): readonly Devic
     const support = value !== COMPUTER && readDeviceKind(value).keys.includes(COMPUTER) ? (1 + computer) / 2 : 1;
     return { value, confidence: Math.round(Math.min(MOST_SURE, 1 - doubt * support) * 100) / 100 };
   });
-  return kinds.toSorted((a, b) => b.confidence - a.confidence).slice(0, 1).map((kind) => ({ field: "device_type", source: "ports", ...kind }));
+  const [surest] = kinds.toSorted((a, b) => b.confidence - a.confidence);
+  return surest ? [{ field: "device_type", source: "ports", ...surest }] : [];
 }
 
 function kindsOf(port: string, said: string): readonly Pick<DeviceClaim, "value" | "confidence">[] {

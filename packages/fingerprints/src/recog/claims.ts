@@ -47,7 +47,8 @@ export function recogClaims(match: RecogMatch, source: string, options: { readon
   const hardware = hardwareOf(parameters, type);
   return [
     ...(isOther ? [] : PRODUCT_FIELDS.flatMap(([parameter, field]) => claim(field, parameters[parameter]))),
-    ...(hardware === undefined ? claim("os", systemOf(parameters)) : parameters["hw.product"] === undefined ? claim("model", hardware) : []),
+    ...claim("os", hardware === undefined ? systemOf(parameters) : undefined),
+    ...claim("model", parameters["hw.product"] === undefined ? hardware : undefined),
     ...DEVICE_FIELDS.flatMap(([parameter, field]) => claim(field, parameters[parameter])),
     ...claim("device_type", type),
   ];
@@ -56,8 +57,9 @@ export function recogClaims(match: RecogMatch, source: string, options: { readon
 /** Kinds that run systems which people know by name. */
 const COMPUTERS: ReadonlySet<string | undefined> = new Set(["server", "workstation", undefined]);
 
-/** Older fingerprints call the system of an appliance by its hardware, as `J4813A` of a switch or `860N` of a printer: that is its model. */
-function hardwareOf({ "os.product": product, "os.family": family = "", "hw.product": hardware }: RecogMatch["parameters"], type: string | undefined): string | undefined {
+/** Older fingerprints call an appliance's system by its hardware, as `J4813A` of a switch or `860N` of a printer: that is its model. */
+function hardwareOf(parameters: RecogMatch["parameters"], type: string | undefined): string | undefined {
+  const { "os.product": product, "os.family": family = "", "hw.product": hardware } = parameters;
   if (product === undefined || COMPUTERS.has(type) || /Windows|Linux|iOS|OS X/.test(`${product} ${family}`)) return undefined;
   return product === hardware || (hardware === undefined && /\d/.test(product)) ? product : undefined;
 }

@@ -1,15 +1,19 @@
 import type { Rule } from "./rule.ts";
 
+/** @param examples Systems of which exactly this kind must be said. */
+function madeFor(kind: string, confidence: number, pattern: RegExp, ...examples: readonly string[]): Rule {
+  const says = { device_type: kind };
+  return { pattern, says, confidence, examples: examples.map((text) => [text, says]) };
+}
+
 /** What kind of device an operating system is for. General ones, as Linux, run on all of them and say nothing. */
 export const SYSTEM_RULES: readonly Rule[] = [
-  { pattern: /^(?:Windows Server|VMware ESXi|Proxmox VE|DSM|QTS|TrueNAS)/, says: { device_type: "server" }, confidence: 0.7,
-    examples: [["Windows Server 2022", { device_type: "server" }], ["VMware ESXi", { device_type: "server" }], ["DSM", { device_type: "server" }]] },
-  { pattern: /^(?:Windows (?:7|8|10|11)|macOS|Mac OS X|Chrome OS)/, says: { device_type: "workstation" }, confidence: 0.65,
-    examples: [["Windows 11", { device_type: "workstation" }], ["macOS", { device_type: "workstation" }]] },
-  { pattern: /^Windows$/, says: { device_type: "computer" }, confidence: 0.6, examples: [["Windows", { device_type: "computer" }]] },
-  { pattern: /^(?:pfSense|OPNsense|FortiOS|PAN-OS|Cisco ASA)/, says: { device_type: "firewall" }, confidence: 0.7, examples: [["OPNsense", { device_type: "firewall" }], ["Cisco ASA", { device_type: "firewall" }]] },
-  { pattern: /^(?:RouterOS|OpenWrt|FRITZ!OS|VyOS|EdgeOS)/, says: { device_type: "router" }, confidence: 0.6, examples: [["RouterOS", { device_type: "router" }], ["FRITZ!OS", { device_type: "router" }]] },
-  { pattern: /^Cumulus Linux/, says: { device_type: "switch" }, confidence: 0.7, examples: [["Cumulus Linux", { device_type: "switch" }]] },
-  { pattern: /^airOS/, says: { device_type: "access_point" }, confidence: 0.6, examples: [["airOS", { device_type: "access_point" }]] },
-  { pattern: /^(?:tvOS|audioOS|webOS|Tizen|Fire OS)/, says: { device_type: "iot" }, confidence: 0.65, examples: [["tvOS", { device_type: "iot" }], ["webOS", { device_type: "iot" }]] },
+  madeFor("server", 0.7, /^(?:Windows Server|VMware ESXi|Proxmox VE|DSM|QTS|TrueNAS)/, "Windows Server 2022", "VMware ESXi", "DSM"),
+  madeFor("workstation", 0.65, /^(?:Windows (?:7|8|10|11)|macOS|Mac OS X|Chrome OS)/, "Windows 11", "macOS"),
+  madeFor("computer", 0.6, /^Windows$/, "Windows"),
+  madeFor("firewall", 0.7, /^(?:pfSense|OPNsense|FortiOS|PAN-OS|Cisco ASA)/, "OPNsense", "Cisco ASA"),
+  madeFor("router", 0.6, /^(?:RouterOS|OpenWrt|FRITZ!OS|VyOS|EdgeOS)/, "RouterOS", "FRITZ!OS"),
+  madeFor("switch", 0.7, /^Cumulus Linux/, "Cumulus Linux"),
+  madeFor("access_point", 0.6, /^airOS/, "airOS"),
+  madeFor("iot", 0.65, /^(?:tvOS|audioOS|webOS|Tizen|Fire OS)/, "tvOS", "webOS"),
 ];

@@ -29,7 +29,9 @@ function readHostname(value: string): Reading {
   return { keys: [(value.split(".")[0] ?? value).toLowerCase()], spelled: [value] };
 }
 
-const READERS: Readonly<Partial<Record<VerdictField, (value: string) => Reading>>> = { vendor: readVendor, hostname: readHostname, device_type: readDeviceKind };
+const READERS: Readonly<Partial<Record<VerdictField, (value: string) => Reading>>> = {
+  vendor: readVendor, hostname: readHostname, device_type: readDeviceKind,
+};
 
 /** Below this, nothing is concluded. */
 const SURE_ENOUGH = 0.5;
@@ -57,8 +59,9 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
   const naming = new Set(of("os").filter(({ value }) => value.toLowerCase() === os?.value.toLowerCase()).map(({ source }) => source));
   const verdicts: Partial<Record<VerdictField, Omit<Decision, "source">>> = {};
   for (const field of VERDICT_FIELDS) {
-    const said = field === "device_type" ? [...of(field), ...kindBySystem(os, of(field))] : of(field).filter(({ source }) => field !== "os_version" || naming.has(source));
-    const decision = field === "os" ? os : decide(said, READERS[field]);
+    const said = of(field).filter(({ source }) => field !== "os_version" || naming.has(source));
+    const bySystem = field === "device_type" ? kindBySystem(os, said) : [];
+    const decision = field === "os" ? os : decide([...said, ...bySystem], READERS[field]);
     if (decision && decision.confidence >= SURE_ENOUGH && decision.value !== COMPUTER) {
       const value = field === "vendor" ? spellInFull(decision.value, of(field)) : decision.value;
       verdicts[field] = { value, confidence: decision.confidence, sources: decision.sources };
@@ -72,7 +75,8 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
 function kindBySystem(os: Decision | null, said: readonly DeviceEvidence[]): readonly Statement[] {
   const told = new Set(said.map(({ source }) => witnessOf(source)));
   if (!os || os.sources.some((source) => told.has(witnessOf(source)))) return [];
-  return readAnswer("system", os.value).map(({ value, confidence }) => ({ value, source: "os", confidence: Math.min(confidence, os.confidence) }));
+  const claims = readAnswer("system", os.value);
+  return claims.map(({ value, confidence }) => ({ value, source: "os", confidence: Math.min(confidence, os.confidence) }));
 }
 
 /** A maker as the registry of MACs has him, so that "Brother" after "Brother industries, LTD." is no change; who is called otherwise there, as he says. */

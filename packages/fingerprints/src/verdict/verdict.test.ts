@@ -96,7 +96,8 @@ describe("what is known of a device", () => {
   });
 
   test("is of the kind that its system is for, unless who told the system has told the kind as well", () => {
-    expect(decideDevice([seen("os", "macOS", "dhcp:parameters", 0.65)]).device_type).toEqual({ value: "workstation", confidence: 0.65, sources: ["os"] });
+    const mac = seen("os", "macOS", "dhcp:parameters", 0.65);
+    expect(decideDevice([mac]).device_type).toEqual({ value: "workstation", confidence: 0.65, sources: ["os"] });
     const windows = seen("os", "Windows", "dhcp:class");
     expect(decideDevice([windows]).device_type).toBeUndefined();
     expect(decideDevice([windows, seen("device_type", "workstation", "hostname", 0.45)]).device_type?.confidence).toBe(0.62);

@@ -1,5 +1,6 @@
 /**
- * Runs the discovery on `lan0` of its own namespace and one scan on it, and prints each event as a line, and `done` when the scan has ended. A line on standard input cancels it. For tests only. Argument: the scan's order as JSON.
+ * Runs the discovery on `lan0` of its own namespace and one scan on it, and prints each event as a line, and `done` when the scan has
+ * ended. A line on standard input cancels it. For tests only. Argument: the scan's order as JSON.
  */
 import { createVendorLookup } from "@lanthorn/fingerprints";
 import { createPacedSender, openCapture, openInjector, readInterface } from "@lanthorn/packet-io";
