@@ -4,7 +4,7 @@ import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { ServiceFinding } from "../identify/finding.ts";
 import { factsText, type HostFact, KEY_CONFIDENCE, mergeFacts, newsOf, type SaidFact } from "./facts.ts";
 import { type Host, macKey } from "./host.ts";
-import type { HostTable } from "./host-table.ts";
+import { type HostTable, onlineAt } from "./host-table.ts";
 import type { Telling } from "./telling.ts";
 
 /** Takes facts about hosts, by whoever learns them; a host is told with them when they say something new. */
@@ -43,7 +43,6 @@ export function portFacts(open: ReadonlyMap<string, string>): ReadonlyMap<string
 
 export function createFactsTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }): FactsTaker {
   const { table } = deps;
-  const onlineAt = (ip: string) => table.atAddress(ip).filter(({ presence }) => presence === "online");
   const note: FactsTaker["note"] = (host, facts) => {
     const now = deps.clock.now();
     const news = newsOf(host.facts, facts, now);
@@ -54,12 +53,12 @@ export function createFactsTaker(deps: { readonly table: HostTable; readonly tel
   return {
     note,
     noteAt(ip, facts) {
-      if (facts.length > 0) for (const host of onlineAt(ip)) note(host, facts);
+      if (facts.length > 0) for (const host of onlineAt(table, ip)) note(host, facts);
     },
     noteRole({ mac, ip, code }) {
       const bytes = parseMac(mac);
       const byMac = bytes ? table.byMac(macKey(bytes)) : undefined;
-      const hosts = byMac ? [byMac] : onlineAt(ip);
+      const hosts = byMac ? [byMac] : onlineAt(table, ip);
       const role: SaidFact = { field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE };
       for (const host of hosts) note(host, code === "proxy-arp" ? [role, ROUTES] : [role]);
       return hosts.length > 0;
