@@ -27,7 +27,7 @@ interface Row {
 }
 
 /**
- * 256 addresses × nmap's 1000 top ports (print ports replaced by the next ones), each live host with three of them open: all hosts live,
+ * 256 addresses × the 1000 ports of the profile `standard`, each live host with three of them open: all hosts live,
  * every fourth, and all with everything else dropped. Ours is timed from the command in a process that runs, its sweep included; peers as
  * whole processes. A case or several as arguments; `--no-peers` for ours alone.
  */

@@ -1,4 +1,4 @@
-/** What a host of the lab is, as its daemons tell it; and by what it must be known. */
+/** What a host of the lab is, and by what it tells it besides its daemons. */
 export interface Nature {
   /** One of the contract's device types. */
   readonly deviceType: string;
@@ -10,7 +10,9 @@ export interface Nature {
   readonly offers?: readonly (readonly [type: string, port: number, ...txt: readonly string[]])[];
 }
 
-/** Hosts by name. One that is not here says nothing that tells what it is. */
+const [SERVER, IOT] = [{ deviceType: "server" }, { deviceType: "iot" }] as const;
+
+/** Every host of the larger lab, by name: what it is in truth, whether or not it shows it. */
 export const NATURES: Readonly<Record<string, Nature>> = {
   "gateway": { deviceType: "router" },
   "core-switch": { deviceType: "switch", systemDescription: "ProCurve J9019B Switch 2510B-24, revision Q.11.57, ROM Q.10.02" },
@@ -30,4 +32,16 @@ export const NATURES: Readonly<Record<string, Nature>> = {
   "speaker": { deviceType: "iot", offers: [["_sonos._tcp", 1443, "vers=3"]] },
   "pi": { deviceType: "iot" },
   "late": { deviceType: "iot" },
+  "firewall": { deviceType: "firewall" },
+  "sensor": IOT, "hvac": IOT, "meter": IOT,
+  "laptop": { deviceType: "workstation" },
+  "apache": SERVER, "lighttpd": SERVER, "ftp": SERVER, "mail": SERVER, "mariadb": SERVER, "postgres": SERVER, "cache": SERVER,
+  "broker": SERVER, "dns1": SERVER, "dns2": SERVER, "files": SERVER, "directory": SERVER, "clock": SERVER, "boot": SERVER,
+  "spooler": SERVER, "old-unix": SERVER, "proxy": SERVER, "balancer": SERVER, "chat": SERVER, "media": SERVER, "kdc": SERVER,
+  "terminal": SERVER, "queue": SERVER, "telephony": SERVER, "bmc": SERVER, "archive": SERVER, "torrent": SERVER, "cluster": SERVER,
+  "voice": SERVER, "tunnel": SERVER, "office": SERVER, "secure": SERVER, "old-files": SERVER, "dropping": SERVER, "rejecting": SERVER,
+  "limiting": SERVER, "everywhere": SERVER, "tarpit": SERVER, "multitude": SERVER, "ipv6-only": SERVER,
+  "desktop": { deviceType: "workstation" },
+  "board": IOT, "plc": IOT, "position": IOT,
+  "branch": { deviceType: "router" },
 };

@@ -120,14 +120,12 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
     before: ["mkdir -p /var/lib/ldap"],
     command: ["slapd", "-d", "16384", "-h", "ldap://0.0.0.0:389", "-f", "FOLDER/slapd.conf"],
   },
+  // Out of the box it tells strangers the time alone, and `restrict default` leaves it so.
   ntpsec: {
-    files: { "ntp.conf": lines("server 127.127.1.0", "restrict default") },
+    files: { "ntp.conf": lines("server 127.127.1.0", "unrestrict default noquery") },
     command: ["ntpd", "-n", "-c", "FOLDER/ntp.conf", "-p", "/run/ntp.pid"],
   },
-  rsync: {
-    files: { "rsyncd.conf": lines("use chroot = no", "[public]", "path = /run", "comment = the lab's files") },
-    command: ["rsync", "--daemon", "--no-detach", "--config=FOLDER/rsyncd.conf"],
-  },
+  rsync: { files: { "rsyncd.conf": lines("use chroot = no", "[public]", "path = /run", "comment = the lab's files") }, command: ["rsync", "--daemon", "--no-detach", "--config=FOLDER/rsyncd.conf"] },
   tftpd: { before: ["mkdir -p /run/tftp"], command: ["in.tftpd", "-L", "-s", "-u", "nobody", "--address", "0.0.0.0:69", "/run/tftp"] },
   cups: {
     files: {

@@ -11,6 +11,19 @@ test("a table's columns are as wide as their widest cell", () => {
   expect(formatAnswer(answer, false)).toBe("NAME         ID\na            1\nlonger name  2");
 });
 
+test("a table that is wider than the screen goes on below, broken behind blanks and commas, with nothing cut off", () => {
+  const rows = [["10.0.0.10", "Hewlett Packard Enterprise", "22,80,443,3306,5432"], ["10.0.0.9", "HP", "22"]];
+  const table = { heading: ["IP", "VENDOR", "OPEN PORTS"], rows };
+  expect(formatAnswer({ json: [], table }, false, 38).split("\n")).toEqual([
+    "IP         VENDOR        OPEN PORTS", "10.0.0.10  Hewlett       22,80,443,", "           Packard       3306,5432",
+    "           Enterprise", "10.0.0.9   HP            22",
+  ]);
+  // A column that may be left out is, where it has no room even so.
+  expect(formatAnswer({ json: [], table: { ...table, keptColumns: 2 } }, false, 20).split("\n")[0]).toBe("IP         VENDOR");
+  // What cannot be broken stays whole.
+  expect(formatAnswer({ json: [], table }, false, 10)).toContain("10.0.0.10  Hewlett");
+});
+
 test("a name with an escape sequence in it does not reach the terminal", () => {
   const answer = { json: [], table: { heading: ["NAME"], rows: [["\u001B[2Jevil\r"]] } };
   expect(formatAnswer(answer, false)).toBe("NAME\n?[2Jevil?");

@@ -1,18 +1,18 @@
-import { formatTable } from "./table.ts";
+import { formatTable, type Table, wrap } from "./table.ts";
 
 /** What a command has to say: for programs, and for people as a table or as text. */
 export interface Answer {
   readonly json: unknown;
-  readonly table?: { readonly heading: readonly string[]; readonly rows: readonly (readonly string[])[] };
-  readonly text?: string;
+  readonly table?: Table;
+  readonly text?: string | ((width: number) => string);
   /** For people, below the table. */
   readonly notes?: readonly string[];
 }
 
-/** @returns The answer as it is printed. */
-export function formatAnswer(answer: Answer, asJson: boolean): string {
+/** @param width Of the screen, in characters; endless for who reads it line by line. @returns The answer as it is printed. */
+export function formatAnswer(answer: Answer, asJson: boolean, width = Number.POSITIVE_INFINITY): string {
   if (asJson) return JSON.stringify(answer.json, null, 2);
-  const notes = (answer.notes ?? []).map((note) => `\n\n${note}`).join("");
-  if (answer.table) return (answer.table.rows.length === 0 ? "none" : formatTable(answer.table.heading, answer.table.rows)) + notes;
-  return answer.text ?? "";
+  const notes = (answer.notes ?? []).map((note) => `\n\n${wrap(note, width).join("\n")}`).join("");
+  if (answer.table) return (answer.table.rows.length === 0 ? "none" : formatTable(answer.table, width)) + notes;
+  return typeof answer.text === "function" ? answer.text(width) : answer.text ?? "";
 }

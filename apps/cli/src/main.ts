@@ -42,9 +42,11 @@ const print = (text: string) => void process.stdout.write(`${text}\n`);
 const note = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** Drawn beside the answer, and only for who sees it. */
-const scanView = process.stderr.isTTY
-  ? createScanView({ write: (text) => void process.stderr.write(text), rows: () => process.stderr.rows })
-  : null;
+const { stderr } = process;
+const scanView = stderr.isTTY
+  ? createScanView({ write: (text) => void stderr.write(text), rows: () => stderr.rows, columns: () => stderr.columns }) : null;
+/** What is piped on is not for a screen. */
+const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
 
 const input = createInput(process.stdin, (text) => void process.stderr.write(text));
 
@@ -203,7 +205,7 @@ try {
 function answering<A extends readonly unknown[]>(command: Command, run: (connection: Connection, ...args: A) => Promise<Answer>): void {
   command.option("--json", "print JSON for programs", false).action(async (...args: unknown[]) => {
     const answer = await run(await openConnection({ store, clock: systemClock }), ...(args.slice(0, -1) as unknown as A));
-    print(formatAnswer(answer, command.opts<{ json: boolean }>().json));
+    print(formatAnswer(answer, command.opts<{ json: boolean }>().json, width));
   });
 }
 

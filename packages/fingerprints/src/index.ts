@@ -11,4 +11,5 @@ export { FingerprintsError } from "./errors.ts";
 export { type AnswerKind, readAnswer } from "./rules/answers.ts";
 export { type Claim, type ClaimField, combineClaims, type Verdict } from "./rules/claim.ts";
 export { createVendorLookup, type VendorLookup } from "./vendor.ts";
+export { COMPUTER } from "./verdict/device-kinds.ts";
 export { type DeviceEvidence, type DeviceVerdicts, decideDevice, VERDICT_FIELDS, type VerdictField } from "./verdict/device.ts";

@@ -2,6 +2,7 @@ import type { Query } from "@lanthorn/client";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
+import { shortTime } from "../short-time.ts";
 
 /** Filters as the API has them; every page is read. */
 export async function listDevices({ rest }: Connection, filters: Query): Promise<Answer> {
@@ -9,10 +10,11 @@ export async function listDevices({ rest }: Connection, filters: Query): Promise
   return {
     json: devices,
     table: {
-      heading: ["STATE", "IP", "MAC", "HOSTNAME", "VENDOR", "TYPE", "OPEN PORTS", "LAST SEEN"],
+      heading: ["STATE", "IP", "HOSTNAME", "TYPE", "OPEN PORTS", "VENDOR", "MAC", "LAST SEEN"],
+      keptColumns: 5,
       rows: devices.map((device) => [
-        device.presence_state, device.ip, device.mac, device.hostname || "-", device.vendor || "-", device.device_type,
-        device.open_ports.join(",") || "-", device.last_seen,
+        device.presence_state, device.ip, device.hostname || "-", device.device_type, device.open_ports.join(",") || "-",
+        device.vendor || "-", device.mac || "-", shortTime(device.last_seen),
       ]),
     },
   };

@@ -65,8 +65,9 @@ describe("scan", () => {
     expect(said).toEqual([
       "the scan of 10.0.0.0/24 waits for the probe", "the scan of 10.0.0.0/24 is at 50 %, 1 of 254 addresses answered",
     ]);
-    expect([lines[1]?.startsWith("10.0.0.1"), lines.at(-1)]).toEqual([
+    expect([lines[1]?.startsWith("10.0.0.1"), lines.at(-3), lines.at(-1)]).toEqual([
       true, "The scan is complete: 1 of 254 addresses answered, 0 open ports, 2.0 s.",
+      expect.stringContaining("lanthorn devices show ADDRESS"),
     ]);
   });
 

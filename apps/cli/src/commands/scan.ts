@@ -14,8 +14,14 @@ export interface ScanOptions {
   readonly watch: boolean;
 }
 
-/** Forty requests a minute with the results, of the sixty that the least allowed may make. */
+/**
+ * Most scans are over within seconds. With the results these are fifty requests in the first minute and forty in others, of the sixty that
+ * the least allowed may make.
+ */
+const FIRST_LOOKS = { count: 8, everyMs: 1000 } as const;
 const LOOK_EVERY_MS = 3000;
+/** What is learned of hosts is not the scan's. */
+const WHAT_THEY_ARE = "What they are: lanthorn devices list. One of them, and why it is taken for that: lanthorn devices show ADDRESS.";
 /** More hosts than a screen has lines. */
 const HOSTS_DRAWN = 200;
 
@@ -40,8 +46,7 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   return {
     json: { ...ended, hosts },
     table: hostsTable(hosts),
-    notes: [...describeRemarks(ended), `The scan ${describe(ended)}: ${ended.hosts_up} of ${ended.hosts_total} addresses answered, `
-      + `${ended.ports_open} open ports, ${describeDuration(ended)}.`],
+    notes: [...describeRemarks(ended), describeEnd(ended), ...(hosts.length === 0 ? [] : [WHAT_THEY_ARE])],
   };
 }
 
@@ -49,12 +54,14 @@ async function watchScan(rest: RestClient, started: Scan, { clock, note, view, s
   let scan = started;
   let said = "";
   const cancelled = stopped().then(() => rest.cancelScan(started.id));
-  while (scan.status === "queued" || scan.status === "running") {
+  for (let look = 0; scan.status === "queued" || scan.status === "running"; look += 1) {
     const line = describe(scan);
     if (view) view.draw(scan, (await rest.listScanResults(scan.id, { per_page: HOSTS_DRAWN })).data);
     else if (line !== said) note(`the scan of ${scan.target} ${line}`);
     said = line;
-    scan = await Promise.race([pause(clock, LOOK_EVERY_MS), cancelled]) ?? await rest.readScan(started.id);
+    const pauseMs = look < FIRST_LOOKS.count ? FIRST_LOOKS.everyMs : LOOK_EVERY_MS;
+    const waited = new Promise<null>((resolve) => void clock.after(pauseMs, () => resolve(null)));
+    scan = await Promise.race([waited, cancelled]) ?? await rest.readScan(started.id);
   }
   view?.clear();
   return scan;
@@ -69,6 +76,11 @@ function describe(scan: Scan): string {
     cancelled: "was cancelled",
   };
   return words[scan.status];
+}
+
+function describeEnd(scan: Scan): string {
+  const answered = `${scan.hosts_up} of ${scan.hosts_total} addresses answered`;
+  return `The scan ${describe(scan)}: ${answered}, ${scan.ports_open} open ports, ${describeDuration(scan)}.`;
 }
 
 function describeDuration({ started_at, finished_at }: Scan): string {

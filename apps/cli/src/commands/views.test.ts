@@ -5,6 +5,7 @@ import { createScanView, describeProgress } from "./scan-view.ts";
 
 const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-11-20T08:15:30.250Z";
+const SHORT = "2026-11-20T08:15:30Z";
 const scan: Scan = {
   id: ID, tenant_id: ID, site_id: ID, probe_id: ID, target: "10.0.0.0/24", profile: "quick", status: "running", progress: 0.5,
   requested_by: "admin", created_at: AT, started_at: AT, finished_at: null, hosts_total: 254, hosts_up: 2, ports_open: 2, error: null,
@@ -44,7 +45,7 @@ test("what answers for hosts that are not there is said under the bar, and of ot
 
 test("it is drawn over itself, never higher than the screen, and taken away at the end", () => {
   const written: string[] = [];
-  const view = createScanView({ write: (text) => void written.push(text), rows: () => 3 });
+  const view = createScanView({ write: (text) => void written.push(text), rows: () => 3, columns: () => 80 });
   view.draw(scan, []);
   view.draw(scan, Array.from({ length: 9 }, (_, last) => host(`10.0.0.${last}`, AT, [])));
   view.clear();
@@ -54,21 +55,44 @@ test("it is drawn over itself, never higher than the screen, and taken away at t
   ]);
 });
 
+test("no line of it is longer than the screen is wide, which would go on below and not be drawn over", () => {
+  const written: string[] = [];
+  const view = createScanView({ write: (text) => void written.push(text), rows: () => 40, columns: () => 60 });
+  const message = "10:65:30:77:00:20 answers for 14 addresses: a router with proxy ARP; those at which nobody is are not told as hosts";
+  const remarks = [{ code: "proxy-arp", message, ip: "", mac: "", addresses: 14 }] as const;
+  const ports = Array.from({ length: 12 }, (_, index) => ({ ...port, port: 5000 + index, service: "ms-wbt-server" }));
+  view.draw({ ...scan, remarks: [...remarks] }, [host("10.0.0.1", AT, ports)]);
+  const lines = (written[0] ?? "").replace("\r\u001B[J", "").split("\n");
+  expect(lines.filter(({ length }) => length > 60)).toEqual([]);
+  // What is told stays whole.
+  expect(lines.join(" ").replaceAll(/ +/g, " ")).toContain("5011 ms-wbt-server");
+  expect(lines.join(" ")).toContain("those at which nobody is are not told as hosts");
+});
+
 test("a device is shown with what there is of it, and nothing that moves the cursor", () => {
+  const claim = (value: string, source: string, confidence: number) => ({ value, source, confidence, seen_at: AT });
+  const evidence = {
+    os: [claim("Linux", "tcp:syn-ack", 0.6), claim("Debian", "ssh:22", 0.9)], device_type: [claim("computer", "oui", 0.5)],
+    model: [claim("DS920+", "snmp-description:recog:161", 0.65)], ip: [claim("10.0.0.1", "arp", 0.9)],
+  };
   const device: DeviceProfile = {
-    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown",
-    is_online: true, presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [],
-    ports: [{ ...port, last_scanned: AT }], services: [], cves: [], neighbors: [],
-    history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence: {}, locked_fields: [], merges: [],
+    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown", is_online: true,
+    presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [], ports: [{ ...port, last_scanned: AT }], services: [],
+    cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence,
+    locked_fields: [], merges: [],
     verdicts: {
-      os: { value: "Linux", confidence: 0.84, sources: ["ssh", "tcp"] }, model: { value: "DS920+", confidence: 0.9, sources: ["ssdp"] },
+      os: { value: "Debian", confidence: 0.93, sources: ["ssh:22"] },
+      model: { value: "DS920+", confidence: 0.9, sources: ["ssdp:device", "snmp-description:recog:161"] },
     },
   };
   expect(describeDevice(device).split("\n")).toEqual([
-    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+",
-    "type       unknown", "system     Linux", `first seen ${AT}`, `last seen  ${AT}`, `id         ${ID}`, "",
-    "verdicts", "FIELD  VALUE   SURE  BY", "os     Linux   84 %  ssh, tcp", "model  DS920+  90 %  ssdp", "",
+    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+", "type       unknown", "system     Linux",
+    `first seen ${SHORT}`, `last seen  ${SHORT}`, `id         ${ID}`, "",
+    "what it is", "FIELD   VALUE    SURE  BECAUSE OF", "type    unknown  -     maker of its MAC: computer (50 %)",
+    "model   DS920+   90 %  SNMP description, port 161, by Recog (65 %)",
+    "                       UPnP device", "system  Debian   93 %  SSH greeting, port 22 (90 %)",
+    "                       its TCP handshake: Linux (60 %)", "",
     "ports", "PORT    STATE  SERVICE  VERSION", "22/tcp  open   ssh      OpenSSH 9.2", "",
-    "changes", "AT                        FIELD     FROM  TO   BY", `${AT}  hostname  -     nas  mdns`,
+    "changes", "AT                    FIELD     FROM  TO   BY", `${SHORT}  hostname  -     nas  mdns`,
   ]);
 });

@@ -1,7 +1,7 @@
 import { DEVICE_TYPES } from "@lanthorn/contract";
-import { type DeviceEvidence, type DeviceVerdicts, decideDevice } from "@lanthorn/fingerprints";
+import { COMPUTER, type DeviceEvidence, type DeviceVerdicts, decideDevice } from "@lanthorn/fingerprints";
 
-const TYPES: ReadonlySet<string> = new Set(DEVICE_TYPES);
+const TYPES: ReadonlySet<string> = new Set([...DEVICE_TYPES, COMPUTER]);
 
 /** What a device's evidence comes to; evidence of a type that the contract does not have is passed over. */
 export function verdictsOf(evidence: readonly DeviceEvidence[]): DeviceVerdicts {

@@ -12,7 +12,7 @@ import { waitFor } from "../../../../test/lab/wait-for.ts";
 import { type AnsweringNetwork, createAnsweringNetwork } from "../scan/testing/answering-network.ts";
 import { whyNoNamespaces } from "./testing/real-lan.ts";
 
-const CHILD = fileURLToPath(new URL("testing/deep-scan.ts", import.meta.url));
+const CHILD = fileURLToPath(new URL("testing/one-scan.ts", import.meta.url));
 const reason = whyNoNamespaces();
 if (reason) console.warn(`deep scans: ${reason}`);
 

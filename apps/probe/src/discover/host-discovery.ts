@@ -4,7 +4,7 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
-import { createHostTable, onlineIpv4, onlineIpv6 } from "../hosts/host-table.ts";
+import { createHostTable, onlineAt, onlineIpv4, onlineIpv6 } from "../hosts/host-table.ts";
 import { createHostsStore } from "../hosts/hosts-store.ts";
 import { noteGateway } from "../hosts/gateway.ts";
 import { createFactsTaker } from "../hosts/service-facts.ts";
@@ -124,14 +124,14 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     log,
     link: linkUp,
     random: deps.random,
-    isTaken: (address) => table.atAddress(formatIp(address)).some(({ presence }) => presence === "online"),
+    isTaken: (address) => onlineAt(table, formatIp(address)).length > 0,
     isHiding: (mac) => sightings.isHiding(mac),
     onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
   const scans = createScans({
     ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
-    facts: hostFacts, onFault: tellError,
-    macAt: (address) => table.atAddress(address).find(({ presence }) => presence === "online")?.mac ?? "",
+    facts: hostFacts, onFault: tellError, macAt: (address) => onlineAt(table, address)[0]?.mac ?? "",
+    announce: (addresses) => telling.announce(addresses.flatMap((address) => onlineAt(table, address))),
   });
   const sightings = createSightings({
     table,

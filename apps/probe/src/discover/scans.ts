@@ -38,9 +38,9 @@ interface Running {
   readonly startedAt: number;
   readonly work: ScanWork;
   readonly ended: Promise<void>;
-  /** How many addresses answered, and how many ports were open. */
+  /** How many addresses answered, and what was found at each open port. */
   hostsUp: number;
-  readonly open: Set<string>;
+  readonly open: Map<string, string>;
   /** Hosts and ports that are not told yet. */
   untoldHosts: EventData<"scan_results">["hosts"];
   untoldPorts: ProbeEvent[];
@@ -71,6 +71,8 @@ export function createScans(deps: {
   readonly sender: Pick<PacedSender, "send">;
   /** What services, open ports and a device's ways say of hosts. */
   readonly facts: Pick<FactsTaker, "noteAt" | "noteRole">;
+  /** Who is at these addresses is told now, if not yet: the collector keeps no port of a device that it does not know. */
+  readonly announce: (addresses: readonly string[]) => void;
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
@@ -98,9 +100,12 @@ export function createScans(deps: {
   const holdPace = () => policy.hold(Math.min(Number.POSITIVE_INFINITY, ...[...running.values()].map(({ plan }) => plan.packetsPerSecond)));
 
   const takeResults = (scan: Running): ProbeEvent[] => {
-    const { untoldPorts: ports } = scan;
     // A host that just spoke is in the table by now.
     const hosts = scan.untoldHosts.map((host) => ({ ...host, mac: host.mac || deps.macAt(host.ip) }));
+    const ports = scan.untoldPorts.map((event): ProbeEvent => (
+      event.type === "port_found" ? { ...event, data: { ...event.data, mac: deps.macAt(event.data.ip) } } : event
+    ));
+    deps.announce([...new Set(ports.flatMap((event) => (event.type === "port_found" ? [event.data.ip] : [])))]);
     scan.untoldHosts = [];
     scan.untoldPorts = [];
     const results = Array.from({ length: Math.ceil(hosts.length / HOSTS_IN_EVENT) }, (_, index): ProbeEvent => ({
@@ -154,7 +159,8 @@ export function createScans(deps: {
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
     const found = {
-      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Set<string>(), untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
+      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Map<string, string>(),
+      untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
     const learn = (ip: string, facts: readonly SaidFact[]) => {
       deps.facts.noteAt(ip, facts);
@@ -168,12 +174,12 @@ export function createScans(deps: {
         if (isRouted) scan.routed.add(ip);
       },
       port({ ip, protocol, port }, finding) {
-        scan.open.add(`${ip} ${protocol} ${port}`);
+        scan.open.set(`${ip} ${protocol} ${port}`, finding ? `${finding.service} ${finding.version}`.trim() : "");
         if (finding?.claims && finding.keys) learn(ip, serviceFacts(port, { claims: finding.claims, keys: finding.keys }));
         const { service, version, banner } = finding ?? UNKNOWN;
         scan.untoldPorts.push({
           type: "port_found", occurred_at: now(),
-          data: { ip, mac: deps.macAt(ip), port, protocol, state: "open", service, version, banner, scan_id: begun.scan_id },
+          data: { ip, mac: "", port, protocol, state: "open", service, version, banner, scan_id: begun.scan_id },
         });
       },
       facts: (ip, verdicts) => learn(ip, deviceClaims(Object.values(verdicts))),

@@ -89,6 +89,11 @@ export function createHostTable(maxHosts: number): HostTable {
   };
 }
 
+/** Who is at an address now: more than one where hosts fight for it. */
+export function onlineAt(table: Pick<HostTable, "atAddress">, address: string): readonly Host[] {
+  return table.atAddress(address).filter(({ presence }) => presence === "online");
+}
+
 /** The IPv4 addresses of hosts that are online, as numbers. */
 export function onlineIpv4(table: HostTable): ReadonlySet<number> {
   const bindings = [...table.all()].flatMap((host) => (host.presence === "online" ? host.bindings : []));

@@ -39,7 +39,8 @@ test("what a service says of its host becomes the host's evidence, by its port, 
 test("a host is told with what its maker and its name say of it, in front of what its services say", () => {
   const { host, take } = createScene();
   host.names = { dhcp: { fullName: "printer.lan", seenAt: 0 } };
-  take.noteAt("10.0.0.7", portFacts(["10.0.0.7 tcp 80", "10.0.0.7 tcp 515", "10.0.0.7 tcp 9100"]).get("10.0.0.7") ?? []);
+  const open = new Map([["10.0.0.7 tcp 80", ""], ["10.0.0.7 tcp 515", ""], ["10.0.0.7 tcp 9100", ""]]);
+  take.noteAt("10.0.0.7", portFacts(open).get("10.0.0.7") ?? []);
   expect(describeHost(host).evidence.map(({ field, value, source }) => [field, value, source])).toEqual([
     ["hostname", "printer.lan", "dhcp"], ["vendor", "Brother industries, LTD.", "oui"], ["device_type", "printer", "oui"], ["device_type", "printer", "hostname"],
     ["device_type", "printer", "ports"], ["ip", "10.0.0.7", "arp"],

@@ -4,7 +4,7 @@ import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { ServiceFinding } from "../identify/finding.ts";
 import { factsText, type HostFact, KEY_CONFIDENCE, mergeFacts, newsOf, type SaidFact } from "./facts.ts";
 import { type Host, macKey } from "./host.ts";
-import type { HostTable } from "./host-table.ts";
+import { type HostTable, onlineAt } from "./host-table.ts";
 import type { Telling } from "./telling.ts";
 
 /** Takes facts about hosts, by whoever learns them; a host is told with them when they say something new. */
@@ -21,6 +21,8 @@ export interface FactsTaker {
 
 /** It was tried: nobody else would have answered so. */
 const ROLE_CONFIDENCE = 0.9;
+/** Who answers ARP for networks that are reached through him is their router, whatever else he is. @see RFC 1027 */
+const ROUTES: SaidFact = { field: "device_type", value: "router", source: "scan", confidence: 0.75 };
 
 /** What a service says, by its port, as what stands behind one differs from what stands behind another; and strong identity keys. */
 export function serviceFacts(port: number, { claims, keys }: Pick<ServiceFinding, "claims" | "keys">): readonly SaidFact[] {
@@ -28,20 +30,19 @@ export function serviceFacts(port: number, { claims, keys }: Pick<ServiceFinding
   return [...keys.map(({ field, value, source }) => ({ field, value, source, confidence: KEY_CONFIDENCE })), ...said];
 }
 
-/** What open ports say together, whatever answers there: of `ip protocol port` for each, by address. */
-export function portFacts(open: Iterable<string>): ReadonlyMap<string, readonly SaidFact[]> {
-  const byHost = new Map<string, Set<string>>();
-  for (const text of open) {
+/** What open ports say together: of `ip protocol port` for each, with service and product where they were found, by address. */
+export function portFacts(open: ReadonlyMap<string, string>): ReadonlyMap<string, readonly SaidFact[]> {
+  const byHost = new Map<string, Map<string, string>>();
+  for (const [text, service] of open) {
     const [ip = "", protocol, port = ""] = text.split(" ");
-    const ports = byHost.get(ip) ?? new Set();
-    byHost.set(ip, ports.add(protocol === "udp" ? `${port}/udp` : port));
+    const ports = byHost.get(ip) ?? new Map<string, string>();
+    byHost.set(ip, ports.set(protocol === "udp" ? `${port}/udp` : port, service));
   }
   return new Map([...byHost].map(([ip, ports]) => [ip, readOpenPorts(ports)]));
 }
 
 export function createFactsTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }): FactsTaker {
   const { table } = deps;
-  const onlineAt = (ip: string) => table.atAddress(ip).filter(({ presence }) => presence === "online");
   const note: FactsTaker["note"] = (host, facts) => {
     const now = deps.clock.now();
     const news = newsOf(host.facts, facts, now);
@@ -52,13 +53,14 @@ export function createFactsTaker(deps: { readonly table: HostTable; readonly tel
   return {
     note,
     noteAt(ip, facts) {
-      if (facts.length > 0) for (const host of onlineAt(ip)) note(host, facts);
+      if (facts.length > 0) for (const host of onlineAt(table, ip)) note(host, facts);
     },
     noteRole({ mac, ip, code }) {
       const bytes = parseMac(mac);
       const byMac = bytes ? table.byMac(macKey(bytes)) : undefined;
-      const hosts = byMac ? [byMac] : onlineAt(ip);
-      for (const host of hosts) note(host, [{ field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE }]);
+      const hosts = byMac ? [byMac] : onlineAt(table, ip);
+      const role: SaidFact = { field: "role", value: code, source: "scan", confidence: ROLE_CONFIDENCE };
+      for (const host of hosts) note(host, code === "proxy-arp" ? [role, ROUTES] : [role]);
       return hosts.length > 0;
     },
   };

@@ -18,6 +18,8 @@ export interface Telling {
   tellBy(host: Host, at: number): void;
   /** A field changed: told within seconds, and more rarely where it keeps changing. */
   tellChange(host: Host): void;
+  /** Tells of these hosts now, where they were not told yet, without waiting for their names: what is told next is about them. */
+  announce(hosts: Iterable<Host>): void;
   /** Writes down what is due: each host's state and its events in one transaction. @returns Whether there is more to write. */
   flush(now: number): boolean;
   /** Hosts that left the table for others. */
@@ -106,24 +108,32 @@ export function createTelling(deps: {
     due.add(host);
     if (at <= clock.monotonic()) deps.onDue();
   };
+  const flush: Telling["flush"] = (now) => {
+    const ready: Host[] = [];
+    for (const host of due) {
+      if (host.tellAt > now || ready.length >= HOSTS_A_FLUSH) continue;
+      if (host.bindings.length > 0 && table.byMac(host.key) === host) ready.push(host);
+      else due.delete(host);
+    }
+    if (ready.length === 0 && left.size === 0) return false;
+    if (attempt(() => write(ready))) return ready.length === HOSTS_A_FLUSH;
+    for (const host of ready) host.tellAt = now + RETRY_MS;
+    return false;
+  };
   return {
     tellBy,
+    flush,
+    announce(hosts) {
+      const newcomers = [...hosts].filter(({ told }) => told === null);
+      if (newcomers.length === 0) return;
+      const now = clock.monotonic();
+      for (const host of newcomers) tellBy(host, now);
+      while (flush(now));
+    },
     tellChange(host) {
       if (host.told === null) return;
       const now = clock.monotonic();
       tellBy(host, Math.max(now + SETTLE_MS, host.changeToldAt + host.tellPauseMs));
-    },
-    flush(now) {
-      const ready: Host[] = [];
-      for (const host of due) {
-        if (host.tellAt > now || ready.length >= HOSTS_A_FLUSH) continue;
-        if (host.bindings.length > 0 && table.byMac(host.key) === host) ready.push(host);
-        else due.delete(host);
-      }
-      if (ready.length === 0 && left.size === 0) return false;
-      if (attempt(() => write(ready))) return ready.length === HOSTS_A_FLUSH;
-      for (const host of ready) host.tellAt = now + RETRY_MS;
-      return false;
     },
     forget(hosts) {
       for (const host of hosts) {

@@ -13,14 +13,15 @@ const sshFinding = (text: string) => toFinding({ service: "ssh", claims: readAns
 function createScene(folder: string | null = RECOG) {
   const clock = createFakeClock(0);
   let asked = 0;
+  const held = { version: "1" };
   const databases = createFingerprintDatabases({
-    clock, log: silentLog,
+    clock, log: silentLog, version: () => held.version,
     folder() {
       asked += 1;
       return folder;
     },
   });
-  return { databases, clock, asked: () => asked };
+  return { databases, clock, held, asked: () => asked };
 }
 
 describe.skipIf(!existsSync(RECOG))("databases of fingerprints", () => {
@@ -40,6 +41,21 @@ describe.skipIf(!existsSync(RECOG))("databases of fingerprints", () => {
       version: "OpenSSH 9.2p1", verdicts: { product: { value: "OpenSSH", source: "ssh" }, os: { value: "Debian" } },
     });
     expect(found.claims.some(({ source }) => source === "ssh:recog")).toBe(true);
+  });
+
+  test("say nothing otherwise than our own rules have read in the same text", () => {
+    const { claims } = createScene().databases.consult(sshFinding("OpenSSH_9.2p1 Debian-2+deb12u3"));
+    // Recog's is "12.0", and its CPE has the update within the version.
+    expect(claims.filter(({ field }) => field === "os_version" || field === "cpe").map(({ source }) => source)).toEqual(["ssh", "ssh"]);
+  });
+
+  test("are read anew as soon as another version holds", () => {
+    const { databases, held, asked } = createScene();
+    databases.consult(sshFinding("OpenSSH_9.2p1"));
+    databases.consult(sshFinding("OpenSSH_9.2p1"));
+    held.version = "2";
+    databases.consult(sshFinding("OpenSSH_9.2p1"));
+    expect(asked()).toBe(2);
   });
 
   test("are read when the first text comes, and let go when none has come for a while", async () => {

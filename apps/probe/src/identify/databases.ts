@@ -25,17 +25,27 @@ export interface FingerprintDatabases {
   close(): void;
 }
 
+interface Opened {
+  readonly version: string | null;
+  readonly folder: string | null;
+  readonly databases: Map<string, RecogDatabase | null>;
+}
+
 /** A scan is over by then; the next one reads them again. They are megabytes, and the quiet daemon has no use for them. */
 const KEPT_MS = 30_000;
 
 /**
- * Reads a database when the first text of its kind comes, and lets go of all when none has come for a while.
+ * Reads a database when the first text of its kind comes, and lets go of all when none has come for a while, or when another version holds.
+ * @param deps.version Which version holds, asked for each finding: an update and a rollback take effect in a scan that goes on.
  * @param deps.folder Where whole databases are; null where there are none. Asked anew after they were let go.
  */
-export function createFingerprintDatabases(
-  deps: { readonly folder: () => string | null; readonly clock: Pick<Clock, "after">; readonly log: Pick<Log, "warn"> },
-): FingerprintDatabases {
-  let open: { readonly folder: string | null; readonly databases: Map<string, RecogDatabase | null> } | null = null;
+export function createFingerprintDatabases(deps: {
+  readonly version: () => string | null;
+  readonly folder: () => string | null;
+  readonly clock: Pick<Clock, "after">;
+  readonly log: Pick<Log, "warn">;
+}): FingerprintDatabases {
+  let open: Opened | null = null;
   let cancel = () => {};
 
   const read = (folder: string, name: string): RecogDatabase | null => {
@@ -52,18 +62,22 @@ export function createFingerprintDatabases(
     return null;
   };
   const databaseOf = (name: string): RecogDatabase | null => {
-    open ??= { folder: deps.folder(), databases: new Map() };
+    open ??= { version: deps.version(), folder: deps.folder(), databases: new Map() };
     const { folder, databases } = open;
     if (folder === null) return null;
     let database = databases.get(name);
     if (database === undefined) databases.set(name, (database = read(folder, name)));
     return database;
   };
-  const claimsOf = (kind: TextKind, text: string, product: string): readonly Claim[] => {
+  /** Where our own rules have read the same text otherwise, they are heard: two parts of one witness should not contradict each other. */
+  const claimsOf = (kind: TextKind, text: string, { claims, verdicts }: ServiceFinding): readonly Claim[] => {
     const file = FILES[kind];
     const database = file && databaseOf(file.name);
     const match = database?.match(file?.without ? text.replace(file.without, "") : text);
-    return database && match ? recogClaims(match, kind, { preference: database.preference, product }) : [];
+    if (!database || !match) return [];
+    const own = new Map(claims.filter(({ source }) => source === kind).map(({ field, value }) => [field, value.toLowerCase()]));
+    const said = recogClaims(match, kind, { preference: database.preference, product: verdicts.product?.value ?? "" });
+    return said.filter(({ field, value }) => (own.get(field) ?? value.toLowerCase()) === value.toLowerCase());
   };
   return {
     consult(finding) {
@@ -71,8 +85,8 @@ export function createFingerprintDatabases(
       cancel = deps.clock.after(KEPT_MS, () => {
         open = null;
       });
-      const product = finding.verdicts.product?.value ?? "";
-      return withClaims(finding, finding.texts.flatMap(({ kind, text }) => claimsOf(kind, text, product)));
+      if (open && open.version !== deps.version()) open = null;
+      return withClaims(finding, finding.texts.flatMap(({ kind, text }) => claimsOf(kind, text, finding)));
     },
     close() {
       cancel();

@@ -16,7 +16,9 @@ export function openIdentification(
   deps: { readonly dataDir: string; readonly random: () => number; readonly clock: Clock; readonly log: Log },
 ): OpenIdentification {
   const store = openFingerprintStore(deps.dataDir);
-  const databases = createFingerprintDatabases({ folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log });
+  const databases = createFingerprintDatabases({
+    version: () => store.versions().current, folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log,
+  });
   return {
     async identify(openPort, signal) {
       const finding = await identifyService(openPort, { random: deps.random }, signal);

@@ -76,7 +76,25 @@ describe("a set of open ports", () => {
     [["22"], {}],
     [[], {}],
   ])("of %j says", (ports, expected) => {
-    expect(said(readOpenPorts(new Set(ports)))).toEqual(expected);
+    expect(said(readOpenPorts(new Map(ports.map((port) => [port, ""]))))).toEqual(expected);
+  });
+
+  test.each([
+    [{ "22": "ssh OpenSSH 9.2p1", "5432": "postgresql PostgreSQL DB" }, "server", 0.6],
+    [{ "25": "smtp Postfix smtpd", "143": "imap Dovecot imapd", "993": "imaps Dovecot imapd" }, "server", 0.75],
+    // One name server at both is no two.
+    [{ "53": "domain ISC BIND 9.18.49", "53/udp": "domain ISC BIND 9.18.49" }, "server", 0.55],
+    [{ "53": "domain dnsmasq 2.90", "53/udp": "domain dnsmasq 2.90" }, undefined, undefined],
+    // A print server is a computer, and so is one with Windows' screen: which kind, others know.
+    [{ "631": "ipp CUPS 2.4" }, "computer", 0.6],
+    [{ "3389": "ms-wbt-server", "445": "microsoft-ds Samba smbd" }, "server", 0.65],
+    [{ "80": "http nginx 1.22.1", "443": "https nginx 1.22.1" }, undefined, undefined],
+    [{ "5900": "vnc VNC protocol 3.8", "6000": "X11 The X.Org Foundation 21.1.7" }, "workstation", 0.75],
+    // What calls itself otherwise at a database's port is none.
+    [{ "5432": "http nginx" }, undefined, undefined],
+  ])("at which %j answers says %s", (open, type, confidence) => {
+    const [claim] = readOpenPorts(new Map(Object.entries(open)));
+    expect([claim?.value, claim?.confidence]).toEqual([type, confidence]);
   });
 });
 
@@ -97,7 +115,9 @@ describe("a neighbour", () => {
 
 test("who made the interface is the device's maker, unless he makes parts for others", () => {
   expect(said(readMaker("Brother industries, LTD."))).toEqual({ vendor: "Brother industries, LTD.", device_type: "printer" });
-  expect(said(readMaker("Intel Corporate"))).toEqual({});
+  expect(said(readMaker("Hon Hai Precision Ind. Co.,Ltd."))).toEqual({});
+  // Whose cards computers have, is not their maker.
+  expect(said(readMaker("Intel Corporate"))).toEqual({ device_type: "computer" });
   expect(said(readMaker("Example"))).toEqual({ vendor: "Example" });
   expect(readMaker("")).toEqual([]);
 });

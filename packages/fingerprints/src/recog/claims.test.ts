@@ -24,3 +24,12 @@ test("of another product than our own rules know, nothing but the device is hear
   expect(said(parameters, "WS FTP")).toMatchObject({ product: "WS_FTP", version: "7" });
   expect(said({ "os.product": "JetDirect Firmware" })).toEqual({});
 });
+
+test("an appliance whose system is called by its hardware has a model, and a system that people know stays one", () => {
+  const procurve = { "os.vendor": "HP", "os.device": "Switch", "os.family": "ProCurve", "os.product": "J4813A" };
+  expect(said(procurve)).toEqual({ model: "J4813A", device_type: "switch" });
+  const printer = { "os.device": "Printer", "os.product": "4075", "hw.device": "Printer", "hw.product": "4075" };
+  expect(said(printer)).toEqual({ model: "4075", device_type: "printer" });
+  expect(said({ "os.device": "Switch", "os.product": "CatOS" })).toMatchObject({ os: "CatOS" });
+  expect(said({ "os.device": "Device Server", "os.family": "Windows", "os.product": "Windows 10" })).toMatchObject({ os: "Windows 10" });
+});

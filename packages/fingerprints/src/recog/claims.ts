@@ -44,12 +44,24 @@ export function recogClaims(match: RecogMatch, source: string, options: { readon
   const product = parameters["service.product"] ?? "";
   const isOther = options.product !== "" && product !== "" && !isSame(options.product, product);
   const type = DEVICE_TYPES[(parameters["hw.device"] ?? parameters["os.device"] ?? "").toLowerCase()];
+  const hardware = hardwareOf(parameters, type);
   return [
     ...(isOther ? [] : PRODUCT_FIELDS.flatMap(([parameter, field]) => claim(field, parameters[parameter]))),
-    ...claim("os", systemOf(parameters)),
+    ...claim("os", hardware === undefined ? systemOf(parameters) : undefined),
+    ...claim("model", parameters["hw.product"] === undefined ? hardware : undefined),
     ...DEVICE_FIELDS.flatMap(([parameter, field]) => claim(field, parameters[parameter])),
     ...claim("device_type", type),
   ];
+}
+
+/** Kinds that run systems which people know by name. */
+const COMPUTERS: ReadonlySet<string | undefined> = new Set(["server", "workstation", undefined]);
+
+/** Older fingerprints call an appliance's system by its hardware, as `J4813A` of a switch or `860N` of a printer: that is its model. */
+function hardwareOf(parameters: RecogMatch["parameters"], type: string | undefined): string | undefined {
+  const { "os.product": product, "os.family": family = "", "hw.product": hardware } = parameters;
+  if (product === undefined || COMPUTERS.has(type) || /Windows|Linux|iOS|OS X/.test(`${product} ${family}`)) return undefined;
+  return product === hardware || (hardware === undefined && /\d/.test(product)) ? product : undefined;
 }
 
 function systemOf(parameters: RecogMatch["parameters"]): string | undefined {

@@ -7,8 +7,10 @@ import { HTTP_SERVER_RULES, PLATFORM_RULES } from "./http-server.ts";
 import { IMAP_RULES, POP3_RULES, SMTP_RULES } from "./mail.ts";
 import { OUI_RULES } from "./oui.ts";
 import { claimsOf, type Rule } from "./rule.ts";
+import { SERVICE_RULES } from "./services.ts";
 import { SNMP_DESCRIPTION_RULES, SNMP_OBJECT_RULES } from "./snmp.ts";
 import { SSH_RULES } from "./ssh.ts";
+import { SYSTEM_RULES } from "./systems.ts";
 
 /** Every kind of answer that there are rules for. Of a table the first rule that matches speaks. */
 export const ANSWER_RULES = {
@@ -34,6 +36,8 @@ export const ANSWER_RULES = {
   "mdns-service": MDNS_SERVICE_RULES,
   "upnp-device": UPNP_DEVICE_RULES,
   "platform": PLATFORM_MODEL_RULES,
+  "service": SERVICE_RULES,
+  "system": SYSTEM_RULES,
 } as const satisfies Readonly<Record<string, readonly Rule[]>>;
 export type AnswerKind = keyof typeof ANSWER_RULES;
 

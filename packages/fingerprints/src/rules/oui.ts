@@ -5,8 +5,13 @@ import type { Rule } from "./rule.ts";
  * of parts tell less than nothing: their vendor is not the device's.
  */
 export const OUI_RULES: readonly Rule[] = [
-  { pattern: /^(?:Intel Corporate|Realtek|Broadcom|Hon Hai|Foxconn|Liteon|Lite-On|AzureWave|Murata|Qualcomm|MediaTek|Ralink|Cybertan|Wistron|Pegatron|Compal|Quanta|ASIX|Texas Instruments|Microchip|IEEE Registration|Chongqing Fugui|CLOUD NETWORK TECHNOLOGY|Universal Global|USI|ICANN)/i,
-    says: { vendor: "" }, examples: [["Intel Corporate", { vendor: "" }], ["Hon Hai Precision Ind. Co.,Ltd.", { vendor: "" }]] },
+  { pattern: /^Intel Corporate/i, says: { vendor: "", device_type: "computer" }, confidence: 0.4,
+    examples: [["Intel Corporate", { vendor: "", device_type: "computer" }]] },
+  { pattern: /^(?:Realtek|Broadcom|Hon Hai|Foxconn|Liteon|Lite-On|AzureWave|Murata|Qualcomm|MediaTek|Ralink|Cybertan|Wistron|Pegatron|Compal|Quanta|ASIX|Texas Instruments|Microchip|IEEE Registration|Chongqing Fugui|CLOUD NETWORK TECHNOLOGY|Universal Global|USI|ICANN)/i,
+    says: { vendor: "" }, examples: [["Hon Hai Precision Ind. Co.,Ltd.", { vendor: "" }]] },
+  { pattern: /^(?:Dell Inc|Lenovo|LCFC|Dynabook|Framework Computer|Micro-Star|GIGA-BYTE|ASUSTek|ASRock|Elitegroup|Clevo|Fujitsu)/i,
+    says: { device_type: "computer" }, confidence: 0.5,
+    examples: [["Dell Inc.", { device_type: "computer" }], ["Lenovo", { device_type: "computer" }]] },
   { pattern: /^(VMware|Xensource|Parallels|PCS Systemtechnik|Nutanix|Proxmox)/i, says: { device_type: "server" }, confidence: 0.35,
     examples: [["VMware, Inc.", { device_type: "server" }]] },
   { pattern: /^(Hangzhou Hikvision|Zhejiang Dahua|Axis Communications|Hanwha (?:Vision|Techwin)|Reolink|Vivotek|MOBOTIX|FLIR|Avigilon|Amcrest|Uniview|Zhejiang Uniview|Bosch Security|Arecont|GeoVision)/i,
@@ -32,7 +37,17 @@ export const OUI_RULES: readonly Rule[] = [
     says: { device_type: "switch" }, confidence: 0.4, examples: [["NETGEAR", { device_type: "switch" }]] },
   { pattern: /^(Espressif|Tuya|Allterco|Shelly|Sonos|Nest Labs|Ring LLC|Ecobee|Roku|LIFX|Philips Lighting|Signify|Wyze|iRobot|Belkin|Withings|Netatmo|Nanoleaf|Amazon Technologies|Xiaomi|Tado|Honeywell|Daikin|ITEAD|Sensirion|Schneider Electric|Siemens|Beckhoff|WAGO|Rockwell|Phoenix Contact|Bticino|Somfy|Resideo|American Power Conversion|LG Electronics|Vizio|TCL|Hisense|Skyworth|Nintendo|Sony Interactive)/i,
     says: { device_type: "iot" }, confidence: 0.6, examples: [["Espressif Inc.", { device_type: "iot" }], ["Sonos, Inc.", { device_type: "iot" }]] },
+  { pattern: /^(?:Ariston|Vaillant|Viessmann|Buderus|Stiebel|Carrier Corp|Trane|Johnson Controls|Belimo|Danfoss|Grundfos|Distech)/i,
+    says: { device_type: "iot" }, confidence: 0.6,
+    examples: [["Ariston Thermo s.p.a.", { device_type: "iot" }], ["Johnson Controls, Inc", { device_type: "iot" }]] },
+  { pattern: /^(?:Miele|Whirlpool|BSH|Electrolux|Dyson)/i, says: { device_type: "iot" }, confidence: 0.6,
+    examples: [["Miele & Cie. KG", { device_type: "iot" }]] },
+  { pattern: /^(?:SMA (?:Solar|Regel)|Fronius|SolarEdge|Enphase|KOSTAL|Landis|Itron|Kamstrup|Janitza|Socomec|Carlo Gavazzi|Eastron)/i,
+    says: { device_type: "iot" }, confidence: 0.6, examples: [["SolarEdge Technologies", { device_type: "iot" }]] },
+  { pattern: /(?:\bSensors?|Meter(?:s|ing)?|Thermostats?|Lighting|Automation|Smart ?Home)\b/,
+    says: { device_type: "iot" }, confidence: 0.55, examples: [
+      ["Triton Sensors", { device_type: "iot" }], ["CircuitMeter Inc.", { device_type: "iot" }],
+      ["Beijer Electronics Automation AB", { device_type: "iot" }],
+    ] },
   { pattern: /^(Raspberry Pi)/i, says: { device_type: "iot", os: "Linux" }, confidence: 0.35, examples: [["Raspberry Pi (Trading) Ltd", { device_type: "iot", os: "Linux" }]] },
-  { pattern: /^(Lenovo|LCFC|Dynabook|Framework|Micro-Star|GIGA-BYTE|ASUSTek|ASRock|Elitegroup|Clevo)/i, says: { device_type: "workstation" }, confidence: 0.35,
-    examples: [["Lenovo", { device_type: "workstation" }]] },
 ];

@@ -1,5 +1,8 @@
-import { type Decision, decide, type Reading } from "./decide.ts";
+import { readAnswer } from "../rules/answers.ts";
+import { type Decision, decide, type Reading, type Statement } from "./decide.ts";
+import { COMPUTER, readDeviceKind } from "./device-kinds.ts";
 import { readSystem } from "./families.ts";
+import { witnessOf } from "./sources.ts";
 import { readVendor } from "./vendors.ts";
 
 /** What can be concluded of a device. */
@@ -26,7 +29,9 @@ function readHostname(value: string): Reading {
   return { keys: [(value.split(".")[0] ?? value).toLowerCase()], spelled: [value] };
 }
 
-const READERS: Readonly<Partial<Record<VerdictField, (value: string) => Reading>>> = { vendor: readVendor, hostname: readHostname };
+const READERS: Readonly<Partial<Record<VerdictField, (value: string) => Reading>>> = {
+  vendor: readVendor, hostname: readHostname, device_type: readDeviceKind,
+};
 
 /** Below this, nothing is concluded. */
 const SURE_ENOUGH = 0.5;
@@ -40,7 +45,9 @@ const OLD_MS = 30 * 86_400_000;
  * - What is thirty days older than the newest evidence of all counts half.
  * - A version belongs to its system: only that of a source which names the very system that was decided for is heard.
  * - A maker is spelled as in the registry of MACs, where that begins with what he calls himself.
- * - What is less sure than 0.5 is no verdict; a device type of `unknown` says nothing.
+ * - What is less sure than 0.5 is no verdict; a device type of `unknown` says nothing, and one of `computer` which of them it is not.
+ * - A system that is for one kind of device speaks for it, as one witness more: as sure as it is itself, and only where those who told the
+ *   system have said nothing of the kind.
  * @param evidence In any order; fields that are not concluded about are passed over.
  */
 export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdicts {
@@ -52,8 +59,10 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
   const naming = new Set(of("os").filter(({ value }) => value.toLowerCase() === os?.value.toLowerCase()).map(({ source }) => source));
   const verdicts: Partial<Record<VerdictField, Omit<Decision, "source">>> = {};
   for (const field of VERDICT_FIELDS) {
-    const decision = field === "os" ? os : decide(of(field).filter(({ source }) => field !== "os_version" || naming.has(source)), READERS[field]);
-    if (decision && decision.confidence >= SURE_ENOUGH) {
+    const said = of(field).filter(({ source }) => field !== "os_version" || naming.has(source));
+    const bySystem = field === "device_type" ? kindBySystem(os, said) : [];
+    const decision = field === "os" ? os : decide([...said, ...bySystem], READERS[field]);
+    if (decision && decision.confidence >= SURE_ENOUGH && decision.value !== COMPUTER) {
       const value = field === "vendor" ? spellInFull(decision.value, of(field)) : decision.value;
       verdicts[field] = { value, confidence: decision.confidence, sources: decision.sources };
     }
@@ -61,6 +70,13 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
   // A version of an unknown system is none.
   if (!verdicts.os) delete verdicts.os_version;
   return verdicts;
+}
+
+function kindBySystem(os: Decision | null, said: readonly DeviceEvidence[]): readonly Statement[] {
+  const told = new Set(said.map(({ source }) => witnessOf(source)));
+  if (!os || os.sources.some((source) => told.has(witnessOf(source)))) return [];
+  const claims = readAnswer("system", os.value);
+  return claims.map(({ value, confidence }) => ({ value, source: "os", confidence: Math.min(confidence, os.confidence) }));
 }
 
 /** A maker as the registry of MACs has him, so that "Brother" after "Brother industries, LTD." is no change; who is called otherwise there, as he says. */

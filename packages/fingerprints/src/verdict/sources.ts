@@ -7,7 +7,8 @@ const CAPS: Readonly<Record<string, number>> = {
   person: 1,
   "snmp-object": 0.95, "snmp-description": 0.95, lldp: 0.9, cdp: 0.95, edp: 0.9, fdp: 0.9, sonmp: 0.8, nmap: 0.85,
   ssdp: 0.9, mdns: 0.9, "ws-discovery": 0.9, dhcp: 0.8,
-  gateway: 0.75, oui: 0.75, tcp: 0.65, ports: 0.7, hostname: 0.45, "reverse-dns": 0.6, "http-title": 0.8, "http-realm": 0.8, favicon: 0.8,
+  gateway: 0.75, oui: 0.75, tcp: 0.65, ports: 0.75, os: 0.75,
+  hostname: 0.45, "reverse-dns": 0.6, "http-title": 0.8, "http-realm": 0.8, favicon: 0.8,
 };
 const OTHERS = 0.95;
 

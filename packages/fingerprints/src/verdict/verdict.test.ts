@@ -84,6 +84,27 @@ describe("what is known of a device", () => {
     expect(decideDevice([seen("vendor", "Intel Corporate", "oui", 0.3)]).vendor).toBeUndefined();
   });
 
+  test("is of the kind that is told where others know only that it is a computer, and of no kind where nobody tells", () => {
+    const type = (...said: readonly (readonly [value: string, source: string, confidence: number])[]) =>
+      decideDevice(said.map(([value, source, confidence]) => seen("device_type", value, source, confidence))).device_type;
+    expect(type(["computer", "oui", 0.5], ["server", "ports", 0.4])).toEqual({ value: "server", confidence: 0.55, sources: ["ports"] });
+    expect(type(["computer", "oui", 0.4], ["workstation", "hostname", 0.4])?.value).toBe("workstation");
+    expect(type(["computer", "oui", 0.5], ["computer", "ports", 0.6])).toBeUndefined();
+    expect(type(["computer", "oui", 0.5], ["iot", "modbus:502", 0.9])?.value).toBe("iot");
+    expect(type(["server", "ports", 0.75], ["workstation", "hostname", 0.4])?.value).toBe("server");
+    expect(type(["server", "ports", 0.5], ["workstation", "hostname", 0.45])).toBeUndefined();
+  });
+
+  test("is of the kind that its system is for, unless who told the system has told the kind as well", () => {
+    const mac = seen("os", "macOS", "dhcp:parameters", 0.65);
+    expect(decideDevice([mac]).device_type).toEqual({ value: "workstation", confidence: 0.65, sources: ["os"] });
+    const windows = seen("os", "Windows", "dhcp:class");
+    expect(decideDevice([windows]).device_type).toBeUndefined();
+    expect(decideDevice([windows, seen("device_type", "workstation", "hostname", 0.45)]).device_type?.confidence).toBe(0.62);
+    const router = [seen("os", "RouterOS", "http-title:80", 0.7), seen("device_type", "router", "http-title:80", 0.7)];
+    expect(decideDevice(router).device_type).toEqual({ value: "router", confidence: 0.7, sources: ["http-title:80"] });
+  });
+
   test("is nothing below one half, and no version is told without its system", () => {
     expect(decideDevice([seen("device_type", "camera", "hostname"), seen("os_version", "12", "ssh")])).toEqual({});
     expect(decideDevice([])).toEqual({});

@@ -1,6 +1,6 @@
 /**
- * Runs the discovery on `lan0` of its own namespace and one scan of the profile `deep` on it, and prints each event as a line, and `done` when the
- * scan has ended. A line on standard input cancels it. For tests only. Argument: the scan's order as JSON.
+ * Runs the discovery on `lan0` of its own namespace and one scan on it, and prints each event as a line, and `done` when the scan has
+ * ended. A line on standard input cancels it. For tests only. Argument: the scan's order as JSON.
  */
 import { createVendorLookup } from "@lanthorn/fingerprints";
 import { createPacedSender, openCapture, openInjector, readInterface } from "@lanthorn/packet-io";
@@ -25,7 +25,7 @@ const done = new Promise<void>((resolve) => {
         if (events.some(({ type }) => ["scan_complete", "scan_cancelled", "scan_failed"].includes(type))) resolve();
       },
     },
-    clock: systemClock, random: Math.random, log: createLog({ name: "deep-scan", level: "warn" }), interfaceFacts: () => facts,
+    clock: systemClock, random: Math.random, log: createLog({ name: "one-scan", level: "warn" }), interfaceFacts: () => facts,
     settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, intervalSeconds: 86_400 } },
     sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
     vendorOf: createVendorLookup().vendorOf, reverseNames: null,

@@ -1,0 +1,85 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOSTS } from "../lab/host-plan.ts";
+import { canMakeLabs } from "../lab/testing.ts";
+import { waitFor } from "../lab/wait-for.ts";
+import { runProbeCommand } from "./deployment.ts";
+import { openSite, type Site } from "./site.ts";
+
+/** Recog's databases, which lie beside the repository and are no part of it. */
+const RECOG = fileURLToPath(new URL("../../../shared/data/recog", import.meta.url));
+const hasRecog = existsSync(RECOG);
+if (!hasRecog) console.warn(`databases of fingerprints at a site: not tried, as there is no ${RECOG}`);
+
+describe.skipIf(!canMakeLabs() || !hasRecog)("databases of fingerprints that a running probe is given", () => {
+  let site: Site;
+  let folder: string;
+
+  beforeAll(async () => {
+    site = await openSite({ hosts: ["gateway", "core-switch", "printer", "web"] });
+    // The smaller set: a part of the whole that knows neither switches nor printers.
+    folder = mkdtempSync(join(tmpdir(), "lanthorn-recog-"));
+    copyFileSync(join(RECOG, "ssh_banners.xml"), join(folder, "ssh_banners.xml"));
+  }, 300_000);
+
+  afterAll(async () => {
+    await site?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  const addressOf = (name: string) => HOSTS.find((host) => host.name === name)?.addresses[0]?.split("/")[0] ?? "";
+  const profileOf = async (name: string) => {
+    const { data } = await site.collector.rest.listDevices();
+    const mac = HOSTS.find((host) => host.name === name)?.mac;
+    return site.collector.rest.readDevice(data.find((device) => device.mac === mac)?.id ?? "");
+  };
+  const fingerprints = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await runProbeCommand(site.box, ["fingerprints", ...args]);
+    expect([args, code, stderr]).toEqual([args, 0, ""]);
+    return JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+  };
+  /** Scans one host to its end. */
+  const scan = async (name: string) => {
+    const { rest } = site.collector;
+    const order = { target: `${addressOf(name)}/32`, profile: "standard", site_id: site.siteId } as const;
+    const { id } = await waitFor("the probe takes an order", 60_000, () => rest.startScan(order).catch(() => null), { everyMs: 1000 });
+    await waitFor("the scan's end", 60_000, async () => ((await rest.readScan(id)).status === "completed" ? true : null), { everyMs: 500 });
+  };
+  const byRecog = async (name: string) => {
+    const { evidence } = await profileOf(name);
+    const told = Object.entries(evidence).flatMap(([field, said]) => said.map((one) => ({ field, ...one })));
+    return told.filter(({ source }) => source.includes(":recog")).map(({ field, value }) => `${field} ${value}`);
+  };
+  const told = (name: string, fact: string) =>
+    waitFor(`${name}: ${fact}`, 20_000, async () => ((await byRecog(name)).includes(fact) ? true : null));
+
+  test("are taken without a restart, tell what they alone know, and go back", async () => {
+    const small = await fingerprints("update", "--from", folder);
+    expect(small).toMatchObject({ unchanged: false, files: 1, refused: 0 });
+    await scan("core-switch");
+    await told("core-switch", "os Debian");
+    expect((await profileOf("core-switch")).verdicts.model).toBeUndefined();
+
+    const whole = await fingerprints("update", "--from", RECOG);
+    expect(whole).toMatchObject({ unchanged: false, right: whole["examples"] });
+    await scan("core-switch");
+    // Its description says which switch it is; our own rules know it for a switch, and Recog for that one.
+    await told("core-switch", "model J9019B");
+    const { verdicts } = await profileOf("core-switch");
+    expect(verdicts.model).toMatchObject({ value: "J9019B", sources: ["snmp-description:recog:161"] });
+    expect(verdicts.device_type?.value).toBe("switch");
+
+    expect(await fingerprints("rollback")).toEqual({ version: small["version"] });
+    await scan("printer");
+    // What is told of one answer is told at once.
+    await waitFor("what the printer says of itself", 20_000, async () => ((await profileOf("printer")).evidence["model"] ? true : null));
+    expect(await byRecog("printer")).toEqual([]);
+
+    expect(await fingerprints("rollback")).toEqual({ version: whole["version"] });
+    await scan("printer");
+    await told("printer", "model NC-8300w");
+  }, 300_000);
+});
