@@ -60,8 +60,7 @@ async function watchScan(rest: RestClient, started: Scan, { clock, note, view, s
     else if (line !== said) note(`the scan of ${scan.target} ${line}`);
     said = line;
     const pauseMs = look < FIRST_LOOKS.count ? FIRST_LOOKS.everyMs : LOOK_EVERY_MS;
-    const waited = new Promise<null>((resolve) => void clock.after(pauseMs, () => resolve(null)));
-    scan = await Promise.race([waited, cancelled]) ?? await rest.readScan(started.id);
+    scan = await Promise.race([pause(clock, pauseMs), cancelled]) ?? await rest.readScan(started.id);
   }
   view?.clear();
   return scan;
