@@ -150,9 +150,10 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => {
       const { openIdentification } = await import("../identify/open.ts");
-      identification ??= openIdentification({ dataDir: configuration.data_dir, random, clock, log });
+      identification ??= openIdentification({ dataDir: configuration.data_dir, access, random, clock, log });
       return identification.identify(openPort, signal);
     },
+    vaultPorts: (ip) => access?.forHost(ip).map(({ settings }) => settings.port) ?? [],
     deepLook: deps.replay ? null : openDeepLook({ find: deps.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
