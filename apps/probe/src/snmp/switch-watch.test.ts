@@ -17,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => snmpd?.close());
 
 const community = (text: string, networks: readonly string[] = []): SnmpCredential => ({
-  id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [...networks], type: "snmp", settings: { version: "2c", port: snmpd.port }, secret: { community: text },
+  id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [...networks], type: "snmp",
+  settings: { version: "2c", port: snmpd.port }, secret: { community: text },
 });
 const user = (password: string): SnmpCredential => ({
   id: "0199fffe-0000-7000-8000-000000000002", name: "core", networks: [], type: "snmpv3",
@@ -34,13 +35,18 @@ beforeEach(() => {
 });
 
 /** A probe from its start on. Time is the real one, but for what is waited for. */
-function start(given: { readonly held: ProbeCredential[]; readonly devices?: readonly string[]; readonly alone?: readonly string[] } & Partial<SwitchWatchDeps>) {
+function start(given: Partial<SwitchWatchDeps> & {
+  readonly held: ProbeCredential[]; readonly devices?: readonly string[]; readonly alone?: readonly string[];
+}) {
   const { held, devices = [], alone = [], ask = askDatagram, ...rest } = given;
   let later = 0;
-  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later, after: (_: number, task: () => void) => systemClock.after(0, task) };
+  const clock = {
+    ...systemClock, monotonic: () => systemClock.monotonic() + later, after: (_: number, task: () => void) => systemClock.after(0, task),
+  };
   const access = createSnmpAccess({ credentials: { forHost: () => held, namedHosts: () => alone }, devices, clock });
   const watch = createSwitchWatch({
-    outbox: { append: (some) => events.push(...some) }, store: createSwitchesStore(db), access, announced: () => [], isExcluded: () => false, clock,
+    outbox: { append: (some) => events.push(...some) }, store: createSwitchesStore(db), access, announced: () => [],
+    isExcluded: () => false, clock,
     random: Math.random, log: silentLog,
     ask(target, question, options) {
       asked.push({ ip: target.ip, bytes: question });
@@ -65,18 +71,22 @@ const told = () => events.map(({ data }) => ("answers" in data ? [data.answers, 
 
 describe("who is asked", () => {
   test("is whom the configuration or a credential names, and never whom an exclusion holds", async () => {
-    const { poll } = start({ held: [community(COMMUNITY)], devices: ["10.0.0.2"], alone: ["10.0.0.3", "10.0.0.4"], ask: silence, isExcluded: (ip) => ip === "10.0.0.4" });
+    const { poll } = start({
+      held: [community(COMMUNITY)], devices: ["10.0.0.2"], alone: ["10.0.0.3", "10.0.0.4"], ask: silence,
+      isExcluded: (ip) => ip === "10.0.0.4",
+    });
     expect(await poll()).toEqual(["10.0.0.2", "10.0.0.3"]);
   });
 
-  test("is whom a neighbour's word names only where the credential is for his network: a community is not given to whoever asks for it", async () => {
+  test("is whom a neighbour's word names only where the credential is for his network", async () => {
     const announced = () => ["10.0.0.9"];
     expect(await start({ held: [community(COMMUNITY)], announced, ask: silence }).poll()).toEqual([]);
     expect(await start({ held: [community(COMMUNITY, ["10.0.0.0/24"])], announced, ask: silence }).poll()).toEqual(["10.0.0.9"]);
   });
 
   test("by his own word is never given a community, though he is asked by version 3 first", async () => {
-    expect(await start({ held: [user("authentic-1"), community(COMMUNITY)], announced: () => ["10.0.0.9"], ask: silence }).poll()).toEqual(["10.0.0.9"]);
+    const { poll } = start({ held: [user("authentic-1"), community(COMMUNITY)], announced: () => ["10.0.0.9"], ask: silence });
+    expect(await poll()).toEqual(["10.0.0.9"]);
     expect(asked.filter(({ bytes }) => Buffer.from(bytes).includes(COMMUNITY))).toEqual([]);
   });
 });
@@ -85,7 +95,8 @@ describe("a switch", () => {
   test("is told of when it answers, once while nothing changes, and when it is silent thrice", async () => {
     let isSilent = false;
     const { poll } = start({
-      held: [community(COMMUNITY)], devices: [AGENT], ask: (target, question, options) => (isSilent ? Promise.resolve(null) : askDatagram(target, question, options)),
+      held: [community(COMMUNITY)], devices: [AGENT],
+      ask: (target, question, options) => (isSilent ? Promise.resolve(null) : askDatagram(target, question, options)),
     });
     await poll(2);
     expect(told()).toEqual([[true, ""]]);
@@ -100,7 +111,10 @@ describe("a switch", () => {
 
   test.each<readonly [string, () => SnmpCredential, () => SnmpCredential, string]>([
     ["password", () => user("not-authentic"), () => user("authentic-1"), "core: the password is wrong"],
-    ["community", () => community("not-theirs"), () => community(COMMUNITY), "switches: it speaks SNMP, and does not answer to this community"],
+    [
+      "community", () => community("not-theirs"), () => community(COMMUNITY),
+      "switches: it speaks SNMP, and does not answer to this community",
+    ],
   ])("that refuses a %s is told of once, and asked again in an hour or with another one", async (_, wrong, right, problem) => {
     const held: ProbeCredential[] = [wrong()];
     const { poll, wait } = start({ held, devices: [AGENT] });
@@ -114,6 +128,18 @@ describe("a switch", () => {
     held.splice(0, 1, right());
     await poll();
     expect(told().slice(1)).toEqual([[true, ""]]);
+  }, 60_000);
+
+  test("that has answered, and refuses its credential since, is told of at once, and asked by another one that it takes", async () => {
+    const held: ProbeCredential[] = [user("authentic-1")];
+    const { poll } = start({ held, devices: [AGENT] });
+    await poll();
+    held.splice(0, 1, user("not-authentic"));
+    await poll();
+    expect(told()).toEqual([[true, ""], [false, "core: the password is wrong"]]);
+    held.push(community(COMMUNITY));
+    await poll();
+    expect(told().slice(2)).toEqual([[true, ""]]);
   }, 60_000);
 
   test("that has announced itself and speaks no SNMP is nothing to tell; that is named and silent is", async () => {

@@ -54,7 +54,7 @@ interface Known {
 }
 
 /** What became of asking one. */
-type Answer = { readonly tables: SwitchTables } | { readonly problem: string; readonly isThere: boolean };
+type Answer = { readonly tables: SwitchTables } | { readonly problem: string; readonly isThere: boolean; readonly isFinal: boolean };
 
 /** Asks when it is told to: `open.ts` keeps the time. */
 export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): SwitchWatch {
@@ -78,27 +78,27 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
 
   async function ask(ip: string, credential: SnmpCredential): Promise<Answer | null> {
     const refusal = access.refusal(ip, credential);
-    if (refusal !== null) return { problem: refusal, isThere: true };
+    if (refusal !== null) return { problem: refusal, isThere: true, isFinal: true };
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_MS)]);
     const mayAsk = () => !deps.isExcluded(ip) && access.isHeld(ip, credential);
     const session = createSnmpSession({ ...deps, ip, credential, pace, signal, mayAsk });
     const tables = await readSwitch(session);
     // What came until it was forbidden is no whole report.
     if (stop.signal.aborted || !mayAsk()) return null;
-    if (signal.aborted) return { problem: "it takes too long", isThere: false };
+    if (signal.aborted) return { problem: "it takes too long", isThere: true, isFinal: false };
     if (tables) {
       access.noteAnswer(ip, credential);
       return { tables };
     }
     const problem = session.problem() ?? { kind: "silent", text: "it does not answer" };
     access.noteProblem(ip, credential, problem);
-    return { problem: problem.text, isThere: problem.kind !== "silent" };
+    return { problem: problem.text, isThere: problem.kind !== "silent", isFinal: access.refusal(ip, credential) !== null };
   }
   async function look(ip: string): Promise<void> {
     const one = known.get(ip) ?? newcomer();
     known.set(ip, one);
     const problems: string[] = [];
-    let isThere = false;
+    let [isThere, isFinal] = [false, true];
     for (const credential of access.forHost(ip)) {
       const answer = await ask(ip, credential);
       if (!answer) return;
@@ -109,11 +109,13 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
       }
       problems.push(`${credential.name}: ${answer.problem}`);
       isThere ||= answer.isThere;
+      isFinal &&= answer.isFinal;
     }
     one.misses += 1;
-    // A neighbour that nobody has named need not speak SNMP at all. A credential that is wrong from the beginning is told at once.
+    // A neighbour that nobody has named need not speak SNMP at all.
     const isExpected = isThere || one.answers !== null || access.namedHosts().includes(ip);
-    const isSure = one.misses >= MOST_MISSES || (isThere && one.answers !== true);
+    // What has answered may answer again, unless it refuses all that there is for it.
+    const isSure = one.misses >= MOST_MISSES || isFinal || (isThere && one.answers !== true);
     if (isExpected && isSure) tell(ip, one, silentReport(ip, problems.join("; ").slice(0, LONGEST_PROBLEM)));
   }
   function tell(ip: string, one: Known, data: SwitchReport): void {

@@ -25,6 +25,6 @@ export function createSwitchesStore(db: Database): SwitchesStore {
     all: () => new Map(select.all().map(({ ip, problem }) => [ip, problem])),
     save: (ip, problem) => void upsert.run(ip, problem),
     remove: (ip) => void forget.run(ip),
-    transaction: (work) => void db.transaction(work)(),
+    transaction: (work) => db.transaction(work)(),
   };
 }
