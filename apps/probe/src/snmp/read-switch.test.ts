@@ -32,7 +32,8 @@ beforeAll(async () => {
 afterAll(() => snmpd?.close());
 
 const credential = (): SnmpCredential => ({
-  id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp", settings: { version: "2c", port: snmpd.port }, secret: { community: COMMUNITY },
+  id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp", settings: { version: "2c", port: snmpd.port },
+  secret: { community: COMMUNITY },
 });
 
 describe("a switch", () => {

@@ -1,4 +1,5 @@
 import type { PortRole, SwitchReport } from "@lanthorn/contract/uplink";
+import type { Heard } from "./read-forwarding.ts";
 import type { SwitchTables } from "./read-switch.ts";
 
 /** A phone, its computer and some machines of its own are fewer; behind another switch are more. */
@@ -8,8 +9,6 @@ const KEPT_MS = 3_600_000;
 const MOST_HOSTS = 1024;
 const MOST_PORTS = 512;
 const PASSES_ON: ReadonlySet<string> = new Set(["bridge", "router", "wlan-ap", "repeater"]);
-
-type Heard = SwitchTables["forwarding"][number];
 
 /** Makes reports of one switch, which change when something moves and not when somebody is silent. */
 export interface SwitchMemory {
