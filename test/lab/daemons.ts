@@ -90,15 +90,19 @@ function simple(box: BoxFiles, name: string, args: readonly string[], files: Rea
   return { name, path, args: args.map((arg) => arg.replace("FOLDER", box.folder)), env, files, before: [] };
 }
 
+/** Where the switch's lldpd looks for an SNMP agent. @see RFC 2741 */
+export const SWITCH_AGENTX = "tcp:127.0.0.1:705";
+
 /**
  * As on a managed switch that speaks CDP too, and more often than by default, so that nobody waits: every 5 s, good for 20.
- * LLDP has to be forced: lldpd leaves it to others where one of them is.
+ * LLDP has to be forced: lldpd leaves it to others where one of them is. Its neighbours are for the switch's SNMP agent too, when there is
+ * one.
  */
 export function switchLldpdStart(box: Pick<BoxFiles, "packages" | "folder">): DaemonStart {
   const start = lldpdStart(box);
   return {
     ...start,
-    args: [...start.args, "-l", "-c", "-c", "-c", "-c", "-c", "-O", join(box.folder, "lldpd.conf")],
+    args: [...start.args, "-l", "-c", "-c", "-c", "-c", "-c", "-x", "-X", SWITCH_AGENTX, "-O", join(box.folder, "lldpd.conf")],
     files: { "lldpd.conf": lines("configure lldp tx-interval 5", "configure lldp tx-hold 4") },
   };
 }

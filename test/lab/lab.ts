@@ -4,6 +4,7 @@ import { LAB_PACKAGES } from "./daemons.ts";
 import { type DebianRoot, unpackDebianPackages } from "./debian-packages.ts";
 import { LabError } from "./errors.ts";
 import { withFileLock } from "./file-lock.ts";
+import { FLOOR_SWITCH_PLAN } from "./floor-switch.ts";
 import { startGuard } from "./guard.ts";
 import { HARD_HOSTS } from "./hard-hosts.ts";
 import { type HostPlan, HOSTS, isServiceDaemon, LAN, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
@@ -55,8 +56,9 @@ export interface LabOptions {
   /** 1 to 8 of a-z and 0-9; labs of different ids do not meet. */
   readonly id: string;
   /**
-   * Names out of `HOSTS`, `SERVICE_HOSTS` and `HARD_HOSTS`, for a LAN of one's own; `gateway` is needed by those that lease. All
-   * of `HOSTS` unless given.
+   * Names out of `HOSTS`, `SERVICE_HOSTS` and `HARD_HOSTS`, and `floor-switch`, for a LAN of one's own; `gateway` is needed by those that
+   * lease. All of
+   * `HOSTS` unless given.
    */
   readonly hosts?: readonly string[];
   /** `SERVICE_HOSTS` and `HARD_HOSTS` are on the LAN, too: some 25 kinds of daemons more, whose packages are 150 MB. */
@@ -127,9 +129,10 @@ function locked<T>(id: string, work: () => Promise<T>): Promise<T> {
 
 function choosePlans({ hosts: names, large = false }: Pick<LabOptions, "hosts" | "large">): readonly HostPlan[] {
   const all = [...HOSTS, ...SERVICE_HOSTS, ...HARD_HOSTS];
-  const unknown = names?.find((name) => !all.some((plan) => plan.name === name));
+  const named = [...all, FLOOR_SWITCH_PLAN];
+  const unknown = names?.find((name) => !named.some((plan) => plan.name === name));
   if (unknown !== undefined) throw new LabError("unknown-host", `the lab has no plan of a host "${unknown}"`);
-  if (names) return all.filter((plan) => names.includes(plan.name));
+  if (names) return named.filter((plan) => names.includes(plan.name));
   return large ? all : HOSTS;
 }
 

@@ -63,6 +63,7 @@ export async function addSwitch(network: Network, namespace: string): Promise<vo
   await network.batch(namespace, [
     `link add ${SWITCH_BOX.bridge} address ${SWITCH_BOX.mac} type bridge stp_state 0 mcast_snooping 0 forward_delay 0`,
     `link set ${SWITCH_BOX.bridge} up`,
+    "link set lo up",
   ]);
   /** What is made after this is silent in IPv6: a switch without an address says nothing. */
   await insideSysctl(namespace, ["ipv6/conf/all/disable_ipv6=1", "ipv6/conf/default/disable_ipv6=1"]);

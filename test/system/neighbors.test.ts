@@ -42,7 +42,11 @@ describe.skipIf(!canMakeLabs())("a probe at a switch that speaks LLDP and CDP", 
     });
     expect(node?.name).toMatch(/^switch/);
     expect(edges).toMatchObject([{ target: node?.id, source_port: site.lab.probe.lanInterface, protocols: ["lldp", "cdp"], state: "up" }]);
-    expect(edges[0]?.target_port_names.map(({ protocol }) => protocol)).toEqual(["lldp", "cdp"]);
+    // The first port's, by which the probe's cable comes in.
+    expect(edges[0]?.target_port_names).toEqual([
+      { protocol: "lldp", port_id: `${SWITCH_BOX.mac.slice(0, -2)}01`, port_description: "port1" },
+      { protocol: "cdp", port_id: "port1", port_description: "port1" },
+    ]);
     expect(notes.map(({ code }) => code)).toEqual(["access-port-only"]);
   }, 90_000);
 

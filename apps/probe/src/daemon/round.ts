@@ -24,8 +24,8 @@ import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
 import { openScanLink } from "../scan/scan-link.ts";
+import { createSnmpAccess } from "../snmp/access.ts";
 import { openSwitches } from "../snmp/open.ts";
-import type { SwitchWatch } from "../snmp/switch-watch.ts";
 import { createSiteConfiguration } from "../uplink/site-configuration.ts";
 import { createUplink, type Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
@@ -122,6 +122,9 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [],
     excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
   });
+  const credentials = createCredentials({ identity: () => identity });
+  const { snmp } = configuration;
+  const access = deps.replay === null && snmp.enabled ? createSnmpAccess({ credentials, devices: snmp.devices, clock }) : null;
   let identification: OpenIdentification | null = null;
   lifecycle.onClose("identification", () => identification?.close());
   const discovery = createHostDiscovery({
@@ -147,31 +150,31 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => {
       const { openIdentification } = await import("../identify/open.ts");
-      identification ??= openIdentification({ dataDir: configuration.data_dir, random, clock, log });
+      identification ??= openIdentification({ dataDir: configuration.data_dir, access, random, clock, log });
       return identification.identify(openPort, signal);
     },
+    vaultPorts: (ip) => access?.forHost(ip).map(({ settings }) => settings.port) ?? [],
     deepLook: deps.replay ? null : openDeepLook({ find: deps.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
   const neighbors = createNeighborListener({
     db: database.db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "",
   });
-  const credentials = createCredentials({ identity: () => identity });
   const siteConfiguration = createSiteConfiguration({
     path: join(configuration.data_dir, "site-configuration.json"), apply: (wishes) => discovery.configure(wishes), log,
-    credentials: (sealed) => credentials.take(sealed), onState: () => healthWatch?.look(),
+    async credentials(sealed) {
+      const wrong = await credentials.take(sealed);
+      if (wrong === null) switches?.onCredentials();
+      return wrong;
+    },
+    onState: () => healthWatch?.look(),
   });
 
-  const switches = openSwitchWatch();
-
-  function openSwitchWatch(): SwitchWatch | null {
-    const { snmp } = configuration;
-    if (deps.replay || !snmp.enabled) return null;
-    return openSwitches({
-      outbox, credentials, clock, random, log, devices: snmp.devices, intervalMs: snmp.interval_seconds * 1000, announced: () => neighbors.managementAddresses(),
-      excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
-    });
-  }
+  const switches = access && openSwitches({
+    db: database.db, outbox, access, clock, random, log, intervalMs: snmp.interval_seconds * 1000,
+    announced: () => neighbors.managementAddresses(),
+    excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
+  });
 
   function openLan(): LanWatch {
     const onFrames: packetIo.OnFrames = (batch) => {

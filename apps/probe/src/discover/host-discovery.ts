@@ -24,7 +24,8 @@ import type { ScanWorkDeps } from "./scan-work.ts";
 import { createSweepSchedule } from "./sweep-schedule.ts";
 import type { SweepSummary } from "./sweeper.ts";
 
-export interface HostDiscoveryDeps extends Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "deepLook"> {
+export interface HostDiscoveryDeps
+  extends Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook"> {
   /** The database that holds the outbox: a change of state and its event are one transaction. */
   readonly db: Database;
   /** Called inside a transaction of `db`. A throw rolls the change back; it is tried again a second later. */

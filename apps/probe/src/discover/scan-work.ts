@@ -68,6 +68,8 @@ export interface ScanWorkDeps {
   readonly routeTo: (address: string) => Promise<{ readonly gateway: string | null; readonly source: string } | null>;
   /** Null where open ports are not asked what they are. */
   readonly identify: IdentifyService | null;
+  /** UDP ports at which the vault has a credential for an address: who is silent to strangers is asked there too. None unless given. */
+  readonly vaultPorts?: (ip: string) => readonly number[];
   /** Null where there is no profile `deep`, as with a capture file. */
   readonly deepLook: DeepLook | null;
   /** The paced way out, for searches that are to be gentle. */
@@ -96,6 +98,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   const stop = new AbortController();
   const { signal } = stop;
   const up = new Set<string>();
+  const openUdp = new Set<string>();
   const phantoms = new Set<string>();
   const routed = new Set<string>();
   const deepening = !plan.isDeep || !deps.deepLook ? null : createDeepening({
@@ -125,11 +128,22 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
     report.host({ ip, mac, isRouted });
   }
   function noteOpen(openPort: OpenPort): void {
+    if (openPort.protocol === "udp") openUdp.add(`${openPort.ip} ${openPort.port}`);
     report.port(openPort, null);
     deepening?.noteOpen(openPort);
+    askWhatItIs(openPort);
+  }
+  function askWhatItIs(openPort: OpenPort): void {
     // Excluded since it answered: connections do not pass the sender's wall.
     if (deps.exclusions().holds(parseIp(openPort.ip) ?? new Uint8Array(4))) return;
     identification.add({ ...openPort, ip: withZone(openPort.ip, deps.interfaceName) });
+  }
+  /** An agent that knows nobody but us is silent to a scan's questions. */
+  function askSilentAgents(): void {
+    for (const ip of up) {
+      const ports = (deps.vaultPorts?.(ip) ?? []).filter((port) => plan.udpPorts.includes(port) && !openUdp.has(`${ip} ${port}`));
+      for (const port of ports) askWhatItIs({ ip, protocol: "udp", port });
+    }
   }
   function openRaw(): ScanRun | null {
     const link = deps.link();
@@ -223,6 +237,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
         if (swept.outcome === "aborted") return { outcome: "aborted", reasons: swept.reasons, packetsSent };
       }
       await (raw ? raw.run(sweep ? knownTargets() : []) : runByConnecting());
+      askSilentAgents();
       if (deepening) {
         // It takes minutes anyway: who answers late is looked at too.
         await raw?.runLate();

@@ -76,7 +76,11 @@ export function createScans(deps: {
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
-} & Pick<ScanWorkDeps, "link" | "interfaceName" | "openScanLink" | "routeTo" | "identify" | "deepLook" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
+} & Pick<
+  ScanWorkDeps,
+  "link" | "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook" | "online" | "macAt"
+  | "onSent" | "clock" | "random" | "log"
+>): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
   const running = new Map<string, Running>();

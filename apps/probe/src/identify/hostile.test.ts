@@ -3,6 +3,7 @@ import { seededRandom } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createConnection } from "./connection.ts";
 import { identifyService } from "./identify.ts";
+import { NO_SNMP } from "./over-udp.ts";
 import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
 import { BEGINNINGS } from "./testing/beginnings.ts";
 
@@ -160,10 +161,10 @@ describe("every protocol", () => {
     for (const protocol of UDP_PROTOCOLS) {
       for (let round = 0; round < 400; round += 1) {
         const question = protocol.questions[round % protocol.questions.length]?.(() => 0.5) ?? new Uint8Array();
-        const answer = round % 2 === 0
-          ? question.map((byte) => (next(6) === 0 ? next(256) : byte))
-          : Uint8Array.from({ length: next(300) }, () => next(256));
-        const asking = { ip: "192.0.2.1", ask: () => Promise.resolve(next(2) === 0 ? null : answer), connect: () => Promise.resolve(null) };
+        const answer = round % 2 === 0 ? question.map((byte) => (next(6) === 0 ? next(256) : byte)) : Uint8Array.from({ length: next(300) }, () => next(256));
+        const asking = {
+          ip: "192.0.2.1", snmp: NO_SNMP, ask: () => Promise.resolve(next(2) === 0 ? null : answer), connect: () => Promise.resolve(null),
+        };
         const result = await protocol.learn(answer.subarray(0, next(answer.length + 1)), asking);
         for (const claim of result?.claims ?? []) expect(claim.value.length, protocol.name).toBeLessThan(256);
       }

@@ -2,7 +2,7 @@ import { openConnection } from "./connection.ts";
 import { type AskDatagram, askDatagram } from "./datagrams.ts";
 import { type ServiceFinding, toFinding } from "./finding.ts";
 import { identifyTcp } from "./over-tcp.ts";
-import { identifyUdp } from "./over-udp.ts";
+import { identifyUdp, NO_SNMP, type OpenSnmp } from "./over-udp.ts";
 import { LPD, PRINT_PORTS } from "./print-ports.ts";
 
 /** A port that answered. */
@@ -17,6 +17,8 @@ export interface IdentifyDeps {
   readonly random: () => number;
   readonly connect?: typeof openConnection;
   readonly ask?: AskDatagram;
+  /** Asks with the vault's credentials; nobody is unless given. */
+  readonly openSnmp?: OpenSnmp;
 }
 
 /** For one port, all together. */
@@ -33,8 +35,8 @@ export async function identifyService(openPort: OpenPort, deps: IdentifyDeps, si
     return openPort.port === LPD ? toFinding({ service: "printer" }) : null;
   }
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(MOST_MS)]);
-  const connect = deps.connect ?? openConnection;
+  const { connect = openConnection, ask = askDatagram, openSnmp = () => NO_SNMP, random } = deps;
   const found = openPort.protocol === "tcp" ? await identifyTcp(openPort, { connect, signal: bounded })
-    : await identifyUdp(openPort, { ask: deps.ask ?? askDatagram, connect, random: deps.random, signal: bounded });
+    : await identifyUdp(openPort, { ask, connect, openSnmp, random, signal: bounded });
   return signal.aborted ? null : found;
 }

@@ -3,6 +3,9 @@ import { openFingerprintStore } from "../fingerprints/store.ts";
 import { createFingerprintDatabases } from "./databases.ts";
 import type { ServiceFinding } from "./finding.ts";
 import { identifyService, type OpenPort } from "./identify.ts";
+import { askDatagram } from "./datagrams.ts";
+import type { SnmpAccess } from "../snmp/access.ts";
+import { createVaultReader } from "../snmp/vault-reader.ts";
 
 /** Asking open ports what they are, and databases what that means. */
 export interface OpenIdentification {
@@ -11,17 +14,20 @@ export interface OpenIdentification {
   close(): void;
 }
 
-/** @param deps.dataDir Where `lanthorn-probe fingerprints update` keeps databases. */
-export function openIdentification(
-  deps: { readonly dataDir: string; readonly random: () => number; readonly clock: Clock; readonly log: Log },
-): OpenIdentification {
+/**
+ * @param deps.dataDir Where `lanthorn-probe fingerprints update` keeps databases.
+ * @param deps.access Null where nobody may be asked with a credential.
+ */
+export function openIdentification(deps: {
+  readonly dataDir: string; readonly access: SnmpAccess | null; readonly random: () => number; readonly clock: Clock; readonly log: Log;
+}): OpenIdentification {
   const store = openFingerprintStore(deps.dataDir);
-  const databases = createFingerprintDatabases({
-    version: () => store.versions().current, folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log,
-  });
+  const databases = createFingerprintDatabases({ folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log });
+  const { access, random } = deps;
+  const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: askDatagram }) } : {};
   return {
     async identify(openPort, signal) {
-      const finding = await identifyService(openPort, { random: deps.random }, signal);
+      const finding = await identifyService(openPort, { random, ...withVault }, signal);
       return finding && databases.consult(finding);
     },
     close: () => databases.close(),

@@ -2,21 +2,31 @@ import type { openConnection } from "./connection.ts";
 import type { AskDatagram } from "./datagrams.ts";
 import { describe } from "./describe.ts";
 import type { ServiceFinding } from "./finding.ts";
-import type { Learned, UdpAsking, UdpProtocol } from "./protocol.ts";
+import type { Learned, SnmpReader, UdpAsking, UdpProtocol } from "./protocol.ts";
 import { UDP_PROTOCOLS } from "./protocols.ts";
 
 const ANSWER_MS = 1500;
 const CONNECT_MS = 2000;
 
+/** Makes what asks one agent. @param signal Ends it. */
+export type OpenSnmp = (target: { readonly ip: string; readonly port: number }, signal: AbortSignal) => SnmpReader;
+
+/** For who has no credentials. */
+export const NO_SNMP: SnmpReader = { get: () => Promise.resolve(null), engineId: () => "" };
+
 /** @returns Null where nobody answers in a protocol that is usual at the port. */
 export async function identifyUdp(
   target: { readonly ip: string; readonly port: number },
-  deps: { readonly ask: AskDatagram; readonly connect: typeof openConnection; readonly random: () => number; readonly signal: AbortSignal },
+  deps: {
+    readonly ask: AskDatagram; readonly connect: typeof openConnection; readonly openSnmp: OpenSnmp; readonly random: () => number;
+    readonly signal: AbortSignal;
+  },
 ): Promise<ServiceFinding | null> {
   const { signal } = deps;
   for (const protocol of UDP_PROTOCOLS.filter((one) => one.ports.includes(target.port))) {
     const asking: UdpAsking = {
       ip: target.ip,
+      snmp: deps.openSnmp(target, signal),
       ask: (question) => deps.ask(target, question, { timeoutMs: ANSWER_MS, signal, fromAnyPort: protocol.answersFromAnyPort ?? false }),
       connect: (port) => deps.connect({ ip: target.ip, port }, { timeoutMs: CONNECT_MS, signal }),
     };
@@ -27,6 +37,8 @@ export async function identifyUdp(
 }
 
 async function askUdp(protocol: UdpProtocol, asking: UdpAsking, random: () => number): Promise<Learned | null> {
+  const known = await protocol.learnAsKnown?.(asking);
+  if (known) return known;
   for (const question of protocol.questions) {
     const bytes = question(random);
     // A datagram may be lost: once more is worth it, thrice is not.

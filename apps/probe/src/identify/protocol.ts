@@ -56,9 +56,18 @@ export interface TcpProtocol {
   readonly isWeak?: boolean;
 }
 
+/** Asks an agent with the credentials that the vault has for its host: with the first that it answers to. */
+export interface SnmpReader {
+  /** @returns Texts by name: strings as they are, identifiers in dots; null where there is no credential for it, or it answers to none. */
+  get(names: readonly string[]): Promise<ReadonlyMap<string, string> | null>;
+  /** In hexadecimal; empty where it did not tell. */
+  engineId(): string;
+}
+
 /** Who answered a datagram, and how more is asked of him. */
 export interface UdpAsking {
   readonly ip: string;
+  readonly snmp: SnmpReader;
   /** At the same port. @returns Null in time without an answer. */
   readonly ask: (question: Uint8Array) => Promise<Uint8Array | null>;
   /** For descriptions that lie at another port of the same host; the caller closes it. */
@@ -69,6 +78,8 @@ export interface UdpAsking {
 export interface UdpProtocol {
   readonly name: string;
   readonly ports: readonly number[];
+  /** Asked before all others, as somebody who is known there. @returns Null where nobody is. */
+  readonly learnAsKnown?: (asking: UdpAsking) => Promise<Learned | null>;
   /** Asked one after the other until one is answered. */
   readonly questions: readonly ((random: () => number) => Uint8Array)[];
   readonly learn: (answer: Uint8Array, asking: UdpAsking) => Promise<Learned | null> | Learned | null;

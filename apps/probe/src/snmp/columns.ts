@@ -1,3 +1,4 @@
+import { formatMac } from "@lanthorn/packets";
 import { decodeInteger } from "../identify/protocols/asn1.ts";
 import type { Binding } from "./pdu.ts";
 
@@ -10,4 +11,9 @@ export function numberOf(binding: Binding | undefined): number {
 
 export function textOf(binding: Binding | undefined): string {
   return binding?.tag === 0x04 ? Buffer.from(binding.value.subarray(0, 4096)).toString("utf8") : "";
+}
+
+/** Empty for what is none, and for groups' addresses. */
+export function macOf(bytes: Uint8Array | undefined): string {
+  return bytes?.length === 6 && ((bytes[0] ?? 1) & 1) === 0 ? formatMac(bytes) : "";
 }

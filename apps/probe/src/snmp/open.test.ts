@@ -1,6 +1,8 @@
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
+import SqliteDatabase from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSnmpAccess } from "./access.ts";
 import { openSwitches } from "./open.ts";
 import type { SnmpCredential } from "./session.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
@@ -22,10 +24,13 @@ test.each<readonly [string, readonly string[], boolean, number]>([
     secret: { community: COMMUNITY },
   };
   const events: ProbeEvent[] = [];
+  const credentials = { forHost: () => (hasCredential ? [credential] : []), namedHosts: () => [] };
+  const clock = { ...systemClock, after: (_delay: number, task: () => void) => systemClock.after(0, task) };
   const watch = openSwitches({
-    outbox: { append: (some) => events.push(...some) }, devices: ["127.0.0.1"], announced: () => [], intervalMs: 3_600_000, excluded: () => excluded,
-    credentials: { forHost: () => (hasCredential ? [credential] : []), namedHosts: () => [] }, random: Math.random, log: silentLog,
-    clock: { ...systemClock, after: (_delay, task) => systemClock.after(0, task) },
+    outbox: { append: (some) => events.push(...some) }, db: new SqliteDatabase(":memory:"), announced: () => [], intervalMs: 3_600_000,
+    excluded: () => excluded,
+    access: createSnmpAccess({ credentials, devices: ["127.0.0.1"], clock }),
+    random: Math.random, log: silentLog, clock,
   });
   await watch.pollNow();
   expect(events.map(({ type }) => type)).toEqual(Array.from({ length: told }, () => "switch_report"));

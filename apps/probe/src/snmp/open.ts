@@ -1,33 +1,57 @@
 import { parseIp } from "@lanthorn/packets";
+import type { Database } from "better-sqlite3";
 import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
 import { askDatagram } from "../identify/datagrams.ts";
 import type { SwitchWatch, SwitchWatchDeps } from "./switch-watch.ts";
+import { createSwitchesStore } from "./switches-store.ts";
+
+/** The daemon's part that asks switches. */
+export interface Switches extends SwitchWatch {
+  /** Other credentials came: who waits for what they bring is not kept waiting, and who is not to be asked any more is told of. */
+  onCredentials(): void;
+}
 
 /**
- * The daemon's part that asks switches. What speaks SNMP is loaded when there is somebody to ask.
+ * What speaks SNMP is loaded when there is somebody to ask, or somebody to tell of who was.
  * @param deps.excluded As text, asked each time.
+ * @throws SqliteError when its table cannot be made.
  */
-export function openSwitches(deps: Omit<SwitchWatchDeps, "isExcluded" | "ask"> & { readonly excluded: () => readonly string[] }): SwitchWatch {
+export function openSwitches(
+  deps: Omit<SwitchWatchDeps, "isExcluded" | "ask" | "store"> & { readonly db: Database; readonly excluded: () => readonly string[] },
+): Switches {
+  const { access, clock } = deps;
   const isExcluded = (ip: string) => {
     const parsed = parsePrefixes(deps.excluded());
     const address = parseIp(ip);
     // With an exclusion that cannot be read, nobody is asked.
     return !address || "wrong" in parsed || createExclusions(parsed.prefixes).holds(address);
   };
+  const store = createSwitchesStore(deps.db);
   let watch: Promise<SwitchWatch> | null = null;
-  let isClosed = false;
-  const possible = () => [...deps.devices, ...deps.credentials.namedHosts(), ...deps.announced()];
-  const hasSomebody = () => possible().some((ip) => deps.credentials.forHost(ip).length > 0);
-  const pollNow = async () => {
-    if (isClosed || (!watch && !hasSomebody())) return;
-    watch ??= import("./switch-watch.ts").then(({ createSwitchWatch }) => createSwitchWatch({ ...deps, isExcluded, ask: askDatagram }));
+  let round = Promise.resolve();
+  let isOpen = true;
+  let isBegun = false;
+  const hasWork = () => store.all().size > 0 || [...access.namedHosts(), ...deps.announced()].some((ip) => access.forHost(ip).length > 0);
+  const poll = async () => {
+    if (!isOpen || (!watch && !hasWork())) return;
+    const given = { ...deps, store, isExcluded, ask: askDatagram };
+    watch ??= import("./switch-watch.ts").then(({ createSwitchWatch }) => createSwitchWatch(given));
     await (await watch).pollNow();
   };
-  const cancel = [deps.clock.after(FIRST_MS, () => void pollNow()), deps.clock.every(deps.intervalMs, () => void pollNow())];
+  const pollNow = () => (round = poll());
+  const begin = () => {
+    isBegun = true;
+    void pollNow();
+  };
+  const cancel = [clock.after(FIRST_MS, begin), clock.every(deps.intervalMs, () => void pollNow())];
   return {
     pollNow,
+    onCredentials() {
+      // A round that is under way may be past whom they are for.
+      if (isBegun) void round.then(pollNow);
+    },
     async close() {
-      isClosed = true;
+      isOpen = false;
       for (const one of cancel) one();
       await (await watch)?.close();
     },

@@ -1,11 +1,10 @@
-import { EVENTS, type ProbeEvent } from "@lanthorn/contract/uplink";
-import { createFakeClock, silentLog, systemClock } from "@lanthorn/runtime";
+import { EVENTS } from "@lanthorn/contract/uplink";
+import { systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askDatagram } from "../identify/datagrams.ts";
 import { readSwitch, type SwitchTables } from "./read-switch.ts";
 import { createSnmpSession, type SnmpCredential } from "./session.ts";
 import { createSwitchMemory, reportText } from "./switch-report.ts";
-import { createSwitchWatch, type SwitchWatchDeps } from "./switch-watch.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 
 const LLDP = "1.0.8802.1.1.2.1";
@@ -32,8 +31,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => snmpd?.close());
 
-const credential = (networks: readonly string[] = []): SnmpCredential => ({
-  id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [...networks], type: "snmp", settings: { version: "2c", port: snmpd.port }, secret: { community: COMMUNITY },
+const credential = (): SnmpCredential => ({
+  id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp", settings: { version: "2c", port: snmpd.port },
+  secret: { community: COMMUNITY },
 });
 
 describe("a switch", () => {
@@ -86,58 +86,4 @@ describe("a port", () => {
     expect(memory.report("10.0.0.2", tablesOf(heard("g2", 1)), 700_000).hosts.map(({ port }) => port)).toEqual(["g2", "g1"]);
     expect(memory.report("10.0.0.2", tablesOf([]), 700_000 + 3_600_000).hosts).toEqual([]);
   });
-});
-
-describe("who is asked", () => {
-  const events: ProbeEvent[] = [];
-  const asked: string[] = [];
-  const watch = (values: Partial<SwitchWatchDeps>) => {
-    events.length = 0;
-    asked.length = 0;
-    const clock = createFakeClock();
-    const made = createSwitchWatch({
-      outbox: { append: (some) => events.push(...some) }, credentials: { forHost: () => [credential()], namedHosts: () => [] }, devices: [], announced: () => [],
-      isExcluded: () => false, clock, random: Math.random, log: silentLog,
-      ask({ ip }) {
-        asked.push(ip);
-        return Promise.resolve(null);
-      },
-      ...values,
-    });
-    return { made, clock, async poll() {
-      const round = made.pollNow();
-      await clock.advance(60_000);
-      await round;
-      return [...new Set(asked)];
-    } };
-  };
-
-  test("is whom the configuration or a credential names, and never whom an exclusion holds", async () => {
-    const named = { forHost: () => [credential()], namedHosts: () => ["10.0.0.3", "10.0.0.4"] };
-    expect(await watch({ devices: ["10.0.0.2"], credentials: named, isExcluded: (ip) => ip === "10.0.0.4" }).poll()).toEqual(["10.0.0.2", "10.0.0.3"]);
-  });
-
-  test("is whom a neighbour's word names only where the credential is for his network: a community is not given to whoever asks for it", async () => {
-    const credentials = (networks: readonly string[]) => ({ forHost: () => [credential(networks)], namedHosts: () => [] });
-    expect(await watch({ announced: () => ["10.0.0.9"], credentials: credentials([]) }).poll()).toEqual([]);
-    expect(await watch({ announced: () => ["10.0.0.9"], credentials: credentials(["10.0.0.0/24"]) }).poll()).toEqual(["10.0.0.9"]);
-  });
-
-  test("is told of when he answers, once while nothing changes, and when he is silent thrice", async () => {
-    let isSilent = false;
-    const ask: SwitchWatchDeps["ask"] = (target, question, options) => (isSilent ? Promise.resolve(null) : askDatagram(target, question, options));
-    const { poll } = { ...watch({ devices: ["127.0.0.1"], ask, clock: { ...systemClock, after: (_, task) => systemClock.after(0, task) } }) };
-    const rounds = async (count: number) => {
-      for (let round = 0; round < count; round += 1) await poll();
-    };
-    await rounds(2);
-    expect(events.map(({ type, data }) => [type, "answers" in data && data.answers])).toEqual([["switch_report", true]]);
-    isSilent = true;
-    await rounds(4);
-    expect(events.map(({ data }) => "answers" in data && data.answers)).toEqual([true, false]);
-    isSilent = false;
-    await rounds(1);
-    expect(events).toHaveLength(3);
-    for (const { type, data } of events) expect([type, EVENTS.switch_report.data.safeParse(data).success]).toEqual(["switch_report", true]);
-  }, 60_000);
 });

@@ -1,7 +1,7 @@
 import { systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AskDatagram, askDatagram } from "../identify/datagrams.ts";
-import { createSnmpSession, type SnmpCredential } from "./session.ts";
+import { createSnmpSession, type SnmpCredential, type SnmpProblem } from "./session.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 
 const NAME = "1.3.6.1.2.1.1.5.0";
@@ -39,13 +39,25 @@ describe("an agent", () => {
     expect(session.engineId() !== "").toBe(credential().type === "snmpv3");
   });
 
-  test.each<readonly [string, () => SnmpCredential, string]>([
-    ["a wrong password", () => v3("usual", "sha256", "aes", { auth_password: "not-authentic" }), "the password is wrong"],
-    ["a wrong privacy password", () => v3("usual", "sha256", "aes", { privacy_password: "not-private" }), "it does not answer: perhaps the privacy password or protocol is wrong"],
-    ["an unknown user", () => v3("nobody", "sha256", "aes"), "it does not know the user"],
+  test.each<readonly [string, () => SnmpCredential, SnmpProblem]>([
+    ["a wrong password", () => v3("usual", "sha256", "aes", { auth_password: "not-authentic" }), {
+      kind: "refused", text: "the password is wrong",
+    }],
+    ["a wrong privacy password", () => v3("usual", "sha256", "aes", { privacy_password: "not-private" }), {
+      kind: "unanswered", text: "it does not answer: perhaps the privacy password or protocol is wrong",
+    }],
+    ["an unknown user", () => v3("nobody", "sha256", "aes"), { kind: "refused", text: "it does not know the user" }],
+    ["a wrong community", () => community("2c", "not-theirs"), {
+      kind: "unanswered", text: "it speaks SNMP, and does not answer to this community",
+    }],
   ])("says that it was given %s", async (_, credential, problem) => {
     const session = openSession(credential());
     expect([await session.get([NAME]), session.problem()]).toEqual([null, problem]);
+  });
+
+  test("that is not there is silent", async () => {
+    const session = openSession(community("2c"), () => Promise.resolve(null));
+    expect([await session.get([NAME]), session.problem()]).toEqual([null, { kind: "silent", text: "it does not answer" }]);
   });
 
   test("that has no such object is one without it, in each version", async () => {

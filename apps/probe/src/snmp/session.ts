@@ -8,14 +8,24 @@ import { createUserSecurity, type Engine, type UserSecurity } from "./usm.ts";
 
 export type SnmpCredential = Extract<ProbeCredential, { readonly type: "snmp" | "snmpv3" }>;
 
+/**
+ * Why nothing came: nobody answers (`silent`), an agent is there that does not answer to this credential (`unanswered`), or it says that
+ * it does not take
+ * it (`refused`). The words are for people, and name no secret.
+ */
+export interface SnmpProblem {
+  readonly kind: "silent" | "unanswered" | "refused";
+  readonly text: string;
+}
+
 /** Questions to one agent, one after the other. */
 export interface SnmpSession {
   /** @returns Values by name, without those that the agent does not have; null where it does not answer. */
   get(names: readonly string[]): Promise<ReadonlyMap<string, Binding> | null>;
   /** Everything below a name, in order, as far as the bounds go. @returns Empty where there is nothing, or no answer. */
   walk(root: string): Promise<readonly Binding[]>;
-  /** Why it does not answer, in words; null while it does. */
-  problem(): string | null;
+  /** Why it does not answer; null while it does. */
+  problem(): SnmpProblem | null;
   /** Its engine's id in hexadecimal; empty before version 3 is spoken. */
   engineId(): string;
 }
@@ -47,7 +57,7 @@ export function createSnmpSession(deps: {
 }): SnmpSession {
   const { ip, credential, signal, clock } = deps;
   const draw = () => Math.floor(deps.random() * 0x7fff_ffff);
-  let problem: string | null = null;
+  let problem: SnmpProblem | null = null;
   let user: { readonly security: UserSecurity; engine: Engine; at: number } | null = null;
   let salt = draw() * 0x10_0000 + draw() % 0x10_0000;
 
@@ -90,7 +100,7 @@ export function createSnmpSession(deps: {
       return askUser(pdu, true);
     }
     if (opened.pdu.tag === PDU.report) {
-      problem = REPORTS[said?.name ?? ""] ?? "it answers with a report of version 3";
+      problem = { kind: "refused", text: REPORTS[said?.name ?? ""] ?? "it answers with a report of version 3" };
       return null;
     }
     return needsAuth && !opened.isAuthentic ? null : opened.pdu;
@@ -103,10 +113,18 @@ export function createSnmpSession(deps: {
       const answer = credential.type === "snmp" ? await askCommunity(pdu) : await askUser(pdu);
       if (answer?.tag === PDU.response && answer.requestId === requestId) return answer;
     }
-    // Net-snmp says nothing to what it cannot decrypt.
-    const isUnreadable = user !== null && credential.type === "snmpv3" && credential.settings.privacy_protocol !== null;
-    problem ??= isUnreadable ? "it does not answer: perhaps the privacy password or protocol is wrong" : "it does not answer";
+    problem ??= await silence();
     return null;
+  }
+  /** Nobody says that a community is wrong. Who answers to a question without one is there all the same. */
+  async function silence(): Promise<SnmpProblem> {
+    const asked = credential.type === "snmp" ? await askBytes(encodeSnmpDiscovery(draw())) : null;
+    const isThere = user !== null || (asked !== null && readEngine(asked) !== null);
+    if (!isThere) return { kind: "silent", text: "it does not answer" };
+    if (credential.type === "snmp") return { kind: "unanswered", text: "it speaks SNMP, and does not answer to this community" };
+    // Net-snmp says nothing to what it cannot decrypt.
+    const why = credential.settings.privacy_protocol === null ? " to this user" : ": perhaps the privacy password or protocol is wrong";
+    return { kind: "unanswered", text: `it does not answer${why}` };
   }
   const isVersion1 = credential.type === "snmp" && credential.settings.version === "1";
   return {

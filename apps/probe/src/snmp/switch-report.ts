@@ -1,4 +1,5 @@
 import type { PortRole, SwitchReport } from "@lanthorn/contract/uplink";
+import type { Heard } from "./read-forwarding.ts";
 import type { SwitchTables } from "./read-switch.ts";
 
 /** A phone, its computer and some machines of its own are fewer; behind another switch are more. */
@@ -8,8 +9,6 @@ const KEPT_MS = 3_600_000;
 const MOST_HOSTS = 1024;
 const MOST_PORTS = 512;
 const PASSES_ON: ReadonlySet<string> = new Set(["bridge", "router", "wlan-ap", "repeater"]);
-
-type Heard = SwitchTables["forwarding"][number];
 
 /** Makes reports of one switch, which change when something moves and not when somebody is silent. */
 export interface SwitchMemory {
@@ -47,13 +46,15 @@ function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }
     name, alias, mac, up, speed_mbps: speedMbps, role: roleOf(name), mac_count: counts.get(name) ?? 0,
   }));
   const hosts = heard.filter(({ port }) => roleOf(port) === "access").toSorted((a, b) => (a.mac < b.mac ? -1 : 1)).slice(0, MOST_HOSTS);
-  return { ip, answers: true, ...system, macs: [...macs], ports, neighbors, hosts, addresses };
+  return { ip, answers: true, problem: "", ...system, macs: [...macs], ports, neighbors, hosts, addresses };
 }
 
-/** Of a switch that does not answer any more. */
-export function silentReport(ip: string): SwitchReport {
+/** Of a switch that cannot be read, or is not asked any more. @param problem Why it cannot; empty for one that is not asked. */
+export function silentReport(ip: string, problem: string): SwitchReport {
   return {
-    ip, answers: false, system_name: "", system_description: "", object_id: "", engine_id: "", macs: [], ports: [], neighbors: [], hosts: [], addresses: [],
+    ip, answers: false, problem, system_name: "", system_description: "", object_id: "", engine_id: "", macs: [], ports: [], neighbors: [],
+    hosts: [],
+    addresses: [],
   };
 }
 

@@ -1,12 +1,13 @@
-import type { ProbeEvent } from "@lanthorn/contract/uplink";
+import type { SwitchReport } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
-import { type Clock, describeError, type Log, pause, toInstant } from "@lanthorn/runtime";
-import type { Credentials } from "../credentials/credentials.ts";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { EventSink } from "../hosts/telling.ts";
 import type { AskDatagram } from "../identify/datagrams.ts";
-import { readSwitch } from "./read-switch.ts";
+import type { SnmpAccess } from "./access.ts";
+import { readSwitch, type SwitchTables } from "./read-switch.ts";
 import { createSnmpSession, type SnmpCredential } from "./session.ts";
 import { createSwitchMemory, reportText, silentReport, type SwitchMemory } from "./switch-report.ts";
+import type { SwitchesStore } from "./switches-store.ts";
 
 /** Asks switches and routers by SNMP who hangs on them, and tells the collector. */
 export interface SwitchWatch {
@@ -16,10 +17,10 @@ export interface SwitchWatch {
 }
 
 export interface SwitchWatchDeps {
+  /** Called inside a transaction of the store's database. */
   readonly outbox: EventSink;
-  readonly credentials: Pick<Credentials, "forHost" | "namedHosts">;
-  /** Named by the probe's own configuration. */
-  readonly devices: readonly string[];
+  readonly store: SwitchesStore;
+  readonly access: SnmpAccess;
   /** Addresses by which neighbours on the own link say that they are managed. */
   readonly announced: () => readonly string[];
   readonly isExcluded: (ip: string) => boolean;
@@ -39,73 +40,111 @@ const MOST_SWITCHES = 64;
 const MOST_MS = 120_000;
 /** Rounds without an answer. */
 const MOST_MISSES = 3;
+/** The contract's limit. */
+const LONGEST_PROBLEM = 1024;
 
 interface Known {
   readonly memory: SwitchMemory;
-  told: string;
+  /** Text of the last report; null while none was told by this process. */
+  told: string | null;
   toldAt: number;
+  /** As it was told last, also before a restart: whether it answers; null while nothing was told. */
+  answers: boolean | null;
   misses: number;
 }
 
+/** What became of asking one. */
+type Answer = { readonly tables: SwitchTables } | { readonly problem: string; readonly isThere: boolean; readonly isFinal: boolean };
+
 /** Asks when it is told to: `open.ts` keeps the time. */
 export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): SwitchWatch {
-  const { clock, log } = deps;
+  const { access, clock, log, store } = deps;
   const stop = new AbortController();
   const known = new Map<string, Known>();
+  for (const [ip, problem] of store.all()) {
+    const told = problem === "" ? null : reportText(silentReport(ip, problem));
+    known.set(ip, { ...newcomer(), told, answers: problem === "" });
+  }
   let round: Promise<void> | null = null;
 
   function targets(): readonly string[] {
-    const named = [...deps.devices, ...deps.credentials.namedHosts()];
-    // A community is sent in the clear: only to whom somebody has named, or whose network it is for.
-    const announced = deps.announced().filter((ip) => credentialsOf(ip).some((one) => one.type === "snmpv3" || one.networks.length > 0));
-    const all = [...named, ...announced].flatMap((text) => {
+    const all = [...access.namedHosts(), ...deps.announced()].flatMap((text) => {
       const bytes = parseIp(text);
       return bytes ? [formatIp(bytes)] : [];
     });
-    return [...new Set(all)].filter((ip) => !deps.isExcluded(ip) && credentialsOf(ip).length > 0).slice(0, MOST_SWITCHES);
-  }
-  function credentialsOf(ip: string): readonly SnmpCredential[] {
-    return deps.credentials.forHost(ip).filter((one) => one.type !== "ssh");
+    return [...new Set(all)].filter((ip) => !deps.isExcluded(ip) && access.forHost(ip).length > 0).slice(0, MOST_SWITCHES);
   }
   const pace = () => pause(clock, 1000 / QUESTIONS_PER_SECOND);
 
+  async function ask(ip: string, credential: SnmpCredential): Promise<Answer | null> {
+    const refusal = access.refusal(ip, credential);
+    if (refusal !== null) return { problem: refusal, isThere: true, isFinal: true };
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_MS)]);
+    const mayAsk = () => !deps.isExcluded(ip) && access.isHeld(ip, credential);
+    const session = createSnmpSession({ ...deps, ip, credential, pace, signal, mayAsk });
+    const tables = await readSwitch(session);
+    // What came until it was forbidden is no whole report.
+    if (stop.signal.aborted || !mayAsk()) return null;
+    if (signal.aborted) return { problem: "it takes too long", isThere: true, isFinal: false };
+    if (tables) {
+      access.noteAnswer(ip, credential);
+      return { tables };
+    }
+    const problem = session.problem() ?? { kind: "silent", text: "it does not answer" };
+    access.noteProblem(ip, credential, problem);
+    return { problem: problem.text, isThere: problem.kind !== "silent", isFinal: access.refusal(ip, credential) !== null };
+  }
   async function look(ip: string): Promise<void> {
+    const one = known.get(ip) ?? newcomer();
+    known.set(ip, one);
     const problems: string[] = [];
-    const bounded = AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_MS)]);
-    for (const credential of credentialsOf(ip)) {
-      const session = createSnmpSession({ ...deps, ip, credential, pace, signal: bounded, mayAsk: () => !deps.isExcluded(ip) });
-      const tables = await readSwitch(session);
-      if (stop.signal.aborted) return;
-      if (tables && !bounded.aborted) {
-        const one = known.get(ip) ?? { memory: createSwitchMemory(), told: "", toldAt: 0, misses: 0 };
-        known.set(ip, one);
+    let [isThere, isFinal] = [false, true];
+    for (const credential of access.forHost(ip)) {
+      const answer = await ask(ip, credential);
+      if (!answer) return;
+      if ("tables" in answer) {
         one.misses = 0;
-        tell(one, one.memory.report(ip, tables, clock.monotonic()));
+        tell(ip, one, one.memory.report(ip, answer.tables, clock.monotonic()));
         return;
       }
-      problems.push(`${credential.name}: ${session.problem() ?? "it takes too long"}`);
+      problems.push(`${credential.name}: ${answer.problem}`);
+      isThere ||= answer.isThere;
+      isFinal &&= answer.isFinal;
     }
-    log.warn({ ip, problems }, "a switch does not answer SNMP");
-    const one = known.get(ip);
-    if (!one) return;
     one.misses += 1;
-    if (one.misses === MOST_MISSES) tell(one, silentReport(ip));
+    // A neighbour that nobody has named need not speak SNMP at all.
+    const isExpected = isThere || one.answers !== null || access.namedHosts().includes(ip);
+    // What has answered may answer again, unless it refuses all that there is for it.
+    const isSure = one.misses >= MOST_MISSES || isFinal || (isThere && one.answers !== true);
+    if (isExpected && isSure) tell(ip, one, silentReport(ip, problems.join("; ").slice(0, LONGEST_PROBLEM)));
   }
-  function tell(one: Known, data: Extract<ProbeEvent, { readonly type: "switch_report" }>["data"]): void {
+  function tell(ip: string, one: Known, data: SwitchReport): void {
     const text = reportText(data);
     const now = clock.monotonic();
-    if (text === one.told && now - one.toldAt < TELL_AGAIN_MS) return;
+    if (text === one.told && (!data.answers || now - one.toldAt < TELL_AGAIN_MS)) return;
+    if (!write(data, () => store.save(ip, data.problem))) return;
+    if (!data.answers) log.warn({ ip, reason: data.problem }, "a switch cannot be read by SNMP");
+    Object.assign(one, { told: text, toldAt: now, answers: data.answers });
+  }
+  /** Nobody asks it any more: what was told of it is not kept up, nor is what was wrong with it. */
+  function forget(ip: string, one: Known): void {
+    if (one.answers === null || write(silentReport(ip, ""), () => store.remove(ip))) known.delete(ip);
+  }
+  function write(data: SwitchReport, keep: () => void): boolean {
     try {
-      deps.outbox.append([{ type: "switch_report", occurred_at: toInstant(clock.now()), data }]);
-      one.told = text;
-      one.toldAt = now;
+      store.transaction(() => {
+        keep();
+        deps.outbox.append([{ type: "switch_report", occurred_at: toInstant(clock.now()), data }]);
+      });
+      return true;
     } catch (error) {
       log.error({ reason: describeError(error), ip: data.ip }, "a switch's report cannot be written down; trying again at the next round");
+      return false;
     }
   }
   async function poll(): Promise<void> {
     const asked = targets();
-    for (const ip of known.keys()) if (!asked.includes(ip)) known.delete(ip);
+    for (const [ip, one] of known) if (!asked.includes(ip)) forget(ip, one);
     for (const ip of asked) {
       if (stop.signal.aborted) return;
       await look(ip).catch((error: unknown) => log.error({ reason: describeError(error), ip }, "a switch's tables could not be read"));
@@ -124,4 +163,8 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
       await round;
     },
   };
+}
+
+function newcomer(): Known {
+  return { memory: createSwitchMemory(), told: null, toldAt: 0, answers: null, misses: 0 };
 }

@@ -21,14 +21,16 @@ export const SwitchNeighbor = NeighborDiscovered.omit({
 export type SwitchNeighbor = z.infer<typeof SwitchNeighbor>;
 
 /**
- * What a switch or router answered to SNMP with a credential of the vault: always the whole of what is known of it; said when it
- * changes, and once an hour. Texts are empty while unknown.
+ * What a switch or router answered to SNMP with a credential of the vault: always the whole of what is known of it; said when it changes, and once
+ * an hour; of one that does not answer, once. Texts are empty while unknown.
  */
 export const SwitchReport = z.object({
   /** Where it was asked. */
   ip: IpAddress,
-  /** Whether it still answers; where it does not, the rest is empty. */
+  /** Whether it answers; where it does not, the rest is empty. */
   answers: z.boolean(),
+  /** Why it cannot be read, for people; empty where it answers, or is not asked any more. Older probes do not tell. */
+  problem: z.string().max(1024).default(""),
   system_name: Name,
   system_description: z.string().max(1024),
   object_id: Name,

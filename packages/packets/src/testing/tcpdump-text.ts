@@ -32,7 +32,7 @@ const MED_CAPABILITIES = [
   "LLDP-MED capabilities", "network policy", "location identification", "extended power via MDI-PSE", "extended power via MDI-PD",
   "Inventory",
 ];
-const MED_DEVICES = ["not defined", "endpoint class 1", "endpoint class 2", "endpoint class 3", "network connectivity"];
+const MED_DEVICES = ["unknown", "endpoint class 1", "endpoint class 2", "endpoint class 3", "network connectivity"];
 const MED_LOCATIONS: Readonly<Record<number, string>> = { 1: "coordinate-based LCI", 2: "civic address LCI", 3: "ECS ELIN" };
 const INVENTORY_WORDS = [
   "hardware revision", "firmware revision", "software revision", "serial number", "manufacturer name", "model name", "asset ID",
@@ -163,19 +163,24 @@ const CDP_CAPABILITY_WORDS: Readonly<Record<(typeof CDP_CAPABILITIES)[number], s
   igmp: "IGMP snooping", repeater: "L1 capable", phone: "", "remotely-managed": "", cvta: "", "two-port-relay": "",
 };
 
+/** What we keep as bytes, and tcpdump has a name for. */
+const CDP_BYTES: Readonly<Record<number, string>> = {
+  0x08: "Protocol-Hello option", 0x12: "AVVID trust bitmap", 0x13: "AVVID untrusted ports CoS",
+};
+
 /** A frame's header, then each TLV as tcpdump prints it. Null when we call it malformed. */
 export function cdpText(bytes: Uint8Array): readonly TlvText[] | null {
   const pdu = decodeCdp(bytes);
   const envelope = readCdpEnvelope(bytes, "cdp");
   if (!pdu.ok || !envelope.ok) return null;
   const { version, ttlSeconds, checksum, items } = pdu.value;
-  const head = { head: `CDPv${version}, ttl: ${ttlSeconds}s, checksum: ${hex(checksum, 4)}`, lines: null, hex: null };
+  const head = { head: `CDPv${version}, ttl: ${ttlSeconds}s, checksum: ${hex(checksum, 4)}`, lines: [], hex: null };
   const tlvs = envelope.value.tlvs.map(({ type, value }, index): TlvText => {
     const item = items[index] as CdpItem;
-    const text = cdpValue(item);
-    const isNamed = text !== null;
-    const start = `(${hex(type, 2)}), value length: ${value.length} byte${value.length === 1 ? "" : "s"}:`;
-    return { head: isNamed ? `${CDP_NAMES[item.kind]} ${start}` : start, lines: text, hex: null };
+    const name = CDP_NAMES[item.kind] || (CDP_BYTES[type] ?? "unknown field type");
+    const lines = cdpValue(item) ?? (type === 0x08 ? [] : type === 0x12 || type === 0x13 ? [hex(value[0] ?? 0, 2)] : null);
+    const head = `${name} (${hex(type, 2)}), value length: ${value.length} byte${value.length === 1 ? "" : "s"}:`;
+    return { head, lines, hex: Buffer.from(value).toString("hex") };
   });
   return [head, ...tlvs];
 }
@@ -192,7 +197,10 @@ function cdpValue(item: CdpItem): readonly string[] | null {
       return item.text.split("\n");
     case "addresses":
     case "management-addresses":
-      return [item.addresses.map((one) => `IPv4 (1) ${formatIp(cdpIpAddress(one) ?? one.address)}`).join(" ")];
+      // The number is how many are still to come.
+      return [
+        item.addresses.map((one, index, { length }) => `IPv4 (${length - index}) ${formatIp(cdpIpAddress(one) ?? one.address)}`).join(" "),
+      ];
     case "capabilities":
       return [`(${hex(item.bits, 8)}): ${flags(item.bits, CDP_CAPABILITIES.map((name) => CDP_CAPABILITY_WORDS[name]))}`];
     case "native-vlan":

@@ -16,7 +16,9 @@ const PORTS_OF_A_SWITCH = 3;
  * and nobody is online by it.
  */
 export const switchReport: Apply<"switch_report"> = {
-  hosts: ({ data }) => [...ownRefs(data.macs), ...data.addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac }))],
+  hosts: ({ data: { ip, macs, addresses } }) => [
+    askedAt(ip), ...ownRefs(macs), ...addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac })),
+  ],
   apply({ data, occurred_at }, { set, receivedAt }) {
     const at = notAfter(occurred_at, receivedAt);
     const word = (field: string, value: string, source: string, confidence: number): Evidence[] =>
@@ -35,9 +37,14 @@ export const switchReport: Apply<"switch_report"> = {
       const device = set.find({ ip: "", mac });
       if (device) set.addEvidence(device, word("address", ip, "snmp-arp", ADDRESS_CONFIDENCE));
     }
-    return { type: "switch_report", deviceId: devices[0]?.id ?? null, data };
+    return { type: "switch_report", deviceId: (devices[0] ?? set.find(askedAt(data.ip)))?.id ?? null, data };
   },
 };
+
+/** Of one that does not answer, no more is known. */
+function askedAt(ip: string): HostRef {
+  return { ip, mac: "" };
+}
 
 function ownRefs(macs: readonly string[]): readonly HostRef[] {
   return macs.slice(0, MOST_OWN).map((mac) => ({ ip: "", mac }));

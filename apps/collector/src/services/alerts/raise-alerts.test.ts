@@ -1,4 +1,4 @@
-import { Alert } from "@lanthorn/contract";
+import { Alert, type EventData } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AlertsBench, createAlertsBench, health, type NewFact, returned, rogue, silent } from "./testing/bench.ts";
@@ -89,6 +89,31 @@ describe("a fact", () => {
     expect((await bench.list("?sort=first_seen")).data.map(({ status }) => status)).toEqual(["resolved", "resolved", "open"]);
     const [made, ended] = ["alert_created probe_health", "alert_resolved probe_health"];
     expect(await bench.told()).toEqual([made, ended, made, ended, made]);
+  });
+});
+
+describe("a switch that refuses its credential", () => {
+  const report = (probeId: string, values: Partial<EventData<"switch_report">> = {}): NewFact => ({
+    type: "switch_report", probeId,
+    data: {
+      ip: "192.0.2.2", answers: false, problem: "core: the password is wrong", system_name: "", system_description: "", object_id: "",
+      engine_id: "", macs: [],
+      ports: [], neighbors: [], hosts: [], addresses: [], ...values,
+    },
+  });
+
+  test("is an alert that says why, until it answers or is not asked any more", async () => {
+    const probeId = createId();
+    for (const end of [{ answers: true, problem: "" }, { problem: "" }]) {
+      await bench.append([report(probeId), report(probeId, { ip: "192.0.2.3", answers: true, problem: "" })]);
+      const [alert, ...others] = (await bench.list("?status=open")).data;
+      expect([alert, others]).toMatchObject([{
+        type: "switch_unreadable", source: "health", severity: "low", device_ip: "192.0.2.2", title: "192.0.2.2 cannot be read by SNMP",
+        description: expect.stringContaining("core: the password is wrong"),
+      }, []]);
+      await bench.append([report(probeId, end)]);
+      expect((await bench.list("?status=open")).data).toEqual([]);
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Topology, TopologyEdge, TopologyNode } from "@lanthorn/contract";
+import { readHostPorts, type SwitchPort } from "./host-ports.ts";
 import { CONFIDENCE, type Match, matchNeighbor } from "./match.ts";
 import type { Candidates, DeviceRow, NeighborFact, ProbeRow, SwitchFact } from "./store.ts";
 import { factsOfSwitch, switchKey } from "./switch-facts.ts";
@@ -40,8 +41,8 @@ export function siteGraph({ heard, switches, probes, candidates }: SiteFacts): P
   const edges = machines.flatMap(({ facts, node, match }) =>
     linksOf(facts).map((link) => edgeOf(link, { node, match, probe: probeOf(link[0]?.probeId ?? ""), ofSwitch })));
   const links = withoutMirrored(edges);
-  const access = switches.flatMap((one) => accessEdges(one, { nodes, candidates, probe: probeOf(one.probeId), ofSwitch, links }));
-  return { nodes: [...nodes.values()], edges: [...links, ...access] };
+  const told = bridgeEdges(readHostPorts(switches), { nodes, candidates, probeOf, ofSwitch, links });
+  return { nodes: [...nodes.values()], edges: [...links, ...told] };
 }
 
 /** Of two switches that both tell of the cable between them, the first. */
@@ -54,29 +55,44 @@ function withoutMirrored(edges: readonly TopologyEdge[]): readonly TopologyEdge[
   });
 }
 
-/** Devices whose MAC is on an access port, unless they have told of that cable themselves. */
-function accessEdges(
-  fact: SwitchFact, { nodes, candidates, probe, ofSwitch, links }: {
-    readonly nodes: Map<string, TopologyNode>; readonly candidates: Candidates; readonly probe: ProbeRow | undefined;
+/**
+ * By the forwarding tables alone: cables to other switches, and devices whose MAC is on a port, unless those have told of that cable
+ * themselves.
+ */
+function bridgeEdges(
+  { hosts, links: switchLinks }: ReturnType<typeof readHostPorts>, { nodes, candidates, probeOf, ofSwitch, links }: {
+    readonly nodes: Map<string, TopologyNode>; readonly candidates: Candidates; readonly probeOf: (probeId: string) => ProbeRow | undefined;
     readonly ofSwitch: ReadonlyMap<string, TopologyNode>; readonly links: readonly TopologyEdge[];
   },
 ): readonly TopologyEdge[] {
-  const source = ofSwitch.get(switchKey(fact));
+  const nodeOf = (fact: SwitchFact) => ofSwitch.get(switchKey(fact));
   const told = new Set(links.map((link) => JSON.stringify([link.source, link.source_port, link.target])));
-  return fact.report.hosts.flatMap(({ mac, port, vlan }): readonly TopologyEdge[] => {
+  const joined = new Set(links.flatMap(({ source, target }) => [`${source} ${target}`, `${target} ${source}`]));
+  const edge = (
+    kind: "uplink" | "access", { fact, port, vlan }: SwitchPort, source: TopologyNode, target: string, targetPort: string,
+  ): TopologyEdge => ({
+    id: `${source.id} ${port} ${target} ${targetPort}`, kind, source: source.id, target, source_port: port, target_port: targetPort,
+    target_port_names: [],
+    protocols: ["bridge"], state: stateOfLink(fact.isCurrent, probeOf(fact.probeId)), native_vlan: vlan, voice_vlan: null,
+    vlan_ids: vlan === null ? [] : [vlan],
+    power: null, matched_by: "interface-mac", confidence: CONFIDENCE["interface-mac"], first_seen: fact.firstSeen, last_seen: fact.lastSeen,
+  });
+  const uplinks = switchLinks.flatMap(({ from, to, toPort }): readonly TopologyEdge[] => {
+    const [source, target] = [nodeOf(from.fact), nodeOf(to)];
+    if (!source || !target || source === target || joined.has(`${source.id} ${target.id}`)) return [];
+    return [edge("uplink", from, source, target.id, toPort)];
+  });
+  const access = [...hosts].flatMap(([mac, at]): readonly TopologyEdge[] => {
+    const source = nodeOf(at.fact);
     const candidate = candidates.index.byMac.get(mac);
     const device = candidate && candidates.devices.get(candidate.id);
-    const key = JSON.stringify([source?.id, port, device?.id]);
+    const key = JSON.stringify([source?.id, at.port, device?.id]);
     if (!source || !device || device.id === source.id || told.has(key)) return [];
     told.add(key);
-    if (!nodes.has(device.id)) nodes.set(device.id, deviceNode(device, fact.siteId));
-    return [{
-      id: `${source.id} ${port} ${device.id} `, kind: "access", source: source.id, target: device.id, source_port: port, target_port: "",
-      target_port_names: [], protocols: ["bridge"], state: stateOfLink(fact.isCurrent, probe), native_vlan: vlan, voice_vlan: null,
-      vlan_ids: vlan === null ? [] : [vlan], power: null, matched_by: "interface-mac", confidence: CONFIDENCE["interface-mac"],
-      first_seen: fact.firstSeen, last_seen: fact.lastSeen,
-    }];
+    if (!nodes.has(device.id)) nodes.set(device.id, deviceNode(device, at.fact.siteId));
+    return [edge("access", at, source, device.id, "")];
   });
+  return [...uplinks, ...access];
 }
 
 function stateOfLink(isCurrent: boolean, probe: ProbeRow | undefined): TopologyEdge["state"] {

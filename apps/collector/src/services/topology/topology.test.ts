@@ -172,7 +172,7 @@ describe("a switch that is asked by SNMP", () => {
   const port = (name: string, role: "access" | "uplink", count: number) =>
     ({ name, alias: "", mac: "" as const, up: true, speed_mbps: 1000, role, mac_count: count });
   const report = (values: Partial<SwitchReport> = {}): SwitchReport => ({
-    ip: "192.0.2.2", answers: true, system_name: "sw-store12", system_description: "EOS", object_id: "", engine_id: "",
+    ip: "192.0.2.2", answers: true, problem: "", system_name: "sw-store12", system_description: "EOS", object_id: "", engine_id: "",
     macs: ["00:1c:73:00:99:11", CHASSIS],
     ports: [port("Ethernet1", "access", 1), port("Ethernet48", "uplink", 40), port("Ethernet12", "access", 1)],
     neighbors: [{
@@ -225,6 +225,45 @@ describe("a switch that is asked by SNMP", () => {
     });
     const topology = await read();
     expect([topology.edges.length, topology.nodes.length]).toEqual([1, 3]);
+  });
+
+  const heard = (name: string, ...macs: readonly string[]) => macs.map((mac) => ({ mac, port: name, vlan: null }));
+  /** Three in a row, none of which speaks LLDP: each hears the others, and whom they hear, at the ports between them. */
+  const ROW = [
+    { ip: "192.0.2.1", system_name: "one", macs: ["00:1c:73:00:01:01"] },
+    { ip: "192.0.2.2", system_name: "two", macs: ["00:1c:73:00:02:02"] },
+    { ip: "192.0.2.3", system_name: "three", macs: ["00:1c:73:00:03:03"] },
+  ] as const;
+  const [ONE, TWO, THREE] = [ROW[0].macs[0], ROW[1].macs[0], ROW[2].macs[0]];
+  const PRINTER = "00:11:32:77:00:0a";
+  const ports = (...names: readonly string[]) => names.map((name) => port(name, "access", 2));
+
+  test("hears at the cable to another one who hangs on that one, and does not tell them as its own", async () => {
+    await found("192.0.2.9", SERVER, "server");
+    await found("192.0.2.10", PRINTER, "printer");
+    const none = { neighbors: [] };
+    await tell({
+      ...ROW[0], macs: [ONE], ...none, ports: ports("a1", "a2"), hosts: [...heard("a1", SERVER), ...heard("a2", TWO, THREE, PRINTER)],
+    });
+    await tell({
+      ...ROW[1], macs: [TWO], ...none, ports: ports("b1", "b2"), hosts: [...heard("b1", ONE, SERVER), ...heard("b2", THREE, PRINTER)],
+    });
+    await tell({
+      ...ROW[2], macs: [THREE], ...none, ports: ports("c1", "c2"), hosts: [...heard("c1", ONE, TWO, SERVER), ...heard("c2", PRINTER)],
+    });
+    expect(drawn(await read())).toEqual([
+      "access one a1 server  bridge", "access three c2 printer  bridge", "uplink one a2 two b1 bridge", "uplink two b2 three c1 bridge",
+    ]);
+  });
+
+  test("has a host at the port with the fewest, where several hear it", async () => {
+    await found("192.0.2.9", SERVER, "server");
+    await tell({ ...ROW[0], macs: [ONE], neighbors: [], ports: ports("a1"), hosts: heard("a1", SERVER, PRINTER) });
+    await tell({ ...ROW[1], macs: [TWO], neighbors: [], ports: ports("b1"), hosts: heard("b1", SERVER) });
+    expect(drawn(await read())).toEqual(["access two b1 server  bridge"]);
+    await tell({ ...ROW[1], answers: false, macs: [], neighbors: [], ports: [], hosts: [] });
+    await bench.clock.advance(2000);
+    expect(drawn(await read())).toEqual(["access one a1 server  bridge"]);
   });
 
   test("is a device with its words as evidence; who it has spoken to gets a weak one and is not online by it", async () => {

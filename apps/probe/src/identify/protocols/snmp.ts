@@ -1,4 +1,6 @@
-// SNMP: version 3's engine discovery (RFC 3414 section 4), which needs no secret, and system.* with the community that everybody knows.
+// SNMP: system.* with the vault's credentials where there are some for the host, else version 3's engine discovery (RFC 3414 section 4),
+// which needs no
+// secret, and system.* with the community that everybody knows.
 import { formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, type Learned, printable, toText, type UdpProtocol } from "../protocol.ts";
 import { decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv } from "./asn1.ts";
@@ -58,10 +60,14 @@ export function decodeSnmpResponse(bytes: Uint8Array): ReadonlyMap<string, strin
 export const snmp: UdpProtocol = {
   name: "snmp",
   ports: [161, 1161],
-  questions: [
-    () => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f),
-    () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50),
-  ],
+  async learnAsKnown({ snmp: reader }) {
+    const values = await reader.get(Object.values(SYSTEM));
+    if (!values) return null;
+    const isNetSnmp = reader.engineId().startsWith(NET_SNMP_ENGINE) || values.get(SYSTEM.object)?.startsWith(NET_SNMP_OBJECT) === true;
+    const tag = isNetSnmp ? await reader.get([NET_SNMP_VERSION]) : null;
+    return describe(reader.engineId() || null, values, isNetSnmp ? tag?.get(NET_SNMP_VERSION) ?? "" : null);
+  },
+  questions: [() => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f), () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50)],
   async learn(answer, { ask }) {
     const engine = decodeSnmpEngine(answer);
     const system = engine === null ? answer : await ask(encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c51));
@@ -69,13 +75,13 @@ export const snmp: UdpProtocol = {
     if (engine === null && values.size === 0) return null;
     const isNetSnmp = engine?.startsWith(NET_SNMP_ENGINE) === true || values.get(SYSTEM.object)?.startsWith(NET_SNMP_OBJECT) === true;
     const tag = isNetSnmp && values.size > 0 ? await ask(encodeSnmpGet(1, "public", [NET_SNMP_VERSION], 0x4c52)) : null;
-    const version = (tag && decodeSnmpResponse(tag)?.get(NET_SNMP_VERSION)) ?? "";
-    return describe(engine, values, isNetSnmp ? { version: /^\d+(?:\.\d+)+/.exec(version)?.[0] ?? "" } : null);
+    return describe(engine, values, isNetSnmp ? (tag && decodeSnmpResponse(tag)?.get(NET_SNMP_VERSION)) ?? "" : null);
   },
 };
 
-/** @param netSnmp Null for other agents. */
-function describe(engine: string | null, values: ReadonlyMap<string, string>, netSnmp: { readonly version: string } | null): Learned {
+/** @param versionTag Net-snmp's word of its version; null for other agents. */
+function describe(engine: string | null, values: ReadonlyMap<string, string>, versionTag: string | null): Learned {
+  const netSnmp = versionTag === null ? null : { version: /^\d+(?:\.\d+)+/.exec(versionTag)?.[0] ?? "" };
   const description = values.get(SYSTEM.description) ?? "";
   const object = values.get(SYSTEM.object) ?? "";
   return learned("snmp", {
