@@ -22,7 +22,9 @@ export function openIdentification(deps: {
   readonly dataDir: string; readonly access: SnmpAccess | null; readonly random: () => number; readonly clock: Clock; readonly log: Log;
 }): OpenIdentification {
   const store = openFingerprintStore(deps.dataDir);
-  const databases = createFingerprintDatabases({ folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log });
+  const databases = createFingerprintDatabases({
+    version: () => store.versions().current, folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log,
+  });
   const { access, random } = deps;
   const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: askDatagram }) } : {};
   return {

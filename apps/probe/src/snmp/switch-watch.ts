@@ -1,6 +1,6 @@
 import type { SwitchReport } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, pause, toInstant } from "@lanthorn/runtime";
 import type { EventSink } from "../hosts/telling.ts";
 import type { AskDatagram } from "../identify/datagrams.ts";
 import type { SnmpAccess } from "./access.ts";
