@@ -141,6 +141,11 @@ describe("files", () => {
     expect(long).toEqual([]);
   });
 
+  test("take zod as a namespace, of which a bundle keeps what is used", () => {
+    const broken = sources.filter((source) => /import (?:type )?\{[^}]*\} from "zod"/.test(source.text)).map((source) => source.path);
+    expect(broken).toEqual([]);
+  });
+
   test("import each other in no circle", () => {
     expect(findCircle(new Map(product.map((source) => [source.path, relativeImports(source)])))).toEqual([]);
   });

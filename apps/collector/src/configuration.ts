@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import { readConfiguration } from "@lanthorn/runtime";
-import { z } from "zod";
+import * as z from "zod";
 import { parseRecipient } from "./backups/age-keys.ts";
 import { type DatabaseLocation, parseLocation } from "./db/location.ts";
 import { parseSchedule } from "./services/backups/schedule.ts";

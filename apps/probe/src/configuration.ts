@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { type EnvironmentNames, readConfiguration } from "@lanthorn/runtime";
-import { z } from "zod";
+import * as z from "zod";
 
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/probe.toml";
 

@@ -1,5 +1,5 @@
 import { ErrorEnvelope } from "@lanthorn/contract";
-import type { z } from "zod";
+import type * as z from "zod";
 import { ClientError } from "./errors.ts";
 import { parseJson } from "./json.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import {
   Acknowledgement, Batch, Command, COMMANDS, EVENTS, EVENT_TYPES, type EventType, parseProbeEvent, ProbeConfiguration, ProbeHealth,
   ProbeStatus, Reply, STREAM_EVENTS, streamDataSchemas, StreamFrame, WEBHOOK_EVENTS, WebhookPayload,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** UUIDv7 in lower case, as every record's identity. @see RFC 9562 section 5.7 */
 export const Id = z.uuid();

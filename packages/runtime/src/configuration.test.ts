@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { readConfiguration } from "./configuration.ts";
 import { RuntimeError } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { RuntimeError } from "./errors.ts";
 
 /** Environment variable → path of the key that it overrides, `http.port`. */

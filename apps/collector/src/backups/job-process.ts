@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import { setPriority } from "node:os";
 import { describeError } from "@lanthorn/runtime";
-import { z } from "zod";
+import * as z from "zod";
 import { CollectorError } from "../errors.ts";
 import { BackupJob, doBackupJob, JobResult, workFolderOfJob } from "./job.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";

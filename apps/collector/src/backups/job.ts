@@ -1,7 +1,7 @@
 import { createReadStream, mkdirSync, rmSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { parseIdentities, parseRecipients } from "./age-keys.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";

@@ -1,5 +1,5 @@
 import { Id, Instant } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Files of a backup by their names. What a restore needs beside the database lies below `files/`. */
 export const MANIFEST_NAME = "manifest.json";

@@ -1,6 +1,6 @@
 import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { readTextFile, syncPath, writeSecretFile } from "../certificates/key-file.ts";
 
 /**

@@ -1,5 +1,5 @@
 import * as contract from "@lanthorn/contract";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Schema } from "./openapi.ts";
 import { writeSchema } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 import type { RouteConfig } from "@hono/zod-openapi";
-import { z } from "zod";
+import * as z from "zod";
 import type { ServiceName, ServiceRoutes } from "../gateway/services.ts";
 import type { Content, OpenApiDocument, Operation, Parameter, Response } from "./openapi.ts";
 import { type Direction, writeSchema } from "./schema.ts";

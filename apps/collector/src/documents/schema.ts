@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Schema } from "./openapi.ts";
 
 /** What is sent to the collector is the input of its schema, what it answers the output: defaults are optional only when sent. */

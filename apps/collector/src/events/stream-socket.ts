@@ -1,7 +1,7 @@
 import { type StreamEvent, STREAM_EVENTS } from "@lanthorn/contract";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { WebSocket, WebSocketServer } from "ws";
-import { z } from "zod";
+import * as z from "zod";
 import { allowanceHeaders, callerOf, type Tiers } from "../gateway/app.ts";
 import type { Authentication } from "../gateway/authentication.ts";
 import type { Identity, Peer } from "../gateway/environment.ts";

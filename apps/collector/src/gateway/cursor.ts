@@ -1,5 +1,4 @@
-import { parseJson } from "@lanthorn/runtime";
-import { z } from "zod";
+import * as z from "zod";
 import { badRequest } from "./route.ts";
 
 /** Where a list went on: the last row's value of the sorted field, and its id. */

@@ -1,7 +1,7 @@
 import { type Acknowledgement, MESSAGE_VERSION, type ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, parseJson, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { chownSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Id } from "@lanthorn/contract/uplink";
-import { z } from "zod";
+import * as z from "zod";
 import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
 import { ProbeError } from "../errors.ts";
 

@@ -1,5 +1,5 @@
 import { XMLParser } from "fast-xml-parser";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Texts as nmap wrote them, entities resolved; nothing of it is trusted. */
 const Text = z.string().max(16_384).transform(resolveEntities);

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
 
 /** What a running daemon leaves for `lanthorn-probe status`: a file, so that there is no socket to guard. */

@@ -1,5 +1,7 @@
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
-import { connect, type MqttClient } from "mqtt";
+import { MqttClient } from "mqtt";
 import { writeToStream } from "mqtt-packet";
 
 /** Where the broker is, and who we are to it. PEM texts. */
@@ -178,12 +180,7 @@ export function createConnection(deps: {
 }
 
 function connectWith(credentials: Credentials, will: Message): MqttClient {
-  const url = new URL(credentials.url);
-  const secure = url.protocol === "mqtts:";
-  return connect({
-    protocol: secure ? "mqtts" : "mqtt",
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: Number(url.port || (secure ? 8883 : 1883)),
+  return new MqttClient((own) => openStream(credentials).on("error", (error) => own.emit("error", error)), {
     // The collector's embedded broker speaks 3.1.1; every external one does as well.
     protocolVersion: 4,
     clientId: credentials.clientId,
@@ -195,18 +192,20 @@ function connectWith(credentials: Credentials, will: Message): MqttClient {
     resubscribe: false,
     queueQoSZero: false,
     will: { topic: will.topic, payload: will.payload, qos: will.qos, retain: will.retain },
-    ...(secure
-      ? {
-          ca: credentials.ca,
-          cert: credentials.certificate,
-          key: credentials.key,
-          minVersion: "TLSv1.2" as const,
-          rejectUnauthorized: true,
-          // Trust is the CA alone, pinned at enrollment: it is the collector's own and certifies its servers only (probes
-          // get client certificates, and OpenSSL checks the extended key usage). The name may be any address of the site's.
-          checkServerIdentity: () => undefined,
-        }
-      : {}),
+  });
+}
+
+/** Not by mqtt.js's own `connect`: it would load WebSocket and SOCKS too. */
+function openStream({ url, ca, certificate, key }: Credentials): Socket {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (protocol !== "mqtts:") return connectTcp({ host, port: Number(port || 1883) });
+  return connectTls({
+    host, port: Number(port || 8883), ...(isIP(host) === 0 ? { servername: host } : {}), ca, cert: certificate, key,
+    minVersion: "TLSv1.2", rejectUnauthorized: true,
+    // Trust is the CA alone, pinned at enrollment: it is the collector's own and certifies its servers only (probes
+    // get client certificates, and OpenSSL checks the extended key usage). The name may be any address of the site's.
+    checkServerIdentity: () => undefined,
   });
 }
 

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { MESSAGE_VERSION } from "@lanthorn/contract/uplink";
 import { toInstant } from "@lanthorn/runtime";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { OutboxBatch } from "../queue/outbox.ts";
 
 const compress = promisify(gzip);

@@ -1,5 +1,5 @@
 import { Backup, BackupSettings, type BackupSettingsUpdate, type BackupVerify, listEnvelope } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const path = (id: string, rest = "") => `/api/v1/backups/${encodeURIComponent(id)}${rest}`;

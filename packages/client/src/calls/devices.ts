@@ -3,7 +3,7 @@ import {
   listEnvelope,
   SimilarDevices,
 } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const path = (id: string, rest = "") => `/api/v1/devices/${encodeURIComponent(id)}${rest}`;

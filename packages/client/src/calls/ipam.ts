@@ -3,7 +3,7 @@ import {
   type IpamNextPrefix, IpamPrefix,
   IpamPrefixAddress, type IpamPrefixCreate, type IpamPrefixUpdate, IpamUtilization, listEnvelope,
 } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const PREFIXES = "/api/v1/ipam/prefixes";

@@ -3,7 +3,7 @@ import {
   CredentialRevealed,
   type CredentialUpdate, listEnvelope,
 } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const credential = (id: string, rest = "") => `/api/v1/vault/credentials/${encodeURIComponent(id)}${rest}`;

@@ -3,7 +3,7 @@ import {
   type SiteUpdate,
   StreamTicket, TokenResponse, User, type UserCreate, type UserUpdate,
 } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const user = (id: string) => `/api/v1/users/${encodeURIComponent(id)}`;

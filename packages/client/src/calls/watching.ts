@@ -4,7 +4,7 @@ import {
   ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, RenewResponse, Scan, ScanHost,
   ScanProfile, type ScanStart, Topology,
 } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const alert = (id: string, rest = "") => `/api/v1/alerts/${encodeURIComponent(id)}${rest}`;

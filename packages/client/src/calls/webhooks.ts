@@ -2,7 +2,7 @@ import {
   listEnvelope, Webhook, type WebhookCreate, WebhookDelivery, type WebhookEvent, type WebhookReplay, WebhookReplayResult,
   type WebhookUpdate, WebhookWithSecret,
 } from "@lanthorn/contract";
-import { z } from "zod";
+import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const path = (id: string, rest = "") => `/api/v1/integrations/webhooks/${encodeURIComponent(id)}${rest}`;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, Instant, IpAddress, Port, Severity } from "../values.ts";
 
 /** A network device's running configuration has a new version. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Evidence, Instant, IpAddress, MacAddress, PresenceState } from "../values.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Instant, IpAddress, MacAddress } from "../values.ts";
 
 export const NEIGHBOR_PROTOCOLS = ["lldp", "cdp", "edp", "fdp", "sonmp"] as const;

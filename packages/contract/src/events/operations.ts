@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CONFLICT_KINDS, Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES, Severity } from "../values.ts";
 
 export const HEALTH_METRICS = [

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { IpAddress, MacAddress, Port, PortProtocol, PortState } from "../values.ts";
 
 /** A port whose state or service was learned or changed; texts are empty while unknown. */

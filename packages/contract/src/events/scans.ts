@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, IpAddress, MacAddress, PortCounts } from "../values.ts";
 import { ErrorEvent } from "./operations.ts";
 

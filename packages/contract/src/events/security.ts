@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Instant, IpAddress, MacAddress, Port, PortProtocol, Severity } from "../values.ts";
 
 const Address = z.union([IpAddress, z.literal("")]);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { IpAddress, MacAddress } from "../values.ts";
 import { NeighborDiscovered } from "./neighbors.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Instant } from "../values.ts";
 import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ProbeConfiguration, ProbeHealth } from "../uplink/messages.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
 import { PageQuery, PeriodQuery } from "./envelopes.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, Instant, Severity } from "../values.ts";
 import { listQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 

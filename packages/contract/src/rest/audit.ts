@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { IdPageQuery, PeriodQuery } from "./envelopes.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 
 /** Half a megabyte of characters: the largest core routers have a tenth of it. */

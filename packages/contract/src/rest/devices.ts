@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
 import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 import { DeviceNeighbor } from "./topology.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, parseDuration } from "../values.ts";
 
 /** The nine error codes, each with its HTTP status. */

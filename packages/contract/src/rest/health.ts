@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Instant } from "../values.ts";
 
 /** `GET /health` and `/api/health`: 200 when every part is up, else 503 with the same body. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CONFLICT_KINDS, Id, Instant, IpAddress, IpNetwork, MacAddress } from "../values.ts";
 import { listEnvelope, listQuery, PageQuery } from "./envelopes.ts";
 

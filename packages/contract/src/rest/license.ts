@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES } from "../values.ts";
 
 export const LicenseFeature = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, "lower-case letters, digits and _ . -");

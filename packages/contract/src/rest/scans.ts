@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SCAN_REMARKS } from "../events/scans.ts";
 import { SCAN_PROFILE_NAMES } from "../uplink/scan-profiles.ts";
 import { Id, Instant, IpNetwork, PortCounts, PortProtocol, PortState } from "../values.ts";

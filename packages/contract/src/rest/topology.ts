@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { NEIGHBOR_PROTOCOLS, NeighborPower, NeighborProtocol } from "../events/neighbors.ts";
 import { DeviceType, Id, Instant, PresenceState } from "../values.ts";
 import { BooleanQuery } from "./envelopes.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CREDENTIAL_PARTS, CREDENTIAL_TYPES } from "../uplink/credentials.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { WEBHOOK_EVENTS } from "../events/table.ts";
 import { Id, Instant } from "../values.ts";
 import { IdPageQuery, PeriodQuery } from "./envelopes.ts";

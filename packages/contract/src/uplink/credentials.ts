@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, IpNetwork } from "../values.ts";
 
 const Port = z.int().min(1).max(65_535);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id } from "../values.ts";
 
 /** What a probe sends to be enrolled: the token, and a PKCS #10 signing request in PEM for the key that it keeps. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 
 export const MESSAGE_VERSION = 1;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What a profile does. `packets_per_second` is a bound of its own; null for the probe's own rate. */
 export const ScanProfile = z.object({

@@ -1,7 +1,7 @@
 import { ROLES } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import { jwtVerify, SignJWT } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 import type { Identity, Peer } from "../environment.ts";
 
 /** The header in which the gateway tells a service who asks: a JWT, signed with the secret that the two share. */

@@ -1,7 +1,7 @@
 import { IpamAddressCreate, type IpamImport, type IpamImported, IpamPrefixCreate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
-import type { z } from "zod";
+import type * as z from "zod";
 import { parseNetwork } from "../../db/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";

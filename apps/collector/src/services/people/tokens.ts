@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from "node:crypto";
 import { ROLE_SCOPES, ROLES, type Role } from "@lanthorn/contract";
 import { type Clock, createId } from "@lanthorn/runtime";
 import { errors, jwtVerify, SignJWT } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 
 export interface TokenSubject {
   readonly userId: string;

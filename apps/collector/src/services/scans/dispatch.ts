@@ -1,7 +1,7 @@
 import { type Command, type CommandData, type CommandType, type EventData, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
-import { z } from "zod";
+import * as z from "zod";
 import type { Broker } from "../../broker/broker.ts";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";

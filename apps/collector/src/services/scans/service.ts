@@ -3,7 +3,7 @@ import {
   type ScanStart,
 } from "@lanthorn/contract";
 import { type Clock, createId, describeError, toInstant } from "@lanthorn/runtime";
-import { z } from "zod";
+import * as z from "zod";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";

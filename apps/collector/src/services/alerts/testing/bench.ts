@@ -1,7 +1,7 @@
 import { Alert, AlertMute, type EventData, type EventType, listEnvelope } from "@lanthorn/contract";
 import { createFakeClock, type FakeClock, toInstant } from "@lanthorn/runtime";
 import { expect } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { NewEvent } from "../../../events/log.ts";
 import { type Answer, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 

@@ -1,7 +1,7 @@
 import { Command, type CommandType, listEnvelope, MESSAGE_VERSION, type ProbeEvent, Scan, ScanHost } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import { expect } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { ProbeAddress, UpChannel } from "../../../broker/broker.ts";
 import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";

@@ -1,0 +1,30 @@
+// Compiles an app, with all that it uses of packages and libraries, into a few files in `dist`. Runs in the app's folder.
+import { rmSync } from "node:fs";
+import { build } from "esbuild";
+
+// The names of parts hold a checksum: those of the last time would stay.
+rmSync("dist", { recursive: true, force: true });
+await build({
+  entryPoints: ["src/main.ts"],
+  outdir: "dist",
+  bundle: true,
+  // What is loaded by `import()` becomes a file of its own.
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  conditions: ["@lanthorn/source"],
+  // Native: it looks for its binary beside itself.
+  external: ["better-sqlite3"],
+  // A copy of Node's own streams for browsers; mqtt and bl ask for it.
+  alias: { "readable-stream": "stream" },
+  // V8 keeps the text of a program in memory. Names stay, so that a stack trace can be read.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 140,
+  sourcemap: true,
+  sourcesContent: false,
+  // For libraries in CommonJS.
+  banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);' },
+  logLevel: "warning",
+});
