@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { parseJson } from "@lanthorn/runtime";
 import * as z from "zod";
 import { CliError } from "./errors.ts";
 

@@ -1,3 +1,4 @@
+import { parseJson } from "@lanthorn/runtime";
 import * as z from "zod";
 import { badRequest } from "./route.ts";
 

@@ -1,7 +1,7 @@
 import { Command, type CommandData, COMMANDS, type CommandType, Id, MESSAGE_VERSION, type Reply } from "@lanthorn/contract/uplink";
 import { describeError, type Log } from "@lanthorn/runtime";
 import * as z from "zod";
-import { decodeMessage, parseJson } from "./payload.ts";
+import { decodeMessage, parsePayload } from "./payload.ts";
 
 /** What became of a command: it was carried out, or in words why it is not. */
 export type CommandOutcome = { readonly data: Reply["data"] } | { readonly refused: string };
