@@ -10,12 +10,12 @@ import type { OpenPort } from "../identify/identify.ts";
 import { createIdentification, type IdentifyService, type PortFinding } from "../scan/identification.ts";
 import { hostAddress, type HostTarget } from "../scan/question.ts";
 import type { ScanLink } from "../scan/scan-link.ts";
-import type { RoutedRange } from "../scan/find-routed.ts";
-import type { Way } from "../scan/scan-parts.ts";
+import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
 import { createDeepening, type DeepLook } from "./deepening.ts";
 import type { Exclusions } from "./exclusions.ts";
 import type { QuestionSender } from "./question-sender.ts";
+import { findWay } from "./routed-asking.ts";
 import type { ScanPlan } from "./scan-plan.ts";
 import { startSweep, type Sweep } from "./sweeper.ts";
 
@@ -140,7 +140,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       return openScanRun({
         ...deps, signal, mac: link.mac, tcpPorts: plan.tcpPorts, udpPorts: plan.udpPorts, expected: deps.online(),
         own: link.own.map(({ bytes }) => bytes), searchesRanges: !plan.isGentle, neighbours6: plan.neighbours6,
-        routed: plan.routed.map((range) => ({ ...range, findWay: () => findWay(range) })),
+        routed: plan.routed.map((range) => ({ ...range, findWay: () => findWay(range.first, deps) })),
         openLink: (book) => openScanLink(deps.exclusions, book),
         ranges: plan.ranges.flatMap(({ first, count }) => {
           const own = ownAddressFor(link, ipv4Bytes(first));
@@ -175,13 +175,6 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       deps.log.warn({ reason: describeError(error) }, "scanning without frames of its own");
       return null;
     }
-  }
-  async function findWay({ first }: RoutedRange): Promise<Way> {
-    const address = formatIp(first);
-    const route = await deps.routeTo(address);
-    const [gateway, source] = [parseIp(route?.gateway ?? ""), parseIp(route?.source ?? "")];
-    if (!gateway || source?.length !== first.length) throw new Error(`there is no way to ${address} through this interface`);
-    return { gateway, source, gatewayMac: parseMac(deps.macAt(formatIp(gateway))) };
   }
   function startPacedSweep(): Sweep {
     const counting: QuestionSender = {

@@ -74,6 +74,8 @@ export function createScans(deps: {
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
+  /** A scan saw a host behind a router. */
+  readonly onRouted: (ip: string) => void;
 } & Pick<ScanWorkDeps, "link" | "interfaceName" | "openScanLink" | "routeTo" | "identify" | "deepLook" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
@@ -165,7 +167,9 @@ export function createScans(deps: {
       host({ ip, mac, isRouted }) {
         scan.hostsUp += 1;
         scan.untoldHosts.push({ ip, mac });
-        if (isRouted) scan.routed.add(ip);
+        if (!isRouted) return;
+        scan.routed.add(ip);
+        deps.onRouted(ip);
       },
       port({ ip, protocol, port }, finding) {
         scan.open.add(`${ip} ${protocol} ${port}`);
