@@ -28,8 +28,8 @@ const BLIND_SHARE = 0.5;
 /** @param options.most Frames a second; never exceeded. */
 export function createScanRate(options: { readonly first: number; readonly most: number; readonly least: number }): ScanRate {
   const { most } = options;
-  const least = Math.min(options.least, most);
-  let framesPerSecond = Math.min(options.first, most);
+  const [first, least] = [Math.min(options.first, most), Math.min(options.least, most)];
+  let framesPerSecond = first;
   let ceiling = most;
   let windowAt = Number.NEGATIVE_INFINITY;
   let sent = 0;
@@ -72,7 +72,7 @@ export function createScanRate(options: { readonly first: number; readonly most:
       if (isLossy) slow();
       else {
         ceiling = Math.min(most, ceiling * 1.02);
-        framesPerSecond = Math.min(framesPerSecond * FASTER, share > 0.05 ? ceiling : Math.max(options.first, ceiling * BLIND_SHARE));
+        framesPerSecond = Math.min(framesPerSecond * FASTER, share > 0.05 ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
       }
       sentBefore = sent;
       sent = 0;
