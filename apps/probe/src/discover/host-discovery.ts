@@ -15,6 +15,7 @@ import { observeFrame } from "../observe/observe-frame.ts";
 import { createChecks } from "./checks.ts";
 import { createErrorTelling } from "./error-telling.ts";
 import { createExpectations } from "./expectations.ts";
+import { createListenerQueries } from "./listener-queries.ts";
 import { createMdnsNames } from "./mdns-names.ts";
 import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
 import { createQuestionSender } from "./question-sender.ts";
@@ -118,8 +119,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
   });
   const mdnsNames = createMdnsNames({ clock });
+  const listenerQueries = createListenerQueries({ now: () => clock.monotonic(), isGentle: () => policy.isGentle });
   const schedule = createSweepSchedule({
-    policy, sender, clock, log, link: linkUp, random: deps.random,
+    policy, sender, clock, log, link: linkUp, random: deps.random, listenerQuestions: listenerQueries.questions,
     isTaken: (address) => table.atAddress(formatIp(address)).some(({ presence }) => presence === "online"),
     isHiding: (mac) => sightings.isHiding(mac), onRefused: (reason) => tellError("subnet-not-swept", reason),
   });
@@ -143,7 +145,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       wantMore(host);
     },
     onReturned: () => void (returnedAt ??= clock.monotonic()),
-    onStranger: (mac) => schedule.noteNewcomer(mac),
+    onListenerQuery: () => listenerQueries.heard(), onStranger: (mac) => schedule.noteNewcomer(mac),
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
     onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
   });
@@ -168,7 +170,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
 
   function startAnew(now: number): void {
     checks.startAnew(now);
-    routed.startAnew();
+    for (const one of [routed, listenerQueries]) one.startAnew();
   }
 
   async function abort(reason: string): Promise<void> {
