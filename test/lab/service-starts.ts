@@ -78,7 +78,7 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
     command: ["named", "-g", "-n", "1", "-c", "FOLDER/named.conf"],
   },
   unbound: {
-    files: { "unbound.conf": lines("server:", '  username: ""', '  chroot: ""', '  directory: "/run"', '  pidfile: ""', "  interface: 0.0.0.0", "  access-control: 0.0.0.0/0 allow", "  do-daemonize: no", "  module-config: iterator", "remote-control:", "  control-enable: no") },
+    files: { "unbound.conf": lines("server:", '  username: ""', '  chroot: ""', '  directory: "/run"', '  pidfile: ""', "  interface: 0.0.0.0", "  interface: ::0", "  access-control: 0.0.0.0/0 allow", "  access-control: ::0/0 allow", "  do-daemonize: no", "  module-config: iterator", "remote-control:", "  control-enable: no") },
     command: ["unbound", "-d", "-c", "FOLDER/unbound.conf"],
   },
   samba: {
