@@ -5,7 +5,7 @@ import { decodeFrame } from "./frame.ts";
 import { encodeEthernet } from "./ethernet.ts";
 import { decodeIcmpv6, encodeIcmpv6 } from "./icmpv6.ts";
 import { encodeIpv6 } from "./ipv6.ts";
-import { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, type MldMessage } from "./mld.ts";
+import { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, type MldMessage, type MldQuery } from "./mld.ts";
 import { ETHER_TYPE, IP_PROTOCOL } from "./numbers.ts";
 import { fromHex } from "./testing/bytes.ts";
 import { expectResults } from "./testing/expect-results.ts";
@@ -13,7 +13,7 @@ import { MULTICAST_LISTENER_REPORT } from "./testing/real-frames.ts";
 
 const NO_ADDRESS = new Uint8Array(16);
 const ENDS = { source: fromHex("fe80000000000000000000fffe00000a"), destination: fromHex("ff020000000000000000000000000001") };
-const GENERAL_QUERY: MldMessage = {
+const GENERAL_QUERY: MldQuery = {
   kind: "mld-query", maximumResponseDelayMs: 1000, group: NO_ADDRESS,
   version2: { suppressesTimers: false, robustness: 2, queryIntervalSeconds: 125, sources: [] },
 };
@@ -89,7 +89,7 @@ describe("multicast listener discovery", () => {
   });
 
   test("what has no encoding is refused", () => {
-    const { version2 } = GENERAL_QUERY as Extract<MldMessage, { readonly kind: "mld-query" }>;
+    const { version2 } = GENERAL_QUERY;
     for (const wrong of [
       { ...GENERAL_QUERY, maximumResponseDelayMs: 8_387_585 }, { ...GENERAL_QUERY, group: new Uint8Array(4) },
       { ...GENERAL_QUERY, version2: version2 && { ...version2, robustness: 8 } }, { ...GENERAL_QUERY, version2: null, maximumResponseDelayMs: 65_536 },

@@ -41,7 +41,7 @@ const RECHECK_AFTER_MS = 10_000;
 const RECHECK_SILENT_AFTER_MS = 60_000;
 const WITNESSES = 3;
 /** One look takes no more: with these it lasts seconds. */
-const MOST_DUE = 128;
+const MOST_DUE = 256;
 
 /**
  * @param deps.room How many there may be.

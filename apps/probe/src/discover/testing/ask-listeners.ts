@@ -28,6 +28,6 @@ const injector = openInjector({ interface: "lan0", clock: systemClock });
 await injector.send(askListeners(link));
 systemClock.after(LISTEN_MS, () => {
   process.stdout.write(`${JSON.stringify([...seen])}\n`);
-  capture.close();
+  void capture.close();
   injector.close();
 });
