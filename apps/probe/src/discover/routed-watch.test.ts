@@ -184,8 +184,11 @@ describe("networks behind a router", () => {
     await world.pass(INTERVAL_MS);
     expect(world.looks).toEqual([]);
     world.policy.narrow({ sweep: { ...sweep, enabled: true, interval_seconds: 3600 }, excluded: [] });
-    await world.pass(3_600_000);
+    await world.pass(1_800_000);
     expect([world.looks.length, world.looks.every(({ request }) => request.framesPerSecond === 25)]).toEqual([4, true]);
+    world.policy.narrow({ sweep: { ...sweep, enabled: true }, excluded: [] });
+    await world.pass(10_000);
+    expect(world.looks.length).toBe(5);
   });
 
   test("say nothing of an excluded host, which is not asked", async () => {

@@ -83,14 +83,14 @@ export function createRoutedWatch(deps: {
   let networks: readonly Network[] = [];
   let plannedFor: string | null = null;
   let parts: { readonly network: Network; readonly range: RoutedRange }[] = [];
-  let roundAt = Number.NEGATIVE_INFINITY;
+  let roundBeganAt = Number.NEGATIVE_INFINITY;
   let running: { readonly stop: AbortController; readonly ended: Promise<void> } | null = null;
 
   const networkOf = ({ bytes }: Pick<RoutedHost, "bytes">) => deps.prefixes.find((prefix) => prefixHolds(prefix, bytes, 0, bytes.length));
   const plan = (link: Link) => {
     plannedFor = link.fingerprint;
     parts = [];
-    roundAt = Number.NEGATIVE_INFINITY;
+    roundBeganAt = Number.NEGATIVE_INFINITY;
     networks = deps.prefixes.flatMap((prefix) => {
       const targets = planTargets(link, prefix);
       const ranges = "refused" in targets ? [] : targets.routed;
@@ -139,8 +139,8 @@ export function createRoutedWatch(deps: {
       const due = table.due(network.name, { overdueMs: policy.sweepIntervalMs * OVERDUE_INTERVALS, mayAsk: (bytes) => !policy.exclusions.holds(bytes) });
       if (due.length > 0) return begin(network, addressesInList(due.map(({ bytes }) => bytes)));
     }
-    if (parts.length === 0 && now >= roundAt) {
-      roundAt = now + policy.sweepIntervalMs;
+    if (parts.length === 0 && now - roundBeganAt >= policy.sweepIntervalMs) {
+      roundBeganAt = now;
       parts = ready.flatMap(partsOf);
     }
     const part = parts.shift();
@@ -162,7 +162,7 @@ export function createRoutedWatch(deps: {
       next(now);
     },
     roundNow() {
-      roundAt = Number.NEGATIVE_INFINITY;
+      roundBeganAt = Number.NEGATIVE_INFINITY;
     },
     noteSeen(address) {
       table.noteSeen(address);
