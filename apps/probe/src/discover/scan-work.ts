@@ -14,8 +14,8 @@ import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
 import { createDeepening, type DeepLook } from "./deepening.ts";
 import type { Exclusions } from "./exclusions.ts";
+import { findWay, type WayDeps } from "./find-way.ts";
 import type { QuestionSender } from "./question-sender.ts";
-import { findWay } from "./routed-asking.ts";
 import type { ScanPlan } from "./scan-plan.ts";
 import { startSweep, type Sweep } from "./sweeper.ts";
 
@@ -58,14 +58,12 @@ export interface ScanReport {
   remark(remark: Remark): void;
 }
 
-export interface ScanWorkDeps {
+export interface ScanWorkDeps extends WayDeps {
   readonly link: () => Link | null;
   /** The interface's name: link-local addresses are reached by it. */
   readonly interfaceName: string;
   /** Null where no frames of one's own can be sent, as where a capture file stands in for the interface. */
   readonly openScanLink: ((excluded: () => Exclusions, book?: AddressBook) => ScanLink) | null;
-  /** The kernel's way to an address beyond the link; null where it knows none. @throws What reading it does. */
-  readonly routeTo: (address: string) => Promise<{ readonly gateway: string | null; readonly source: string } | null>;
   /** Null where open ports are not asked what they are. */
   readonly identify: IdentifyService | null;
   /** Null where there is no profile `deep`, as with a capture file. */
@@ -78,8 +76,6 @@ export interface ScanWorkDeps {
   readonly searchFramesPerSecond: number;
   /** Addresses where hosts are known to be. */
   readonly online: () => ReadonlySet<number>;
-  /** Empty where none was seen. */
-  readonly macAt: (address: string) => string;
   /** Questions went out: each may bring a host. */
   readonly onSent: (count: number) => void;
   readonly clock: Clock;
