@@ -49,7 +49,7 @@ export function snmpdConf(plan: HostPlan): string {
   const names = [
     `sysName ${plan.name}`, `sysDescr ${NATURES[plan.name]?.systemDescription ?? `${plan.name} of the lab`}`, "sysLocation lab",
   ];
-  return lines("agentaddress udp:161", "rocommunity public default", ...names);
+  return lines("agentaddress udp:161,udp6:161", "rocommunity public default", "rocommunity6 public default", ...names);
 }
 
 export function avahiConf(plan: HostPlan): string {

@@ -37,6 +37,14 @@ export const HARD_HOSTS: readonly HostPlan[] = [
     network: [`ip route add local ${MULTITUDE.subnet} dev lo`, `ip route add ${MULTITUDE.scanners} dev eth0 table local`],
   }),
   { ...host(90, "ipv6-only", { daemons: ["dropbear"] }), addresses: ["fd4c:616e:7468:77::90/64"] },
+  {
+    ...host(91, "ipv6-services", {
+      daemons: ["unbound", "ntpsec", "snmpd"],
+      // It says of each closed port that it is, and drops what comes to TFTP's.
+      network: ["echo 0 > $net/ipv6/icmp/ratelimit", "nft 'table ip6 lab { chain in { type filter hook input priority 0; udp dport 69 drop; }; }'"],
+    }),
+    addresses: ["fd4c:616e:7468:77::91/64"],
+  },
 ];
 
 /** Shell lines for a host behind the branch's router: a namespace of its own, with an SSH server. */

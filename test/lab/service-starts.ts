@@ -97,8 +97,9 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
   },
   unbound: {
     files: { "unbound.conf": lines(
-      "server:", '  username: ""', '  chroot: ""', '  directory: "/run"', '  pidfile: ""', "  interface: 0.0.0.0",
-      "  access-control: 0.0.0.0/0 allow", "  do-daemonize: no", "  module-config: iterator", "remote-control:", "  control-enable: no",
+      "server:", '  username: ""', '  chroot: ""', '  directory: "/run"', '  pidfile: ""', "  interface: 0.0.0.0", "  interface: ::0",
+      "  access-control: 0.0.0.0/0 allow", "  access-control: ::0/0 allow", "  do-daemonize: no", "  module-config: iterator",
+      "remote-control:", "  control-enable: no",
     ) },
     command: ["unbound", "-d", "-c", "FOLDER/unbound.conf"],
   },

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLiveClient } from "@lanthorn/client";
@@ -39,6 +39,8 @@ export async function openSite(options: {
   readonly events?: readonly StreamEvent[];
   readonly collectorEnv?: Readonly<Record<string, string>>;
   readonly probeEnv?: Readonly<Record<string, string>>;
+  /** The probe's configuration file. */
+  readonly probeToml?: string;
 } = {}): Promise<Site> {
   const ends: (() => unknown)[] = [];
   const close = async () => {
@@ -65,7 +67,11 @@ export async function openSite(options: {
       connect: (url) => new WebSocket(url), onFrame: (frame) => frames.push(frame), onClosed: () => undefined,
     });
     ends.push(() => live.close());
-    const start = () => startProbe(box, { interface: lab.probe.lanInterface, ...(options.probeEnv ? { env: options.probeEnv } : {}) });
+    const file = join(folder, "probe.toml");
+    if (options.probeToml !== undefined) writeFileSync(file, options.probeToml);
+    const start = () => startProbe(box, {
+      interface: lab.probe.lanInterface, ...(options.probeEnv ? { env: options.probeEnv } : {}), ...(options.probeToml === undefined ? {} : { args: ["--config", file] }),
+    });
     let probe = await start();
     ends.push(() => probe.stop());
     return {

@@ -38,6 +38,11 @@ describe("the probe's configuration", () => {
     expect(packetsPerSecond(read(""))).toBe(200);
   });
 
+  test("takes networks behind routers, of both families, up to a /16 in all", () => {
+    expect(read("").sweep.routed).toEqual([]);
+    expect(read('[sweep]\nrouted = ["10.9.0.0/17", "10.10.0.0/24", "2001:db8:9::/114"]').sweep.routed).toHaveLength(3);
+  });
+
   test.each([
     ["sweeep = 1", "sweeep"],
     ["[sweep]\npace = 3", "sweep"],
@@ -46,6 +51,10 @@ describe("the probe's configuration", () => {
     ['excluded = ["10.0.0.0/33"]', "excluded.0"],
     ['excluded = ["printer"]', "excluded.0"],
     ['networks = ["fd00::/64"]', "networks.0"],
+    ['[sweep]\nrouted = ["10.0.0.0/15"]', "sweep.routed"],
+    ['[sweep]\nrouted = ["10.0.0.0/16", "10.1.0.0/24"]', "sweep.routed"],
+    ['[sweep]\nrouted = ["2001:db8::/64"]', "sweep.routed"],
+    ['[sweep]\nrouted = ["branch"]', "sweep.routed.0"],
     ['interface = "an interface"', "interface"],
     ["[queue]\ndisk_budget_bytes = 10", "queue.disk_budget_bytes"],
     ["[health.limits]\ncpu_percent = -1", "health.limits.cpu_percent"],

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { type EnvironmentNames, readConfiguration } from "@lanthorn/runtime";
 import * as z from "zod";
+import { parsePrefix } from "./observe/address-prefix.ts";
 
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/probe.toml";
 
@@ -15,6 +16,10 @@ const MIB = 1024 * 1024;
 
 const Prefix = z.string().refine((text) => isPrefix(text), "an address or a prefix, as 10.0.0.7 or 10.0.0.0/24 or fd00::/64");
 const Network = z.string().refine((text) => text.includes(".") && text.includes("/") && isPrefix(text), "an IPv4 prefix, as 10.0.0.0/24");
+
+/** A round of so many takes two hours at the usual rate. */
+const MOST_ROUTED_ADDRESSES = 65_536;
+const RoutedNetwork = z.string().refine((text) => isPrefix(text), "a prefix, as 10.9.0.0/24 or 2001:db8:9::/120");
 
 /** A limit in percent, degrees and so on, above which the probe raises an alert; `false` for none. */
 const limit = (initial: number, highest: number) => z.union([z.number().gt(0).max(highest), z.literal(false)], {
@@ -40,6 +45,8 @@ const Configuration = z.strictObject({
     packets_per_second: z.int().min(1).max(10_000).default(DEFAULT_PACKETS_PER_SECOND),
     /** At most 12 packets a second, whatever packets_per_second says. */
     gentle: z.boolean().default(false),
+    /** Networks behind routers whose hosts are watched too, at this interval and rate. */
+    routed: z.array(RoutedNetwork).max(256).refine((list) => addressesIn(list) <= MOST_ROUTED_ADDRESSES, "together at most 65,536 addresses, as many as a /16 has").default([]),
   }).prefault({}),
   scan: z.strictObject({
     /** The most that a scan at somebody's word may reach; it goes slower by itself where frames get lost. */
@@ -112,4 +119,12 @@ function isPrefix(text: string): boolean {
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** How many addresses some prefixes have together; one that cannot be read has none. */
+function addressesIn(prefixes: readonly string[]): number {
+  return prefixes.reduce((sum, text) => {
+    const prefix = parsePrefix(text);
+    return sum + (prefix ? 2 ** (prefix.bytes.length * 8 - prefix.length) : 0);
+  }, 0);
 }

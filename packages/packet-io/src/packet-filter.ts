@@ -38,8 +38,11 @@ export function scanAnswers(port: number): readonly Instruction[] {
     ["", JUMP_EQUAL, "accept", "refuse", DHCP_CLIENT_PORT],
     ["ipv6", LOAD_BYTE, 0, 0, 20],
     ["", JUMP_EQUAL, "accept", 0, 58],
-    // A hop-by-hop header: Multicast Listener Discovery comes behind one.
+    // Extension headers, hop-by-hop as of Multicast Listener Discovery, routing, fragment, destination options: few come, and who reads sees behind them.
     ["", JUMP_EQUAL, "accept", 0, 0],
+    ["", JUMP_EQUAL, "accept", 0, 43],
+    ["", JUMP_EQUAL, "accept", 0, 44],
+    ["", JUMP_EQUAL, "accept", 0, 60],
     ["", JUMP_EQUAL, "ports6", 0, 6],
     ["", JUMP_EQUAL, "ports6", "refuse", 17],
     ["ports6", LOAD_WORD16, 0, 0, 56],

@@ -1,12 +1,13 @@
 import { type IpEnds, transportChecksum } from "./checksum.ts";
 import { decoded, type Decoded } from "./decoded.ts";
 import { requireRange } from "./limits.ts";
+import { isMldType, type MldMessage, readMld, writeMld } from "./mld.ts";
 import { checkNdpCode, isNdpType, type NdpMessage, readNdp, writeNdp } from "./ndp.ts";
 import { IP_PROTOCOL } from "./numbers.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
-/** RFC 4443: Internet Control Message Protocol for IPv6; Neighbor Discovery is in ndp.ts. */
+/** RFC 4443: Internet Control Message Protocol for IPv6; Neighbor Discovery is in ndp.ts, Multicast Listener Discovery in mld.ts. */
 
 /** @see https://www.iana.org/assignments/icmpv6-parameters */
 export const ICMPV6_TYPE = {
@@ -18,7 +19,7 @@ export const ICMPV6_TYPE = {
   echoReply: 129,
 } as const;
 
-export type Icmpv6Message = Icmpv6Echo | Icmpv6Error | NdpMessage | Icmpv6Other;
+export type Icmpv6Message = Icmpv6Echo | Icmpv6Error | NdpMessage | MldMessage | Icmpv6Other;
 
 export interface Icmpv6Echo {
   readonly kind: "echo-request" | "echo-reply";
@@ -53,6 +54,7 @@ export function decodeIcmpv6(bytes: Uint8Array): Decoded<Icmpv6Message> {
   const code = reader.u8();
   reader.skip(2);
   if (isNdpType(type) && !reader.failed) return checkNdpCode(code) ?? readNdp(reader, type);
+  if (isMldType(type) && !reader.failed) return readMld(reader, type);
   const message = readBody(reader, type, code);
   return reader.failed ? reader.malformed("icmpv6") : decoded(message);
 }
@@ -100,6 +102,12 @@ export function encodeIcmpv6(message: Icmpv6Message, ends: IpEnds): Uint8Array {
     case "neighbor-advertisement":
     case "redirect":
       writeNdp(writer, message);
+      break;
+    case "mld-query":
+    case "mld-report":
+    case "mld-done":
+    case "mld-version-2-report":
+      writeMld(writer, message);
   }
   const bytes = writer.finish();
   writer.setU16(2, transportChecksum(bytes, IP_PROTOCOL.icmpv6, ends));

@@ -41,6 +41,7 @@ export {
   type RouterAdvertisement,
 } from "./ndp.ts";
 export type { NdpOption, NdpPrefixInformation } from "./ndp-options.ts";
+export { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, MLD_TYPE, type MldMessage, type MldQuery, type MldRecord } from "./mld.ts";
 export { decodeUdp, encodeUdp, type UdpDatagram } from "./udp.ts";
 export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./tcp.ts";
 export type { SackBlock, TcpOption } from "./tcp-options.ts";

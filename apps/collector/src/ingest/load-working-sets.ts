@@ -82,8 +82,9 @@ async function readHosts(trx: Kysely<Schema>, all: readonly Filling[], sites: Re
   for (const row of await selectIn(ips, (list) => trx.selectFrom("addresses").innerJoin("devices", "devices.id", "addresses.device_id")
     .select(DEVICE_COLUMNS).select(["addresses.site_id", "addresses.ip as address_ip"])
     .where(among(["addresses.site_id", "addresses.ip"], list)).where("addresses.current", "=", 1)
-    // The last one read wins: a device known by its address alone before one with a MAC, then the one last seen.
-    .orderBy("addresses.mac", "desc").orderBy("addresses.last_seen").execute())) {
+    // The last one read wins: a device known by its address alone, then the one last seen there by its MAC.
+    .orderBy((eb) => eb.case().when("devices.mac", "=", "").then(2).when("addresses.mac", "=", "").then(0).else(1).end())
+    .orderBy("addresses.last_seen").execute())) {
     const { site_id, address_ip, ...device } = row;
     sites.get(site_id)?.hold.byIp(address_ip, device);
   }

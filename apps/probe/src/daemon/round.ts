@@ -136,6 +136,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
         intervalSeconds: configuration.sweep.interval_seconds,
         packetsPerSecond: packetsPerSecond(configuration),
         networks: configuration.networks,
+        routed: configuration.sweep.routed,
       },
       scanPacketsPerSecond: configuration.scan.packets_per_second,
       excluded: configuration.excluded,

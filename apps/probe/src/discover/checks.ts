@@ -8,6 +8,7 @@ import {
   missesNeeded,
   noteAsked,
   OFFLINE_FLOOR_MISSES,
+  SILENCE_BELIEVED_MS,
   startAnew,
   type Watch,
 } from "../hosts/presence.ts";
@@ -33,8 +34,6 @@ export interface Checks {
 const SPREAD_MS = 10_000;
 /** How fresh another host's word must be to show that the link works: all quiet hosts are asked within forty seconds. */
 const PROOF_MS = 45_000;
-/** When nobody at all answers although the link is up, for so long, nobody is there. */
-const SILENCE_BELIEVED_MS = 600_000;
 /** An address of a host that is alive at another one. */
 const ADDRESS_CHECK_AFTER_MS = 300_000;
 /** While one address is in doubt, the others are asked too: only a host that is awake can show that it has left an address. */

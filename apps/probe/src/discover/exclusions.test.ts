@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createLink, type Link } from "../observe/link.ts";
 import { createExclusions, mayLeave, parsePrefixes } from "./exclusions.ts";
-import { askAllNodes, askFor, askMdnsName } from "./questions.ts";
+import { askAllNodes, askFor, askListeners, askMdnsName } from "./questions.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
 const link = createLink({
@@ -29,9 +29,11 @@ describe("the last look at a frame", () => {
   });
 
   test("stops what goes to all IPv6 nodes while one of them is excluded", () => {
-    const [everyone] = askAllNodes(link, 1) as [Uint8Array];
-    expect(mayLeave(everyone, excluding("192.168.1.20"))).toBe(true);
-    expect(mayLeave(everyone, excluding("fe80::20"))).toBe(false);
+    for (const everyone of [...askAllNodes(link, 1), ...askListeners(link)]) {
+      expect(mayLeave(everyone, excluding("192.168.1.20"))).toBe(true);
+      expect(mayLeave(everyone, excluding("fe80::20"))).toBe(false);
+    }
+    expect(askListeners(link)).toHaveLength(1);
   });
 
   test("lets questions for names out, but not for the name of an excluded address", () => {

@@ -15,10 +15,13 @@ import { observeFrame } from "../observe/observe-frame.ts";
 import { createChecks } from "./checks.ts";
 import { createErrorTelling } from "./error-telling.ts";
 import { createExpectations } from "./expectations.ts";
+import { createListenerQueries } from "./listener-queries.ts";
 import { createMdnsNames } from "./mdns-names.ts";
 import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { createReverseNames } from "./reverse-names.ts";
+import { createRoutedLook } from "./routed-asking.ts";
+import { createRoutedWatch } from "./routed-watch.ts";
 import { createScans, type Scans } from "./scans.ts";
 import type { ScanWorkDeps } from "./scan-work.ts";
 import { createSweepSchedule } from "./sweep-schedule.ts";
@@ -102,49 +105,40 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   let returnedAt: number | null = null;
   let saving = false;
 
+  /** The contract's limit is cut to here, as registries hold whole addresses. */
+  const nameVendor = (mac: string) => deps.vendorOf(mac).slice(0, 255);
   const linkUp = () => (link?.up ? link : null);
   const tellError = createErrorTelling(deps);
   const telling = createTelling({ table, store, outbox: deps.outbox, clock, log, onDue: flushSoon });
   const hostFacts = createFactsTaker({ table, telling, clock });
   const sender = createQuestionSender({
-    sender: deps.sender, exclusions: () => policy.exclusions, packetsPerSecond: () => policy.packetsPerSecond, onSent: (count) => admission.asked(count),
+    sender: deps.sender, exclusions: () => policy.exclusions, onSent: (count) => admission.asked(count),
+    packetsPerSecond: () => policy.packetsPerSecond / (routed.isAsking ? 2 : 1),
   });
-  const reverse =
-    deps.reverseNames &&
-    createReverseNames({
-      lookUp: deps.reverseNames,
-      clock,
-      random: deps.random,
-      onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
-    });
+  const reverse = deps.reverseNames && createReverseNames({
+    lookUp: deps.reverseNames, clock, random: deps.random,
+    onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
+  });
   const mdnsNames = createMdnsNames({ clock });
+  const listenerQueries = createListenerQueries({ now: () => clock.monotonic(), isGentle: () => policy.isGentle });
   const schedule = createSweepSchedule({
-    policy,
-    sender,
-    clock,
-    log,
-    link: linkUp,
-    random: deps.random,
+    policy, sender, clock, log, link: linkUp, random: deps.random, listenerQuestions: listenerQueries.questions,
     isTaken: (address) => onlineAt(table, formatIp(address)).length > 0,
-    isHiding: (mac) => sightings.isHiding(mac),
-    onRefused: (reason) => tellError("subnet-not-swept", reason),
+    isHiding: (mac) => sightings.isHiding(mac), onRefused: (reason) => tellError("subnet-not-swept", reason),
+  });
+  const macAt = (address: string) => onlineAt(table, address)[0]?.mac ?? "";
+  const routed = createRoutedWatch({
+    ...deps, policy, link: linkUp, prefixes: policy.routed, look: createRoutedLook({ ...deps, policy, link: linkUp, macAt }),
+    room: () => deps.settings.maxHosts - table.size, onFault: tellError,
   });
   const scans = createScans({
     ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
-    facts: hostFacts, onFault: tellError, macAt: (address) => onlineAt(table, address)[0]?.mac ?? "",
+    facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip),
     announce: (addresses) => telling.announce(addresses.flatMap((address) => onlineAt(table, address))),
   });
   const sightings = createSightings({
-    table,
-    telling,
-    admission,
-    clock,
-    vendorOf: nameVendor,
-    facts: hostFacts,
-    onSpoken(address) {
-      schedule.noteAnswer(address);
-      scans.noteAnswer(address);
-    },
+    table, telling, admission, clock, vendorOf: nameVendor, facts: hostFacts,
+    onSpoken: (address) => [schedule, scans].forEach((one) => one.noteAnswer(address)),
     onNewAddress(host) {
       if (host.told === null && host.bindings.length === 1) {
         schedule.noteNewHost();
@@ -152,16 +146,13 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       }
       wantMore(host);
     },
-    onReturned: () => {
-      returnedAt ??= clock.monotonic();
-    },
-    onStranger: (mac) => schedule.noteNewcomer(mac),
+    onReturned: () => void (returnedAt ??= clock.monotonic()),
+    onListenerQuery: () => listenerQueries.heard(), onStranger: (mac) => schedule.noteNewcomer(mac),
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
     onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
   });
   const checks = createChecks({
-    table, clock,
-    last: sightings.last,
+    table, clock, last: sightings.last,
     mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone(host) {
       host.missedChecks = host.watch.misses;
@@ -179,15 +170,24 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     });
   }
 
+  function startAnew(now: number): void {
+    checks.startAnew(now);
+    for (const one of [routed, listenerQueries]) one.startAnew();
+  }
+
+  async function abort(reason: string): Promise<void> {
+    await Promise.all([schedule.abort(reason), routed.abort(reason)]);
+  }
+
+  function report(which: "fresh" | "all"): void {
+    telling.report(which);
+    routed.report(which);
+  }
+
   function wantMore(host: Host): void {
     reverse?.want(host);
     mdnsNames.want(host);
     noteGateway(host, facts, hostFacts);
-  }
-
-  /** The contract's limit is cut to here, as registries hold whole addresses. */
-  function nameVendor(mac: string): string {
-    return deps.vendorOf(mac).slice(0, 255);
   }
 
   function* questions(): Generator<Uint8Array> {
@@ -217,24 +217,25 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     const before = link;
     link = createLink(facts);
     if (link?.fingerprint === before?.fingerprint) return;
-    checks.startAnew(now);
+    startAnew(now);
     if (linkUp()) schedule.sweepAt(now + (before?.up ? 0 : SWEEP_AFTER_UP_MS));
     scans.linkChanged(linkUp());
-    if (before?.up) void schedule.abort("the interface went down or changed its addresses");
+    if (before?.up) void abort("the interface went down or changed its addresses");
   }
 
   function tick(): void {
     const now = clock.monotonic();
     const slept = clock.now() - lastTick.wall - (now - lastTick.monotonic);
-    if (now - lastTick.monotonic > GAP_MS || slept > GAP_MS) checks.startAnew(now);
+    if (now - lastTick.monotonic > GAP_MS || slept > GAP_MS) startAnew(now);
     lastTick = { monotonic: now, wall: clock.now() };
     readLink(now);
     if (linkUp()) {
       if (now - lookAt >= LOOK_MS) {
         lookAt = now;
+        routed.tick(now);
         checks.look(now, Math.ceil(policy.packetsPerSecond));
       }
-      expectations.settle(isThere, now);
+      expectations.settle((mac, address) => table.atAddress(address).some(({ key }) => key === mac), now);
       if (!asking && (checks.waiting || expectations.isDue(now) || mdnsNames.isDue(now))) asking = ask();
       schedule.tick(now);
       reverse?.retry(now);
@@ -243,17 +244,13 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     if (saving) saving = telling.saveSightings(SAVED_AT_ONCE);
     if (returnedAt !== null && now - returnedAt >= RETURNED_TOLD_AFTER_MS) {
       returnedAt = null;
-      telling.report("fresh");
+      report("fresh");
     }
     if (now - minuteAt < MINUTE_MS) return;
     minuteAt = now;
     saving = true;
-    telling.report("fresh");
+    report("fresh");
     if (linkUp()) for (const host of table.all()) if (host.presence === "online") wantMore(host);
-  }
-
-  function isThere(mac: number, address: string): boolean {
-    return table.atAddress(address).some((host) => host.key === mac);
   }
 
   return {
@@ -265,6 +262,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
         host.vendor = nameVendor(host.mac) || host.vendor;
         if (host.vendor !== host.told?.vendor) telling.tellChange(host);
       }
+      routed.start();
       scans.recover();
       lastTick = { monotonic: now, wall: clock.now() };
       minuteAt = now;
@@ -277,19 +275,22 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       if (!link) return;
       for (const frame of batch) observeFrame(frame, link, sightings);
     },
-    sweepNow: () => schedule.sweepNow(),
+    sweepNow() {
+      routed.roundNow();
+      return schedule.sweepNow();
+    },
     scans,
-    reportAll: () => telling.report("all"),
+    reportAll: () => report("all"),
     configure(narrowing) {
       const wrong = policy.narrow(narrowing);
-      if (wrong === null && !policy.sweepEnabled) void schedule.abort("sweeping is switched off");
+      if (wrong === null && !policy.sweepEnabled) void abort("sweeping is switched off");
       return wrong;
     },
-    counts: () => ({ online: table.online, known: table.size }),
+    counts: () => ({ online: table.online + routed.counts.online, known: table.size + routed.counts.known }),
     async close() {
       for (const cancel of timers) cancel();
       stop.abort(new Error("the probe stops"));
-      await schedule.abort("the probe stops");
+      await abort("the probe stops");
       await scans.abort("the probe was stopped");
       await asking;
       flushing?.();

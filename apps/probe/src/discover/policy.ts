@@ -13,6 +13,8 @@ export interface DiscoverySettings {
     readonly packetsPerSecond: number;
     /** Parts of the own subnets, `10.1.2.0/24`; empty for all of them. A subnet larger than /16 is swept in such parts only. */
     readonly networks: readonly string[];
+    /** Networks behind routers to watch; none unless given. */
+    readonly routed?: readonly string[];
   };
   /** Frames a second that a scan at somebody's word may reach, where nothing is lost. */
   readonly scanPacketsPerSecond: number;
@@ -38,6 +40,8 @@ export interface Policy {
   /** Whether the probe's own file lets it ask for hosts at all, by schedule or at somebody's word. */
   readonly mayAsk: boolean;
   readonly networks: readonly AddressPrefix[];
+  /** Behind routers, to be watched. */
+  readonly routed: readonly AddressPrefix[];
   readonly exclusions: Exclusions;
   /** @returns What is wrong with it, in which case nothing changes; else null. */
   narrow(narrowing: Narrowing | null): string | null;
@@ -58,6 +62,7 @@ export function createPolicy(settings: DiscoverySettings): Policy {
   const { sweep } = settings;
   return {
     networks,
+    routed: parseOrThrow("sweep.routed", settings.sweep.routed ?? []),
     scanPacketsPerSecond: settings.scanPacketsPerSecond,
     mayAsk: sweep.enabled,
     get isGentle() {

@@ -12,6 +12,8 @@ import {
   ETHER_TYPE,
   type Icmpv6Message,
   IP_PROTOCOL,
+  MLD_HOP_LIMIT,
+  MLD_ROUTER_ALERT,
   multicastMac,
   NDP_HOP_LIMIT,
   parseIpv6,
@@ -71,6 +73,25 @@ export function askAllNodes(link: Link, sequenceNumber: number): readonly Uint8A
   return ownIpv6Sources(link).map((source) => icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null }));
 }
 
+/** Answers come within this, one by one; the sweep's own last wait is as long. */
+const LISTENER_DELAY_MS = 2000;
+/** What routers take on from a query, as it is unless set. @see RFC 3810 section 9 */
+const LISTENER_DEFAULTS = { robustness: 2, queryIntervalSeconds: 125 } as const;
+
+/**
+ * Asks all IPv6 nodes for the groups that they listen to, as a querier of version 2 does: one of version 1 would set listeners back to that.
+ * @returns A whole frame; none without a link-local address, from which alone it is heard.
+ * @see RFC 3810 section 5.1
+ */
+export function askListeners(link: Link): readonly Uint8Array[] {
+  const source = ownLinkLocal(link);
+  const message: Icmpv6Message = {
+    kind: "mld-query", maximumResponseDelayMs: LISTENER_DELAY_MS, group: new Uint8Array(16),
+    version2: { suppressesTimers: false, ...LISTENER_DEFAULTS, sources: [] },
+  };
+  return source === null ? [] : [icmpv6Frame(link, message, { source, destination: ALL_NODES, mac: null })];
+}
+
 /** @see RFC 6762 section 3 */
 const MDNS_PORT = 5353;
 const MDNS_GROUP = Uint8Array.of(224, 0, 0, 251);
@@ -95,9 +116,11 @@ function icmpv6Frame(
   message: Icmpv6Message,
   ends: { readonly source: Uint8Array; readonly destination: Uint8Array; readonly mac: Uint8Array | null },
 ): Uint8Array {
+  const isQuery = message.kind === "mld-query";
   const payload = encodeIpv6({
     protocol: IP_PROTOCOL.icmpv6,
-    hopLimit: NDP_HOP_LIMIT,
+    hopLimit: isQuery ? MLD_HOP_LIMIT : NDP_HOP_LIMIT,
+    extensionHeaders: isQuery ? [MLD_ROUTER_ALERT] : [],
     source: ends.source,
     destination: ends.destination,
     payload: encodeIcmpv6(message, ends),

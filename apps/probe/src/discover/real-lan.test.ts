@@ -35,4 +35,17 @@ describe.skipIf(reason !== null)("a real LAN of network namespaces", () => {
       await lan.close();
     }
   }, 90_000);
+
+  test("shows a host that answers no echo and has no IPv4 address, by the multicast groups that it is asked for", async () => {
+    const lan = createRealLan();
+    try {
+      lan.join("quiet", "00:1b:21:00:00:66", []);
+      lan.run("quiet", "sysctl", "-qw", "net.ipv6.icmp.echo_ignore_multicast=1", "net.ipv6.icmp.echo_ignore_all=1", "net.ipv6.conf.lan0.router_solicitations=0");
+      // What it says by itself when it comes is over.
+      await lan.silence("quiet", 5000);
+      expect(await lan.askListeners()).toEqual(["00:1b:21:00:00:66 fe80::21b:21ff:fe00:66"]);
+    } finally {
+      await lan.close();
+    }
+  }, 90_000);
 });

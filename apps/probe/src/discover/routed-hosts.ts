@@ -1,11 +1,12 @@
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { type HostFact, mergeFacts, newsOf, type SaidFact } from "../hosts/facts.ts";
+import { describeRoutedHost } from "../hosts/routed-host.ts";
 import { seenNow } from "../hosts/service-facts.ts";
 
 /**
  * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are no part of the table of hosts:
- * they are told as the scan sees them, known by their addresses.
+ * they are told as the scan sees them, known by their addresses. Whether they stay is seen by the routed watch, where it has their network.
  */
 export interface RoutedHosts {
   add(ip: string): void;
@@ -14,9 +15,6 @@ export interface RoutedHosts {
   /** What is to be told since the last time. */
   take(): readonly ProbeEvent[];
 }
-
-/** An answer that only the host itself can have given. */
-const CONFIDENCE = 0.9;
 
 export function createRoutedHosts({ clock }: { readonly clock: Pick<Clock, "now"> }): RoutedHosts {
   const facts = new Map<string, readonly HostFact[]>();
@@ -34,13 +32,7 @@ export function createRoutedHosts({ clock }: { readonly clock: Pick<Clock, "now"
     },
     take() {
       const at = toInstant(clock.now());
-      const events = [...untold].map((ip): ProbeEvent => ({
-        type: "host_found", occurred_at: at,
-        data: {
-          ip, mac: "", hostname: "", vendor: "", addresses: [ip],
-          evidence: [...(facts.get(ip) ?? []), { field: "ip", value: ip, source: "scan", confidence: CONFIDENCE, seen_at: at }],
-        },
-      }));
+      const events = [...untold].map((ip): ProbeEvent => ({ type: "host_found", occurred_at: at, data: describeRoutedHost(ip, facts.get(ip) ?? [], at) }));
       untold.clear();
       return events;
     },

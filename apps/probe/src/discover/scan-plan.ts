@@ -47,7 +47,7 @@ export function planScan(
   const prefix = parsePrefix(target);
   if (!prefix) return { refused: `${target} is no network` };
   if (!link?.up) return { refused: "the interface is down" };
-  if (policy.networks.length > 0 && !policy.networks.some((network) => prefixCovers(network, prefix))) {
+  if (policy.networks.length > 0 && ![...policy.networks, ...policy.routed].some((network) => prefixCovers(network, prefix))) {
     return { refused: `${target} is outside the networks of this probe's own configuration` };
   }
   const parsed = parsePrefixes(excluded);

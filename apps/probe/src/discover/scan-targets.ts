@@ -1,7 +1,7 @@
 import { type AddressPrefix, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
 import { type Link, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
 import { MOST_HOST_BITS } from "../scan/find-neighbours-ipv6.ts";
-import type { RoutedRange } from "../scan/find-routed.ts";
+import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { planSweep, type SweepRange } from "./sweep-plan.ts";
 
 /** Where the hosts of a scan's target are to be looked for. */

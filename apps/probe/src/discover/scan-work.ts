@@ -10,11 +10,11 @@ import type { OpenPort } from "../identify/identify.ts";
 import { createIdentification, type IdentifyService, type PortFinding } from "../scan/identification.ts";
 import { hostAddress, type HostTarget } from "../scan/question.ts";
 import type { ScanLink } from "../scan/scan-link.ts";
-import type { RoutedRange } from "../scan/find-routed.ts";
-import type { Way } from "../scan/scan-parts.ts";
+import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
 import { createDeepening, type DeepLook } from "./deepening.ts";
 import type { Exclusions } from "./exclusions.ts";
+import { findWay, type WayDeps } from "./find-way.ts";
 import type { QuestionSender } from "./question-sender.ts";
 import type { ScanPlan } from "./scan-plan.ts";
 import { startSweep, type Sweep } from "./sweeper.ts";
@@ -58,14 +58,12 @@ export interface ScanReport {
   remark(remark: Remark): void;
 }
 
-export interface ScanWorkDeps {
+export interface ScanWorkDeps extends WayDeps {
   readonly link: () => Link | null;
   /** The interface's name: link-local addresses are reached by it. */
   readonly interfaceName: string;
   /** Null where no frames of one's own can be sent, as where a capture file stands in for the interface. */
   readonly openScanLink: ((excluded: () => Exclusions, book?: AddressBook) => ScanLink) | null;
-  /** The kernel's way to an address beyond the link; null where it knows none. @throws What reading it does. */
-  readonly routeTo: (address: string) => Promise<{ readonly gateway: string | null; readonly source: string } | null>;
   /** Null where open ports are not asked what they are. */
   readonly identify: IdentifyService | null;
   /** UDP ports at which the vault has a credential for an address: who is silent to strangers is asked there too. None unless given. */
@@ -80,8 +78,6 @@ export interface ScanWorkDeps {
   readonly searchFramesPerSecond: number;
   /** Addresses where hosts are known to be. */
   readonly online: () => ReadonlySet<number>;
-  /** Empty where none was seen. */
-  readonly macAt: (address: string) => string;
   /** Questions went out: each may bring a host. */
   readonly onSent: (count: number) => void;
   readonly clock: Clock;
@@ -154,7 +150,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       return openScanRun({
         ...deps, signal, mac: link.mac, tcpPorts: plan.tcpPorts, udpPorts: plan.udpPorts, expected: deps.online(),
         own: link.own.map(({ bytes }) => bytes), searchesRanges: !plan.isGentle, neighbours6: plan.neighbours6,
-        routed: plan.routed.map((range) => ({ ...range, findWay: () => findWay(range) })),
+        routed: plan.routed.map((range) => ({ ...range, findWay: () => findWay(range.first, deps) })),
         openLink: (book) => openScanLink(deps.exclusions, book),
         ranges: plan.ranges.flatMap(({ first, count }) => {
           const own = ownAddressFor(link, ipv4Bytes(first));
@@ -189,13 +185,6 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       deps.log.warn({ reason: describeError(error) }, "scanning without frames of its own");
       return null;
     }
-  }
-  async function findWay({ first }: RoutedRange): Promise<Way> {
-    const address = formatIp(first);
-    const route = await deps.routeTo(address);
-    const [gateway, source] = [parseIp(route?.gateway ?? ""), parseIp(route?.source ?? "")];
-    if (!gateway || source?.length !== first.length) throw new Error(`there is no way to ${address} through this interface`);
-    return { gateway, source, gatewayMac: parseMac(deps.macAt(formatIp(gateway))) };
   }
   function startPacedSweep(): Sweep {
     const counting: QuestionSender = {

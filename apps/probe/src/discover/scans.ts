@@ -76,6 +76,8 @@ export function createScans(deps: {
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
+  /** A scan saw a host behind a router. */
+  readonly onRouted: (ip: string) => void;
 } & Pick<
   ScanWorkDeps,
   "link" | "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook" | "online" | "macAt"
@@ -175,7 +177,9 @@ export function createScans(deps: {
       host({ ip, mac, isRouted }) {
         scan.hostsUp += 1;
         scan.untoldHosts.push({ ip, mac });
-        if (isRouted) scan.routed.add(ip);
+        if (!isRouted) return;
+        scan.routed.add(ip);
+        deps.onRouted(ip);
       },
       port({ ip, protocol, port }, finding) {
         scan.open.set(`${ip} ${protocol} ${port}`, finding ? `${finding.service} ${finding.version}`.trim() : "");

@@ -1,5 +1,6 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Link } from "../observe/link.ts";
+import type { ListenerQueries } from "./listener-queries.ts";
 import type { Policy } from "./policy.ts";
 import type { QuestionSender } from "./question-sender.ts";
 import { planSweep } from "./sweep-plan.ts";
@@ -36,6 +37,7 @@ export function createSweepSchedule(deps: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
+  readonly listenerQuestions: ListenerQueries["questions"];
   /** Whether a host is there at this IPv4 address. */
   readonly isTaken: (address: Uint8Array) => boolean;
   /** Whether a MAC shows no IPv4 address and is not about to. */
@@ -81,7 +83,7 @@ export function createSweepSchedule(deps: {
     const isCheap = size <= NEWCOMER.mostAddresses && policy.packetsPerSecond >= NEWCOMER.fewestPacketsPerSecond;
     if (!isHiding || isCoveredAnyway || !isCheap || size === 0) return;
     newcomerLookAt = now;
-    newcomerLook = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken });
+    newcomerLook = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken, listenerQuestions: () => [] });
     await newcomerLook.done;
     newcomerLook = null;
   };

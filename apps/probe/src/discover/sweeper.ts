@@ -44,6 +44,8 @@ export function startSweep(options: {
   readonly isSkipped: (address: Uint8Array) => boolean;
   /** Whether all IPv6 nodes of the link are asked too, at each pass; true unless given. */
   readonly asksAllNodes?: boolean;
+  /** Questions for all listeners to multicast groups, once; none unless given. */
+  readonly listenerQuestions?: (link: Link) => readonly Uint8Array[];
   readonly link: () => Link | null;
   readonly sender: QuestionSender;
   readonly clock: Clock;
@@ -74,6 +76,7 @@ export function startSweep(options: {
     }
     const link = options.link();
     if (link && options.asksAllNodes !== false) yield* askAllNodes(link, pass);
+    if (link && pass === 1) yield* options.listenerQuestions?.(link) ?? [];
   }
   const run = async () => {
     let packetsSent = 0;

@@ -24,6 +24,8 @@ export const CHECK_AFTER_MS = 30_000;
 export const ANSWER_WAIT_MS = 5000;
 export const OFFLINE_FLOOR_MS = 120_000;
 export const OFFLINE_FLOOR_MISSES = 3;
+/** When nobody at all answers although the link is up, for so long, nobody is there. */
+export const SILENCE_BELIEVED_MS = 600_000;
 
 /** A present host is taken for gone once in this many silences. A hundred phones make two million in a year. */
 const FALSE_OFFLINE_ODDS = 1e-7;

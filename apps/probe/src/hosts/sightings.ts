@@ -46,6 +46,8 @@ export function createSightings(deps: {
   readonly onStranger: (mac: number) => void;
   /** Somebody speaks from an IPv4 address. */
   readonly onSpoken: (address: Uint8Array) => void;
+  /** A router asked for multicast groups. */
+  readonly onListenerQuery: () => void;
   readonly onExpected: (mac: number, address: string) => void;
   readonly onRefused: (reason: string) => void;
 }): Sightings {
@@ -188,6 +190,7 @@ export function createSightings(deps: {
       stranger.dhcpAt = clock.monotonic();
     },
     facts: noteFacts,
+    listenerQuery: () => deps.onListenerQuery(),
     isHiding(mac) {
       const host = table.byMac(mac);
       return host ? !hasIpv4(host) && !host.names.dhcp : strangers.has(mac) && strangers.meet(mac).dhcpAt === null;

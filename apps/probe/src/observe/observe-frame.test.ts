@@ -38,6 +38,7 @@ function observe(bytes: Uint8Array): string[] {
     name: (host, text, source) =>
       lines.push(`${"mac" in host ? formatMac(macBytes(host.mac)) : formatIp(host.address)} is ${text} by ${source}`),
     facts: () => undefined,
+    listenerQuery: () => void lines.push("a router asks for groups"),
   });
   return lines;
 }

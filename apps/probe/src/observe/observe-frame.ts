@@ -5,6 +5,7 @@ import {
   decodeIcmpv6,
   ETHER_TYPE,
   type Frame,
+  MLD_TYPE,
   NDP_HOP_LIMIT,
   ndpLinkLayerAddress,
 } from "@lanthorn/packets";
@@ -88,6 +89,7 @@ function observeIp(frame: Frame, scene: Scene): void {
   const source = frame.sourceIp as Uint8Array;
   const isNeighbor = isNeighborAddress(link, source, 0, source.length);
   observer.sighting(sender, isNeighbor ? source : null, FROM.traffic);
+  if (frame.icmpType === MLD_TYPE.query && frame.transport === "icmpv6") observer.listenerQuery();
   if (frame.transport === "tcp" && isNeighbor) observeTcp(frame, sender, observer);
   if (frame.transport !== "udp") return;
   if (frame.sourcePort === MDNS_PORT) observeMdns(frame.payload, link, observer);

@@ -16,6 +16,8 @@ export interface Observer {
   expectation(mac: number, address: Uint8Array): void;
   /** Somebody names a host, by its MAC or by its address. The text is as it was on the wire. */
   name(host: { readonly mac: number } | { readonly address: Uint8Array }, text: string, source: NameSource): void;
+  /** A router asked for the multicast groups that IPv6 nodes listen to. */
+  listenerQuery(): void;
   /** Something says what a host is, or shows a key of its. Values are as they were on the wire. */
   facts(host: { readonly mac: number } | { readonly address: Uint8Array }, facts: readonly SaidFact[]): void;
 }

@@ -11,7 +11,7 @@ const link = createLink({ mac: OWN, up: true, addresses: [{ ip: "192.168.1.2", p
 function factsOf(bytes: Uint8Array): Readonly<Record<string, string>> {
   const facts: Record<string, string> = {};
   observeFrame({ bytes, wireLength: bytes.length }, link, {
-    sighting: () => undefined, expectation: () => undefined, name: () => undefined,
+    sighting: () => undefined, expectation: () => undefined, name: () => undefined, listenerQuery: () => undefined,
     facts(host, said) {
       const who = "mac" in host ? formatMac(macBytes(host.mac)) : formatIp(host.address);
       for (const { field, value, source } of said) facts[`${who} ${field} by ${source}`] = value;

@@ -1,4 +1,6 @@
-import { encodeEthernet, encodeIpv4, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, TCP_FLAG } from "@lanthorn/packets";
+import {
+  encodeEthernet, encodeIcmpv6, encodeIpv4, encodeIpv6, encodeTcp, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, TCP_FLAG,
+} from "@lanthorn/packets";
 import { seededRandom } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createAddressBook } from "./address-book.ts";
@@ -57,6 +59,58 @@ describe("an answer to a SYN", () => {
       tcp(synAck, cookie), tcp(synAck, acknowledged, { port: 444 }), tcp(synAck, acknowledged, { from: "10.66.0.10" }), tcp(TCP_FLAG.ack, acknowledged),
       unreachable(4, ourSyn), unreachable(1, tcp(synAck, acknowledged)),
     ]) expect(readTcp(frame)).toEqual([]);
+  });
+});
+
+describe("an answer by IPv6", () => {
+  const [host6, us6] = ["fd66::9", "fd66::1"];
+  const number6 = book.numberFor(ip(host6));
+  const ends = { source: ip(host6), destination: ip(us6) };
+  type Extensions = Parameters<typeof encodeIpv6>[0]["extensionHeaders"];
+  const packet6 = (from: string, to: string, protocol: number, payload: Uint8Array, extensionHeaders: Extensions = []) => encodeEthernet({
+    destination: new Uint8Array(6), source: new Uint8Array(6), etherType: ETHER_TYPE.ipv6,
+    payload: encodeIpv6({ source: ip(from), destination: ip(to), protocol, payload, extensionHeaders: extensionHeaders ?? [] }),
+  });
+  const question = (sourcePort: number) =>
+    packet6(us6, host6, IP_PROTOCOL.udp, encodeUdp({ sourcePort, destinationPort: 161, payload: new Uint8Array(4) }, { source: ip(us6), destination: ip(host6) }));
+  const answer = encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, ends);
+  const error = (type: number, code: number, about: Uint8Array, extensions: Extensions = []) =>
+    packet6(host6, us6, IP_PROTOCOL.icmpv6, encodeIcmpv6({ kind: "error", type, code, parameter: 0, original: about.subarray(14) }, ends), extensions);
+  const options = (type: number, units: number) => ({ type, bytes: Uint8Array.of(0, units, 1, units * 8 + 4, ...new Uint8Array(units * 8 + 4)) });
+  const fragment = (offset: number) => ({ type: 44, bytes: Uint8Array.of(0, 0, offset >>> 8, (offset & 0xf8) | 1, 0, 0, 0, 1) });
+
+  test("to a datagram is open, closed or filtered by what ICMPv6 quotes of it", () => {
+    expect(readUdp(packet6(host6, us6, IP_PROTOCOL.udp, answer))).toEqual([[number6, 161, "open"]]);
+    expect(readUdp(error(1, 4, question(OWN_PORT)))).toEqual([[number6, 161, "closed"]]);
+    for (const code of [0, 1, 2, 3, 5, 6]) expect(readUdp(error(1, code, question(OWN_PORT)))).toEqual([[number6, 161, "filtered"]]);
+    // Another's datagram, a packet too big, a time exceeded, and less of the datagram than its ports.
+    for (const frame of [error(1, 4, question(OWN_PORT + 1)), error(2, 0, question(OWN_PORT)), error(3, 0, question(OWN_PORT)), error(1, 4, question(OWN_PORT).subarray(0, 56))]) {
+      expect(readUdp(frame)).toEqual([]);
+    }
+  });
+
+  test("is read behind extension headers, its first fragment too", () => {
+    for (const extensions of [[options(0, 0)], [options(60, 2)], [options(0, 0), options(60, 1), fragment(0)]]) {
+      expect(readUdp(packet6(host6, us6, IP_PROTOCOL.udp, answer, extensions))).toEqual([[number6, 161, "open"]]);
+      expect(readUdp(error(1, 4, question(OWN_PORT), extensions))).toEqual([[number6, 161, "closed"]]);
+    }
+    for (const extensions of [[fragment(8)], Array.from({ length: 5 }, () => options(60, 0)), [options(60, 31)]]) {
+      expect(readUdp(packet6(host6, us6, IP_PROTOCOL.udp, answer, extensions).subarray(0, 100))).toEqual([]);
+    }
+  });
+
+  test("to a SYN proves itself by its cookie there, too", () => {
+    const proof = (synCookie(link.key, number6, 443, OWN_PORT) + 1) >>> 0;
+    const segment = (acknowledgmentNumber: number) =>
+      encodeTcp({ sourcePort: 443, destinationPort: OWN_PORT, flags: TCP_FLAG.syn | TCP_FLAG.ack, acknowledgmentNumber }, ends);
+    expect(readTcp(packet6(host6, us6, IP_PROTOCOL.tcp, segment(proof), [options(60, 0)]))).toEqual([[number6, 443, "open"]]);
+    expect(readTcp(packet6(host6, us6, IP_PROTOCOL.tcp, segment(proof + 1), [options(60, 0)]))).toEqual([]);
+  });
+
+  test("never throws, cut at any place", () => {
+    for (const frame of [packet6(host6, us6, IP_PROTOCOL.udp, answer, [options(0, 1), fragment(0)]), error(1, 4, question(OWN_PORT), [options(60, 0)])]) {
+      for (let length = 0; length < frame.length; length += 1) for (const read of [readUdp, readTcp]) read(frame.subarray(0, length));
+    }
   });
 });
 

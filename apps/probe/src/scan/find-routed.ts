@@ -1,22 +1,14 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Number } from "../observe/address-prefix.ts";
 import type { HostSearch } from "./find-neighbours.ts";
 import { addressCookie, readHostSign } from "./host-signs.ts";
 import { createPermutation } from "./permutation.ts";
 import { type Asker, type HostTarget, TCP_ACK, TCP_RST, TCP_SYN } from "./question.ts";
 import { createEchoWriter, createTcpWriter, createTimestampWriter, createUdpWriter } from "./question-frames.ts";
+import { bytesOf, type RoutedAddresses } from "./routed-addresses.ts";
 import type { ScanLink } from "./scan-link.ts";
 import { createScanPump, type ScanPump } from "./scan-pump.ts";
 import { createScanRate } from "./scan-rate.ts";
 import { udpQuestions } from "./udp-questions.ts";
-
-/** A run of addresses behind a router. */
-export interface RoutedRange {
-  /** The first, four or sixteen bytes. */
-  readonly first: Uint8Array;
-  /** At most 65,536. */
-  readonly count: number;
-}
 
 /** A link's answer takes milliseconds, a line's to another place some hundred. */
 const QUIET_MS = 150;
@@ -47,7 +39,9 @@ export function createRoutedSearch(deps: {
   readonly link: ScanLink;
   readonly asker: Asker;
   readonly gatewayMac: Uint8Array;
-  readonly range: RoutedRange;
+  readonly addresses: RoutedAddresses;
+  /** Whether the silent are all asked a second time, and again where frames get lost. */
+  readonly isRepeated: boolean;
   readonly framesPerSecond: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -55,10 +49,9 @@ export function createRoutedSearch(deps: {
   readonly onFound: (host: HostTarget) => void;
   readonly onFirewall: (addresses: number) => void;
 }): HostSearch {
-  const { link, clock, range, asker, gatewayMac } = deps;
-  const size = range.first.length;
-  const firstNumber = ipv4Number(range.first, size - 4);
-  const seen = new Uint8Array(range.count);
+  const { link, clock, addresses, asker, gatewayMac } = deps;
+  const { count: total, size } = addresses;
+  const seen = new Uint8Array(total);
   /** Answered by TCP alone: told when it is known that no firewall does so for all. */
   const held = new Set<number>();
   const most = Math.min(deps.framesPerSecond, MOST_RATE);
@@ -69,27 +62,16 @@ export function createRoutedSearch(deps: {
   let asked = 0;
   let isFirewalled = false;
 
-  const hostAt = (place: number): HostTarget => {
-    if (size === 4) return { ip: firstNumber + place, mac: gatewayMac };
-    const address6 = range.first.slice();
-    new DataView(address6.buffer).setUint32(12, firstNumber + place);
-    return { ip: 0, address6, mac: gatewayMac };
-  };
+  const hostAt = (place: number): HostTarget => ({ ...addresses.at(place), mac: gatewayMac });
   const tell = (place: number) => {
     const host = hostAt(place);
     deps.onFound(host.address6 ? { ...host, ip: link.book.numberFor(host.address6) } : host);
-  };
-  const placeOf = (bytes: Uint8Array, at: number, addressSize: number) => {
-    if (addressSize !== size) return -1;
-    for (let index = 0; index < size - 4; index += 1) if (bytes[at + index] !== range.first[index]) return -1;
-    const place = ipv4Number(bytes, at + size - 4) - firstNumber;
-    return place < range.count ? place : -1;
   };
   const tcp = createTcpWriter(asker);
   const pump: ScanPump = createScanPump({
     ...deps,
     onFrame: (bytes, offset, length) => readHostSign({ bytes, offset, length }, link, ({ at, size: addressSize, kind, halfOpen }) => {
-      const place = placeOf(bytes, at, addressSize);
+      const place = addresses.placeOf(bytes, at, addressSize);
       if (place >= 0 && halfOpen) pump.urgent((into, from) => tcp(into, from, hostAt(place), { ...halfOpen, flags: TCP_RST, acknowledgment: 0 }));
       if (place < 0 || (seen[place] === 1 && (kind === "tcp" || !held.has(place)))) return;
       heardAt = clock.monotonic();
@@ -105,11 +87,9 @@ export function createRoutedSearch(deps: {
     }),
   });
 
-  const address = new Uint8Array(16);
-  const cookieOf = ({ ip, address6 }: HostTarget, port: number) => {
-    if (address6) return addressCookie({ key: link.key, ownPort: link.port }, address6, 0, 16, port);
-    new DataView(address.buffer).setUint32(0, ip);
-    return addressCookie({ key: link.key, ownPort: link.port }, address, 0, 4, port);
+  const cookieOf = (host: HostTarget, port: number) => {
+    const address = bytesOf(host);
+    return addressCookie({ key: link.key, ownPort: link.port }, address, 0, size, port);
   };
   type Ask = (bytes: Uint8Array, at: number, host: HostTarget) => number;
   const waves = createWaves();
@@ -125,7 +105,7 @@ export function createRoutedSearch(deps: {
   }
 
   const askWave = async (wave: readonly Ask[]) => {
-    const count = range.count * wave.length;
+    const count = total * wave.length;
     const visit = createPermutation(count, deps.random);
     let place = 0;
     rate.askOthers();
@@ -139,11 +119,11 @@ export function createRoutedSearch(deps: {
     }, rate);
     askedAt = clock.monotonic();
   };
-  const hear = (quietMs: number) => pump.listen(LONGEST_WAIT_MS, () => found >= range.count || clock.monotonic() - Math.max(askedAt, heardAt) >= quietMs);
+  const hear = (quietMs: number) => pump.listen(LONGEST_WAIT_MS, () => found >= total || clock.monotonic() - Math.max(askedAt, heardAt) >= quietMs);
   /** Tells those that answered by TCP alone, unless a firewall does so for everybody. */
   const judge = () => {
-    const silent = range.count - found;
-    const isAll = held.size >= FIREWALL.fewest && held.size >= (held.size + silent) * FIREWALL.share;
+    const silent = total - found;
+    const isAll = addresses.isWhole && held.size >= FIREWALL.fewest && held.size >= (held.size + silent) * FIREWALL.share;
     if (isAll && !isFirewalled) deps.onFirewall(held.size);
     isFirewalled ||= isAll;
     if (isFirewalled) return;
@@ -161,17 +141,17 @@ export function createRoutedSearch(deps: {
         const recovered = pass === 1 ? 0 : found - before;
         const isLossy = recovered > Math.max(1, found * LOSS_SHARE);
         if (isLossy) rate.backOff();
-        again = found < range.count && (pass === 1 || (isLossy && pass < MOST_PASSES));
+        again = deps.isRepeated && found < total && (pass === 1 || (isLossy && pass < MOST_PASSES));
       }
       await hear(LAST_QUIET_MS);
       judge();
     },
     async findLate() {
-      if (found < range.count) await pump.listen(LATE_MS, () => found >= range.count);
+      if (found < total) await pump.listen(LATE_MS, () => found >= total);
       judge();
     },
     get progress() {
-      return Math.min(0.99, asked / (range.count * waves.flat().length * 2));
+      return Math.min(0.99, asked / (total * waves.flat().length * 2));
     },
   };
 }

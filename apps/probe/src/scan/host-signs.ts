@@ -2,7 +2,7 @@ import { ipv4Number } from "../observe/address-prefix.ts";
 import { wordAt } from "./frame-words.ts";
 import { type HashKey, halfSipHash } from "./half-siphash.ts";
 import type { TcpQuestion } from "./question.ts";
-import { type FrameView, ICMP, ICMPV6, IPV4, payloadAt, readError, readError6, TCP, UDP } from "./tcp-answers.ts";
+import { type FrameView, ICMP, ICMPV6, IPV4, payloadAt, protocolOf, readError, readError6, TCP, UDP } from "./tcp-answers.ts";
 
 /** What kind of answer shows a host: a firewall that answers for a network does so by TCP, and hardly ever by ICMP. */
 export type SignKind = "icmp" | "tcp" | "udp";
@@ -44,7 +44,7 @@ export function readHostSign(
   if (at < 0) return;
   const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
   const [addressAt, size] = isIpv4 ? ([offset + 26, 4] as const) : ([offset + 22, 16] as const);
-  const protocol = bytes[offset + (isIpv4 ? 23 : 20)] as number;
+  const protocol = protocolOf(frame);
   const cookie = (port: number) => addressCookie({ key: link.key, ownPort: link.port }, bytes, addressAt, size, port);
   if (protocol === TCP) {
     if (at + 20 > offset + length || wordAt(bytes, at + 2) !== link.port) return;

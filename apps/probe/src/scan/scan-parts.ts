@@ -2,19 +2,10 @@ import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "../observe/address-prefix.ts";
 import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "./find-neighbours.ts";
 import { createNeighbourSearch6, type Neighbours6 } from "./find-neighbours-ipv6.ts";
-import type { RoutedRange } from "./find-routed.ts";
+import { findGateway, type Way } from "./find-gateway.ts";
 import type { Asker, HostTarget } from "./question.ts";
+import { addressesInRange, type RoutedRange } from "./routed-addresses.ts";
 import type { ScanLink } from "./scan-link.ts";
-
-/** How packets leave for a network that is not on the own link. */
-export interface Way {
-  /** Our own address that they come from, of the network's family. */
-  readonly source: Uint8Array;
-  /** Of either family. */
-  readonly gateway: Uint8Array;
-  /** Null where it has not been seen yet: it is asked for. */
-  readonly gatewayMac: Uint8Array | null;
-}
 
 /** Addresses behind a router. */
 export interface RoutedTarget extends RoutedRange {
@@ -82,9 +73,10 @@ export function routedPart(
         const way = await target.findWay();
         asker = size === 4 ? { ...asker, ip: ipv4Number(way.source) } : { ...asker, address6: way.source };
         const gatewayMac = way.gatewayMac ?? (await findGateway(deps, way));
+        if (!gatewayMac) throw new Error("the router on the way there does not answer");
         // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
         const { createRoutedSearch } = await import("./find-routed.ts");
-        search = createRoutedSearch({ ...deps, asker, gatewayMac, range: target });
+        search = createRoutedSearch({ ...deps, asker, gatewayMac, addresses: addressesInRange(target), isRepeated: true });
         await search.find();
       },
       findLate: async () => search?.findLate(),
@@ -96,20 +88,4 @@ export function routedPart(
     asker: () => asker,
     quietMs: ROUTED_QUIET_MS,
   };
-}
-
-/** Asks for the router's MAC, as for any neighbour's. @throws Where it does not answer. */
-async function findGateway(deps: ScanPartDeps & { readonly own: readonly Uint8Array[] }, { gateway }: Way): Promise<Uint8Array> {
-  const found: HostTarget[] = [];
-  const onFound = (host: HostTarget) => void found.push(host);
-  const own = deps.own.filter(({ length }) => length === gateway.length);
-  if (gateway.length === 4) {
-    const ip = ipv4Number(gateway);
-    const ownIp = own[0] ? ipv4Number(own[0]) : 0;
-    await createNeighbourSearch({ ...deps, onFound, ranges: [{ first: ip, count: 1, ownIp }], expected: new Set([ip]) }).find();
-  } else if (own.length > 0) {
-    await createNeighbourSearch6({ ...deps, onFound, prefix: { bytes: gateway, length: 128 }, sources: own, observed: [] }).find();
-  }
-  if (found[0]) return found[0].mac;
-  throw new Error("the router on the way there does not answer");
 }

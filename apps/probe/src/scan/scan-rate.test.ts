@@ -50,6 +50,15 @@ describe("the rate of a scan", () => {
     expect(rate.framesPerSecond).toBeGreaterThan(Math.min(before, LIMITS.most / 2) * 0.99);
   });
 
+  test("never exceeds the most, where that is below the first", () => {
+    const rate = createScanRate({ first: 1000, most: 12, least: 50 });
+    for (let round = 0; round < 200; round += 1) {
+      look(rate, [[round % 3, round % 2]], round * 25);
+      expect(rate.framesPerSecond).toBeLessThanOrEqual(12);
+    }
+    expect(rate.framesPerSecond).toBe(12);
+  });
+
   test("falls when frames found no room, and never below the least", () => {
     const rate = createScanRate(LIMITS);
     look(rate, Array.from({ length: 60 }, () => [100, 0] as const), 0, 5);

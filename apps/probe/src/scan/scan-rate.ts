@@ -39,8 +39,8 @@ const CONTROLS_HOLD_MS = 500;
 /** @param options.most Frames a second; never exceeded. */
 export function createScanRate(options: { readonly first: number; readonly most: number; readonly least: number }): ScanRate {
   const { most } = options;
-  const least = Math.min(options.least, most);
-  let framesPerSecond = Math.min(options.first, most);
+  const [first, least] = [Math.min(options.first, most), Math.min(options.least, most)];
+  let framesPerSecond = first;
   let ceiling = most;
   let windowAt = Number.NEGATIVE_INFINITY;
   let sent = 0;
@@ -109,7 +109,7 @@ export function createScanRate(options: { readonly first: number; readonly most:
       else {
         ceiling = Math.min(most, ceiling * 1.02);
         const isTold = share > BLIND_BELOW || now - controlsJudgedAt < CONTROLS_HOLD_MS;
-        framesPerSecond = Math.min(framesPerSecond * FASTER, isTold ? ceiling : Math.max(options.first, ceiling * BLIND_SHARE));
+        framesPerSecond = Math.min(framesPerSecond * FASTER, isTold ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
       }
       sentBefore = sent;
       sent = 0;

@@ -173,4 +173,18 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     expect(large.hosts.length).toBeGreaterThanOrEqual(2);
     expect(large.ports).toHaveLength(large.hosts.length);
   });
+
+  test("counts what is open, closed and silent over UDP by IPv6", async () => {
+    const network = makeNetwork();
+    network.addIpv6("fd66::10");
+    await network.serveUdp("fd66::10", [53, 161]);
+    network.run("sysctl", ["-qw", "net.ipv6.icmp.ratelimit=0"]);
+    const nft = (await unpackDebianPackages(["nftables"])).command("nft");
+    network.run(nft.path, ["add table ip6 f; add chain ip6 f i { type filter hook input priority 0 ; }; add rule ip6 f i udp dport 69 drop; add rule ip6 f i udp dport 500 reject with icmpv6 admin-prohibited"], nft.env);
+    const { ports, counts } = await scan(network, {
+      first: "10.66.0.1", count: 0, ports: [22], udpPorts: [53, 67, 69, 123, 161, 500], ipv6: { prefix: "fd66::10/128", sources: ["fd66::1"], observed: [] },
+    });
+    expect(ports.toSorted()).toEqual(["fd66::10 udp 161", "fd66::10 udp 53"]);
+    expect(counts["fd66::10"]?.udp).toEqual({ open: 2, closed: 1, filtered: 1, "open|filtered": 1 });
+  });
 });

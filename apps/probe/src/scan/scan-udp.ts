@@ -9,7 +9,7 @@ import { createUdpWriter } from "./question-frames.ts";
 import type { ScanLink } from "./scan-link.ts";
 import { createScanPump } from "./scan-pump.ts";
 import { createScanRate } from "./scan-rate.ts";
-import { type AnswerKey, type FrameView, IPV4, payloadAt, readError, readError6, sourceNumber, UDP } from "./tcp-answers.ts";
+import { type AnswerKey, type FrameView, IPV4, payloadAt, protocolOf, readError, readError6, sourceNumber, UDP } from "./tcp-answers.ts";
 
 /** A port and what its protocol is asked by. */
 export interface UdpQuestion {
@@ -104,7 +104,7 @@ export function readUdpAnswer(frame: FrameView, link: Pick<AnswerKey, "port" | "
   const at = payloadAt(frame);
   if (at < 0) return;
   const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
-  const protocol = bytes[offset + (isIpv4 ? 23 : 20)] as number;
+  const protocol = protocolOf(frame);
   if (protocol === UDP) {
     const [from, to] = [wordAt(bytes, at), wordAt(bytes, at + 2)];
     if (to === link.port || (to === DHCP_PORT.client && from === DHCP_PORT.server)) take(sourceNumber(frame, link.book), from, "open");

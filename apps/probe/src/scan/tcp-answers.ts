@@ -51,7 +51,7 @@ export function readTcpAnswer(frame: FrameView, link: AnswerKey, take: (ip: numb
   const at = payloadAt(frame);
   if (at < 0) return;
   const isIpv4 = wordAt(bytes, offset + 12) === IPV4;
-  const protocol = bytes[offset + (isIpv4 ? 23 : 20)] as number;
+  const protocol = protocolOf(frame);
   if (protocol === TCP && at + 20 <= offset + length) {
     if (wordAt(bytes, at + 2) !== ownPort) return;
     const ip = sourceNumber(frame, link.book);
@@ -76,12 +76,41 @@ export function readTcpWindow(frame: FrameView): number {
   return wordAt(frame.bytes, payloadAt(frame) + 14);
 }
 
-/** Where what an IP header carries begins, at least eight octets of it; -1 for frames of other protocols. */
-export function payloadAt({ bytes, offset, length }: FrameView): number {
+/**
+ * Where what the IP header and its extensions carry begins, at least eight octets of it; -1 for frames of other protocols, and for fragments of
+ * IPv6 but the first.
+ */
+export function payloadAt(frame: FrameView): number {
+  const { bytes, offset, length } = frame;
   if (length < 42) return -1;
   const etherType = wordAt(bytes, offset + 12);
-  const at = etherType === IPV4 ? offset + 14 + ((bytes[offset + 14] as number) & 15) * 4 : offset + 54;
-  return (etherType === IPV4 || etherType === IPV6) && at + 8 <= offset + length ? at : -1;
+  const at = etherType === IPV4 ? offset + 14 + ((bytes[offset + 14] as number) & 15) * 4 : behindExtensions(frame, "payload");
+  return (etherType === IPV4 || etherType === IPV6) && at >= 0 && at + 8 <= offset + length ? at : -1;
+}
+
+/** The protocol of what begins at `payloadAt`, which must not be -1. */
+export function protocolOf(frame: FrameView): number {
+  const { bytes, offset } = frame;
+  return bytes[wordAt(bytes, offset + 12) === IPV4 ? offset + 23 : behindExtensions(frame, "protocol")] as number;
+}
+
+const FRAGMENT = 44;
+/** Hop-by-hop options, routing, fragment, destination options: what hosts put in front of an answer. @see RFC 8200 section 4 */
+const EXTENSIONS: ReadonlySet<number> = new Set([0, 43, FRAGMENT, 60]);
+const MOST_EXTENSIONS = 4;
+
+/** Where the payload of IPv6 begins, or where the octet lies that names its protocol; -1 where neither can be known. */
+function behindExtensions({ bytes, offset, length }: FrameView, what: "payload" | "protocol"): number {
+  let named = offset + 20;
+  let at = offset + 54;
+  for (let count = 0; EXTENSIONS.has(bytes[named] as number); count += 1) {
+    if (count === MOST_EXTENSIONS || at + 8 > offset + length) return -1;
+    const isFragment = bytes[named] === FRAGMENT;
+    if (isFragment && wordAt(bytes, at + 2) >= 8) return -1;
+    named = at;
+    at += isFragment ? 8 : (bytes[at + 1] as number) * 8 + 8;
+  }
+  return what === "payload" ? at : named;
 }
 
 /** The number of the address that a frame comes from, -1 for an IPv6 address that was not asked. */

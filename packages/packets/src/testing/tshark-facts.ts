@@ -144,6 +144,10 @@ function addIcmpv6(add: Add, frame: Frame): Malformed | null {
     case "echo-reply":
     case "error":
     case "other":
+    case "mld-query":
+    case "mld-report":
+    case "mld-done":
+    case "mld-version-2-report":
       return null;
     case "router-advertisement":
       add("icmpv6.nd.ra.cur_hop_limit", message.hopLimit);

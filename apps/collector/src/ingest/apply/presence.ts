@@ -16,10 +16,11 @@ export const hostOffline: Apply<"host_offline"> = {
   hosts: ({ data }) => [data],
   apply({ data, occurred_at }, context) {
     const device = context.set.find(data);
-    if (!device || !mayBeOffline(device, occurred_at)) return { type: "host_offline", deviceId: device?.id ?? null, data };
-    seen(device, data.mac, { state: "offline", at: data.last_seen_at }, context);
+    const isThere = device !== undefined && isSeenByItsMac(device, data);
+    if (!device || (!isThere && !mayBeOffline(device, occurred_at))) return { type: "host_offline", deviceId: device?.id ?? null, data };
+    if (!isThere) seen(device, data.mac, { state: "offline", at: data.last_seen_at }, context);
     if (device.fields.presence_state === "offline") return { type: "host_offline", deviceId: device.id, data };
-    // One of its interfaces is away, and the device is not: nobody is to be told that it is.
+    // One of its interfaces or a way to it is away, and the device is not: nobody is to be told that it is.
     const { ip, mac, last_seen_at } = data;
     return { type: "presence_report", deviceId: device.id, data: { hosts: [{ ip, mac, last_seen_at, presence_state: "offline" }] } };
   },
@@ -31,7 +32,7 @@ export const presenceReport: Apply<"presence_report"> = {
   apply({ data, occurred_at }, context) {
     for (const host of data.hosts) {
       const device = context.set.find(host);
-      if (!device || (host.presence_state === "offline" && !mayBeOffline(device, occurred_at))) continue;
+      if (!device || (host.presence_state === "offline" && (isSeenByItsMac(device, host) || !mayBeOffline(device, occurred_at)))) continue;
       seen(device, host.mac, { state: host.presence_state, at: host.last_seen_at }, context);
     }
     return { type: "presence_report", deviceId: null, data };
@@ -41,6 +42,14 @@ export const presenceReport: Apply<"presence_report"> = {
 /** Another probe of the site may have seen it since; of a device with several interfaces, that may be another one of them. */
 function mayBeOffline(device: DeviceDraft, occurredAt: string): boolean {
   return device.interfaces !== null || occurredAt >= device.fields.last_seen;
+}
+
+/** Presence reports come each minute; who tells a host by its address alone may have told it a moment after it saw it. */
+const SEEN_SINCE_MS = 60_000;
+
+/** Whether somebody has seen a device since one that knows only its address, behind a router, did: then the way there is away, and not the device. */
+function isSeenByItsMac(device: DeviceDraft, { mac, last_seen_at: lastSeenAt }: { readonly mac: string; readonly last_seen_at: string }): boolean {
+  return mac === "" && device.fields.mac !== "" && Date.parse(device.fields.last_seen) - Date.parse(lastSeenAt) > SEEN_SINCE_MS;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { waitFor } from "../../../../../test/lab/wait-for.ts";
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 
 const TSX = import.meta.resolve("tsx");
@@ -27,6 +28,12 @@ export interface RealLan {
   leave(name: string): void;
   /** Starts the discovery. */
   watch(): void;
+  /** Asks once for multicast listeners from the probe's place. @returns Whose frames came in three seconds: `mac address`, each once. */
+  askListeners(): Promise<readonly string[]>;
+  /** Resolves when a host has sent nothing for so long. */
+  silence(name: string, ms: number): Promise<void>;
+  /** Runs a command on a host, or on the probe's. */
+  run(name: string, program: string, ...args: readonly string[]): void;
   /** Resolves with what `wanted` finds among all events so far, as soon as it finds something. */
   until<T>(wanted: (events: readonly ProbeEvent[]) => T | undefined, timeoutMs: number): Promise<T>;
   close(): Promise<void>;
@@ -100,6 +107,17 @@ export function createRealLan(): RealLan {
       ip("netns", "del", `${prefix}-${name}`);
       namespaces.splice(namespaces.indexOf(`${prefix}-${name}`), 1);
     },
+    async silence(name, ms) {
+      const sent = () => execFileSync("ip", ["netns", "exec", `${prefix}-${name}`, "cat", "/sys/class/net/lan0/statistics/tx_packets"]).toString();
+      let last = { count: sent(), at: performance.now() };
+      await waitFor(`the silence of ${name}`, 60_000, async () => {
+        const count = sent();
+        if (count !== last.count) last = { count, at: performance.now() };
+        return performance.now() - last.at >= ms ? true : null;
+      });
+    },
+    run: (name, program, ...args) => void execFileSync("ip", ["netns", "exec", `${prefix}-${name}`, program, ...args], { stdio: "pipe" }),
+    askListeners: () => new Promise((resolve) => run("probe", "ask-listeners.ts", [], (line) => resolve(JSON.parse(line) as string[]))),
     watch() {
       run("probe", "watch-lan.ts", [], (line) => {
         events.push(JSON.parse(line) as ProbeEvent);

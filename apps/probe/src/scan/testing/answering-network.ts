@@ -41,7 +41,7 @@ const UDP_SERVERS = `const { createSocket } = require("node:dgram");
 const [address, ...ports] = process.argv.slice(1);
 let left = ports.length;
 for (const port of ports) {
-  const socket = createSocket("udp4").on("message", (_, from) => socket.send("answer", from.port, from.address));
+  const socket = createSocket(address.includes(":") ? "udp6" : "udp4").on("message", (_, from) => socket.send("answer", from.port, from.address));
   socket.bind(Number(port), address, () => { left -= 1; if (left === 0) process.stdout.write("ready\\n"); });
 }`;
 

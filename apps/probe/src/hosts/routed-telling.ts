@@ -1,0 +1,95 @@
+import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
+import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { describeRoutedHost, type RoutedHost } from "./routed-host.ts";
+import type { RoutedHostsStore } from "./routed-hosts-store.ts";
+import type { EventSink } from "./telling.ts";
+
+/** Tells the collector of hosts behind routers, by comparing what is true with what was told last. */
+export interface RoutedTelling {
+  /** Something about this host may have to be told. */
+  change(host: RoutedHost): void;
+  /** A host that was told is not held any more. */
+  forget(host: RoutedHost): void;
+  /** Writes down what is due: states and events in one transaction. What cannot be written stays due. Call it each second. */
+  flush(): void;
+  /** Appends when hosts were last seen, and writes that down. @param which `fresh`: those seen since their last report. */
+  report(hosts: Iterable<RoutedHost>, which: "fresh" | "all"): void;
+}
+
+const HOSTS_A_FLUSH = 500;
+/** The contract's limit. */
+const HOSTS_A_REPORT = 500;
+
+export function createRoutedTelling(deps: {
+  readonly store: RoutedHostsStore;
+  readonly outbox: EventSink;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}): RoutedTelling {
+  const { store, outbox, clock, log } = deps;
+  const due = new Set<RoutedHost>();
+  const left = new Set<string>();
+  let failing = false;
+
+  const presenceOf = ({ address, seenWallAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(seenWallAt) });
+  const eventsFor = (host: RoutedHost): ProbeEvent[] => {
+    const occurred_at = toInstant(clock.now());
+    const events: ProbeEvent[] = [];
+    if (host.told === null) events.push({ type: "host_found", occurred_at, data: describeRoutedHost(host.address, [], toInstant(host.seenWallAt)) });
+    const before = host.told ?? "online";
+    if (before === host.presence) return events;
+    if (host.presence === "online") events.push({ type: "host_online", occurred_at, data: presenceOf(host) });
+    else events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host), missed_checks: host.missedChecks } });
+    return events;
+  };
+  const attempt = (work: () => void): boolean => {
+    try {
+      work();
+      failing = false;
+      return true;
+    } catch (error) {
+      if (!failing) log.error({ reason: describeError(error) }, "hosts behind routers cannot be written down; trying again");
+      failing = true;
+      return false;
+    }
+  };
+  return {
+    change(host) {
+      due.add(host);
+      left.delete(host.address);
+    },
+    forget(host) {
+      due.delete(host);
+      if (host.told !== null) left.add(host.address);
+    },
+    flush() {
+      const ready = [...due].slice(0, HOSTS_A_FLUSH);
+      if (ready.length + left.size === 0) return;
+      const isWritten = attempt(() => store.transaction(() => {
+        for (const address of left) store.remove(address);
+        for (const host of ready) store.save(host);
+        const events = ready.flatMap(eventsFor);
+        if (events.length > 0) outbox.append(events);
+      }));
+      if (!isWritten) return;
+      left.clear();
+      for (const host of ready) {
+        host.told = host.presence;
+        due.delete(host);
+      }
+    },
+    report(hosts, which) {
+      const isKnowledge = (host: RoutedHost) => host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
+      const some = [...hosts].filter((host) => host.told === host.presence && isKnowledge(host) && (which === "all" || host.unreported));
+      for (let first = 0; first < some.length; first += HOSTS_A_REPORT) {
+        const part = some.slice(first, first + HOSTS_A_REPORT);
+        const data: EventData<"presence_report"> = { hosts: part.map((host) => ({ ...presenceOf(host), presence_state: host.presence })) };
+        const isWritten = attempt(() => store.transaction(() => {
+          for (const host of part) store.save(host);
+          outbox.append([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }]);
+        }));
+        if (isWritten) for (const host of part) host.unreported = false;
+      }
+    },
+  };
+}
