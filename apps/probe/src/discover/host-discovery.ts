@@ -132,10 +132,11 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     room: () => deps.settings.maxHosts - table.size, onFault: tellError,
   });
   const scans = createScans({
-    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
-    facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip),
+    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
+    online6: () => onlineIpv6(table), facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip),
     announce: (addresses) => telling.announce(addresses.flatMap((address) => onlineAt(table, address))),
   });
+  const abort = (reason: string) => Promise.all([schedule.abort(reason), routed.abort(reason)]);
   const sightings = createSightings({
     table, telling, admission, clock, vendorOf: nameVendor, facts: hostFacts,
     onSpoken: (address) => [schedule, scans].forEach((one) => one.noteAnswer(address)),
@@ -173,10 +174,6 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   function startAnew(now: number): void {
     checks.startAnew(now);
     for (const one of [routed, listenerQueries]) one.startAnew();
-  }
-
-  async function abort(reason: string): Promise<void> {
-    await Promise.all([schedule.abort(reason), routed.abort(reason)]);
   }
 
   function report(which: "fresh" | "all"): void {
