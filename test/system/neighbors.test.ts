@@ -17,7 +17,13 @@ function killLldpd(id: string): number {
     }
   };
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurs(name));
-  for (const pid of pids) process.kill(Number(pid), "SIGKILL");
+  for (const pid of pids) {
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It is two processes, and one ends with the other.
+    }
+  }
   return pids.length;
 }
 

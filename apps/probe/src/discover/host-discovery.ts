@@ -23,12 +23,11 @@ import { createReverseNames } from "./reverse-names.ts";
 import { createRoutedLook } from "./routed-asking.ts";
 import { createRoutedWatch } from "./routed-watch.ts";
 import { createScans, type Scans } from "./scans.ts";
-import type { ScanWorkDeps } from "./scan-work.ts";
+import type { ScanWays } from "./scan-work.ts";
 import { createSweepSchedule } from "./sweep-schedule.ts";
 import type { SweepSummary } from "./sweeper.ts";
 
-export interface HostDiscoveryDeps
-  extends Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook"> {
+export interface HostDiscoveryDeps extends ScanWays {
   /** The database that holds the outbox: a change of state and its event are one transaction. */
   readonly db: Database;
   /** Called inside a transaction of `db`. A throw rolls the change back; it is tried again a second later. */

@@ -85,6 +85,9 @@ export interface ScanWorkDeps extends WayDeps {
   readonly log: Log;
 }
 
+/** What the daemon brings for a scan's ways out. */
+export type ScanWays = Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook">;
+
 const PASSES = 3;
 /** What our own part of a `deep` scan is of the whole. */
 const OWN_SHARE_OF_DEEP = 0.2;

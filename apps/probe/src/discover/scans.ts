@@ -13,7 +13,7 @@ import { bothExclusions } from "./exclusions.ts";
 import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
-import { type Remark, startScanWork, type ScanWork, type ScanWorkDeps } from "./scan-work.ts";
+import { type Remark, startScanWork, type ScanWork, type ScanWays, type ScanWorkDeps } from "./scan-work.ts";
 import { type BegunScan, createScansStore } from "./scans-store.ts";
 
 /** Scans that people ask for, beside the sweeps by schedule. Each tells of itself by events, from `scan_started` to its end. */
@@ -76,13 +76,7 @@ export function createScans(deps: {
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
-  /** A scan saw a host behind a router. */
-  readonly onRouted: (ip: string) => void;
-} & Pick<
-  ScanWorkDeps,
-  "link" | "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook" | "online" | "macAt"
-  | "onSent" | "clock" | "random" | "log"
->): Scans {
+} & ScanWays & Pick<ScanWorkDeps, "link" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
   const running = new Map<string, Running>();

@@ -46,7 +46,7 @@ function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }
     name, alias, mac, up, speed_mbps: speedMbps, role: roleOf(name), mac_count: counts.get(name) ?? 0,
   }));
   const hosts = heard.filter(({ port }) => roleOf(port) === "access").toSorted((a, b) => (a.mac < b.mac ? -1 : 1)).slice(0, MOST_HOSTS);
-  return { ip, answers: true, problem: "", ...system, macs: [...macs], ports, neighbors, hosts, addresses };
+  return { ip, answers: true, ...system, macs: [...macs], ports, neighbors, hosts, addresses };
 }
 
 /** Of a switch that cannot be read, or is not asked any more. @param problem Why it cannot; empty for one that is not asked. */

@@ -67,7 +67,7 @@ function start(given: Partial<SwitchWatchDeps> & {
   };
 }
 const silence: SwitchWatchDeps["ask"] = () => Promise.resolve(null);
-const told = () => events.map(({ data }) => ("answers" in data ? [data.answers, data.problem] : null));
+const told = () => events.map(({ data }) => ("answers" in data ? [data.answers, data.problem ?? ""] : null));
 
 describe("who is asked", () => {
   test("is whom the configuration or a credential names, and never whom an exclusion holds", async () => {

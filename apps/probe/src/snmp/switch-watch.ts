@@ -122,7 +122,7 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
     const text = reportText(data);
     const now = clock.monotonic();
     if (text === one.told && (!data.answers || now - one.toldAt < TELL_AGAIN_MS)) return;
-    if (!write(data, () => store.save(ip, data.problem))) return;
+    if (!write(data, () => store.save(ip, data.problem ?? ""))) return;
     if (!data.answers) log.warn({ ip, reason: data.problem }, "a switch cannot be read by SNMP");
     Object.assign(one, { told: text, toldAt: now, answers: data.answers });
   }

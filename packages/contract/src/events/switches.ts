@@ -29,8 +29,8 @@ export const SwitchReport = z.object({
   ip: IpAddress,
   /** Whether it answers; where it does not, the rest is empty. */
   answers: z.boolean(),
-  /** Why it cannot be read, for people; empty where it answers, or is not asked any more. Older probes do not tell. */
-  problem: z.string().max(1024).default(""),
+  /** Why it cannot be read, for people; empty or left out where it answers, or is not asked any more. Older probes do not tell. */
+  problem: z.string().max(1024).optional(),
   system_name: Name,
   system_description: z.string().max(1024),
   object_id: Name,

@@ -154,13 +154,13 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
     }),
   },
   switch_report: {
-    raises: ({ data, probeId }) => (data.problem === "" ? null : {
+    raises: ({ data, probeId }) => (!data.problem ? null : {
       type: "switch_unreadable", source: "health", subject: words(probeId ?? "", data.ip), severity: "low",
       title: `${data.ip} cannot be read by SNMP`,
       description: `${data.problem}. Its ports and who hangs on them are not known while that is so.`, deviceIp: data.ip, quietMs: null,
       isCapped: true,
     }),
-    ends: ({ data, probeId }) => (data.problem === "" ? { type: "switch_unreadable", subject: words(probeId ?? "", data.ip) } : null),
+    ends: ({ data, probeId }) => (!data.problem ? { type: "switch_unreadable", subject: words(probeId ?? "", data.ip) } : null),
   },
   license_state: {
     raises: ({ data }) => (isLicenseWell(data) ? null : {

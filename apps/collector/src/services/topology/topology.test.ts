@@ -172,7 +172,7 @@ describe("a switch that is asked by SNMP", () => {
   const port = (name: string, role: "access" | "uplink", count: number) =>
     ({ name, alias: "", mac: "" as const, up: true, speed_mbps: 1000, role, mac_count: count });
   const report = (values: Partial<SwitchReport> = {}): SwitchReport => ({
-    ip: "192.0.2.2", answers: true, problem: "", system_name: "sw-store12", system_description: "EOS", object_id: "", engine_id: "",
+    ip: "192.0.2.2", answers: true, system_name: "sw-store12", system_description: "EOS", object_id: "", engine_id: "",
     macs: ["00:1c:73:00:99:11", CHASSIS],
     ports: [port("Ethernet1", "access", 1), port("Ethernet48", "uplink", 40), port("Ethernet12", "access", 1)],
     neighbors: [{
