@@ -76,6 +76,8 @@ export function createScans(deps: {
   /** A part of a scan was not done. */
   readonly onFault: (code: string, message: string) => void;
   readonly online6: () => readonly Uint8Array[];
+  /** A scan saw a host behind a router. */
+  readonly onRouted: (ip: string) => void;
 } & ScanWays & Pick<ScanWorkDeps, "link" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
