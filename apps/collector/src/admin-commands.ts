@@ -94,7 +94,7 @@ export function addAdminCommands(program: Command, deps: {
       await resealAll(db, sealing);
       if (given === undefined) addKey(dataDir);
       print(`${await resealAll(db, sealing)} secrets are sealed with `
-        + `${given === undefined ? "a new key; a running collector has it already" : "the first key"}`);
+        + (given === undefined ? "a new key; a running collector has it already" : "the first key"));
     }));
 }
 

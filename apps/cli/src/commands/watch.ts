@@ -72,5 +72,5 @@ export function formatFrame(frame: StreamFrame): string {
     .filter((value) => value !== undefined && value !== null && value !== "");
   const time = new Date(frame.timestamp).toLocaleTimeString("en-GB");
   return `${time}  ${frame.event.padEnd(19)}  `
-    + `${values.map((value) => printable(typeof value === "string" ? value : JSON.stringify(value))).join("  ")}`;
+    + values.map((value) => printable(typeof value === "string" ? value : JSON.stringify(value))).join("  ");
 }

@@ -95,7 +95,7 @@ describe("a probe's record", () => {
     clock.jump(7 * 86_400_000);
     await history.run();
     expect((await read()).data).toEqual([]);
-    history.close();
+    await history.close();
   });
 });
 

@@ -30,7 +30,7 @@ function learnKerberos(answer: Uint8Array): Learned | null {
     claims: claims("kerberos", 0.6, isMicrosoft ? {} : { product: "MIT Kerberos", vendor: "MIT" }),
     // MIT's names the realm that was asked for, Microsoft's its own.
     banner: `${name === "" || name === ASKED_REALM ? "" : `realm ${name}, `}time `
-      + `${toText(readTlv(time?.value ?? new Uint8Array())?.value ?? new Uint8Array())}`,
+      + toText(readTlv(time?.value ?? new Uint8Array())?.value ?? new Uint8Array()),
   });
 }
 

@@ -29,8 +29,10 @@ export const ssh: TcpProtocol = {
     return learned("ssh", {
       answers: [{ kind: "ssh", text: software }],
       keys: key ? [{ field: "ssh_host_key", value: key.fingerprint }] : [],
-      banner: key ? `${line}\nhost key: ${key.fingerprint}\nkex: ${key.algorithms.kex}\nhost keys: ${key.algorithms.hostKeys}\nciphers: `
-        + `${key.algorithms.ciphers}` : line,
+      banner: key ? [
+        line, `host key: ${key.fingerprint}`, `kex: ${key.algorithms.kex}`, `host keys: ${key.algorithms.hostKeys}`,
+        `ciphers: ${key.algorithms.ciphers}`,
+      ].join("\n") : line,
     });
   },
 };

@@ -147,7 +147,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
       broker.port(), authority.certificate, identity, { clientId: probeId, ...extra },
     ),
     async close() {
-      healthHistory.close();
+      await healthHistory.close();
       await listener.close();
       await ingest.close();
       await broker.close();
