@@ -44,7 +44,10 @@ const LAYOUTS: readonly Layout[] = [
   { prefix: 20, live: "dense", ranges: [[FIRST + 1, 4094]], late: [] },
   { prefix: 16, live: "sparse", ranges: every(1024, 61), late: [] },
   { prefix: 16, live: "dense", ranges: [[FIRST + 1, 65_534]], late: [] },
-  { prefix: 24, live: "late", ranges: every(54, 3), late: Array.from({ length: 10 }, (_, index) => [FIRST + 200 + index, 1000 + Math.round((index * 1500) / 9)]) },
+  {
+    prefix: 24, live: "late", ranges: every(54, 3),
+    late: Array.from({ length: 10 }, (_, index) => [FIRST + 200 + index, 1000 + Math.round((index * 1500) / 9)]),
+  },
 ];
 
 /**

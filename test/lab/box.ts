@@ -26,8 +26,8 @@ _rpc:x:909:65534::/run/rpcbind:/usr/sbin/nologin
 ftp:x:910:65534::/run:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
 `;
-const GROUP =
-  "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nDebian-exim:x:905:\ndovecot:x:906:\ndovenull:x:907:\nntpsec:x:908:\nnogroup:x:65534:\n";
+const GROUP = "root:x:0:\n_lldpd:x:902:\navahi:x:903:\nnetdev:x:904:\nDebian-exim:x:905:\n"
+  + "dovecot:x:906:\ndovenull:x:907:\nntpsec:x:908:\nnogroup:x:65534:\n";
 
 interface BoxOptions {
   readonly packages: DebianRoot;

@@ -100,9 +100,9 @@ async function runSite(place: Place, stopped: Promise<unknown>, lab: Lab | null)
     const { siteId, probeId } = await enrolled(collector, box, lab === null ? "this-machine" : "demonstration");
     const probe = await startProbe(box, { interface: place.interface, ...(place.env ? { env: place.env } : {}) });
     try {
-      process.stdout.write(
-        `ready ${JSON.stringify({ url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId })}\n`,
-      );
+      process.stdout.write(`ready ${JSON.stringify({
+        url: collector.url, admin: "admin", password_file: collector.passwordFile, site_id: siteId, probe_id: probeId,
+      })}\n`);
       sayWhatNow(collector, probe.pid, place, lab);
       void probe.ended.then((how) => say(`The probe has ended (${how}). The collector goes on; its devices become unknown.`));
       const collectorEnd = await Promise.race([stopped.then(() => null), collector.ended]);

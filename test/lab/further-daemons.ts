@@ -6,7 +6,8 @@ const tcp = (port: number, name: string, product: RegExp) => ({ port, protocol: 
 const udp = (port: number, name: string, product: RegExp) => ({ port, protocol: "udp" as const, name, product });
 
 export const CERTIFICATE = [
-  "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=$(hostname).lab.test -keyout /run/tls.key -out /run/tls.crt 2> /dev/null",
+  "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=$(hostname).lab.test "
+  + "-keyout /run/tls.key -out /run/tls.crt 2> /dev/null",
 ] as const;
 
 /**
@@ -42,7 +43,8 @@ export const FURTHER_DAEMONS = {
     package: "rabbitmq-server", services: [tcp(5672, "amqp", /RabbitMQ/)],
     before: [
       "mkdir -p /var/lib/rabbitmq /var/log/rabbitmq",
-      "export HOME=/var/lib/rabbitmq RABBITMQ_NODENAME=rabbit@localhost RABBITMQ_LOGS=- RABBITMQ_ENABLED_PLUGINS_FILE=/run/none ERL_EPMD_ADDRESS=127.0.0.1",
+      "export HOME=/var/lib/rabbitmq RABBITMQ_NODENAME=rabbit@localhost RABBITMQ_LOGS=- "
+      + "RABBITMQ_ENABLED_PLUGINS_FILE=/run/none ERL_EPMD_ADDRESS=127.0.0.1",
     ],
     command: ["/bin/sh", "-c", "exec $(ls -d /usr/lib/rabbitmq/lib/rabbitmq_server-*)/sbin/rabbitmq-server"],
   },
@@ -143,9 +145,12 @@ export const FURTHER_DAEMONS = {
     package: "icecast2", services: [tcp(8000, "http", /Icecast/)],
     files: {
       "icecast.xml": lines(
-        "<icecast><location>lab</location><admin>lab</admin><limits><clients>8</clients><sources>1</sources></limits><authentication><source-password>x</source-password><admin-user>a</admin-user><admin-password>x</admin-password></authentication>",
-        "<hostname>lab</hostname><listen-socket><port>8000</port></listen-socket><paths><logdir>/run</logdir><webroot>/usr/share/icecast2/web</webroot><adminroot>/usr/share/icecast2/admin</adminroot></paths>",
-        "<logging><accesslog>-</accesslog><errorlog>-</errorlog><loglevel>1</loglevel></logging><security><chroot>0</chroot><changeowner><user>nobody</user><group>nogroup</group></changeowner></security></icecast>",
+        "<icecast><location>lab</location><admin>lab</admin><limits><clients>8</clients><sources>1</sources></limits><authentication>"
+        + "<source-password>x</source-password><admin-user>a</admin-user><admin-password>x</admin-password></authentication>",
+        "<hostname>lab</hostname><listen-socket><port>8000</port></listen-socket>"
+        + "<paths><logdir>/run</logdir><webroot>/usr/share/icecast2/web</webroot><adminroot>/usr/share/icecast2/admin</adminroot></paths>",
+        "<logging><accesslog>-</accesslog><errorlog>-</errorlog><loglevel>1</loglevel></logging><security><chroot>0</chroot>"
+        + "<changeowner><user>nobody</user><group>nogroup</group></changeowner></security></icecast>",
       ),
     },
     command: ["icecast2", "-c", "FOLDER/icecast.xml"],

@@ -41,7 +41,9 @@ export const HARD_HOSTS: readonly HostPlan[] = [
     ...host(91, "ipv6-services", {
       daemons: ["unbound", "ntpsec", "snmpd"],
       // It says of each closed port that it is, and drops what comes to TFTP's.
-      network: ["echo 0 > $net/ipv6/icmp/ratelimit", "nft 'table ip6 lab { chain in { type filter hook input priority 0; udp dport 69 drop; }; }'"],
+      network: [
+        "echo 0 > $net/ipv6/icmp/ratelimit", "nft 'table ip6 lab { chain in { type filter hook input priority 0; udp dport 69 drop; }; }'",
+      ],
     }),
     addresses: ["fd4c:616e:7468:77::91/64"],
   },

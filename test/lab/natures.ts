@@ -16,7 +16,10 @@ const [SERVER, IOT] = [{ deviceType: "server" }, { deviceType: "iot" }] as const
 export const NATURES: Readonly<Record<string, Nature>> = {
   "gateway": { deviceType: "router" },
   "core-switch": { deviceType: "switch", systemDescription: "ProCurve J9019B Switch 2510B-24, revision Q.11.57, ROM Q.10.02" },
-  "nas": { deviceType: "server", title: "Synology DiskStation - nas", offers: [["_http._tcp", 5000], ["_smb._tcp", 445], ["_adisk._tcp", 9, "sys=waMa=0,adVF=0x100"]] },
+  "nas": {
+    deviceType: "server", title: "Synology DiskStation - nas",
+    offers: [["_http._tcp", 5000], ["_smb._tcp", 445], ["_adisk._tcp", 9, "sys=waMa=0,adVF=0x100"]],
+  },
   "web": { deviceType: "server" },
   "build": { deviceType: "server" },
   "printer": {

@@ -18,7 +18,12 @@ export const SERVICE_DAEMONS = {
   lighttpd: { package: "lighttpd", services: [tcp(80, "http", /lighttpd/)] },
   vsftpd: { package: "vsftpd", services: [tcp(21, "ftp", /vsftpd/)] },
   exim: { package: "exim4-daemon-light", services: [tcp(25, "smtp", /Exim smtpd/)] },
-  dovecot: { package: "dovecot-core", services: [tcp(143, "imap", /Dovecot imapd/), tcp(110, "pop3", /Dovecot pop3d/), tcp(993, "imaps", /Dovecot imapd/), tcp(995, "pop3s", /Dovecot pop3d/)] },
+  dovecot: {
+    package: "dovecot-core", services: [
+      tcp(143, "imap", /Dovecot imapd/), tcp(110, "pop3", /Dovecot pop3d/),
+      tcp(993, "imaps", /Dovecot imapd/), tcp(995, "pop3s", /Dovecot pop3d/),
+    ],
+  },
   mariadb: { package: "mariadb-server-core", services: [tcp(3306, "mysql", /MariaDB/)] },
   postgresql: { package: "postgresql-15", services: [tcp(5432, "postgresql", /PostgreSQL DB/)] },
   redis: { package: "redis-server", services: [tcp(6379, "redis", /Redis key-value store/)] },

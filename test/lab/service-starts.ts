@@ -75,7 +75,8 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
   postgresql: {
     before: [
       "mkdir -p /var/lib/pg /var/run/postgresql", "chown 65534 /var/lib/pg /var/run/postgresql",
-      "setpriv --reuid 65534 --regid 65534 --clear-groups /usr/lib/postgresql/15/bin/initdb -D /var/lib/pg -A trust --no-sync --no-instructions > /dev/null",
+      "setpriv --reuid 65534 --regid 65534 --clear-groups /usr/lib/postgresql/15/bin/initdb -D /var/lib/pg "
+      + "-A trust --no-sync --no-instructions > /dev/null",
     ],
     command: [
       "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/lib/postgresql/15/bin/postgres", "-D", "/var/lib/pg", "-k",
@@ -126,7 +127,10 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
     files: { "ntp.conf": lines("server 127.127.1.0", "unrestrict default noquery") },
     command: ["ntpd", "-n", "-c", "FOLDER/ntp.conf", "-p", "/run/ntp.pid"],
   },
-  rsync: { files: { "rsyncd.conf": lines("use chroot = no", "[public]", "path = /run", "comment = the lab's files") }, command: ["rsync", "--daemon", "--no-detach", "--config=FOLDER/rsyncd.conf"] },
+  rsync: {
+    files: { "rsyncd.conf": lines("use chroot = no", "[public]", "path = /run", "comment = the lab's files") },
+    command: ["rsync", "--daemon", "--no-detach", "--config=FOLDER/rsyncd.conf"],
+  },
   tftpd: { before: ["mkdir -p /run/tftp"], command: ["in.tftpd", "-L", "-s", "-u", "nobody", "--address", "0.0.0.0:69", "/run/tftp"] },
   cups: {
     files: {

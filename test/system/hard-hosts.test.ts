@@ -99,10 +99,13 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect([linkLocal?.ip.startsWith("fe80:"), openPorts(linkLocal)]).toEqual([true, ["22/tcp ssh"]]);
   }, 240_000);
 
-  test.each([["its address", addressOf("ipv6-services")], ["its link", "fe80::/64"]])("names UDP services by IPv6, by %s, and tells what is closed from what is silent", async (_, target) => {
+  test.each([
+    ["its address", addressOf("ipv6-services")], ["its link", "fe80::/64"],
+  ])("names UDP services by IPv6, by %s, and tells what is closed from what is silent", async (_, target) => {
     const { hosts } = await scan(target, "standard");
     const host = hosts.find(({ mac }) => mac === macOf("ipv6-services"));
-    const udp = host?.ports.filter(({ protocol, state }) => protocol === "udp" && state === "open").map(({ port, service }) => `${port} ${service}`);
+    const udp =
+      host?.ports.filter(({ protocol, state }) => protocol === "udp" && state === "open").map(({ port, service }) => `${port} ${service}`);
     expect(udp).toEqual(["53 domain", "123 ntp", "161 snmp"]);
     expect(host?.ports.find(({ port, protocol }) => port === 53 && protocol === "udp")?.version).toMatch(/Unbound/i);
     expect(host?.ports.find(({ port }) => port === 161)?.banner).toContain("ipv6-services");

@@ -45,7 +45,9 @@ describe.skipIf(!canMakeLabs())("a probe that watches a network behind a router"
     await plug("up");
     await site.startProbe();
     await waitFor("its return", 150_000, async () => ((await isOnline(left)) === true ? true : null), { everyMs: 1000 });
-    await waitFor("the others' presence", 60_000, async () => ((await routed()).every(({ presence_state: state }) => state === "online") ? true : null));
+    await waitFor(
+      "the others' presence", 60_000, async () => ((await routed()).every(({ presence_state: state }) => state === "online") ? true : null),
+    );
     const found = site.frames.filter(({ event, data }) => event === "host_found" && TRUTH.includes(String(data["ip"])));
     expect([found.length, (await routed()).length]).toEqual([TRUTH.length, TRUTH.length]);
   }, 660_000);

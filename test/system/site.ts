@@ -70,7 +70,8 @@ export async function openSite(options: {
     const file = join(folder, "probe.toml");
     if (options.probeToml !== undefined) writeFileSync(file, options.probeToml);
     const start = () => startProbe(box, {
-      interface: lab.probe.lanInterface, ...(options.probeEnv ? { env: options.probeEnv } : {}), ...(options.probeToml === undefined ? {} : { args: ["--config", file] }),
+      interface: lab.probe.lanInterface, ...(options.probeEnv ? { env: options.probeEnv } : {}),
+      ...(options.probeToml === undefined ? {} : { args: ["--config", file] }),
     });
     let probe = await start();
     ends.push(() => probe.stop());

@@ -46,7 +46,9 @@ const Configuration = z.strictObject({
     /** At most 12 packets a second, whatever packets_per_second says. */
     gentle: z.boolean().default(false),
     /** Networks behind routers whose hosts are watched too, at this interval and rate. */
-    routed: z.array(RoutedNetwork).max(256).refine((list) => addressesIn(list) <= MOST_ROUTED_ADDRESSES, "together at most 65,536 addresses, as many as a /16 has").default([]),
+    routed: z.array(RoutedNetwork).max(256).refine(
+      (list) => addressesIn(list) <= MOST_ROUTED_ADDRESSES, "together at most 65,536 addresses, as many as a /16 has",
+    ).default([]),
   }).prefault({}),
   scan: z.strictObject({
     /** The most that a scan at somebody's word may reach; it goes slower by itself where frames get lost. */

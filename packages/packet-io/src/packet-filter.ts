@@ -38,7 +38,8 @@ export function scanAnswers(port: number): readonly Instruction[] {
     ["", JUMP_EQUAL, "accept", "refuse", DHCP_CLIENT_PORT],
     ["ipv6", LOAD_BYTE, 0, 0, 20],
     ["", JUMP_EQUAL, "accept", 0, 58],
-    // Extension headers, hop-by-hop as of Multicast Listener Discovery, routing, fragment, destination options: few come, and who reads sees behind them.
+    // Extension headers, hop-by-hop as of Multicast Listener Discovery, routing, fragment,
+    // destination options: few come, and who reads sees behind them.
     ["", JUMP_EQUAL, "accept", 0, 0],
     ["", JUMP_EQUAL, "accept", 0, 43],
     ["", JUMP_EQUAL, "accept", 0, 44],

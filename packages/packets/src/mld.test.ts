@@ -30,13 +30,16 @@ describe("multicast listener discovery", () => {
     // tcpdump 4.99.5: IP6 (hlim 1, next-header Options (0) payload length: 36) fe80::ff:fe00:a > ff02::1: HBH (rtalert: 0x0000) (padn)
     // [icmp6 sum ok] ICMP6, multicast listener query v2 [max resp delay=1000] [gaddr :: robustness=2 qqi=125]
     const packet = encodeIpv6({
-      ...ENDS, protocol: IP_PROTOCOL.icmpv6, hopLimit: MLD_HOP_LIMIT, extensionHeaders: [MLD_ROUTER_ALERT], payload: encodeIcmpv6(GENERAL_QUERY, ENDS),
+      ...ENDS, protocol: IP_PROTOCOL.icmpv6, hopLimit: MLD_HOP_LIMIT, extensionHeaders: [MLD_ROUTER_ALERT],
+      payload: encodeIcmpv6(GENERAL_QUERY, ENDS),
     });
     expect(packet).toEqual(fromHex(`
       60000000 0024 00 01 fe80000000000000000000fffe00000a ff020000000000000000000000000001
       3a 00 05020000 0100 82 00 7ab5 03e8 0000 00000000000000000000000000000000 02 7d 0000
     `));
-    const frame = decodeFrame(encodeEthernet({ destination: fromHex("333300000001"), source: fromHex("02000000000a"), etherType: ETHER_TYPE.ipv6, payload: packet }));
+    const frame = decodeFrame(encodeEthernet({
+      destination: fromHex("333300000001"), source: fromHex("02000000000a"), etherType: ETHER_TYPE.ipv6, payload: packet,
+    }));
     expect(frame).toMatchObject({ ok: true, value: { hopLimit: 1, icmpType: 130, transport: "icmpv6" } });
     expect(frame.ok && decode(frame.value.transportBytes)).toEqual(GENERAL_QUERY);
   });
@@ -57,8 +60,11 @@ describe("multicast listener discovery", () => {
   });
 
   test("large delays and intervals are floating", () => {
-    const query = (code: string, qqic: string) => decode(fromHex(`82 00 0000 ${code} 0000 00000000000000000000000000000000 0a ${qqic} 0000`));
-    expect(query("8000", "80")).toMatchObject({ maximumResponseDelayMs: 32_768, version2: { suppressesTimers: true, robustness: 2, queryIntervalSeconds: 128 } });
+    const query = (code: string, qqic: string) =>
+      decode(fromHex(`82 00 0000 ${code} 0000 00000000000000000000000000000000 0a ${qqic} 0000`));
+    expect(query("8000", "80")).toMatchObject({
+      maximumResponseDelayMs: 32_768, version2: { suppressesTimers: true, robustness: 2, queryIntervalSeconds: 128 },
+    });
     expect(query("ffff", "ff")).toMatchObject({ maximumResponseDelayMs: 8_387_584, version2: { queryIntervalSeconds: 31_744 } });
   });
 
@@ -66,13 +72,16 @@ describe("multicast listener discovery", () => {
     const address = fc.uint8Array({ minLength: 16, maxLength: 16 });
     const sources = fc.array(address, { maxLength: 3 });
     const floating = (bits: number) => fc.oneof(
-      fc.nat((8 << bits) - 1), fc.tuple(fc.nat((1 << bits) - 1), fc.nat(7)).map(([mantissa, exponent]) => (mantissa + (1 << bits)) * 2 ** (exponent + 3)));
+      fc.nat((8 << bits) - 1),
+      fc.tuple(fc.nat((1 << bits) - 1), fc.nat(7)).map(([mantissa, exponent]) => (mantissa + (1 << bits)) * 2 ** (exponent + 3)));
     const messages: fc.Arbitrary<MldMessage> = fc.oneof(
       fc.record({
         kind: fc.constant("mld-query" as const), maximumResponseDelayMs: floating(12), group: address,
         version2: fc.record({ suppressesTimers: fc.boolean(), robustness: fc.nat(7), queryIntervalSeconds: floating(4), sources }),
       }),
-      fc.record({ kind: fc.constant("mld-query" as const), maximumResponseDelayMs: fc.nat(0xffff), group: address, version2: fc.constant(null) }),
+      fc.record({
+        kind: fc.constant("mld-query" as const), maximumResponseDelayMs: fc.nat(0xffff), group: address, version2: fc.constant(null),
+      }),
       fc.record({ kind: fc.constantFrom("mld-report" as const, "mld-done" as const), group: address }),
       fc.record({
         kind: fc.constant("mld-version-2-report" as const),
@@ -92,7 +101,8 @@ describe("multicast listener discovery", () => {
     const { version2 } = GENERAL_QUERY;
     for (const wrong of [
       { ...GENERAL_QUERY, maximumResponseDelayMs: 8_387_585 }, { ...GENERAL_QUERY, group: new Uint8Array(4) },
-      { ...GENERAL_QUERY, version2: version2 && { ...version2, robustness: 8 } }, { ...GENERAL_QUERY, version2: null, maximumResponseDelayMs: 65_536 },
+      { ...GENERAL_QUERY, version2: version2 && { ...version2, robustness: 8 } },
+      { ...GENERAL_QUERY, version2: null, maximumResponseDelayMs: 65_536 },
     ] as readonly MldMessage[]) expect(() => encodeIcmpv6(wrong, ENDS)).toThrow(expect.objectContaining({ code: "unencodable" }));
   });
 

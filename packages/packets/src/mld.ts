@@ -16,7 +16,9 @@ type MldType = (typeof MLD_TYPE)[keyof typeof MLD_TYPE];
 export const MLD_HOP_LIMIT = 1;
 
 /** Router Alert for MLD, and padding: in front of every message. @see RFC 3810 section 5, RFC 2711 section 2.1 */
-export const MLD_ROUTER_ALERT: ExtensionHeader = { type: IP_PROTOCOL.hopByHop, bytes: Uint8Array.of(IP_PROTOCOL.icmpv6, 0, 5, 2, 0, 0, 1, 0) };
+export const MLD_ROUTER_ALERT: ExtensionHeader = {
+  type: IP_PROTOCOL.hopByHop, bytes: Uint8Array.of(IP_PROTOCOL.icmpv6, 0, 5, 2, 0, 0, 1, 0),
+};
 
 export type MldMessage =
   | MldQuery

@@ -20,7 +20,8 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
   const { verdicts } = device;
   const facts = [
     ["state", device.presence_state], ["address", device.ip], ["MAC", device.mac], ["hostname", device.hostname], ["vendor", device.vendor],
-    ["model", verdicts.model?.value ?? ""], ["type", device.device_type], ["system", device.os_guess], ["tags", device.tags.join(", ")], ["locked", device.locked_fields.join(", ")],
+    ["model", verdicts.model?.value ?? ""], ["type", device.device_type], ["system", device.os_guess], ["tags", device.tags.join(", ")],
+    ["locked", device.locked_fields.join(", ")],
     ["first seen", shortTime(device.first_seen)], ["last seen", shortTime(device.last_seen)], ["id", device.id],
   ].filter(([, value]) => value !== "");
   const section = (name: string, heading: readonly string[], rows: readonly (readonly string[])[]) =>
@@ -28,7 +29,9 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
   const sections = [
     facts.map(([name = "", value = ""]) => `${name.padEnd(11)}${printable(value)}`).join("\n"),
     section("what it is", ["FIELD", "VALUE", "SURE", "BECAUSE OF"], QUESTIONS.flatMap((question) => describeVerdict(device, question))),
-    section("interfaces", ["MAC", "ADDRESSES"], device.interfaces.map(({ mac, addresses }) => [mac || "-", addresses.filter(({ current }) => current).map(({ ip }) => ip).join(", ")])),
+    section("interfaces", ["MAC", "ADDRESSES"], device.interfaces.map(({ mac, addresses }) => [
+      mac || "-", addresses.filter(({ current }) => current).map(({ ip }) => ip).join(", "),
+    ])),
     section("ports", ["PORT", "STATE", "SERVICE", "VERSION"], device.ports.map(({ port, protocol, state, service, version }) => [
       `${port}/${protocol}`, state, service || "-", version || "-",
     ])),

@@ -38,7 +38,8 @@ export function createScanView(screen: {
 export function describeProgress(scan: Scan, hosts: readonly ScanHost[], width = Number.POSITIVE_INFINITY): string {
   const cells = Math.round(scan.progress * BAR_CELLS);
   const percent = `${Math.round(scan.progress * 100)} %`.padStart(5);
-  const bar = `[${"#".repeat(cells)}${".".repeat(BAR_CELLS - cells)}] ${percent}  ${scan.target}  ${scan.hosts_up} hosts, ${scan.ports_open} open ports`;
+  const bar = `[${"#".repeat(cells)}${".".repeat(BAR_CELLS - cells)}] ${percent}  ${scan.target}  `
+    + `${scan.hosts_up} hosts, ${scan.ports_open} open ports`;
   const head = [bar, ...describeRemarks(scan).flatMap((remark) => wrap(remark, width))].join("\n");
   if (hosts.length === 0) return head;
   return `${head}\n${formatTable(hostsTable(hosts.toSorted((a, b) => b.seen_at.localeCompare(a.seen_at))), width)}`;
@@ -60,7 +61,8 @@ export function hostsTable(hosts: readonly ScanHost[]): Table {
 const HEADING = ["IP", "MAC", "HOSTNAME", "OPEN PORTS"] as const;
 
 function otherPorts({ port_counts: counts }: ScanHost): string {
-  const states = (["closed", "filtered", "open|filtered"] as const).map((state) => [(counts?.tcp[state] ?? 0) + (counts?.udp[state] ?? 0), state] as const);
+  const states = (["closed", "filtered", "open|filtered"] as const).map((state) =>
+    [(counts?.tcp[state] ?? 0) + (counts?.udp[state] ?? 0), state] as const);
   return states.filter(([count]) => count > 0).map(([count, state]) => `${count}${UNBROKEN}${state}`).join(", ") || "-";
 }
 

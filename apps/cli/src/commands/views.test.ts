@@ -76,8 +76,10 @@ test("a device is shown with what there is of it, and nothing that moves the cur
     model: [claim("DS920+", "snmp-description:recog:161", 0.65)], ip: [claim("10.0.0.1", "arp", 0.9)],
   };
   const device: DeviceProfile = {
-    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux", device_type: "unknown", is_online: true,
-    presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [], ports: [{ ...port, last_scanned: AT }], services: [],
+    id: ID, ip: "10.0.0.1", mac: "00:11:32:00:00:01", hostname: "nas\u001B[2J", vendor: "", os_guess: "Linux",
+    device_type: "unknown", is_online: true,
+    presence_state: "online", first_seen: AT, last_seen: AT, site_id: ID, open_ports: [22], tags: [], interfaces: [],
+    ports: [{ ...port, last_scanned: AT }], services: [],
     cves: [], neighbors: [], history: [{ at: AT, field: "hostname", before: "", after: "nas", source: "mdns" }], evidence,
     locked_fields: [], merges: [],
     verdicts: {
@@ -86,7 +88,8 @@ test("a device is shown with what there is of it, and nothing that moves the cur
     },
   };
   expect(describeDevice(device).split("\n")).toEqual([
-    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+", "type       unknown", "system     Linux",
+    "state      online", "address    10.0.0.1", "MAC        00:11:32:00:00:01", "hostname   nas?[2J", "model      DS920+",
+    "type       unknown", "system     Linux",
     `first seen ${SHORT}`, `last seen  ${SHORT}`, `id         ${ID}`, "",
     "what it is", "FIELD   VALUE    SURE  BECAUSE OF", "type    unknown  -     maker of its MAC: computer (50 %)",
     "model   DS920+   90 %  SNMP description, port 161, by Recog (65 %)",

@@ -163,7 +163,8 @@ async function digestOf(trx: Transaction<Schema>, { name, columns }: SourceTable
   readonly rows: number; readonly checksum: string;
 }> {
   const digest = createDigest();
-  await sql`declare moved no scroll cursor for select ${sql.join(columns.map((column) => sql.ref(column)))} from ${sql.table(name)}`.execute(trx);
+  await sql`declare moved no scroll cursor for select ${sql.join(columns.map((column) => sql.ref(column)))} from ${sql.table(name)}`
+    .execute(trx);
   for (;;) {
     const { rows } = await sql<Readonly<Record<string, Cell>>>`fetch ${sql.lit(READ_AT_ONCE)} from moved`.execute(trx);
     if (rows.length === 0) break;
@@ -179,7 +180,8 @@ async function continueSequences(trx: Transaction<Schema>, { name, columns }: So
     const { rows: [found] } =
       await sql<{ sequence: string | null }>`select pg_get_serial_sequence(${quote(name)}, ${column}) as sequence`.execute(trx);
     if (found?.sequence == null) continue;
-    await sql`select setval(${found.sequence}::regclass, (select coalesce(max(${sql.ref(column)}), 0) + 1 from ${sql.table(name)}), false)`.execute(trx);
+    await sql`select setval(${found.sequence}::regclass, (select coalesce(max(${sql.ref(column)}), 0) + 1 from ${sql.table(name)}), false)`
+      .execute(trx);
   }
 }
 

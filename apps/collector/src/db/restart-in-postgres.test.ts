@@ -100,7 +100,8 @@ function startMaker(token: string) {
   };
 }
 
-test("PostgreSQL may be restarted and killed under load: health tells, all goes on by itself, and nothing that was answered is lost or doubled", async () => {
+test("PostgreSQL may be restarted and killed under load: health tells, all goes on by itself, "
+  + "and nothing that was answered is lost or doubled", async () => {
   const token = await collector.login();
   const webhook = await fetch(`${collector.url}/api/v1/integrations/webhooks`, {
     method: "POST", body: JSON.stringify({ url: receiver.url, events: ["device.offline"] }),
@@ -138,7 +139,8 @@ test("PostgreSQL may be restarted and killed under load: health tells, all goes 
     within,
   );
   const { rows: [counted] } = await sql<{ wrong: number }>`
-    select count(*) as wrong from device_counts c where devices <> (select count(*) from devices d where d.site_id = c.site_id and d.is_online = c.is_online)`.execute(reads);
+    select count(*) as wrong from device_counts c where devices <> (select count(*) from devices d where d.site_id = c.site_id and d.is_online = c.is_online)`
+      .execute(reads);
   expect(counted?.wrong).toBe(0);
   await close();
 }, 240_000);

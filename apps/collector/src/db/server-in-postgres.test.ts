@@ -24,7 +24,8 @@ async function open(options: Partial<PostgresLocation> = {}): Promise<Database> 
 
 /** What ends the connections of a pool, as a server that is restarted does. */
 async function endConnections(by: Database): Promise<void> {
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(by.reads);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    .execute(by.reads);
 }
 
 describe("a PostgreSQL database", () => {
@@ -46,7 +47,8 @@ describe("a PostgreSQL database", () => {
   test("gives numbers as numbers", async () => {
     const { reads } = await open();
     const { rows } =
-      await sql`select 9007199254740991::bigint as big, sum(v) as sum, count(*) as count, 0.1::float8 as part from (values (1::bigint), (2)) as t(v)`.execute(reads);
+      await sql`select 9007199254740991::bigint as big, sum(v) as sum, count(*) as count, 0.1::float8 as part from (values (1::bigint), (2)) as t(v)`
+        .execute(reads);
     expect(rows).toEqual([{ big: Number.MAX_SAFE_INTEGER, sum: 3, count: 2, part: 0.1 }]);
   });
 
@@ -55,7 +57,8 @@ describe("a PostgreSQL database", () => {
     const read = () => database.db.selectFrom("tenants").selectAll().where("id", "=", "a").execute();
     for (let index = 0; index < 3; index += 1) expect(await read()).toEqual([]);
     const { rows } =
-      await sql<{ kept: number }>`select count(*) as kept from pg_prepared_statements where statement like '%"tenants"%'`.execute(database.db);
+      await sql<{ kept: number }>`select count(*) as kept from pg_prepared_statements where statement like '%"tenants"%'`
+        .execute(database.db);
     expect(rows).toEqual([{ kept: 1 }]);
     await sql`alter table tenants add column later text`.execute(other.db);
     await expect(read()).rejects.toMatchObject({ code: "database-unreachable" });

@@ -15,10 +15,14 @@ describe("a host that one probe knows by its address and another by its MAC", ()
     expect(await macs()).toEqual([[near.mac], [other.mac]]);
   });
 
-  test.each([[[found(far), found(near, 60)]], [[found(near), found(far, 60)]]])("is by its address whoever has that now", async (events) => {
+  test.each([
+    [[found(far), found(near, 60)]], [[found(near), found(far, 60)]],
+  ])("is by its address whoever has that now", async (events) => {
     for (const event of events) await send(event);
     const next: Host = { ip: far.ip, mac: "00:1b:21:00:00:72" };
-    for (const event of [found({ ...near, ip: "192.0.2.99" }, 100), found(next, 110), online(far, 120), offline(far, 400, 120)]) await send(event);
+    for (const event of [found({ ...near, ip: "192.0.2.99" }, 100), found(next, 110), online(far, 120), offline(far, 400, 120)]) {
+      await send(event);
+    }
     expect((await devices()).map(({ mac, ip, presence_state: state }) => [mac, ip, state])).toEqual([
       [near.mac, "192.0.2.99", "online"], [next.mac, far.ip, "offline"],
     ]);

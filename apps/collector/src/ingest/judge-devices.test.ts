@@ -51,7 +51,8 @@ describe("evidence of what a device is", () => {
     expect(await history()).toEqual([]);
   });
 
-  test("counts from every event and probe together; what changes is history, and the maker of the interface does not take the device's place", async () => {
+  test("counts from every event and probe together; what changes is history, "
+    + "and the maker of the interface does not take the device's place", async () => {
     await tell("host_found", 0, [seen("device_type", "printer", "oui", 0.6, 0), seen("vendor", "Synology Incorporated", "oui", 0.7, 0)]);
     await tell("host_changed", 10, [seen("device_type", "server", "snmp-object", 0.9, 10), seen("vendor", "ACME", "snmp-object", 0.9, 10)]);
     expect(await device()).toMatchObject({ device_type: "server", vendor: "ACME" });

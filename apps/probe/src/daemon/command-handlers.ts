@@ -9,7 +9,8 @@ export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "sca
       return {
         data: {
           outcome: summary.outcome, reasons: summary.reasons, networks: summary.networks, addresses: summary.addresses,
-          packets_sent: summary.packetsSent, answered: summary.answered, new_hosts: summary.newHosts, duration_ms: Math.round(summary.durationMs),
+          packets_sent: summary.packetsSent, answered: summary.answered, new_hosts: summary.newHosts,
+          duration_ms: Math.round(summary.durationMs),
         },
       };
     },

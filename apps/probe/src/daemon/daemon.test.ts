@@ -15,9 +15,14 @@ beforeEach(async () => {
 });
 afterEach(() => probe.close());
 
-const states = () => probe.collector.received.filter(({ channel }) => channel === "status").map(({ payload }) => ProbeStatus.parse(JSON.parse(payload.toString())).state);
-const found = () => probe.collector.events.filter(({ type }) => type === "host_found").map(({ data }) => data as { mac: string; ip: string });
-const hosts = (count: number) => Array.from({ length: count }, (_, n) => ({ mac: `00:11:32:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`, ip: `10.20.${n >> 8}.${(n & 255) || 1}` }));
+const states = () => probe.collector.received.filter(({ channel }) => channel === "status").map(({ payload }) =>
+  ProbeStatus.parse(JSON.parse(payload.toString())).state);
+const found = () =>
+  probe.collector.events.filter(({ type }) => type === "host_found").map(({ data }) => data as { mac: string; ip: string });
+const hosts = (count: number) => Array.from({ length: count }, (_, n) => ({
+  mac: `00:11:32:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`,
+  ip: `10.20.${n >> 8}.${(n & 255) || 1}`,
+}));
 const path = () => join(probe.dataDir, "probe.db");
 
 /** Puts events into the queue before the daemon starts. */
@@ -25,7 +30,9 @@ function fillQueue(count: number): void {
   const database = openProbeDatabase(path(), { clock: systemClock, log: silentLog, owner: probe.identity.probe_id });
   const outbox = createOutbox({ db: database.db, clock: systemClock, log: silentLog, budgetBytes: 1e9, onAppended: () => undefined });
   for (let n = 0; n < count; n += 500) {
-    outbox.append(Array.from({ length: 500 }, () => ({ type: "error" as const, occurred_at: new Date().toISOString(), data: { code: "test", message: "x".repeat(400) } })));
+    outbox.append(Array.from({ length: 500 }, () => ({
+      type: "error" as const, occurred_at: new Date().toISOString(), data: { code: "test", message: "x".repeat(400) },
+    })));
   }
   outbox.close();
   database.close();
@@ -83,7 +90,8 @@ describe("the daemon", () => {
     for (let page = 40; page < statSync(path()).size / 4096; page += 1) writeSync(file, new Uint8Array(64).fill(0xa5), 0, 64, page * 4096);
     closeSync(file);
     await probe.restartCollector();
-    await probe.collector.until(() => probe.collector.events.some(({ type, data }) => type === "queue_gap" && (data as { reason: string }).reason === "queue-corrupt"));
+    await probe.collector.until(() =>
+      probe.collector.events.some(({ type, data }) => type === "queue_gap" && (data as { reason: string }).reason === "queue-corrupt"));
     expect(readdirSync(probe.dataDir).some((name) => name.startsWith("probe.db.corrupt-"))).toBe(true);
     run.kill("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 0 });
@@ -101,7 +109,9 @@ describe("the daemon", () => {
 test("a daemon whose certificate is two thirds old renews it, and connects anew with it", async () => {
   const ca = await createTestCa();
   const renewing = await startRenewing({ ca });
-  const old = await createEnrolledProbe({ ca, probeId: renewing.probeId, certificateFrom: Date.now() - 24 * 3_600_000, collectorUrl: renewing.url });
+  const old = await createEnrolledProbe({
+    ca, probeId: renewing.probeId, certificateFrom: Date.now() - 24 * 3_600_000, collectorUrl: renewing.url,
+  });
   try {
     const run = old.start(["run"], { LANTHORN_INTERFACE: "no-such-if" });
     await run.ready;

@@ -56,8 +56,9 @@ async function startWhenPossible(deps: DaemonDeps, from: Inheritance | null, sto
       return await startRound(deps, inheritance);
     } catch (error) {
       // Damage that the check at opening did not reach; a file made anew that is damaged again is the disk's fault.
-      if (classifyStorageFault(error) === "corrupt" && inheritance === from) inheritance = { reason: describeError(error), carry: from?.carry ?? [] };
-      else if (isFullDisk(error)) deps.log.error({ reason: describeError(error) }, "the disk takes nothing; waiting for room");
+      if (classifyStorageFault(error) === "corrupt" && inheritance === from) {
+        inheritance = { reason: describeError(error), carry: from?.carry ?? [] };
+      } else if (isFullDisk(error)) deps.log.error({ reason: describeError(error) }, "the disk takes nothing; waiting for room");
       else throw error;
     }
     if (inheritance !== from) continue;

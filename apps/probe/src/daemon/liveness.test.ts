@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import type { OutboxState } from "../queue/outbox.ts";
 import { createLiveness } from "./liveness.ts";
 
-const SOUND: OutboxState = { queueId: "q", events: 0, bytes: 0, oldestAt: null, dropped: 0, after: 0, lastSeq: 0, writable: true, inMemory: 0 };
+const SOUND: OutboxState = {
+  queueId: "q", events: 0, bytes: 0, oldestAt: null, dropped: 0, after: 0, lastSeq: 0, writable: true, inMemory: 0,
+};
 
 function watch() {
   const world = { turning: true, outbox: SOUND, counters: { frames: 0, dropped: 0 } };

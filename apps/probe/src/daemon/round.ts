@@ -146,7 +146,9 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     sender: lan.sender,
     vendorOf: deps.vendorOf,
     interfaceName,
-    openScanLink: deps.replay ? null : (excluded, book) => openScanLink({ interface: interfaceName, excluded, random, ...(book ? { book } : {}) }),
+    openScanLink: deps.replay
+      ? null
+      : (excluded, book) => openScanLink({ interface: interfaceName, excluded, random, ...(book ? { book } : {}) }),
     routeTo: async (address) => (deps.replay ? null : packetIo.readRoute(interfaceName, address)),
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => {
@@ -190,7 +192,8 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     }
     return createLanWatch({
       interface: configuration.interface ?? "", packetIo, clock, random, log, onFrames,
-      onDenied: (cause) => finish({ kind: "failed", error: new ProbeError("missing-capability", "the probe may not capture frames", { cause }) }),
+      onDenied: (cause) =>
+        finish({ kind: "failed", error: new ProbeError("missing-capability", "the probe may not capture frames", { cause }) }),
     });
   }
 
@@ -229,10 +232,13 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   lifecycle.onClose("renewal", () => renewal.close());
 
-  const alerts = createHealthAlerts({ db: database.db, outbox, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples });
+  const alerts = createHealthAlerts({
+    db: database.db, outbox, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples,
+  });
   const status = createStatusWriter({
     configuration, version: deps.version, interfaceName, clock, log,
-    identity: () => identity, uplink: () => link.state(), outbox: () => outbox.state(), lan, alerts, siteName: () => siteConfiguration.current()?.site_name ?? null,
+    identity: () => identity, uplink: () => link.state(), outbox: () => outbox.state(), lan, alerts,
+    siteName: () => siteConfiguration.current()?.site_name ?? null,
   });
   lifecycle.onClose("status", () => status.close());
   const health = createHealthWatch({

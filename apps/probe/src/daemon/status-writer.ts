@@ -52,7 +52,8 @@ export function createStatusWriter(deps: {
             addresses: deps.lan.facts()?.addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`) ?? [],
           },
           queue: {
-            events: queue.events, bytes: queue.bytes, oldest_at: queue.oldestAt, dropped: queue.dropped, writable: queue.writable, in_memory: queue.inMemory,
+            events: queue.events, bytes: queue.bytes, oldest_at: queue.oldestAt, dropped: queue.dropped,
+            writable: queue.writable, in_memory: queue.inMemory,
           },
           hosts: health.hosts,
           process: { cpu_percent: health.cpu_percent, rss_bytes: health.memory.rss_bytes },

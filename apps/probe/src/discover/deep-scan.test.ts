@@ -45,9 +45,12 @@ function serveWeb({ network, packages }: Place): void {
   closers.push(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "index.html"), "<title>the shop's till</title>");
   const modules = join(packages.root, "usr/lib/lighttpd");
-  writeFileSync(join(folder, "conf"), `server.document-root = "${folder}"\nserver.port = 80\nserver.modules = ()\nindex-file.names = ("index.html")\nmimetype.assign = (".html" => "text/html")\n`);
+  writeFileSync(join(folder, "conf"), `server.document-root = "${folder}"\nserver.port = 80\nserver.modules = ()\n`
+    + 'index-file.names = ("index.html")\nmimetype.assign = (".html" => "text/html")\n');
   const { path, env } = packages.command("lighttpd");
-  const child = spawn("ip", ["netns", "exec", network.answerer, path, "-D", "-m", modules, "-f", join(folder, "conf")], { stdio: "ignore", env: { ...process.env, ...env } });
+  const child = spawn("ip", ["netns", "exec", network.answerer, path, "-D", "-m", modules, "-f", join(folder, "conf")], {
+    stdio: "ignore", env: { ...process.env, ...env },
+  });
   closers.push(() => child.kill("SIGKILL"));
 }
 
@@ -87,21 +90,31 @@ describe.skipIf(reason !== null)("a scan of the profile deep", () => {
     serveWeb(place);
     await network.listen([9100, 9107, 515]);
     const nft = packages.command("nft");
-    network.run(nft.path, ["add table ip t; add counter ip t prints; add counter ip t third; add chain ip t i { type filter hook input priority 0 ; }; add rule ip t i tcp dport { 515, 9100-9107 } counter name prints; add rule ip t i ip daddr 10.66.0.3 counter name third"], nft.env);
+    network.run(nft.path, [
+      "add table ip t; add counter ip t prints; add counter ip t third; add chain ip t i { type filter hook input priority 0 ; }; "
+      + "add rule ip t i tcp dport { 515, 9100-9107 } counter name prints; add rule ip t i ip daddr 10.66.0.3 counter name third",
+    ], nft.env);
     const scan = startScan(place, { excluded: ["10.66.0.3/32"] });
     await scan.ended;
     const ports = found(scan);
     expect(new Set(ports.map(({ ip, port }) => `${ip} ${port}`))).toEqual(new Set(["10.66.0.1 80", "10.66.0.2 80"]));
     const last = ports.findLast(({ ip }) => ip === "10.66.0.1");
-    expect(last).toMatchObject({ service: "http", version: expect.stringMatching(/lighttpd/i), banner: expect.stringContaining("http-title: the shop's till") });
+    expect(last).toMatchObject({
+      service: "http", version: expect.stringMatching(/lighttpd/i), banner: expect.stringContaining("http-title: the shop's till"),
+    });
     const end = scan.events.at(-1);
     expect(end).toMatchObject({ type: "scan_complete", data: { hosts_up: 2, ports_open: 2 } });
-    const evidence = scan.events.flatMap((event) => (event.type === "host_found" || event.type === "host_changed" ? event.data.evidence : []));
+    const evidence = scan.events.flatMap((event) =>
+      (event.type === "host_found" || event.type === "host_changed" ? event.data.evidence : []));
     const systems = evidence.filter(({ source }) => source === "nmap");
-    for (const { field, confidence } of systems) expect([["os", "os_version", "device_type", "model"].includes(field), confidence > 0 && confidence < 0.9]).toEqual([true, true]);
+    for (const { field, confidence } of systems) {
+      expect([["os", "os_version", "device_type", "model"].includes(field), confidence > 0 && confidence < 0.9]).toEqual([true, true]);
+    }
     const progress = scan.events.flatMap((event) => (event.type === "scan_progress" ? [event.data.progress] : []));
     expect([progress.length > 2, progress.toSorted((a, b) => a - b)]).toEqual([true, progress]);
-    const counters = execFileSync("ip", ["netns", "exec", network.answerer, nft.path, "list", "counters"], { env: { ...process.env, ...nft.env } }).toString();
+    const counters = execFileSync(
+      "ip", ["netns", "exec", network.answerer, nft.path, "list", "counters"], { env: { ...process.env, ...nft.env } },
+    ).toString();
     expect(counters.match(/packets \d+/g)).toEqual(["packets 0", "packets 0"]);
   }, 180_000);
 

@@ -54,7 +54,8 @@ export function createDeepening(deps: Pick<DeepOrder, "isGentle" | "exclusions" 
           for (const { port, finding } of findings.ports) {
             const own = ports.get(port);
             const merged = mergeFindings(own ?? null, finding);
-            const isNew = own === undefined || own === null || own.service !== merged.service || own.version !== merged.version || own.banner !== merged.banner;
+            const isNew = own === undefined || own === null || own.service !== merged.service
+              || own.version !== merged.version || own.banner !== merged.banner;
             if (isNew) deps.onPort({ ip: findings.ip, protocol: "tcp", port }, merged);
           }
           deps.onFindings(findings);

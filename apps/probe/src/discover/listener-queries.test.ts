@@ -23,7 +23,9 @@ afterEach(async () => {
 const queries = (lan: FakeLan) => lan.sent.flatMap(({ at, bytes }) => {
   const frame = decodeFrame(bytes);
   const message = frame.ok && frame.value.icmpType === 130 ? decodeIcmpv6(frame.value.transportBytes) : null;
-  return frame.ok && message?.ok && message.value.kind === "mld-query" ? [{ at, frame: frame.value, query: message.value satisfies MldQuery }] : [];
+  return frame.ok && message?.ok && message.value.kind === "mld-query"
+    ? [{ at, frame: frame.value, query: message.value satisfies MldQuery }]
+    : [];
 });
 
 /** A query of another link-local address of the own link. */
@@ -40,7 +42,8 @@ describe("multicast listeners", () => {
     await lan.clock.advance(INTERVAL_MS);
     expect(queries(lan)).toHaveLength(1);
     const [{ frame, query } = { frame: null, query: null }] = queries(lan);
-    expect([frame?.hopLimit, formatIp(frame?.sourceIp as Uint8Array), formatIp(frame?.destinationIp as Uint8Array)]).toEqual([1, "fe80::1", "ff02::1"]);
+    expect([frame?.hopLimit, formatIp(frame?.sourceIp as Uint8Array), formatIp(frame?.destinationIp as Uint8Array)])
+      .toEqual([1, "fe80::1", "ff02::1"]);
     expect(query).toEqual({
       kind: "mld-query", maximumResponseDelayMs: 2000, group: new Uint8Array(16),
       version2: { suppressesTimers: false, robustness: 2, queryIntervalSeconds: 125, sources: [] },

@@ -6,8 +6,8 @@ import { askListeners } from "./questions.ts";
  * the group of each of its own addresses.
  *
  * Routers elect one of them to ask, the one with the lowest address, and who hears a lower one falls silent for minutes (RFC 3810 section
- * 7.6.2). A probe must not win that: so it asks only where for as long as an election holds nobody has been heard to ask. Where somebody asks,
- * the answers are heard anyway.
+ * 7.6.2). A probe must not win that: so it asks only where for as long as an election holds nobody has been heard
+ * to ask. Where somebody asks, the answers are heard anyway.
  */
 export interface ListenerQueries {
   /** Somebody else asked. */

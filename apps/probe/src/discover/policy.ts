@@ -22,7 +22,9 @@ export interface DiscoverySettings {
   readonly excluded: readonly string[];
   /** Most hosts to hold; the longest offline leave first. */
   readonly maxHosts: number;
-  /** `all` admits every host that speaks, at any rate, as a capture file needs it; `paced` unless given, against made-up MACs without end. */
+  /**
+   * `all` admits every host that speaks, at any rate, as a capture file needs it; `paced` unless given, against made-up MACs without end.
+   */
   readonly unasked?: "paced" | "all";
 }
 

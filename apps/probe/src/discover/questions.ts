@@ -79,7 +79,8 @@ const LISTENER_DELAY_MS = 2000;
 const LISTENER_DEFAULTS = { robustness: 2, queryIntervalSeconds: 125 } as const;
 
 /**
- * Asks all IPv6 nodes for the groups that they listen to, as a querier of version 2 does: one of version 1 would set listeners back to that.
+ * Asks all IPv6 nodes for the groups that they listen to, as a querier of version 2 does: one of
+ * version 1 would set listeners back to that.
  * @returns A whole frame; none without a link-local address, from which alone it is heard.
  * @see RFC 3810 section 5.1
  */

@@ -12,7 +12,8 @@ const foundWith = (mac: string) => (events: readonly ProbeEvent[]) =>
     .find((host) => host.mac === mac);
 
 describe.skipIf(reason !== null)("a real LAN of network namespaces", () => {
-  test("is swept: kernel hosts are found with vendor and addresses, and so are one that answers after 2.5 s and one that joins", async () => {
+  test("is swept: kernel hosts are found with vendor and addresses, "
+    + "and so are one that answers after 2.5 s and one that joins", async () => {
     const lan = createRealLan();
     try {
       lan.join("printer", "3c:d9:2b:00:00:11", ["10.77.0.11/24"]);
@@ -40,7 +41,10 @@ describe.skipIf(reason !== null)("a real LAN of network namespaces", () => {
     const lan = createRealLan();
     try {
       lan.join("quiet", "00:1b:21:00:00:66", []);
-      lan.run("quiet", "sysctl", "-qw", "net.ipv6.icmp.echo_ignore_multicast=1", "net.ipv6.icmp.echo_ignore_all=1", "net.ipv6.conf.lan0.router_solicitations=0");
+      lan.run(
+        "quiet", "sysctl", "-qw", "net.ipv6.icmp.echo_ignore_multicast=1", "net.ipv6.icmp.echo_ignore_all=1",
+        "net.ipv6.conf.lan0.router_solicitations=0",
+      );
       // What it says by itself when it comes is over.
       await lan.silence("quiet", 5000);
       expect(await lan.askListeners()).toEqual(["00:1b:21:00:00:66 fe80::21b:21ff:fe00:66"]);

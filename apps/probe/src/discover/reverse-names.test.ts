@@ -57,7 +57,9 @@ describe("the reverse resolver", () => {
 describe("reverse names", () => {
   test("are asked for again within seconds where no server answered, and not where one says that there is none", async () => {
     const clock = createFakeClock();
-    const outcomes: readonly (string | Error)[] = [new Error("timeout"), Object.assign(new Error("timeout"), { code: "ETIMEOUT" }), "printer.example.com"];
+    const outcomes: readonly (string | Error)[] = [
+      new Error("timeout"), Object.assign(new Error("timeout"), { code: "ETIMEOUT" }), "printer.example.com",
+    ];
     let asked = 0;
     const named: string[] = [];
     const names = createReverseNames({

@@ -5,8 +5,9 @@ import { describeRoutedHost } from "../hosts/routed-host.ts";
 import { seenNow } from "../hosts/service-facts.ts";
 
 /**
- * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are no part of the table of hosts:
- * they are told as the scan sees them, known by their addresses. Whether they stay is seen by the routed watch, where it has their network.
+ * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are
+ * no part of the table of hosts: they are told as the scan sees them, known by their addresses. Whether they
+ * stay is seen by the routed watch, where it has their network.
  */
 export interface RoutedHosts {
   add(ip: string): void;
@@ -32,7 +33,8 @@ export function createRoutedHosts({ clock }: { readonly clock: Pick<Clock, "now"
     },
     take() {
       const at = toInstant(clock.now());
-      const events = [...untold].map((ip): ProbeEvent => ({ type: "host_found", occurred_at: at, data: describeRoutedHost(ip, facts.get(ip) ?? [], at) }));
+      const events = [...untold].map((ip): ProbeEvent =>
+        ({ type: "host_found", occurred_at: at, data: describeRoutedHost(ip, facts.get(ip) ?? [], at) }));
       untold.clear();
       return events;
     },

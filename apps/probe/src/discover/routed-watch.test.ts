@@ -27,9 +27,12 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   const faults: string[] = [];
   const looks: { readonly at: number; readonly request: RoutedRequest; readonly asked: readonly string[] }[] = [];
   const alive = new Set<string>();
-  const world = { clock, events, faults, looks, alive, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false };
+  const world = {
+    clock, events, faults, looks, alive, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false,
+  };
   const policy = createPolicy({
-    sweep: { enabled: true, intervalSeconds: INTERVAL_MS / 1000, packetsPerSecond, networks: [], routed }, scanPacketsPerSecond: 1000, excluded: [], maxHosts,
+    sweep: { enabled: true, intervalSeconds: INTERVAL_MS / 1000, packetsPerSecond, networks: [], routed },
+    scanPacketsPerSecond: 1000, excluded: [], maxHosts,
   });
   const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }] });
   const look = async (request: RoutedRequest) => {
@@ -41,7 +44,9 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
     const frames = there.length + (asked.length - there.length) * 11;
     await new Promise<void>((resolve) => void clock.after(LOOK_MS + frames * FRAME_MS, resolve));
     signal.throwIfAborted();
-    return { answered: there.map((address) => parseIp(address) as Uint8Array), madeUp: world.firewalled, isRouterThere: world.isRouterThere };
+    return {
+      answered: there.map((address) => parseIp(address) as Uint8Array), madeUp: world.firewalled, isRouterThere: world.isRouterThere,
+    };
   };
   const outbox = {
     append(some: readonly ProbeEvent[]) {
@@ -55,7 +60,8 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   };
   const begin = () => {
     const watch = createRoutedWatch({
-      prefixes: policy.routed, policy, look, link: () => link, room: () => maxHosts, db, outbox, clock, log: silentLog, onFault: (code) => void faults.push(code),
+      prefixes: policy.routed, policy, look, link: () => link, room: () => maxHosts, db, outbox, clock, log: silentLog,
+      onFault: (code) => void faults.push(code),
     });
     watch.start();
     return { watch, stop: clock.every(1000, () => watch.tick(clock.monotonic())) };
@@ -141,7 +147,8 @@ describe("networks behind a router", () => {
     world.alive.delete("10.9.0.7");
     world.firewalled = 250;
     await world.pass(3 * INTERVAL_MS);
-    expect([world.of("host_offline"), world.of("host_found").length, new Set(world.faults)]).toEqual([[], 2, new Set(["answers-for-network"])]);
+    expect([world.of("host_offline"), world.of("host_found").length, new Set(world.faults)])
+      .toEqual([[], 2, new Set(["answers-for-network"])]);
   });
 
   test("are known after a restart: who is still there is reported and not found again, who left is told to have left", async () => {
@@ -159,7 +166,10 @@ describe("networks behind a router", () => {
     await world.pass(300_000);
     world.watch().report("fresh");
     expect(world.of("host_offline").map(({ ip }) => ip)).toEqual(["10.9.0.7"]);
-    expect([world.of("host_found").length, world.of("presence_report").at(-1)?.hosts.map(({ ip, presence_state: state }) => `${ip} ${state}`).toSorted()])
+    expect([
+      world.of("host_found").length,
+      world.of("presence_report").at(-1)?.hosts.map(({ ip, presence_state: state }) => `${ip} ${state}`).toSorted(),
+    ])
       .toEqual([2, ["10.9.0.1 online", "10.9.0.7 offline"]]);
   });
 
@@ -211,7 +221,8 @@ describe("networks behind a router", () => {
     expect(world.of("host_found").map(({ ip }) => ip)).toEqual(["192.168.0.9", "fd00:9::142"]);
   });
 
-  test("are asked in small parts where the rate is low, and a round that takes longer than the interval does not hold up who is known", async () => {
+  test("are asked in small parts where the rate is low, "
+    + "and a round that takes longer than the interval does not hold up who is known", async () => {
     const world = createNetworks({ routed: ["10.8.0.0/20"], packetsPerSecond: 12 });
     world.alive.add("10.8.0.1").add("10.8.0.2");
     await world.pass(10_000);
@@ -273,5 +284,6 @@ describe("networks behind a router", () => {
 
 test("prefixes of the settings that are none are refused", () => {
   const settings = { sweep: { enabled: true, intervalSeconds: 600, packetsPerSecond: 200, networks: [], routed: ["somewhere"] } };
-  expect(() => createPolicy({ ...settings, scanPacketsPerSecond: 1, excluded: [], maxHosts: 16 })).toThrow(expect.objectContaining({ code: "config-invalid" }));
+  expect(() => createPolicy({ ...settings, scanPacketsPerSecond: 1, excluded: [], maxHosts: 16 }))
+    .toThrow(expect.objectContaining({ code: "config-invalid" }));
 });

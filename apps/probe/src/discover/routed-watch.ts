@@ -113,9 +113,12 @@ export function createRoutedWatch(deps: {
       const { answered, madeUp, isRouterThere } = await deps.look({
         network: network.name, addresses, signal, framesPerSecond: Math.max(1, Math.floor(policy.packetsPerSecond / 2)),
       });
-      if (!isRouterThere) deps.onFault("router-silent", `the router on the way to ${network.name} does not answer: hosts behind it are not seen`);
+      if (!isRouterThere) {
+        deps.onFault("router-silent", `the router on the way to ${network.name} does not answer: hosts behind it are not seen`);
+      }
       if (madeUp > 0) {
-        const text = `in ${network.name} something answers for ${madeUp} addresses that cannot all be hosts: a firewall; they are not told as hosts`;
+        const text =
+          `in ${network.name} something answers for ${madeUp} addresses that cannot all be hosts: a firewall; they are not told as hosts`;
         deps.onFault("answers-for-network", text);
       }
       const wasAsked = (bytes: Uint8Array) => addresses.placeOf(bytes, 0, bytes.length) >= 0 && !policy.exclusions.holds(bytes);
@@ -136,7 +139,9 @@ export function createRoutedWatch(deps: {
   const next = (now: number) => {
     const ready = networks.filter(({ pausedUntil }) => now >= pausedUntil);
     for (const network of ready) {
-      const due = table.due(network.name, { overdueMs: policy.sweepIntervalMs * OVERDUE_INTERVALS, mayAsk: (bytes) => !policy.exclusions.holds(bytes) });
+      const due = table.due(network.name, {
+        overdueMs: policy.sweepIntervalMs * OVERDUE_INTERVALS, mayAsk: (bytes) => !policy.exclusions.holds(bytes),
+      });
       if (due.length > 0) return begin(network, addressesInList(due.map(({ bytes }) => bytes)));
     }
     if (parts.length === 0 && now - roundBeganAt >= policy.sweepIntervalMs) {

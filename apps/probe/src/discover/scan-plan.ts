@@ -55,15 +55,20 @@ export function planScan(
   const targets = planTargets(link, prefix);
   if ("refused" in targets) return targets;
   const { ranges, routed } = targets;
-  if (!hasOwnFrames && routed.length + targets.neighbours6.length > 0) return { refused: `${target} is not inside an IPv4 subnet of this interface` };
-  const neighbours6 = targets.neighbours6.map((one) => ({ ...one, observed: online6().filter((bytes) => prefixHolds(one.prefix, bytes, 0, 16)) }));
-  const hostsTotal = [...ranges, ...routed].reduce((sum, { count }) => sum + count, 0) + neighbours6.reduce((sum, one) => sum + countOf(one), 0);
+  if (!hasOwnFrames && routed.length + targets.neighbours6.length > 0) {
+    return { refused: `${target} is not inside an IPv4 subnet of this interface` };
+  }
+  const neighbours6 = targets.neighbours6.map((one) =>
+    ({ ...one, observed: online6().filter((bytes) => prefixHolds(one.prefix, bytes, 0, 16)) }));
+  const hostsTotal = [...ranges, ...routed].reduce((sum, { count }) => sum + count, 0)
+    + neighbours6.reduce((sum, one) => sum + countOf(one), 0);
   const problem = profile === "deep" ? deepProblem() : null;
   if (problem !== null) return { refused: problem };
   const { packets_per_second: bound, banners } = SCAN_PROFILES[profile];
   const { tcp: tcpPorts, udp: udpPorts } = portsOf(profile);
   return {
-    ranges, routed, neighbours6, hostsTotal, exclusions: createExclusions(parsed.prefixes), packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
+    ranges, routed, neighbours6, hostsTotal, exclusions: createExclusions(parsed.prefixes),
+    packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
     isGentle: bound !== null || policy.isGentle, tcpPorts, udpPorts, hasBanners: banners, isDeep: profile === "deep",
   };
 }

@@ -4,7 +4,8 @@ import { type AddressPrefix, formatPrefix, ipv4Bytes, parsePrefix } from "../obs
 import { createLink, type Link } from "../observe/link.ts";
 import { planTargets } from "./scan-targets.ts";
 
-const addresses = ["10.0.0.5/24", "10.0.1.5/24", "fd00:1::5/64", "fe80::5/64"].map((text) => ({ ip: text.split("/")[0] as string, prefixLength: Number(text.split("/")[1]) }));
+const addresses = ["10.0.0.5/24", "10.0.1.5/24", "fd00:1::5/64", "fe80::5/64"].map((text) =>
+  ({ ip: text.split("/")[0] as string, prefixLength: Number(text.split("/")[1]) }));
 const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses }) as Link;
 const plan = (target: string, on = link) => {
   const targets = planTargets(on, parsePrefix(target) as AddressPrefix);
@@ -12,7 +13,8 @@ const plan = (target: string, on = link) => {
   return {
     ranges: targets.ranges.map(({ first, count }) => `${formatIp(ipv4Bytes(first))} ${count}`),
     routed: targets.routed.map(({ first, count }) => `${formatIp(first)} ${count}`),
-    neighbours6: targets.neighbours6.map(({ prefix, sources }) => `${formatPrefix(prefix)} from ${sources.map((bytes) => formatIp(bytes)).join(" ")}`),
+    neighbours6: targets.neighbours6.map(({ prefix, sources }) =>
+      `${formatPrefix(prefix)} from ${sources.map((bytes) => formatIp(bytes)).join(" ")}`),
   };
 };
 const nothing = { ranges: [], routed: [], neighbours6: [] };

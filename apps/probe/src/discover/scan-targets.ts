@@ -29,10 +29,16 @@ function planIpv4(link: Link, target: AddressPrefix): ScanTargets | { readonly r
   const subnets = link.own.map(({ subnet }) => subnet).filter(({ bytes }) => bytes.length === 4);
   const isInside = subnets.some((subnet) => prefixCovers(subnet, target));
   const inTarget = subnets.filter((subnet) => prefixCovers(target, subnet));
-  const { ranges, refused } = isInside || inTarget.length > 0 ? planSweep(link, isInside ? [target] : inTarget) : { ranges: [], refused: [] };
+  const { ranges, refused } = isInside || inTarget.length > 0
+    ? planSweep(link, isInside ? [target] : inTarget)
+    : { ranges: [], refused: [] };
   const routed = isInside ? [] : leftOut(target, inTarget);
-  if (routed.length > 0 && UNROUTED.some((prefix) => prefixCovers(prefix, target))) return { refused: `${formatPrefix(target)} is not routed` };
-  if (routed.reduce((sum, { count }) => sum + count, 0) > MOST_ADDRESSES) return { refused: `${formatPrefix(target)} is larger than a /16` };
+  if (routed.length > 0 && UNROUTED.some((prefix) => prefixCovers(prefix, target))) {
+    return { refused: `${formatPrefix(target)} is not routed` };
+  }
+  if (routed.reduce((sum, { count }) => sum + count, 0) > MOST_ADDRESSES) {
+    return { refused: `${formatPrefix(target)} is larger than a /16` };
+  }
   if (ranges.length + routed.length === 0) return { refused: refused[0] ?? `${formatPrefix(target)} holds no address of another host` };
   return { ranges, neighbours6: [], routed };
 }
@@ -57,10 +63,14 @@ function planIpv6(link: Link, target: AddressPrefix): ScanTargets | { readonly r
     const others = link.own.filter(({ bytes, subnet }) => bytes.length === 16 && prefixCovers(subnet, target)).map(({ bytes }) => bytes);
     const sources = [...others, ...(linkLocal ? [linkLocal] : []), ...ownIpv6Sources(link)];
     if (sources.length === 0) return { refused: "the interface has no IPv6 address to ask from" };
-    return { ranges: [], routed: [], neighbours6: [{ prefix: target, sources: sources.filter((one, index) => sources.indexOf(one) === index) }] };
+    return {
+      ranges: [], routed: [], neighbours6: [{ prefix: target, sources: sources.filter((one, index) => sources.indexOf(one) === index) }],
+    };
   }
   if (UNROUTED.some((prefix) => prefixCovers(prefix, target))) return { refused: `${formatPrefix(target)} is not routed` };
   const hostBits = 128 - target.length;
-  if (hostBits > MOST_HOST_BITS) return { refused: `${formatPrefix(target)} is behind a router, and larger than a /${128 - MOST_HOST_BITS}` };
+  if (hostBits > MOST_HOST_BITS) {
+    return { refused: `${formatPrefix(target)} is behind a router, and larger than a /${128 - MOST_HOST_BITS}` };
+  }
   return { ranges: [], neighbours6: [], routed: [{ first: target.bytes, count: 2 ** hostBits }] };
 }

@@ -169,11 +169,13 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
           if (!phantoms.has(hostAddress(host))) report.counts(hostAddress(host), counts);
         },
         onProxy({ mac, addresses }) {
-          const message = `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; those at which nobody is are not told as hosts`;
+          const message =
+            `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; those at which nobody is are not told as hosts`;
           report.remark({ code: "proxy-arp", message, ip: "", mac: formatMac(mac), addresses });
         },
         onFirewall(addresses) {
-          const message = `something answers TCP for ${addresses} addresses that answer nothing else: a firewall; they are not told as hosts`;
+          const message =
+            `something answers TCP for ${addresses} addresses that answer nothing else: a firewall; they are not told as hosts`;
           report.remark({ code: "answers-for-network", message, ip: "", mac: "", addresses });
         },
         onPhantom(host, isTarpit) {
@@ -181,7 +183,9 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
           phantoms.add(ip);
           const what = isTarpit ? "and takes no data: a tarpit" : "a firewall or a tarpit";
           const message = `${ip} answers on every port${isTarpit ? " " : ": "}${what}; its ports are not told`;
-          report.remark({ code: isTarpit ? "tarpit" : "answers-everything", message, ip, mac: routed.has(ip) ? "" : formatMac(host.mac), addresses: 1 });
+          report.remark({
+            code: isTarpit ? "tarpit" : "answers-everything", message, ip, mac: routed.has(ip) ? "" : formatMac(host.mac), addresses: 1,
+          });
         },
       });
     } catch (error) {
@@ -208,9 +212,15 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   /** Without frames of one's own: whom connections find, and what is open there. */
   async function runByConnecting(): Promise<void> {
     const connecting = { zone: deps.interfaceName, excluded: deps.exclusions, signal };
-    const beyond = [...plan.routed.flatMap(addressesOf), ...plan.neighbours6.flatMap(({ observed }) => observed.map((bytes) => formatIp(bytes)))];
-    if (beyond.length > 0) await findByConnecting({ ...connecting, hosts: beyond, onHost: (ip) => noteHost(ip, deps.macAt(ip), plan.routed.length > 0) });
-    await scanByConnecting({ ...connecting, hosts: [...up], ports: plan.tcpPorts, onPort: (ip, port) => noteOpen({ ip, protocol: "tcp", port }) });
+    const beyond = [
+      ...plan.routed.flatMap(addressesOf), ...plan.neighbours6.flatMap(({ observed }) => observed.map((bytes) => formatIp(bytes))),
+    ];
+    if (beyond.length > 0) {
+      await findByConnecting({ ...connecting, hosts: beyond, onHost: (ip) => noteHost(ip, deps.macAt(ip), plan.routed.length > 0) });
+    }
+    await scanByConnecting({
+      ...connecting, hosts: [...up], ports: plan.tcpPorts, onPort: (ip, port) => noteOpen({ ip, protocol: "tcp", port }),
+    });
   }
   function knownTargets(): readonly HostTarget[] {
     return [...up].flatMap((address): HostTarget[] => {

@@ -142,7 +142,10 @@ export function createScans(deps: {
     };
     const event = last();
     log.info(
-      { scan_id: scan.begun.scan_id, ended: event.type, packets: done.packetsSent, hosts_up: scan.hostsUp, ports_open: scan.open.size, seconds }, "a scan ended",
+      {
+        scan_id: scan.begun.scan_id, ended: event.type, packets: done.packetsSent,
+        hosts_up: scan.hostsUp, ports_open: scan.open.size, seconds,
+      }, "a scan ended",
     );
     appendWith(() => store.end(scan.begun.scan_id), ...takeResults(scan), event);
   };
@@ -169,7 +172,9 @@ export function createScans(deps: {
       scan.routed.learn(ip, facts);
     };
     const searchFramesPerSecond = Math.min(plan.packetsPerSecond, plan.isGentle ? policy.packetsPerSecond : Number.POSITIVE_INFINITY);
-    const work = startScanWork({ ...deps, sender: paced, exclusions, framesPerSecond: policy.scanPacketsPerSecond, searchFramesPerSecond }, plan, {
+    const work = startScanWork({
+      ...deps, sender: paced, exclusions, framesPerSecond: policy.scanPacketsPerSecond, searchFramesPerSecond,
+    }, plan, {
       host({ ip, mac, isRouted }) {
         scan.hostsUp += 1;
         scan.untoldHosts.push({ ip, mac });
@@ -255,7 +260,8 @@ export function createScans(deps: {
       }
     },
     linkChanged(link) {
-      const isOn = ({ plan }: Running) => link !== null && plan.ranges.every(({ network }) => link.own.some(({ subnet }) => prefixCovers(subnet, network)));
+      const isOn = ({ plan }: Running) =>
+        link !== null && plan.ranges.every(({ network }) => link.own.some(({ subnet }) => prefixCovers(subnet, network)));
       for (const scan of running.values()) if (!isOn(scan)) void fail(scan, "the interface went down or changed its addresses");
     },
     async abort(reason) {

@@ -20,18 +20,32 @@ const CERTIFICATE_DAYS = 10;
 const above = (what: string) => (value: string, threshold: string) => `${what} is ${value}, above ${threshold}`;
 
 const WORDS: Readonly<Record<HealthMetric, Words>> = {
-  cpu: { unit: "%", severity: "medium", raised: above("the probe's use of the processor"), cleared: "the probe's use of the processor is normal again" },
+  cpu: {
+    unit: "%", severity: "medium", raised: above("the probe's use of the processor"),
+    cleared: "the probe's use of the processor is normal again",
+  },
   memory: { unit: "%", severity: "high", raised: above("the machine's used memory"), cleared: "the machine has memory again" },
-  disk: { unit: "%", severity: "high", raised: above("the used part of the data directory's disk"), cleared: "the data directory's disk has room again" },
+  disk: {
+    unit: "%", severity: "high", raised: above("the used part of the data directory's disk"),
+    cleared: "the data directory's disk has room again",
+  },
   load: { unit: "", severity: "medium", raised: above("the machine's load for each core"), cleared: "the machine's load is normal again" },
   temperature: { unit: "°C", severity: "high", raised: above("the machine's temperature"), cleared: "the machine has cooled down" },
   capture_drops: {
     unit: "%", severity: "medium", raised: above("the share of frames lost before the probe could look at them"),
     cleared: "no more frames are lost than may be",
   },
-  queue_depth: { unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has room again" },
-  clock_offset: { unit: "s", severity: "medium", raised: above("the difference to the collector's clock"), cleared: "the clock agrees with the collector's again" },
-  interface: { unit: "", severity: "critical", raised: () => "the watched interface is down or missing; nothing is seen", cleared: "the watched interface is back" },
+  queue_depth: {
+    unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has room again",
+  },
+  clock_offset: {
+    unit: "s", severity: "medium", raised: above("the difference to the collector's clock"),
+    cleared: "the clock agrees with the collector's again",
+  },
+  interface: {
+    unit: "", severity: "critical", raised: () => "the watched interface is down or missing; nothing is seen",
+    cleared: "the watched interface is back",
+  },
   certificate: {
     unit: "d", severity: "high",
     raised: (value) => `the probe's certificate ends in ${value} and could not be renewed; after that the probe cannot report`,

@@ -27,7 +27,8 @@ export function mergeFacts(known: readonly HostFact[], found: readonly HostFact[
 /** Those of the facts that are not known yet, or were seen long ago. @param now Milliseconds since the epoch. */
 export function newsOf(known: readonly HostFact[], facts: readonly SaidFact[], now: number): readonly SaidFact[] {
   return facts.filter(({ field, value, source, confidence }) => !known.some((one) =>
-    one.field === field && one.source === source && one.value === value && one.confidence === confidence && now - Date.parse(one.seen_at) < REFRESH_MS));
+    one.field === field && one.source === source && one.value === value
+      && one.confidence === confidence && now - Date.parse(one.seen_at) < REFRESH_MS));
 }
 
 /** As one text, to know whether the collector must be told: what was seen again says nothing new. */

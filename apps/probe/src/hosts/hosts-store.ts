@@ -118,7 +118,8 @@ function toHost(row: HostRow, key: number, silentFrom: number): Host {
 
 /** What an older version wrote may hold less, and a damaged row anything. */
 function readNames(text: string): HostNames {
-  const value = parseJson(text) as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null | undefined;
+  const value =
+    parseJson(text) as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null | undefined;
   const entries = NAME_SOURCES.flatMap((source) => {
     const found = value?.[source];
     const fullName = typeof found?.fullName === "string" ? cleanName(found.fullName) : null;

@@ -44,7 +44,8 @@ export function createRoutedHost(options: {
   const { bytes, foundWallAt, silentFrom, rate = ASSUMED_RATE } = options;
   return {
     address: formatIp(bytes), bytes, foundWallAt, watch: createWatch(silentFrom, rate), presence: "online", seenWallAt: foundWallAt,
-    lookedAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0, confirmedOffline: false, told: null, unreported: false,
+    lookedAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
+    confirmedOffline: false, told: null, unreported: false,
   };
 }
 

@@ -25,8 +25,8 @@ export interface RoutedTable {
   /** A look has ended: newcomers come in, those that are missed too often go. */
   ended(look: RoutedLookEnd): void;
   /**
-   * Known hosts of a network that are to be asked by themselves: those that are missed, with witnesses of the way beside them, and those whose
-   * last look is longer ago than `overdueMs`.
+   * Known hosts of a network that are to be asked by themselves: those that are missed, with witnesses of the way beside them,
+   * and those whose last look is longer ago than `overdueMs`.
    */
   due(network: string, options: { readonly overdueMs: number; readonly mayAsk: (bytes: Uint8Array) => boolean }): readonly RoutedHost[];
   /** Nothing could be heard until now: no miss before it counts. */

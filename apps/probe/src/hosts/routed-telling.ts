@@ -35,7 +35,9 @@ export function createRoutedTelling(deps: {
   const eventsFor = (host: RoutedHost): ProbeEvent[] => {
     const occurred_at = toInstant(clock.now());
     const events: ProbeEvent[] = [];
-    if (host.told === null) events.push({ type: "host_found", occurred_at, data: describeRoutedHost(host.address, [], toInstant(host.seenWallAt)) });
+    if (host.told === null) {
+      events.push({ type: "host_found", occurred_at, data: describeRoutedHost(host.address, [], toInstant(host.seenWallAt)) });
+    }
     const before = host.told ?? "online";
     if (before === host.presence) return events;
     if (host.presence === "online") events.push({ type: "host_online", occurred_at, data: presenceOf(host) });

@@ -42,7 +42,8 @@ test("a host is told with what its maker and its name say of it, in front of wha
   const open = new Map([["10.0.0.7 tcp 80", ""], ["10.0.0.7 tcp 515", ""], ["10.0.0.7 tcp 9100", ""]]);
   take.noteAt("10.0.0.7", portFacts(open).get("10.0.0.7") ?? []);
   expect(describeHost(host).evidence.map(({ field, value, source }) => [field, value, source])).toEqual([
-    ["hostname", "printer.lan", "dhcp"], ["vendor", "Brother industries, LTD.", "oui"], ["device_type", "printer", "oui"], ["device_type", "printer", "hostname"],
+    ["hostname", "printer.lan", "dhcp"], ["vendor", "Brother industries, LTD.", "oui"],
+    ["device_type", "printer", "oui"], ["device_type", "printer", "hostname"],
     ["device_type", "printer", "ports"], ["ip", "10.0.0.7", "arp"],
   ]);
 });
@@ -50,7 +51,9 @@ test("a host is told with what its maker and its name say of it, in front of wha
 test("neither keys nor what is said without end push each other out or grow", () => {
   const { host, take } = createScene();
   for (let index = 0; index < 100; index += 1) {
-    take.noteAt("10.0.0.7", serviceFacts(index, { claims: [claim("device_type", "server", "http-title")], keys: [hostKey(`key number ${index}`)] }));
+    take.noteAt(
+      "10.0.0.7", serviceFacts(index, { claims: [claim("device_type", "server", "http-title")], keys: [hostKey(`key number ${index}`)] }),
+    );
   }
   expect(host.facts.filter(({ field }) => field === "ssh_host_key").length).toBe(12);
   expect(host.facts.filter(({ field }) => field === "device_type").length).toBe(28);

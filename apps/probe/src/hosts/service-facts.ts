@@ -41,7 +41,9 @@ export function portFacts(open: ReadonlyMap<string, string>): ReadonlyMap<string
   return new Map([...byHost].map(([ip, ports]) => [ip, readOpenPorts(ports)]));
 }
 
-export function createFactsTaker(deps: { readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now"> }): FactsTaker {
+export function createFactsTaker(deps: {
+  readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now">;
+}): FactsTaker {
   const { table } = deps;
   const note: FactsTaker["note"] = (host, facts) => {
     const now = deps.clock.now();
@@ -68,5 +70,6 @@ export function createFactsTaker(deps: { readonly table: HostTable; readonly tel
 
 /** Facts as evidence of this moment, within the contract's limits. */
 export function seenNow(facts: readonly SaidFact[], now: number): readonly HostFact[] {
-  return facts.map(({ field, value, source, confidence }) => ({ field, value: value.slice(0, 1024), source: source.slice(0, 64), confidence, seen_at: toInstant(now) }));
+  return facts.map(({ field, value, source, confidence }) =>
+    ({ field, value: value.slice(0, 1024), source: source.slice(0, 64), confidence, seen_at: toInstant(now) }));
 }

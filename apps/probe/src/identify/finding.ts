@@ -7,7 +7,8 @@ import type { TlsSession } from "./connection.ts";
  * `favicon-mmh3`, MurmurHash3 of its Base64 in lines as a signed number; `tls-subject` and `tls-issuer` are names as in RFC 4514;
  * `ntp-variables` is what ntpd calls them, with commas; `smb-native-os` and `smb-native-lm` are SMB 1's; `mdns-services` has one to a line.
  */
-export type TextKind = AnswerKind | "http-cookie" | "favicon-mmh3" | "favicon-md5" | "favicon-sha256" | "tls-subject" | "tls-issuer" | "ntp-variables"
+export type TextKind = AnswerKind
+  | "http-cookie" | "favicon-mmh3" | "favicon-md5" | "favicon-sha256" | "tls-subject" | "tls-issuer" | "ntp-variables"
   | "smb-native-os" | "smb-native-lm" | "sip-server" | "rtsp-server" | "upnp-server" | "nntp" | "ldap-root" | "mdns-services";
 
 /** At most 1024 characters, word for word. */

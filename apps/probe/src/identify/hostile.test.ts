@@ -136,7 +136,8 @@ describe("a peer that answers with", () => {
 });
 
 describe("every protocol", () => {
-  test("recognises its own beginning, wants more of each part of it or none, and never throws at changed ones", { timeout: 60_000 }, async () => {
+  test("recognises its own beginning, wants more of each part of it or none, "
+    + "and never throws at changed ones", { timeout: 60_000 }, async () => {
     const next = seededRandom(11);
     const target = { ip: "192.0.2.1", port: 1, isSecure: false };
     const silent = {
@@ -161,7 +162,9 @@ describe("every protocol", () => {
     for (const protocol of UDP_PROTOCOLS) {
       for (let round = 0; round < 400; round += 1) {
         const question = protocol.questions[round % protocol.questions.length]?.(() => 0.5) ?? new Uint8Array();
-        const answer = round % 2 === 0 ? question.map((byte) => (next(6) === 0 ? next(256) : byte)) : Uint8Array.from({ length: next(300) }, () => next(256));
+        const answer = round % 2 === 0
+          ? question.map((byte) => (next(6) === 0 ? next(256) : byte))
+          : Uint8Array.from({ length: next(300) }, () => next(256));
         const asking = {
           ip: "192.0.2.1", snmp: NO_SNMP, ask: () => Promise.resolve(next(2) === 0 ? null : answer), connect: () => Promise.resolve(null),
         };

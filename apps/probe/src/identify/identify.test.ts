@@ -50,7 +50,8 @@ describe("a service over TCP", () => {
     expect(await identifyAt(80, elsewhere.port)).toMatchObject({ service: "http" });
   });
 
-  test("that says nothing, hangs up, talks without end or slowly is left in bounded time and memory, with few connections", { timeout: 60_000 }, async () => {
+  test("that says nothing, hangs up, talks without end or slowly is left in bounded time and memory, "
+    + "with few connections", { timeout: 60_000 }, async () => {
     const manners: readonly ((socket: Socket) => void)[] = [
       () => undefined,
       (socket) => socket.destroy(),

@@ -111,7 +111,8 @@ function explain(error: unknown, url: URL): unknown {
 }
 
 function toIdentity(
-  name: string, url: URL, trust: CollectorTrust, answer: Awaited<ReturnType<ReturnType<typeof createRestClient>["enroll"]>>, privateKey: string,
+  name: string, url: URL, trust: CollectorTrust, answer: Awaited<ReturnType<ReturnType<typeof createRestClient>["enroll"]>>,
+  privateKey: string,
 ): Identity {
   return {
     probe_id: answer.probe_id, tenant_id: answer.tenant_id, site_id: answer.site_id, name,

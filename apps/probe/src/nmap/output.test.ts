@@ -3,14 +3,20 @@ import { findingsOf } from "./host-findings.ts";
 import { readNmapHost } from "./read-host.ts";
 import { createOutputSplitter } from "./split-output.ts";
 
-const HOST = `<host starttime="1"><status state="up" reason="arp-response"/><address addr="10.0.0.7" addrtype="ipv4"/><address addr="00:11:22:33:44:55" addrtype="mac" vendor="X"/>
-<hostnames></hostnames><ports><extraports state="closed" count="2"/>
-<port protocol="tcp" portid="443"><state state="open" reason="syn-ack"/><service name="http" product="nginx" version="1.22.1" ostype="Linux" tunnel="ssl" method="probed" conf="10"><cpe>cpe:/a:igor_sysoev:nginx:1.22.1</cpe><cpe>cpe:/o:linux:linux_kernel</cpe></service><script id="http-title" output="Caf&#xe9; &amp; &lt;bar&gt;&#xa;second line"/></port>
-<port protocol="tcp" portid="7777"><state state="open" reason="syn-ack"/><service name="cbt" method="table" conf="3"/></port>
-<port protocol="tcp" portid="4444"><state state="open" reason="syn-ack"/></port>
-<port protocol="tcp" portid="9100"><state state="open" reason="syn-ack"/><service name="jetdirect" method="table" conf="3"/></port>
-<port protocol="tcp" portid="1"><state state="closed" reason="reset"/></port></ports>
-<os><osmatch name="Linux 4.15 - 5.8" accuracy="96"><osclass type="general purpose" vendor="Linux" osfamily="Linux" osgen="4.X" accuracy="96"><cpe>cpe:/o:linux:linux_kernel:4</cpe></osclass></osmatch><osmatch name="Other" accuracy="91"/></os></host>`;
+const HOST = '<host starttime="1"><status state="up" reason="arp-response"/><address addr="10.0.0.7" addrtype="ipv4"/>'
+  + '<address addr="00:11:22:33:44:55" addrtype="mac" vendor="X"/>\n'
+  + '<hostnames></hostnames><ports><extraports state="closed" count="2"/>\n'
+  + '<port protocol="tcp" portid="443"><state state="open" reason="syn-ack"/>'
+  + '<service name="http" product="nginx" version="1.22.1" ostype="Linux" tunnel="ssl" method="probed" conf="10">'
+  + "<cpe>cpe:/a:igor_sysoev:nginx:1.22.1</cpe><cpe>cpe:/o:linux:linux_kernel</cpe></service>"
+  + '<script id="http-title" output="Caf&#xe9; &amp; &lt;bar&gt;&#xa;second line"/></port>\n'
+  + '<port protocol="tcp" portid="7777"><state state="open" reason="syn-ack"/><service name="cbt" method="table" conf="3"/></port>\n'
+  + '<port protocol="tcp" portid="4444"><state state="open" reason="syn-ack"/></port>\n'
+  + '<port protocol="tcp" portid="9100"><state state="open" reason="syn-ack"/><service name="jetdirect" method="table" conf="3"/></port>\n'
+  + '<port protocol="tcp" portid="1"><state state="closed" reason="reset"/></port></ports>\n'
+  + '<os><osmatch name="Linux 4.15 - 5.8" accuracy="96">'
+  + '<osclass type="general purpose" vendor="Linux" osfamily="Linux" osgen="4.X" accuracy="96">'
+  + '<cpe>cpe:/o:linux:linux_kernel:4</cpe></osclass></osmatch><osmatch name="Other" accuracy="91"/></os></host>';
 
 describe("nmap's output", () => {
   test("is cut into hosts and progress, however it is torn apart", () => {
@@ -70,9 +76,12 @@ describe("nmap's output", () => {
   });
 
   test("is kept where it fits, though parts of it do not", () => {
-    const host = readNmapHost(`<host><address addr="10.0.0.7" addrtype="ipv4"/><ports><port protocol="tcp" portid="99999"><state state="open"/></port>
-<port protocol="sctp" portid="5"><state state="open"/></port><port protocol="tcp" portid="22"><state state="open"/><service name="ssh&#27;[2J" product="${"x".repeat(20_000)}" method="probed" conf="10"/></port>
-<port protocol="tcp" portid="23"><state state="open"/><service name="a&amp;lt;&#27;[2J" product="${"x".repeat(300)}" method="probed" conf="10"/></port></ports></host>`);
+    const host = readNmapHost('<host><address addr="10.0.0.7" addrtype="ipv4"/><ports>'
+      + '<port protocol="tcp" portid="99999"><state state="open"/></port>\n<port protocol="sctp" portid="5"><state state="open"/></port>'
+      + '<port protocol="tcp" portid="22"><state state="open"/>'
+      + `<service name="ssh&#27;[2J" product="${"x".repeat(20_000)}" method="probed" conf="10"/></port>\n`
+      + '<port protocol="tcp" portid="23"><state state="open"/>'
+      + `<service name="a&amp;lt;&#27;[2J" product="${"x".repeat(300)}" method="probed" conf="10"/></port></ports></host>`);
     expect(host && findingsOf(host)?.ports).toEqual([
       { port: 22, finding: { service: "", version: "", banner: "" } },
       { port: 23, finding: { service: "a&lt;.[2J", version: "x".repeat(255), banner: "" } },

@@ -63,7 +63,8 @@ const DAMAGE: readonly (readonly [string, () => void])[] = [
   ["has every later page turned over", () => {
     for (let page = 2; page < statSync(path).size / PAGE; page += 1) scribble(page * PAGE, new Uint8Array(16).fill(0xa5));
   }],
-  ["lost its counters", () => use((_, { db }) => db.exec("DELETE FROM outbox_meta; INSERT INTO outbox_meta VALUES (1, 'nobody', 1, 0, 0, 0, 0, 0)"))],
+  ["lost its counters", () =>
+    use((_, { db }) => db.exec("DELETE FROM outbox_meta; INSERT INTO outbox_meta VALUES (1, 'nobody', 1, 0, 0, 0, 0, 0)"))],
   ["counts below its rows", () => use((_, { db }) => db.exec("UPDATE outbox_meta SET next_seq = 5"))],
 ];
 

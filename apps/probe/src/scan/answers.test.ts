@@ -16,7 +16,10 @@ const link = { key: { k0: 1, k1: 2 }, port: OWN_PORT, book };
 
 function packet(from: string, to: string, protocol: number, payload: Uint8Array): Uint8Array {
   const ends = { source: ip(from), destination: ip(to) };
-  return encodeEthernet({ destination: new Uint8Array(6), source: new Uint8Array(6), etherType: ETHER_TYPE.ipv4, payload: encodeIpv4({ ...ends, protocol, payload }) });
+  return encodeEthernet({
+    destination: new Uint8Array(6), source: new Uint8Array(6), etherType: ETHER_TYPE.ipv4,
+    payload: encodeIpv4({ ...ends, protocol, payload }),
+  });
 }
 
 function tcp(flags: number, acknowledgmentNumber: number, options: { readonly from?: string; readonly port?: number } = {}): Uint8Array {
@@ -44,7 +47,9 @@ const readUdp = (frame: Uint8Array) => {
 };
 const cookie = synCookie(link.key, HOST_NUMBER, 443, OWN_PORT);
 const acknowledged = (cookie + 1) >>> 0;
-const ourSyn = packet(US, HOST, IP_PROTOCOL.tcp, encodeTcp({ sourcePort: OWN_PORT, destinationPort: 443, flags: TCP_FLAG.syn, sequenceNumber: cookie }, { source: ip(US), destination: ip(HOST) }));
+const ourSyn = packet(US, HOST, IP_PROTOCOL.tcp, encodeTcp(
+  { sourcePort: OWN_PORT, destinationPort: 443, flags: TCP_FLAG.syn, sequenceNumber: cookie }, { source: ip(US), destination: ip(HOST) },
+));
 
 describe("an answer to a SYN", () => {
   test("is open, closed or filtered, in nmap's words", () => {
@@ -56,7 +61,8 @@ describe("an answer to a SYN", () => {
   test("that does not prove itself by its cookie is none: another port, host or number, a fragment needed, no answer at all", () => {
     const synAck = TCP_FLAG.syn | TCP_FLAG.ack;
     for (const frame of [
-      tcp(synAck, cookie), tcp(synAck, acknowledged, { port: 444 }), tcp(synAck, acknowledged, { from: "10.66.0.10" }), tcp(TCP_FLAG.ack, acknowledged),
+      tcp(synAck, cookie), tcp(synAck, acknowledged, { port: 444 }),
+      tcp(synAck, acknowledged, { from: "10.66.0.10" }), tcp(TCP_FLAG.ack, acknowledged),
       unreachable(4, ourSyn), unreachable(1, tcp(synAck, acknowledged)),
     ]) expect(readTcp(frame)).toEqual([]);
   });
@@ -72,11 +78,18 @@ describe("an answer by IPv6", () => {
     payload: encodeIpv6({ source: ip(from), destination: ip(to), protocol, payload, extensionHeaders: extensionHeaders ?? [] }),
   });
   const question = (sourcePort: number) =>
-    packet6(us6, host6, IP_PROTOCOL.udp, encodeUdp({ sourcePort, destinationPort: 161, payload: new Uint8Array(4) }, { source: ip(us6), destination: ip(host6) }));
+    packet6(
+      us6, host6, IP_PROTOCOL.udp,
+      encodeUdp({ sourcePort, destinationPort: 161, payload: new Uint8Array(4) }, { source: ip(us6), destination: ip(host6) }),
+    );
   const answer = encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, ends);
   const error = (type: number, code: number, about: Uint8Array, extensions: Extensions = []) =>
-    packet6(host6, us6, IP_PROTOCOL.icmpv6, encodeIcmpv6({ kind: "error", type, code, parameter: 0, original: about.subarray(14) }, ends), extensions);
-  const options = (type: number, units: number) => ({ type, bytes: Uint8Array.of(0, units, 1, units * 8 + 4, ...new Uint8Array(units * 8 + 4)) });
+    packet6(
+      host6, us6, IP_PROTOCOL.icmpv6, encodeIcmpv6({ kind: "error", type, code, parameter: 0, original: about.subarray(14) }, ends),
+      extensions,
+    );
+  const options = (type: number, units: number) =>
+    ({ type, bytes: Uint8Array.of(0, units, 1, units * 8 + 4, ...new Uint8Array(units * 8 + 4)) });
   const fragment = (offset: number) => ({ type: 44, bytes: Uint8Array.of(0, 0, offset >>> 8, (offset & 0xf8) | 1, 0, 0, 0, 1) });
 
   test("to a datagram is open, closed or filtered by what ICMPv6 quotes of it", () => {
@@ -84,7 +97,10 @@ describe("an answer by IPv6", () => {
     expect(readUdp(error(1, 4, question(OWN_PORT)))).toEqual([[number6, 161, "closed"]]);
     for (const code of [0, 1, 2, 3, 5, 6]) expect(readUdp(error(1, code, question(OWN_PORT)))).toEqual([[number6, 161, "filtered"]]);
     // Another's datagram, a packet too big, a time exceeded, and less of the datagram than its ports.
-    for (const frame of [error(1, 4, question(OWN_PORT + 1)), error(2, 0, question(OWN_PORT)), error(3, 0, question(OWN_PORT)), error(1, 4, question(OWN_PORT).subarray(0, 56))]) {
+    for (const frame of [
+      error(1, 4, question(OWN_PORT + 1)), error(2, 0, question(OWN_PORT)), error(3, 0, question(OWN_PORT)),
+      error(1, 4, question(OWN_PORT).subarray(0, 56)),
+    ]) {
       expect(readUdp(frame)).toEqual([]);
     }
   });
@@ -108,18 +124,29 @@ describe("an answer by IPv6", () => {
   });
 
   test("never throws, cut at any place", () => {
-    for (const frame of [packet6(host6, us6, IP_PROTOCOL.udp, answer, [options(0, 1), fragment(0)]), error(1, 4, question(OWN_PORT), [options(60, 0)])]) {
+    for (const frame of [
+      packet6(host6, us6, IP_PROTOCOL.udp, answer, [options(0, 1), fragment(0)]), error(1, 4, question(OWN_PORT), [options(60, 0)]),
+    ]) {
       for (let length = 0; length < frame.length; length += 1) for (const read of [readUdp, readTcp]) read(frame.subarray(0, length));
     }
   });
 });
 
 describe("an answer to a datagram", () => {
-  const question = packet(US, HOST, IP_PROTOCOL.udp, encodeUdp({ sourcePort: OWN_PORT, destinationPort: 161, payload: new Uint8Array(4) }, { source: ip(US), destination: ip(HOST) }));
-  const answer = packet(HOST, US, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }));
+  const question = packet(
+    US, HOST, IP_PROTOCOL.udp,
+    encodeUdp({ sourcePort: OWN_PORT, destinationPort: 161, payload: new Uint8Array(4) }, { source: ip(US), destination: ip(HOST) }),
+  );
+  const answer = packet(
+    HOST, US, IP_PROTOCOL.udp,
+    encodeUdp({ sourcePort: 161, destinationPort: OWN_PORT, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }),
+  );
 
   test("shows an open port, an ICMP error one that is not", () => {
-    const settings = packet(HOST, US, IP_PROTOCOL.udp, encodeUdp({ sourcePort: 67, destinationPort: 68, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }));
+    const settings = packet(
+      HOST, US, IP_PROTOCOL.udp,
+      encodeUdp({ sourcePort: 67, destinationPort: 68, payload: new Uint8Array(4) }, { source: ip(HOST), destination: ip(US) }),
+    );
     expect(readUdp(settings)).toEqual([[HOST_NUMBER, 67, "open"]]);
     expect(readUdp(answer)).toEqual([[HOST_NUMBER, 161, "open"]]);
     expect(readUdp(unreachable(3, question))).toEqual([[HOST_NUMBER, 161, "closed"]]);

@@ -10,13 +10,18 @@ test("finds what is open, and never connects to an excluded address", async () =
     connections += 1;
     socket.destroy();
   });
-  const port = await new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)));
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)));
   const other = createServer();
-  const closed = await new Promise<number>((resolve) => other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port)));
+  const closed = await new Promise<number>((resolve) =>
+    other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port)));
   await new Promise((resolve) => void other.close(resolve));
   const found: string[] = [];
   const scan = (excluded: typeof NOBODY, signal = new AbortController().signal) =>
-    scanByConnecting({ hosts: ["127.0.0.1"], zone: "", ports: [closed, port, 9100, 515], excluded: () => excluded, signal, onPort: (ip, at) => void found.push(`${ip} ${at}`) });
+    scanByConnecting({
+      hosts: ["127.0.0.1"], zone: "", ports: [closed, port, 9100, 515], excluded: () => excluded, signal,
+      onPort: (ip, at) => void found.push(`${ip} ${at}`),
+    });
   await scan({ holds: () => true, hasIpv6: false });
   expect([found, connections]).toEqual([[], 0]);
   await scan(NOBODY);
@@ -37,5 +42,6 @@ test("takes who refuses a connection for a host, once, and asks for no excluded 
 });
 
 test("a link-local address is reached by its interface, every other as it is", () => {
-  expect([withZone("fe80::1", "lan0"), withZone("fd00::1", "lan0"), withZone("10.0.0.1", "lan0")]).toEqual(["fe80::1%lan0", "fd00::1", "10.0.0.1"]);
+  expect([withZone("fe80::1", "lan0"), withZone("fd00::1", "lan0"), withZone("10.0.0.1", "lan0")])
+    .toEqual(["fe80::1%lan0", "fd00::1", "10.0.0.1"]);
 });

@@ -25,7 +25,9 @@ interface Connecting {
  * @param options.onPort Each open port, as it is found.
  * @throws The signal's reason.
  */
-export async function scanByConnecting(options: Connecting & { readonly ports: readonly number[]; readonly onPort: (ip: string, port: number) => void }): Promise<void> {
+export async function scanByConnecting(options: Connecting & {
+  readonly ports: readonly number[]; readonly onPort: (ip: string, port: number) => void;
+}): Promise<void> {
   await connectAll(options, options.ports, (host, port, state) => {
     if (state === "open") options.onPort(host, port);
     return true;
@@ -49,7 +51,10 @@ export async function findByConnecting(options: Connecting & { readonly onHost: 
 }
 
 /** @param onState Told what came of each connection. @returns Whether the host's other ports are still of interest. */
-async function connectAll({ hosts, zone, excluded, signal }: Connecting, ports: readonly number[], onState: (host: string, port: number, state: PortState) => boolean): Promise<void> {
+async function connectAll(
+  { hosts, zone, excluded, signal }: Connecting, ports: readonly number[],
+  onState: (host: string, port: number, state: PortState) => boolean,
+): Promise<void> {
   const done = new Set<string>();
   let next = 0;
   const work = async () => {

@@ -6,11 +6,13 @@ export interface Control {
 }
 
 /**
- * Tells of losses where nearly all hosts drop what they are asked, and silence says nothing: hosts that have answered on some port are asked
- * for it again now and then, as nmap does with its timing probes.
+ * Tells of losses where nearly all hosts drop what they are asked, and silence says nothing: hosts that have answered on some port are
+ * asked for it again now and then, as nmap does with its timing probes.
  */
 export interface Controls {
-  /** A host has answered on this port. An open one is the better witness: some hosts answer for so many closed ports a second and no more. */
+  /**
+   * A host has answered on this port. An open one is the better witness: some hosts answer for so many closed ports a second and no more.
+   */
   note(host: number, port: number, isOpen: boolean): void;
   /** @returns Whose turn it is, taken as asked now; null where nobody may be asked again yet. */
   next(now: number): Control | null;
@@ -35,7 +37,9 @@ interface Witness {
  * @param deps.patienceMs What has not come back by then is lost.
  * @param deps.onOutcome Each control that was answered, or lost, and when it was asked.
  */
-export function createControls(deps: { readonly patienceMs: number; readonly onOutcome: (askedAt: number, isAnswered: boolean) => void }): Controls {
+export function createControls(deps: {
+  readonly patienceMs: number; readonly onOutcome: (askedAt: number, isAnswered: boolean) => void;
+}): Controls {
   const witnesses: Witness[] = [];
   const places = new Map<number, Witness>();
   let turn = 0;

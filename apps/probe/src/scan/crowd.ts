@@ -12,7 +12,9 @@ export interface ArpProxy {
 export interface Crowd {
   /** A host that answered. It is passed on at once, or held back while its MAC may be such a router's. */
   add(host: HostTarget): void;
-  /** All have answered: asks those that are held back for a sign of their own, passes on who gives one, and says which MACs are routers'. */
+  /**
+   * All have answered: asks those that are held back for a sign of their own, passes on who gives one, and says which MACs are routers'.
+   */
   settle(): Promise<void>;
 }
 

@@ -31,7 +31,9 @@ const LATE_MS = 4500;
 const FIRST_RATE = 20_000;
 const LEAST_RATE = 1000;
 const NEIGHBOR_ADVERTISEMENT = 136;
-const ALL_NODES: HostTarget = { ip: 0, address6: Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), mac: Uint8Array.of(0x33, 0x33, 0, 0, 0, 1) };
+const ALL_NODES: HostTarget = {
+  ip: 0, address6: Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), mac: Uint8Array.of(0x33, 0x33, 0, 0, 0, 1),
+};
 
 /**
  * Searches hosts on the own link by IPv6: an echo request to all nodes from each own address, a Neighbor Solicitation for each address that

@@ -30,8 +30,8 @@ const UDP_PORTS = [53, 123, 137] as const;
 const FIREWALL = { fewest: 32, share: 0.9 } as const;
 
 /**
- * Searches hosts behind a router, from what is hardly ever dropped to what hardly anybody drops: echo, SYN to 443 and ACK to 80, timestamp and
- * SYN to 22 and 80, datagrams to DNS, NTP and NetBIOS and SYN to 3389 and 445. Each wave asks those who have not answered yet.
+ * Searches hosts behind a router, from what is hardly ever dropped to what hardly anybody drops: echo, SYN to 443 and ACK to 80, timestamp
+ * and SYN to 22 and 80, datagrams to DNS, NTP and NetBIOS and SYN to 3389 and 445. Each wave asks those who have not answered yet.
  * @param deps.onFound Each address once.
  * @param deps.onFirewall Something answers for so many addresses that it cannot be hosts; those are not told.
  */
@@ -72,7 +72,9 @@ export function createRoutedSearch(deps: {
     ...deps,
     onFrame: (bytes, offset, length) => readHostSign({ bytes, offset, length }, link, ({ at, size: addressSize, kind, halfOpen }) => {
       const place = addresses.placeOf(bytes, at, addressSize);
-      if (place >= 0 && halfOpen) pump.urgent((into, from) => tcp(into, from, hostAt(place), { ...halfOpen, flags: TCP_RST, acknowledgment: 0 }));
+      if (place >= 0 && halfOpen) {
+        pump.urgent((into, from) => tcp(into, from, hostAt(place), { ...halfOpen, flags: TCP_RST, acknowledgment: 0 }));
+      }
       if (place < 0 || (seen[place] === 1 && (kind === "tcp" || !held.has(place)))) return;
       heardAt = clock.monotonic();
       if (seen[place] === 0) {
@@ -96,11 +98,14 @@ export function createRoutedSearch(deps: {
   function createWaves(): readonly (readonly Ask[])[] {
     const [echo, udp] = [createEchoWriter(asker), createUdpWriter(asker)];
     const timestamp = createTimestampWriter(asker);
-    const syn = (port: number): Ask => (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_SYN, sequence: cookieOf(host, port), acknowledgment: 0 });
-    const ack = (port: number): Ask => (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_ACK, sequence: 0, acknowledgment: cookieOf(host, port) });
+    const syn = (port: number): Ask =>
+      (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_SYN, sequence: cookieOf(host, port), acknowledgment: 0 });
+    const ack = (port: number): Ask =>
+      (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_ACK, sequence: 0, acknowledgment: cookieOf(host, port) });
     const ping: Ask = (bytes, at, host) => echo(bytes, at, host, cookieOf(host, 0) & 0xffff);
     const time: Ask = (bytes, at, host) => timestamp(bytes, at, host, cookieOf(host, 0) & 0xffff);
-    const datagrams = udpQuestions(UDP_PORTS, asker, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask => (bytes, at, host) => udp(bytes, at, host, { port, payload }));
+    const datagrams = udpQuestions(UDP_PORTS, asker, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask =>
+      (bytes, at, host) => udp(bytes, at, host, { port, payload }));
     return [[ping], [syn(443), ack(80)], [...(size === 4 ? [time] : []), syn(22), syn(80)], [...datagrams, syn(445), syn(3389)]];
   }
 
@@ -119,7 +124,8 @@ export function createRoutedSearch(deps: {
     }, rate);
     askedAt = clock.monotonic();
   };
-  const hear = (quietMs: number) => pump.listen(LONGEST_WAIT_MS, () => found >= total || clock.monotonic() - Math.max(askedAt, heardAt) >= quietMs);
+  const hear = (quietMs: number) =>
+    pump.listen(LONGEST_WAIT_MS, () => found >= total || clock.monotonic() - Math.max(askedAt, heardAt) >= quietMs);
   /** Tells those that answered by TCP alone, unless a firewall does so for everybody. */
   const judge = () => {
     const silent = total - found;

@@ -14,7 +14,9 @@ const SYN_ACK = 0x12;
 const RST = 0x04;
 
 /** The number that a question to an address carries, in as many bits as there is room for. @param size 4 or 16. */
-export function addressCookie({ key, ownPort }: { readonly key: HashKey; readonly ownPort: number }, bytes: Uint8Array, at: number, size: number, port: number): number {
+export function addressCookie(
+  { key, ownPort }: { readonly key: HashKey; readonly ownPort: number }, bytes: Uint8Array, at: number, size: number, port: number,
+): number {
   const words = [(port << 16) | ownPort];
   for (let word = 0; word < size; word += 4) words.push(ipv4Number(bytes, at + word) | 0);
   return halfSipHash(key, words);
@@ -31,8 +33,8 @@ export interface HostSign {
 }
 
 /**
- * Reads a frame for the sign that a host is there which was asked by an echo or timestamp request, a SYN, an ACK or a datagram of ours. What
- * a router says of a host that it cannot reach is none.
+ * Reads a frame for the sign that a host is there which was asked by an echo or timestamp request, a SYN, an ACK or a datagram of ours.
+ * What a router says of a host that it cannot reach is none.
  */
 export function readHostSign(
   frame: FrameView,
@@ -62,9 +64,13 @@ export function readHostSign(
     if (wordAt(bytes, at + 2) === link.port) take({ at: addressAt, size, kind: "udp", halfOpen: null });
     return;
   }
-  const isAnswer = isIpv4 ? protocol === ICMP && (bytes[at] === ECHO_REPLY || bytes[at] === TIMESTAMP_REPLY) : protocol === ICMPV6 && bytes[at] === ECHO_REPLY6;
+  const isAnswer = isIpv4
+    ? protocol === ICMP && (bytes[at] === ECHO_REPLY || bytes[at] === TIMESTAMP_REPLY)
+    : protocol === ICMPV6 && bytes[at] === ECHO_REPLY6;
   if (isAnswer) {
-    if (wordAt(bytes, at + 4) === link.port && wordAt(bytes, at + 6) === (cookie(0) & 0xffff)) take({ at: addressAt, size, kind: "icmp", halfOpen: null });
+    if (wordAt(bytes, at + 4) === link.port && wordAt(bytes, at + 6) === (cookie(0) & 0xffff)) {
+      take({ at: addressAt, size, kind: "icmp", halfOpen: null });
+    }
     return;
   }
   const about = isIpv4 ? readError(frame, at, protocol) : readError6(frame, at, protocol);

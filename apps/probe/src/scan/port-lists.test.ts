@@ -13,7 +13,9 @@ test("each profile asks as many ports as it says, each once and rising, and no p
       expect(ports.some((port) => isPrintPort(port) || port < 1 || port > 65_535)).toBe(false);
     }
     // All of `full` but the nine print ports.
-    expect([tcp.length, udp.length]).toEqual([SCAN_PROFILES[profile].tcp_ports - (profile === "full" ? 9 : 0), SCAN_PROFILES[profile].udp_ports]);
+    expect([tcp.length, udp.length]).toEqual([
+      SCAN_PROFILES[profile].tcp_ports - (profile === "full" ? 9 : 0), SCAN_PROFILES[profile].udp_ports,
+    ]);
   }
 });
 
@@ -22,5 +24,6 @@ test("each UDP port has a protocol to be asked by", () => {
   const questions = udpQuestions(portsOf("standard").udp, asker, () => 0.5);
   expect(questions.map(({ port }) => port)).toEqual(portsOf("standard").udp);
   const inform = decodeDhcp(questions.find(({ port }) => port === 67)?.payloads[0] ?? new Uint8Array());
-  expect(inform.ok && [formatIp(inform.value.ciaddr), dhcpMessageType(inform.value.options)]).toEqual(["10.0.0.5", DHCP_MESSAGE_TYPE.inform]);
+  expect(inform.ok && [formatIp(inform.value.ciaddr), dhcpMessageType(inform.value.options)])
+    .toEqual(["10.0.0.5", DHCP_MESSAGE_TYPE.inform]);
 });

@@ -1,7 +1,9 @@
 /** The questions of `question-frames.ts` over IPv6. @see RFC 8200 */
 import { multicastMac, solicitedNodeAddress } from "@lanthorn/packets";
 import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
-import { type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer } from "./question.ts";
+import {
+  type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
+} from "./question.ts";
 
 type Asker6 = Asker & { readonly address6: Uint8Array };
 
@@ -102,7 +104,9 @@ function ipv6Header({ mac, address6 }: Asker6, protocol: number, octets: number,
 }
 
 /** @param part.field Where the checksum is; it is zero before. @returns The whole frame's length. */
-function putChecksum(bytes: Uint8Array, part: { readonly at: number; readonly field: number; readonly octets: number; readonly sum: number }): number {
+function putChecksum(
+  bytes: Uint8Array, part: { readonly at: number; readonly field: number; readonly octets: number; readonly sum: number },
+): number {
   const checksum = checksumOf(part.sum + sumOfWords(bytes.subarray(part.at, part.at + part.octets)));
   // Zero would mean "no checksum" to UDP; the others' never is it.
   putWord(bytes, part.field, checksum || 0xffff);

@@ -21,7 +21,8 @@ test("an ARP request asks for the address", () => {
   const frame = write((bytes, at) => createArpWriter(asker)(bytes, at, target.ip));
   const arp = decodeArp(frame.subarray(14));
   expect(arp).toMatchObject({ ok: true, value: { operation: 1, hardwareType: 1, protocolType: 0x0800 } });
-  expect(arp.ok && [formatIp(arp.value.senderProtocolAddress), formatIp(arp.value.targetProtocolAddress)]).toEqual(["10.66.255.1", "192.168.0.254"]);
+  expect(arp.ok && [formatIp(arp.value.senderProtocolAddress), formatIp(arp.value.targetProtocolAddress)])
+    .toEqual(["10.66.255.1", "192.168.0.254"]);
 });
 
 test("a SYN, a RST and an ACK carry what they are told, with checksums that are right", () => {
@@ -30,7 +31,9 @@ test("a SYN, a RST and an ACK carry what they are told, with checksums that are 
     const { value, ends, headerChecksum } = decode(write((bytes, at) => createTcpWriter(asker)(bytes, at, target, question)));
     expect([headerChecksum, transportChecksum(value.transportBytes, 6, ends)]).toEqual([0, 0]);
     expect(decodeTcp(value.transportBytes)).toMatchObject({
-      ok: true, value: { sourcePort: 61_234, destinationPort: 443, flags, sequenceNumber: sequence, acknowledgmentNumber: acknowledgment, window: 64_240 },
+      ok: true, value: {
+        sourcePort: 61_234, destinationPort: 443, flags, sequenceNumber: sequence, acknowledgmentNumber: acknowledgment, window: 64_240,
+      },
     });
   }
 });
@@ -43,5 +46,7 @@ test("a datagram and an echo request are whole", () => {
   }
   const echo = decode(write((bytes, at) => createEchoWriter(asker)(bytes, at, target, 0x1234)));
   expect([echo.headerChecksum, internetChecksum(echo.value.transportBytes)]).toEqual([0, 0]);
-  expect(decodeIcmpv4(echo.value.transportBytes)).toMatchObject({ ok: true, value: { kind: "echo-request", identifier: 61_234, sequenceNumber: 0x1234 } });
+  expect(decodeIcmpv4(echo.value.transportBytes)).toMatchObject({
+    ok: true, value: { kind: "echo-request", identifier: 61_234, sequenceNumber: 0x1234 },
+  });
 });

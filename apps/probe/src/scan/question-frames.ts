@@ -1,6 +1,8 @@
 /** Frames that a scan asks with, written straight into the sender's memory: everything that stays the same is put together once. */
 import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
-import { type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer } from "./question.ts";
+import {
+  type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
+} from "./question.ts";
 import { createEchoWriter6, createTcpWriter6, createUdpWriter6 } from "./question-frames-ipv6.ts";
 
 const ETHERNET_OCTETS = 14;

@@ -44,7 +44,8 @@ export function addressesInRange({ first, count }: RoutedRange): RoutedAddresses
 
 /** Some addresses. @param list Of one family, none twice. */
 export function addressesInList(list: readonly Uint8Array[]): RoutedAddresses {
-  const keyOf = (bytes: Uint8Array, offset: number, size: number) => Buffer.from(bytes.buffer, bytes.byteOffset + offset, size).toString("latin1");
+  const keyOf = (bytes: Uint8Array, offset: number, size: number) =>
+    Buffer.from(bytes.buffer, bytes.byteOffset + offset, size).toString("latin1");
   const size = list[0]?.length === 16 ? 16 : 4;
   const places = new Map(list.map((bytes, place) => [keyOf(bytes, 0, size), place]));
   return {

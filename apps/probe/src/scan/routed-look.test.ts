@@ -65,7 +65,10 @@ describe.skipIf(reason !== null)("a look behind a router", () => {
   test("takes a network that answers by TCP alone for a firewall's, and tells who answers otherwise", async () => {
     const network = makeNetwork("10.99.0.0/24");
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
-    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.99.0.0/24 ip daddr != 10.99.0.9 meta l4proto != tcp drop"], nft.env);
+    network.run(nft.path, [
+      "add table ip f; add chain ip f i { type filter hook input priority 0 ; }; "
+      + "add rule ip f i ip daddr 10.99.0.0/24 ip daddr != 10.99.0.9 meta l4proto != tcp drop",
+    ], nft.env);
     const seen = await look(network, WHOLE);
     expect([seen.answered, seen.madeUp]).toEqual([["10.99.0.9"], 255]);
     // One that is known is believed: what it answers by was judged when it was found.

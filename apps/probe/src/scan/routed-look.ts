@@ -55,7 +55,9 @@ export async function lookBehindRouter(deps: {
     const isThere = (place: number) => answered.some((bytes) => addresses.placeOf(bytes, 0, bytes.length) === place);
     const isMost = addresses.isWhole && answered.length >= Math.max(MADE_UP.fewest, addresses.count * MADE_UP.share);
     const isMadeUp = isMost && isThere(0) && isThere(addresses.count - 1);
-    return isMadeUp ? { answered: [], madeUp: answered.length, isRouterThere: true } : { answered, madeUp: firewalled, isRouterThere: true };
+    return isMadeUp
+      ? { answered: [], madeUp: answered.length, isRouterThere: true }
+      : { answered, madeUp: firewalled, isRouterThere: true };
   } finally {
     link.close();
   }

@@ -4,7 +4,9 @@ import { createScanRate } from "./scan-rate.ts";
 const LIMITS = { first: 20_000, most: 200_000, least: 1000 } as const;
 
 /** Windows of 25 ms in which so many were sent and answered, one after the other. */
-function look(rate: ReturnType<typeof createScanRate>, windows: readonly (readonly [sent: number, answered: number])[], from: number, dropped = 0): number {
+function look(
+  rate: ReturnType<typeof createScanRate>, windows: readonly (readonly [sent: number, answered: number])[], from: number, dropped = 0,
+): number {
   let now = from;
   for (const [sent, answered] of windows) {
     for (let count = 0; count < sent; count += 1) rate.sent();
@@ -15,7 +17,10 @@ function look(rate: ReturnType<typeof createScanRate>, windows: readonly (readon
 }
 
 /** Windows in which hardly anybody answers, with the outcomes of 40 controls in each, so many of them lost. */
-function controlled(rate: ReturnType<typeof createScanRate>, { windows, from, lost }: { readonly windows: number; readonly from: number; readonly lost: number }): number {
+function controlled(
+  rate: ReturnType<typeof createScanRate>,
+  { windows, from, lost }: { readonly windows: number; readonly from: number; readonly lost: number },
+): number {
   let now = from;
   for (let window = 0; window < windows; window += 1) {
     for (let control = 0; control < 40; control += 1) rate.controlled(now, control >= lost);

@@ -36,7 +36,13 @@ function makeNetwork(...prefixes: readonly string[]): AnsweringNetwork {
 
 type Beyond = { readonly routed?: object; readonly ipv6?: object };
 
-async function scan(network: AnsweringNetwork, request: Beyond & { readonly first: string; readonly count: number; readonly ports?: readonly number[]; readonly udpPorts?: readonly number[]; readonly late?: boolean }): Promise<Found> {
+async function scan(
+  network: AnsweringNetwork,
+  request: Beyond & {
+    readonly first: string; readonly count: number; readonly ports?: readonly number[];
+    readonly udpPorts?: readonly number[]; readonly late?: boolean;
+  },
+): Promise<Found> {
   const { first, count, ports = [], udpPorts = [], late = false, ...beyond } = request;
   const child = {
     ...beyond, interface: "lan0", ranges: [[number(first), count, number(SCANNER_IP)]], ports, udpPorts, framesPerSecond: 50_000, late };
@@ -69,7 +75,8 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     await network.listen([22, 443]);
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
     network.run(nft.path, [
-      "add table ip t; add chain ip t p { type nat hook prerouting priority -100 ; }; add rule ip t p ip daddr 10.66.0.2 tcp dport 1-65535 dnat to 10.66.0.1:22",
+      "add table ip t; add chain ip t p { type nat hook prerouting priority -100 ; }; "
+      + "add rule ip t p ip daddr 10.66.0.2 tcp dport 1-65535 dnat to 10.66.0.1:22",
     ], nft.env);
     const { ports, phantoms } = await scan(network, { first: "10.66.0.1", count: 2, ports: [22, 23, 443] });
     expect([ports.toSorted(), phantoms]).toEqual([["10.66.0.1 tcp 22", "10.66.0.1 tcp 443"], ["10.66.0.2"]]);
@@ -104,7 +111,9 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     const network = makeNetwork("10.66.0.0/28");
     await network.listen([22, 443]);
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
-    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i tcp dport != { 22, 443 } drop"], nft.env);
+    network.run(nft.path, [
+      "add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i tcp dport != { 22, 443 } drop",
+    ], nft.env);
     const { ports } = await scan(network, { first: "10.66.0.0", count: 16, ports: range(1, 1000) });
     expect(ports.toSorted()).toEqual(range(0, 15).flatMap((last) => [22, 443].map((port) => `10.66.0.${last} tcp ${port}`)).toSorted());
   });
@@ -114,7 +123,10 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     await network.listen([22]);
     await network.serveUdp("10.66.0.3", [53]);
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
-    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.66.0.3 tcp dport 24-25 drop; add rule ip f i ip daddr 10.66.0.3 udp dport 161 drop"], nft.env);
+    network.run(nft.path, [
+      "add table ip f; add chain ip f i { type filter hook input priority 0 ; }; "
+      + "add rule ip f i ip daddr 10.66.0.3 tcp dport 24-25 drop; add rule ip f i ip daddr 10.66.0.3 udp dport 161 drop",
+    ], nft.env);
     const { counts } = await scan(network, { first: "10.66.0.3", count: 1, ports: range(20, 29), udpPorts: [53, 69, 161] });
     expect(counts).toEqual({ "10.66.0.3": {
       tcp: { open: 1, closed: 7, filtered: 2, "open|filtered": 0 }, udp: { open: 1, closed: 1, filtered: 0, "open|filtered": 1 },
@@ -141,7 +153,11 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     await network.listen([22]);
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
     // One answers no echo, another nothing but a SYN.
-    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.99.0.17 icmp type echo-request drop; add rule ip f i ip daddr 10.99.0.18 tcp dport != 22 drop; add rule ip f i ip daddr 10.99.0.18 meta l4proto != tcp drop"], nft.env);
+    network.run(nft.path, [
+      "add table ip f; add chain ip f i { type filter hook input priority 0 ; }; "
+      + "add rule ip f i ip daddr 10.99.0.17 icmp type echo-request drop; "
+      + "add rule ip f i ip daddr 10.99.0.18 tcp dport != 22 drop; add rule ip f i ip daddr 10.99.0.18 meta l4proto != tcp drop",
+    ], nft.env);
     const { hosts, ports, phantoms } = await scan(network, {
       first: "10.66.0.1", count: 1, ports: [22, 23], routed: { gateway: "10.66.0.1", ranges: [["10.99.0.0", 512]] },
     });
@@ -154,8 +170,13 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     const network = makeNetwork("10.66.0.1/32", "10.99.0.0/24");
     network.route("10.99.0.0/16", "10.66.0.1");
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
-    network.run(nft.path, ["add table ip f; add chain ip f i { type filter hook input priority 0 ; }; add rule ip f i ip daddr 10.99.0.0/24 ip daddr != 10.99.0.9 meta l4proto != tcp drop"], nft.env);
-    const { hosts, phantoms } = await scan(network, { first: "10.66.0.1", count: 1, routed: { gateway: "10.66.0.1", ranges: [["10.99.0.0", 256]] } });
+    network.run(nft.path, [
+      "add table ip f; add chain ip f i { type filter hook input priority 0 ; }; "
+      + "add rule ip f i ip daddr 10.99.0.0/24 ip daddr != 10.99.0.9 meta l4proto != tcp drop",
+    ], nft.env);
+    const { hosts, phantoms } = await scan(network, {
+      first: "10.66.0.1", count: 1, routed: { gateway: "10.66.0.1", ranges: [["10.99.0.0", 256]] },
+    });
     expect([hosts, phantoms]).toEqual([[`10.99.0.9 ${network.answererMac}`], ["firewall 255"]]);
   });
 
@@ -163,11 +184,17 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     const network = makeNetwork();
     network.addIpv6("fd66::10", "fd66::11", "fd66::aaaa:1");
     await network.listen([22, 8443]);
-    const small = await scan(network, { first: "10.66.0.1", count: 0, ports: [22, 23], ipv6: { prefix: "fd66::/120", sources: ["fd66::1"], observed: [] } });
+    const small = await scan(network, {
+      first: "10.66.0.1", count: 0, ports: [22, 23], ipv6: { prefix: "fd66::/120", sources: ["fd66::1"], observed: [] },
+    });
     expect(small.hosts.toSorted()).toEqual(["fd66::10", "fd66::11"].map((ip) => `${ip} ${network.answererMac}`));
     expect(small.ports.toSorted()).toEqual(["fd66::10 tcp 22", "fd66::11 tcp 22"]);
-    expect(small.counts["fd66::10"]).toEqual({ tcp: { open: 1, closed: 1, filtered: 0, "open|filtered": 0 }, udp: { open: 0, closed: 0, filtered: 0, "open|filtered": 0 } });
-    const large = await scan(network, { first: "10.66.0.1", count: 0, ports: [8443], ipv6: { prefix: "fd66::/64", sources: ["fd66::1"], observed: ["fd66::11", "fd66::12"] } });
+    expect(small.counts["fd66::10"]).toEqual({
+      tcp: { open: 1, closed: 1, filtered: 0, "open|filtered": 0 }, udp: { open: 0, closed: 0, filtered: 0, "open|filtered": 0 },
+    });
+    const large = await scan(network, {
+      first: "10.66.0.1", count: 0, ports: [8443], ipv6: { prefix: "fd66::/64", sources: ["fd66::1"], observed: ["fd66::11", "fd66::12"] },
+    });
     expect(large.hosts).toContain(`fd66::11 ${network.answererMac}`);
     // To all nodes the kernel answers from one of its addresses in the prefix.
     expect(large.hosts.length).toBeGreaterThanOrEqual(2);
@@ -180,9 +207,13 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     await network.serveUdp("fd66::10", [53, 161]);
     network.run("sysctl", ["-qw", "net.ipv6.icmp.ratelimit=0"]);
     const nft = (await unpackDebianPackages(["nftables"])).command("nft");
-    network.run(nft.path, ["add table ip6 f; add chain ip6 f i { type filter hook input priority 0 ; }; add rule ip6 f i udp dport 69 drop; add rule ip6 f i udp dport 500 reject with icmpv6 admin-prohibited"], nft.env);
+    network.run(nft.path, [
+      "add table ip6 f; add chain ip6 f i { type filter hook input priority 0 ; }; "
+      + "add rule ip6 f i udp dport 69 drop; add rule ip6 f i udp dport 500 reject with icmpv6 admin-prohibited",
+    ], nft.env);
     const { ports, counts } = await scan(network, {
-      first: "10.66.0.1", count: 0, ports: [22], udpPorts: [53, 67, 69, 123, 161, 500], ipv6: { prefix: "fd66::10/128", sources: ["fd66::1"], observed: [] },
+      first: "10.66.0.1", count: 0, ports: [22], udpPorts: [53, 67, 69, 123, 161, 500],
+      ipv6: { prefix: "fd66::10/128", sources: ["fd66::1"], observed: [] },
     });
     expect(ports.toSorted()).toEqual(["fd66::10 udp 161", "fd66::10 udp 53"]);
     expect(counts["fd66::10"]?.udp).toEqual({ open: 2, closed: 1, filtered: 1, "open|filtered": 1 });

@@ -42,7 +42,11 @@ export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
 
 /** One scan, through frames of its own. */
 export interface ScanRun {
-  /** Finds who is there, then what is open. @param known Hosts that are known to be there. @throws PacketIoError, and the signal's reason. */
+  /**
+   * Finds who is there, then what is open.
+   * @param known Hosts that are known to be there.
+   * @throws PacketIoError, and the signal's reason.
+   */
   run(known: readonly HostTarget[]): Promise<void>;
   /** Afterwards: takes late answers, and looks at the ports of who gave them. @throws As `run`. */
   runLate(): Promise<void>;
@@ -96,7 +100,8 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     try {
       const asker = { ...part.asker(), port: udpLink.port };
       return await scanUdp({
-        ...deps, link: udpLink, asker, hosts: some, questions: udpQuestions(deps.udpPorts, asker, deps.random), onPort: (host, port) => deps.onPort(host, "udp", port),
+        ...deps, link: udpLink, asker, hosts: some, questions: udpQuestions(deps.udpPorts, asker, deps.random),
+        onPort: (host, port) => deps.onPort(host, "udp", port),
       });
     } finally {
       udpLink.close();
@@ -129,7 +134,8 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
       return link.sender.counters().sent;
     },
     get progress() {
-      const share = (some: readonly ScanPart[], of: (part: ScanPart) => number) => some.reduce((sum, part) => sum + of(part), 0) / Math.max(1, some.length);
+      const share = (some: readonly ScanPart[], of: (part: ScanPart) => number) =>
+        some.reduce((sum, part) => sum + of(part), 0) / Math.max(1, some.length);
       const found = share(searched, ({ search }) => search.progress);
       if (deps.tcpPorts.length === 0) return found;
       return found * SEARCH_SHARE + share(parts, (part) => scans.get(part)?.progress ?? 0) * (1 - SEARCH_SHARE);

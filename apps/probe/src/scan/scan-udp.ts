@@ -93,13 +93,17 @@ export async function scanUdp(options: {
   }
   return hosts.map((_, host) => {
     const counts = noCounts();
-    for (const one of settled.subarray(host * questions.length, (host + 1) * questions.length)) counts[STATES[one - 1] ?? "open|filtered"] += 1;
+    for (const one of settled.subarray(host * questions.length, (host + 1) * questions.length)) {
+      counts[STATES[one - 1] ?? "open|filtered"] += 1;
+    }
     return counts;
   });
 }
 
 /** Reads a datagram to our port, or an ICMP error about one of ours. @param take Told the host's number, its port and state. */
-export function readUdpAnswer(frame: FrameView, link: Pick<AnswerKey, "port" | "book">, take: (ip: number, port: number, state: UdpState) => void): void {
+export function readUdpAnswer(
+  frame: FrameView, link: Pick<AnswerKey, "port" | "book">, take: (ip: number, port: number, state: UdpState) => void,
+): void {
   const { bytes, offset } = frame;
   const at = payloadAt(frame);
   if (at < 0) return;
@@ -113,5 +117,8 @@ export function readUdpAnswer(frame: FrameView, link: Pick<AnswerKey, "port" | "
   const about = isIpv4 ? readError(frame, at, protocol) : readError6(frame, at, protocol);
   if (!about || about.protocol !== UDP || wordAt(bytes, about.at) !== link.port) return;
   const isClosed = about.code === (isIpv4 ? PORT_UNREACHABLE : PORT_UNREACHABLE6);
-  take(isIpv4 ? ipv4Number(bytes, about.addressAt) : link.book.find(bytes, about.addressAt), wordAt(bytes, about.at + 2), isClosed ? "closed" : "filtered");
+  take(
+    isIpv4 ? ipv4Number(bytes, about.addressAt) : link.book.find(bytes, about.addressAt), wordAt(bytes, about.at + 2),
+    isClosed ? "closed" : "filtered",
+  );
 }

@@ -77,8 +77,8 @@ export function readTcpWindow(frame: FrameView): number {
 }
 
 /**
- * Where what the IP header and its extensions carry begins, at least eight octets of it; -1 for frames of other protocols, and for fragments of
- * IPv6 but the first.
+ * Where what the IP header and its extensions carry begins, at least eight octets of it; -1 for frames
+ * of other protocols, and for fragments of IPv6 but the first.
  */
 export function payloadAt(frame: FrameView): number {
   const { bytes, offset, length } = frame;

@@ -16,7 +16,9 @@ const MOST_PAYLOADS = 2;
  */
 export function udpQuestions(ports: readonly number[], asker: Asker, random: () => number): readonly UdpQuestion[] {
   return ports.flatMap((port) => {
-    if (port === DHCP_PORT.server) return asker.address6 ? [] : [{ port, payloads: [dhcpInform(asker, random)], answersFromAnyPort: false }];
+    if (port === DHCP_PORT.server) {
+      return asker.address6 ? [] : [{ port, payloads: [dhcpInform(asker, random)], answersFromAnyPort: false }];
+    }
     const protocols = UDP_PROTOCOLS.filter((protocol) => protocol.ports.includes(port));
     const payloads = protocols.flatMap(({ questions }) => questions.map((question) => question(random)))
       .filter(({ length }) => length <= LONGEST_PAYLOAD).slice(0, MOST_PAYLOADS);

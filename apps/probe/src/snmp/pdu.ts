@@ -28,7 +28,9 @@ export interface Pdu {
 const MOST_BINDINGS = 1024;
 
 /** @param options.repetitions Of GETBULK alone. */
-export function encodePdu(tag: number, requestId: number, names: readonly string[], options: { readonly repetitions?: number } = {}): Buffer {
+export function encodePdu(
+  tag: number, requestId: number, names: readonly string[], options: { readonly repetitions?: number } = {},
+): Buffer {
   const nothing = encodeTlv(0x05, new Uint8Array());
   const bindings = names.map((name) => encodeTlv(0x30, Buffer.concat([encodeObjectIdentifier(name), nothing])));
   return encodeTlv(tag, Buffer.concat([
@@ -42,7 +44,9 @@ export function decodePdu(outer: Tlv): Pdu | null {
   if (requestId?.tag !== TAG.integer || errorStatus?.tag !== TAG.integer || list?.tag !== 0x30) return null;
   const bindings = readAll(list.value).slice(0, MOST_BINDINGS).flatMap((one): readonly Binding[] => {
     const [name, value] = readAll(one.value);
-    return name?.tag === TAG.objectIdentifier && value ? [{ name: decodeObjectIdentifier(name.value), tag: value.tag, value: value.value }] : [];
+    return name?.tag === TAG.objectIdentifier && value
+      ? [{ name: decodeObjectIdentifier(name.value), tag: value.tag, value: value.value }]
+      : [];
   });
   return { tag: outer.tag, requestId: decodeInteger(requestId.value), errorStatus: decodeInteger(errorStatus.value), bindings };
 }

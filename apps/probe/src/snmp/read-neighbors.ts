@@ -11,7 +11,8 @@ const LLDP = "1.0.8802.1.1.2.1";
 export const ownId = { chassisKind: `${LLDP}.3.1.0`, chassis: `${LLDP}.3.2.0` } as const;
 const LOCAL_PORT = { id: `${LLDP}.3.7.1.3`, description: `${LLDP}.3.7.1.4` } as const;
 const REMOTE = {
-  chassisKind: `${LLDP}.4.1.1.4`, chassis: `${LLDP}.4.1.1.5`, portKind: `${LLDP}.4.1.1.6`, port: `${LLDP}.4.1.1.7`, portDescription: `${LLDP}.4.1.1.8`,
+  chassisKind: `${LLDP}.4.1.1.4`, chassis: `${LLDP}.4.1.1.5`, portKind: `${LLDP}.4.1.1.6`,
+  port: `${LLDP}.4.1.1.7`, portDescription: `${LLDP}.4.1.1.8`,
   name: `${LLDP}.4.1.1.9`, description: `${LLDP}.4.1.1.10`, enabled: `${LLDP}.4.1.1.12`,
 } as const;
 /** The address is part of each row's index. */
@@ -46,7 +47,9 @@ export async function readLldpNeighbors(table: ReadColumn, names: ReadonlyMap<nu
       chassisId: { subtype: numberOf(chassisKinds.get(index)), id: value }, ttlSeconds: 0, items,
       portId: { subtype: numberOf(portKinds.get(index)), id: ports.get(index)?.value ?? new Uint8Array() },
     });
-    return toNeighbor("lldp", portName(index.split(".")[1] ?? ""), { ...facts, management_addresses: addresses.get(index)?.slice(0, 16) ?? [] });
+    return toNeighbor("lldp", portName(index.split(".")[1] ?? ""), {
+      ...facts, management_addresses: addresses.get(index)?.slice(0, 16) ?? [],
+    });
   });
 }
 
@@ -54,14 +57,16 @@ export async function readCdpNeighbors(table: ReadColumn, names: ReadonlyMap<num
   const devices = await table(`${CDP}.6`);
   if (devices.size === 0) return [];
   const [addressKinds, addresses, versions, ports, platforms, capabilities] = [
-    await table(`${CDP}.3`), await table(`${CDP}.4`), await table(`${CDP}.5`), await table(`${CDP}.7`), await table(`${CDP}.8`), await table(`${CDP}.9`),
+    await table(`${CDP}.3`), await table(`${CDP}.4`), await table(`${CDP}.5`), await table(`${CDP}.7`),
+    await table(`${CDP}.8`), await table(`${CDP}.9`),
   ];
   return [...devices].slice(0, MOST_NEIGHBORS).flatMap(([index, device]) => {
     const bits = (capabilities.get(index)?.value ?? new Uint8Array()).subarray(0, 4).reduce((sum, byte) => ((sum << 8) | byte) >>> 0, 0);
     const facts = cdpFacts({
       version: 2, ttlSeconds: 0, checksum: 0, items: [
         { kind: "device-id", text: textOf(device) }, { kind: "port-id", text: textOf(ports.get(index)) },
-        { kind: "platform", text: textOf(platforms.get(index)) }, { kind: "version", text: textOf(versions.get(index)) }, { kind: "capabilities", bits },
+        { kind: "platform", text: textOf(platforms.get(index)) },
+        { kind: "version", text: textOf(versions.get(index)) }, { kind: "capabilities", bits },
       ],
     });
     const address = numberOf(addressKinds.get(index)) === IP_KIND ? addresses.get(index)?.value : undefined;

@@ -94,7 +94,9 @@ async function readAddresses(table: ReadColumn): Promise<SwitchReport["addresses
 
 function ipOfIndex(parts: readonly string[]): string {
   const bytes = parts.map(Number);
-  return (bytes.length === 4 || bytes.length === 16) && bytes.every((byte) => byte >= 0 && byte < 256) ? formatIp(Uint8Array.from(bytes)) : "";
+  return (bytes.length === 4 || bytes.length === 16) && bytes.every((byte) => byte >= 0 && byte < 256)
+    ? formatIp(Uint8Array.from(bytes))
+    : "";
 }
 
 function dottedOf(binding: Binding | undefined): string {

@@ -18,7 +18,9 @@ afterEach(() => {
   for (const close of closers.splice(0).toReversed()) close();
 });
 
-/** lldpd serves the LLDP-MIB through snmpd by AgentX; a second lldpd is its neighbour. Both have a mount namespace with a /run of their own. */
+/**
+ * lldpd serves the LLDP-MIB through snmpd by AgentX; a second lldpd is its neighbour. Both have a mount namespace with a /run of their own.
+ */
 async function startPair(): Promise<string> {
   const packages = await unpackDebianPackages(["snmpd", "lldpd"]);
   const folder = mkdtempSync(join(tmpdir(), "real-lldp-"));
@@ -29,18 +31,25 @@ async function startPair(): Promise<string> {
     closers.push(() => execFileSync("ip", ["netns", "del", name]));
     execFileSync("ip", ["-n", name, "link", "set", "lo", "up"]);
   }
-  execFileSync("ip", ["-n", here, "link", "add", "port7", "address", "02:00:00:00:77:07", "type", "veth", "peer", "name", "up0", "address", "02:00:00:00:77:08", "netns", there]);
+  execFileSync("ip", [
+    "-n", here, "link", "add", "port7", "address", "02:00:00:00:77:07", "type", "veth", "peer", "name", "up0",
+    "address", "02:00:00:00:77:08", "netns", there,
+  ]);
   execFileSync("ip", ["-n", here, "link", "set", "port7", "up"]);
   execFileSync("ip", ["-n", there, "link", "set", "up0", "up"]);
-  writeFileSync(join(folder, "snmpd.conf"), "agentaddress udp:127.0.0.1:161\nrocommunity lan-secret 127.0.0.1\nsysName closet\nmaster agentx\nagentXSocket tcp:127.0.0.1:705\n");
+  writeFileSync(join(folder, "snmpd.conf"), "agentaddress udp:127.0.0.1:161\nrocommunity lan-secret 127.0.0.1\nsysName closet\n"
+    + "master agentx\nagentXSocket tcp:127.0.0.1:705\n");
   writeFileSync(join(folder, "passwd"), "root:x:0:0::/:/bin/sh\n_lldpd:x:599:599::/run/lldpd:/bin/false\n");
   writeFileSync(join(folder, "group"), "root:x:0:\n_lldpd:x:599:\n");
-  const run = (namespace: string, program: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): ChildProcess => {
+  const run = (
+    namespace: string, program: string, args: readonly string[], environment: Readonly<Record<string, string>> = {},
+  ): ChildProcess => {
     const { path, env } = packages.command(program);
     const own = join(folder, namespace);
     mkdirSync(own, { recursive: true });
     // lldpd gives its rights up to a user of its own, which this machine need not have.
-    const script = `mount --bind ${folder}/passwd /etc/passwd && mount --bind ${folder}/group /etc/group && mount -t tmpfs none /run && mkdir -p /run/lldpd && exec "$@"`;
+    const script = `mount --bind ${folder}/passwd /etc/passwd && mount --bind ${folder}/group /etc/group && `
+      + 'mount -t tmpfs none /run && mkdir -p /run/lldpd && exec "$@"';
     const child = spawn("ip", ["netns", "exec", namespace, "unshare", "--mount", "sh", "-c", script, "sh", path, ...args], {
       stdio: "ignore", detached: true, env: { ...process.env, ...env, SNMP_PERSISTENT_DIR: own, MIBS: "", ...environment },
     });
@@ -65,13 +74,17 @@ describe.skipIf(reason !== null)("lldpd behind snmpd", () => {
     const namespace = await startPair();
     const read = () => {
       const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD];
-      return JSON.parse(execFileSync("ip", ["netns", "exec", namespace, ...node], { timeout: 30_000 }).toString()) as Pick<SwitchTables, "system" | "neighbors"> | null;
+      return JSON.parse(
+        execFileSync("ip", ["netns", "exec", namespace, ...node], { timeout: 30_000 }).toString(),
+      ) as Pick<SwitchTables, "system" | "neighbors"> | null;
     };
     const tables = await waitFor("the neighbour in the LLDP-MIB", 60_000, () => {
       const found = read();
       return found && found.neighbors.length > 0 ? found : null;
     });
     expect(tables.system.system_name).toBe("closet");
-    expect(tables.neighbors).toMatchObject([{ protocol: "lldp", port: "port7", port_id: "02:00:00:00:77:08", port_id_type: "mac", system_description: "neighbour of the lab" }]);
+    expect(tables.neighbors).toMatchObject([{
+      protocol: "lldp", port: "port7", port_id: "02:00:00:00:77:08", port_id_type: "mac", system_description: "neighbour of the lab",
+    }]);
   }, 120_000);
 });

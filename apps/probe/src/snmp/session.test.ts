@@ -7,11 +7,15 @@ import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 const NAME = "1.3.6.1.2.1.1.5.0";
 const head = { id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [] };
 type V3 = Extract<SnmpCredential, { readonly type: "snmpv3" }>;
-const v3 = (username: string, auth_protocol: V3["settings"]["auth_protocol"], privacy_protocol: V3["settings"]["privacy_protocol"], passwords: Partial<V3["secret"]> = {}): V3 => ({
+const v3 = (
+  username: string, auth_protocol: V3["settings"]["auth_protocol"],
+  privacy_protocol: V3["settings"]["privacy_protocol"], passwords: Partial<V3["secret"]> = {},
+): V3 => ({
   ...head, type: "snmpv3", settings: { username, context: "", auth_protocol, privacy_protocol, port: snmpd.port },
   secret: { auth_password: "authentic-1", privacy_password: "private-12", ...passwords },
 });
-const community = (version: "1" | "2c", text = COMMUNITY): SnmpCredential => ({ ...head, type: "snmp", settings: { version, port: snmpd.port }, secret: { community: text } });
+const community = (version: "1" | "2c", text = COMMUNITY): SnmpCredential =>
+  ({ ...head, type: "snmp", settings: { version, port: snmpd.port }, secret: { community: text } });
 
 let snmpd: Snmpd;
 beforeAll(async () => {
@@ -20,14 +24,17 @@ beforeAll(async () => {
 afterAll(() => snmpd?.close());
 
 function openSession(credential: SnmpCredential, ask: AskDatagram = askDatagram, signal = new AbortController().signal) {
-  return createSnmpSession({ ip: "127.0.0.1", credential, ask, pace: async () => undefined, mayAsk: () => true, clock: systemClock, random: Math.random, signal });
+  return createSnmpSession({
+    ip: "127.0.0.1", credential, ask, pace: async () => undefined, mayAsk: () => true, clock: systemClock, random: Math.random, signal,
+  });
 }
 const text = (value: Uint8Array | undefined) => (value ? Buffer.from(value).toString() : null);
 
 describe("an agent", () => {
   test.each<readonly [string, () => SnmpCredential]>([
     ["version 1", () => community("1")], ["version 2c", () => community("2c")],
-    ["version 3 with SHA-512 and AES-256", () => v3("modern", "sha512", "aes256")], ["version 3 with SHA-256 and AES", () => v3("usual", "sha256", "aes")],
+    ["version 3 with SHA-512 and AES-256", () => v3("modern", "sha512", "aes256")],
+    ["version 3 with SHA-256 and AES", () => v3("usual", "sha256", "aes")],
     ["version 3 with SHA and AES", () => v3("old", "sha", "aes")], ["version 3 with MD5 and DES", () => v3("oldest", "md5", "des")],
     ["version 3 without privacy", () => v3("signed", "sha224", null)],
   ])("is asked by %s, for a value and for a tree", async (_, credential) => {
@@ -35,7 +42,10 @@ describe("an agent", () => {
     const values = await session.get([NAME]);
     expect([text(values?.get(NAME)?.value), session.problem()]).toEqual(["sw-closet", null]);
     const system = await session.walk("1.3.6.1.2.1.1");
-    expect([system.length > 10, system.every(({ name }) => name.startsWith("1.3.6.1.2.1.1.")), text(system.find(({ name }) => name === NAME)?.value)]).toEqual([true, true, "sw-closet"]);
+    expect([
+      system.length > 10, system.every(({ name }) => name.startsWith("1.3.6.1.2.1.1.")),
+      text(system.find(({ name }) => name === NAME)?.value),
+    ]).toEqual([true, true, "sw-closet"]);
     expect(session.engineId() !== "").toBe(credential().type === "snmpv3");
   });
 
@@ -100,13 +110,16 @@ describe("a hostile agent", () => {
       return (_, question) => {
         asked += 1;
         const id = Buffer.from(question).subarray(question.indexOf(0xa5));
-        const requestId = id.subarray(id.indexOf(0x02) + 2, id.indexOf(0x02) + 2 + (id[id.indexOf(0x02) + 1] ?? 0)).reduce((sum, byte) => sum * 256 + byte, 0);
+        const requestId = id.subarray(id.indexOf(0x02) + 2, id.indexOf(0x02) + 2 + (id[id.indexOf(0x02) + 1] ?? 0))
+          .reduce((sum, byte) => sum * 256 + byte, 0);
         return Promise.resolve(encodeCommunityMessage(1, "x", encodePdu(0xa2, requestId, names(asked))));
       };
     };
     const circle = openSession(community("2c"), answering(() => ["1.3.6.1.2.1.1.1.0", "1.3.6.1.2.1.1.1.0"]));
     expect(await circle.walk("1.3.6.1.2.1.1")).toHaveLength(1);
-    const endless = openSession(community("2c"), answering((asked) => Array.from({ length: 40 }, (_, at) => `1.3.6.1.2.1.1.${asked * 40 + at}`)));
+    const endless = openSession(
+      community("2c"), answering((asked) => Array.from({ length: 40 }, (_, at) => `1.3.6.1.2.1.1.${asked * 40 + at}`)),
+    );
     expect(await endless.walk("1.3.6.1.2.1.1")).toHaveLength(4096);
     const stopped = new AbortController();
     stopped.abort();

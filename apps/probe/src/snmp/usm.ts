@@ -49,7 +49,8 @@ export function createUserSecurity(credential: SnmpV3, engineId: Uint8Array): Us
   const auth = authName === null || authPassword === undefined ? null : { length, key: localKey(hash, authPassword, engineId) };
   const hasPrivacy = auth !== null && privacyName !== null && privacyPassword !== undefined;
   const privacy = hasPrivacy ? { name: privacyName, key: privacyKey(hash, privacyPassword, engineId) } : null;
-  const codeOf = (message: Uint8Array) => (auth ? createHmac(hash, auth.key).update(message).digest().subarray(0, auth.length) : Buffer.alloc(0));
+  const codeOf = (message: Uint8Array) =>
+    (auth ? createHmac(hash, auth.key).update(message).digest().subarray(0, auth.length) : Buffer.alloc(0));
   return {
     seal(engine, pdu, { id, salt }) {
       const scoped = encodeTlv(0x30, Buffer.concat([octets(engine.id), octets(Buffer.from(context)), pdu]));

@@ -21,8 +21,8 @@ export const SwitchNeighbor = NeighborDiscovered.omit({
 export type SwitchNeighbor = z.infer<typeof SwitchNeighbor>;
 
 /**
- * What a switch or router answered to SNMP with a credential of the vault: always the whole of what is known of it; said when it changes, and once
- * an hour; of one that does not answer, once. Texts are empty while unknown.
+ * What a switch or router answered to SNMP with a credential of the vault: always the whole of what is known of it; said when it changes,
+ * and once an hour; of one that does not answer, once. Texts are empty while unknown.
  */
 export const SwitchReport = z.object({
   /** Where it was asked. */

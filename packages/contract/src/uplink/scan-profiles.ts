@@ -28,7 +28,8 @@ export const SCAN_PROFILES = {
   },
   full: { description: "every TCP port, with banners", ...hostsOnly, tcp_ports: 65_535, banners: true },
   deep: {
-    description: "as standard, then nmap's versions, operating system and safe scripts", ...hostsOnly, tcp_ports: 1000, udp_ports: 20, banners: true,
+    description: "as standard, then nmap's versions, operating system and safe scripts", ...hostsOnly,
+    tcp_ports: 1000, udp_ports: 20, banners: true,
     os: true,
   },
 } as const satisfies Record<string, Omit<ScanProfile, "name">>;

@@ -35,8 +35,16 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map(PARAMETER_LISTS);
 const LIST_CONFIDENCE = 0.65;
 
 /** What a DHCP client's options 55 and 60 say. @param parameters Null where it asked for nothing by name. */
-export function readDhcpClient(client: { readonly parameters: readonly number[] | null; readonly vendorClass: string | null }): readonly DeviceClaim[] {
+export function readDhcpClient(client: {
+  readonly parameters: readonly number[] | null; readonly vendorClass: string | null;
+}): readonly DeviceClaim[] {
   const system = client.parameters === null ? undefined : SYSTEMS.get(client.parameters.join(","));
-  const byList: readonly DeviceClaim[] = system === undefined ? [] : [{ field: "os", value: system, source: "dhcp:parameters", confidence: LIST_CONFIDENCE }];
-  return [...byList, ...deviceClaims(client.vendorClass === null ? [] : readAnswer("dhcp-class", client.vendorClass)).map((claim) => ({ ...claim, source: "dhcp:class" }))];
+  const byList: readonly DeviceClaim[] = system === undefined
+    ? []
+    : [{ field: "os", value: system, source: "dhcp:parameters", confidence: LIST_CONFIDENCE }];
+  return [
+    ...byList,
+    ...deviceClaims(client.vendorClass === null ? [] : readAnswer("dhcp-class", client.vendorClass))
+      .map((claim) => ({ ...claim, source: "dhcp:class" })),
+  ];
 }

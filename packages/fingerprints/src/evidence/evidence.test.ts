@@ -7,7 +7,8 @@ import { readOpenPorts } from "./open-ports.ts";
 import { readSsdp } from "./ssdp.ts";
 import { readTcpSignature } from "./tcp-signature.ts";
 
-const said = (claims: readonly { readonly field: string; readonly value: string }[]) => Object.fromEntries(claims.map(({ field, value }) => [field, value]));
+const said = (claims: readonly { readonly field: string; readonly value: string }[]) =>
+  Object.fromEntries(claims.map(({ field, value }) => [field, value]));
 const txt = (fields: Readonly<Record<string, string>>) => new Map(Object.entries(fields));
 
 describe("a DHCP client", () => {
@@ -22,7 +23,8 @@ describe("a DHCP client", () => {
   });
 
   test("says so by two parts of one source", () => {
-    expect(readDhcpClient({ parameters: [1, 3, 6, 12, 15, 28, 42], vendorClass: "udhcp 1.35.0" }).map(({ source }) => source)).toEqual(["dhcp:parameters", "dhcp:class"]);
+    expect(readDhcpClient({ parameters: [1, 3, 6, 12, 15, 28, 42], vendorClass: "udhcp 1.35.0" }).map(({ source }) => source))
+      .toEqual(["dhcp:parameters", "dhcp:class"]);
     expect(readDhcpClient({ parameters: null, vendorClass: null })).toEqual([]);
   });
 });
@@ -44,7 +46,10 @@ describe("a handshake", () => {
 
 describe("a service that is offered by mDNS", () => {
   test.each([
-    ["_ipp._tcp", { rp: "ipp/print", ty: "Brother HL-L2350DW series", usb_mfg: "Brother", usb_mdl: "HL-L2350DW series" }, { device_type: "printer", vendor: "Brother", model: "HL-L2350DW series" }],
+    [
+      "_ipp._tcp", { rp: "ipp/print", ty: "Brother HL-L2350DW series", usb_mfg: "Brother", usb_mdl: "HL-L2350DW series" },
+      { device_type: "printer", vendor: "Brother", model: "HL-L2350DW series" },
+    ],
     ["_ipp._tcp", { rp: "printers/office", ty: "Brother HL-L2350DW" }, { device_type: "server" }],
     ["_airplay._tcp", { model: "AppleTV6,2" }, { device_type: "iot", vendor: "Apple", os: "tvOS", model: "AppleTV6,2" }],
     ["_raop._tcp", { am: "MacBookPro18,1" }, { device_type: "workstation", vendor: "Apple", os: "macOS", model: "MacBookPro18,1" }],
@@ -60,7 +65,9 @@ describe("a service that is offered by mDNS", () => {
 
 test("a UPnP device says its kind and its server, a control point nothing", () => {
   const notify = (...lines: readonly string[]) => ["NOTIFY * HTTP/1.1", "HOST: 239.255.255.250:1900", ...lines, "", ""].join("\r\n");
-  const router = notify("NT: urn:schemas-upnp-org:device:InternetGatewayDevice:1", "NTS: ssdp:alive", "SERVER: OpenWRT/23.05 UPnP/1.1 MiniUPnPd/2.3.3");
+  const router = notify(
+    "NT: urn:schemas-upnp-org:device:InternetGatewayDevice:1", "NTS: ssdp:alive", "SERVER: OpenWRT/23.05 UPnP/1.1 MiniUPnPd/2.3.3",
+  );
   expect(said(readSsdp(router))).toEqual({ device_type: "router", os: "OpenWrt" });
   expect(readSsdp(router.replace("ssdp:alive", "ssdp:byebye"))).toEqual([]);
   expect(readSsdp("M-SEARCH * HTTP/1.1\r\nST: urn:schemas-upnp-org:device:InternetGatewayDevice:1\r\n\r\n")).toEqual([]);
@@ -99,15 +106,22 @@ describe("a set of open ports", () => {
 });
 
 describe("a neighbour", () => {
-  const neighbor = (rest: Partial<Parameters<typeof readNeighbor>[0]>) => readNeighbor({ protocol: "cdp", capabilities: [], systemDescription: "", platform: "", ...rest });
+  const neighbor = (rest: Partial<Parameters<typeof readNeighbor>[0]>) =>
+    readNeighbor({ protocol: "cdp", capabilities: [], systemDescription: "", platform: "", ...rest });
   test("is what it does, and what it says of its system and its hardware", () => {
-    expect(said(neighbor({ capabilities: ["bridge"], platform: "cisco WS-C2950-12", systemDescription: "Cisco IOS Software, C2950 Software, Version 12.1(22)EA14, RELEASE" })))
-      .toEqual({ device_type: "switch", os: "Cisco IOS", os_version: "12.1(22)EA14", vendor: "Cisco", model: "WS-C2950-12" });
-    expect(said(neighbor({ capabilities: ["telephone", "bridge"], platform: "Cisco IP Phone 7960" }))).toEqual({ device_type: "phone", vendor: "Cisco", model: "7960" });
+    expect(said(neighbor({
+      capabilities: ["bridge"], platform: "cisco WS-C2950-12",
+      systemDescription: "Cisco IOS Software, C2950 Software, Version 12.1(22)EA14, RELEASE",
+    }))).toEqual({ device_type: "switch", os: "Cisco IOS", os_version: "12.1(22)EA14", vendor: "Cisco", model: "WS-C2950-12" });
+    expect(said(neighbor({ capabilities: ["telephone", "bridge"], platform: "Cisco IP Phone 7960" })))
+      .toEqual({ device_type: "phone", vendor: "Cisco", model: "7960" });
   });
 
   test("that is a computer is no switch because it bridges for its guests", () => {
-    const claims = neighbor({ protocol: "lldp", capabilities: ["bridge", "router"], systemDescription: "Debian GNU/Linux 12 (bookworm) Linux 6.1.0-18-amd64 #1 SMP x86_64" });
+    const claims = neighbor({
+      protocol: "lldp", capabilities: ["bridge", "router"],
+      systemDescription: "Debian GNU/Linux 12 (bookworm) Linux 6.1.0-18-amd64 #1 SMP x86_64",
+    });
     expect(said(claims)).toEqual({ device_type: "switch", os: "Debian", os_version: "12" });
     expect(claims[0]?.confidence).toBeLessThan(0.5);
   });

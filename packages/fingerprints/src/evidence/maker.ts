@@ -11,6 +11,8 @@ const MAKER_CONFIDENCE = 0.7;
 export function readMaker(vendor: string): readonly DeviceClaim[] {
   if (vendor === "") return [];
   const said = applyRules(ANSWER_RULES.oui, vendor);
-  const maker: readonly DeviceClaim[] = said !== null && said.vendor === "" ? [] : [{ field: "vendor", value: vendor, source: "oui", confidence: MAKER_CONFIDENCE }];
+  const maker: readonly DeviceClaim[] = said !== null && said.vendor === ""
+    ? []
+    : [{ field: "vendor", value: vendor, source: "oui", confidence: MAKER_CONFIDENCE }];
   return [...maker, ...deviceClaims(readAnswer("oui", vendor))];
 }

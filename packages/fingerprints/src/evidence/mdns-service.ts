@@ -22,7 +22,9 @@ export function readMdnsService({ type, txt }: MdnsService): readonly DeviceClai
   const isTold = new Set(byModel.map(({ field }) => field));
   const kept = [...claims.filter(({ field }) => !isTold.has(field)), ...byModel];
   if (/^_ipps?\._tcp/.test(type)) return deviceClaims(retell(printerClaims(txt), type));
-  if (type.startsWith("_hap.") && CAMERA_CATEGORIES.has(txt.get("ci") ?? "")) kept.push({ field: "device_type", value: "camera", source: "", confidence: 0.85 });
+  if (type.startsWith("_hap.") && CAMERA_CATEGORIES.has(txt.get("ci") ?? "")) {
+    kept.push({ field: "device_type", value: "camera", source: "", confidence: 0.85 });
+  }
   const maker = txt.get("manufacturer") ?? txt.get("vendor") ?? "";
   if (maker !== "") kept.push({ field: "device_vendor", value: maker, source: "", confidence: 0.8 });
   // _device-info's model is a class of machines that others imitate; elsewhere it is the product's name.
@@ -35,7 +37,8 @@ function printerClaims(txt: ReadonlyMap<string, string>): readonly Claim[] {
   if ((txt.get("rp") ?? "").startsWith("printers/")) return [{ field: "device_type", value: "server", source: "", confidence: 0.35 }];
   const name = txt.get("ty") ?? (txt.get("product") ?? "").replaceAll(/^\(|\)$/g, "");
   const said: readonly (readonly [Claim["field"], string | undefined, number])[] = [
-    ["device_type", "printer", 0.85], ["model", txt.get("usb_mdl") ?? name, 0.85], ["device_vendor", txt.get("usb_mfg") ?? name.split(" ")[0], 0.75],
+    ["device_type", "printer", 0.85], ["model", txt.get("usb_mdl") ?? name, 0.85],
+    ["device_vendor", txt.get("usb_mfg") ?? name.split(" ")[0], 0.75],
   ];
   return said.flatMap(([field, value = "", confidence]) => (value === "" ? [] : [{ field, value, source: "", confidence }]));
 }

@@ -12,8 +12,13 @@ export interface NeighborSaid {
   readonly platform: string;
 }
 
-/** Kinds of machines by what they do, the most telling first. A switch that routes is a switch still; a phone bridges for the desk's computer. */
-const TYPES = [["telephone", "phone", 0.8], ["wlan-ap", "access_point", 0.8], ["bridge", "switch", 0.7], ["router", "router", 0.7]] as const;
+/**
+ * Kinds of machines by what they do, the most telling first. A switch that routes is a switch still;
+ * a phone bridges for the desk's computer.
+ */
+const TYPES = [
+  ["telephone", "phone", 0.8], ["wlan-ap", "access_point", 0.8], ["bridge", "switch", 0.7], ["router", "router", 0.7],
+] as const;
 
 /** A computer that bridges for its virtual machines or containers is no switch for that. */
 const GENERAL_PURPOSE = /\b(?:Debian|Ubuntu|Linux|Windows|Proxmox|VMware|Darwin|FreeBSD)\b/i;
@@ -26,7 +31,9 @@ export function readNeighbor({ protocol, capabilities, systemDescription, platfo
   const isComputer = GENERAL_PURPOSE.test(systemDescription) && !NETWORK_SYSTEM.test(systemDescription);
   const isTransit = capability === "bridge" || capability === "router";
   const sureness = isComputer && isTransit ? BRIDGING_COMPUTER : confidence;
-  const byCapability: readonly DeviceClaim[] = type === undefined ? [] : [{ field: "device_type", value: type, source: protocol, confidence: sureness }];
+  const byCapability: readonly DeviceClaim[] = type === undefined
+    ? []
+    : [{ field: "device_type", value: type, source: protocol, confidence: sureness }];
   const described = [...readAnswer("snmp-description", systemDescription), ...systemOf(systemDescription)];
   return [
     ...byCapability,
@@ -37,7 +44,9 @@ export function readNeighbor({ protocol, capabilities, systemDescription, platfo
 
 /** As lldpd describes a machine: `Debian GNU/Linux 12 (bookworm) Linux 6.1.0-18-amd64 #1 SMP … x86_64`. */
 function systemOf(description: string): ReturnType<typeof readAnswer> {
-  const [, os = "", version = ""] = /^(Debian|Ubuntu|Fedora|Rocky Linux|AlmaLinux|Cumulus Linux|Alpine Linux)(?: GNU\/Linux)?(?: version)?[ v]*(\d[\d.]*)?/.exec(description) ?? [];
+  const [, os = "", version = ""] =
+    /^(Debian|Ubuntu|Fedora|Rocky Linux|AlmaLinux|Cumulus Linux|Alpine Linux)(?: GNU\/Linux)?(?: version)?[ v]*(\d[\d.]*)?/
+      .exec(description) ?? [];
   const claim = (field: "os" | "os_version", value: string) => (value === "" ? [] : [{ field, value, source: "", confidence: 0.85 }]);
   return [...claim("os", os), ...claim("os_version", version)];
 }

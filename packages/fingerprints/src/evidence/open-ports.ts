@@ -38,7 +38,8 @@ const RULES: readonly PortRule[] = [
 
 /** Where services of servers usually are: what counts of a port at which nobody said what he is; each one more makes it surer. */
 const SERVER_PORTS: ReadonlySet<string> = new Set([
-  "25", "110", "143", "389", "636", "993", "1433", "1521", "2049", "3128", "3306", "5432", "5672", "6379", "6667", "9200", "11211", "27017", "873", "88", "2379", "6443", "5984", "9092",
+  "25", "110", "143", "389", "636", "993", "1433", "1521", "2049", "3128", "3306", "5432", "5672", "6379", "6667", "9200", "11211", "27017",
+  "873", "88", "2379", "6443", "5984", "9092",
   "4222", "6600", "8200",
 ]);
 const SERVER_PORT = { value: "server", confidence: 0.5 } as const;
@@ -55,7 +56,10 @@ const SITE_AND_SHELL = 0.35;
  */
 export function readOpenPorts(open: ReadonlyMap<string, string>): readonly DeviceClaim[] {
   const rule = RULES.find(({ all, none = [] }) => all.every((port) => open.has(port)) && !none.some((port) => open.has(port)));
-  if (rule) return Object.entries(rule.says).map(([field, value]) => ({ field: field as "device_type" | "os", value, source: "ports", confidence: rule.confidence }));
+  if (rule) {
+    return Object.entries(rule.says).map(([field, value]) =>
+      ({ field: field as "device_type" | "os", value, source: "ports", confidence: rule.confidence }));
+  }
   const doubts = new Map<string, number>();
   // BIND at UDP and at TCP is one service, though it may say less at one.
   const services = new Map([...open].map(([port, said]) => [said === "" ? port : said.split(" ", 2).join(" "), said] as const));

@@ -7,7 +7,10 @@ export interface TcpSignature {
   /** As it came: on the own link nobody has lowered it. */
   readonly hopLimit: number;
   readonly window: number;
-  /** The options' first letters in wire order: `M` segment size, `S` selective acknowledgment, `T` timestamps, `N` no operation, `W` window scale, `?` any other. */
+  /**
+   * The options' first letters in wire order: `M` segment size, `S` selective acknowledgment, `T`
+   * timestamps, `N` no operation, `W` window scale, `?` any other.
+   */
   readonly options: string;
 }
 

@@ -8,9 +8,11 @@ const said = (parameters: Readonly<Record<string, string>>, product = "") =>
 test("a fingerprint says a service and its device in our words, by a part of what was read", () => {
   expect(said({
     "service.vendor": "OpenBSD", "service.product": "OpenSSH", "service.version": "9.2p1", "service.cpe23": "cpe:/a:openbsd:openssh:9.2p1",
-    "os.vendor": "Debian", "os.family": "Linux", "os.product": "Linux", "os.version": "12.0", "hw.device": "Multifunction Device", "hw.vendor": "HP", "hw.product": "LaserJet",
+    "os.vendor": "Debian", "os.family": "Linux", "os.product": "Linux", "os.version": "12.0", "hw.device": "Multifunction Device",
+    "hw.vendor": "HP", "hw.product": "LaserJet",
   })).toEqual({
-    product: "OpenSSH", vendor: "OpenBSD", version: "9.2p1", cpe: "cpe:2.3:a:openbsd:openssh:9.2p1:*:*:*:*:*:*:*", os: "Debian", os_version: "12.0",
+    product: "OpenSSH", vendor: "OpenBSD", version: "9.2p1", cpe: "cpe:2.3:a:openbsd:openssh:9.2p1:*:*:*:*:*:*:*", os: "Debian",
+    os_version: "12.0",
     device_vendor: "HP", model: "LaserJet", device_type: "printer",
   });
   const [claim] = recogClaims(match({ "os.product": "IOS", "os.vendor": "Cisco" }), "snmp-description", { preference: 0.9, product: "" });

@@ -7,16 +7,20 @@ const DEVICE_TYPES: Readonly<Record<string, string>> = {
   "printer": "printer", "multifunction device": "printer", "print server": "printer", "scanner": "printer",
   "switch": "switch", "router": "router", "broadband router": "router", "cable modem": "router",
   "wap": "access_point", "firewall": "firewall", "security appliance": "firewall", "ips": "firewall",
-  "laptop": "workstation", "desktop": "workstation", "voip": "phone", "ip phone": "phone", "ip camera": "camera", "web cam": "camera", "dvr": "camera", "video encoder": "camera",
+  "laptop": "workstation", "desktop": "workstation", "voip": "phone", "ip phone": "phone", "ip camera": "camera", "web cam": "camera",
+  "dvr": "camera", "video encoder": "camera",
   "nas": "server", "storage": "server", "hypervisor": "server", "lights out management": "server", "tape library": "server",
-  "power device": "iot", "ups": "iot", "media player": "iot", "plc": "iot", "light bulb": "iot", "building automation": "iot", "network audio": "iot", "hmi controller": "iot", "device server": "iot",
+  "power device": "iot", "ups": "iot", "media player": "iot", "plc": "iot", "light bulb": "iot", "building automation": "iot",
+  "network audio": "iot", "hmi controller": "iot", "device server": "iot",
 };
 
 /** Distributions stand in Recog as vendors of a `Linux`. */
 const DISTRIBUTIONS: ReadonlySet<string> = new Set([
   "Debian", "Ubuntu", "Raspbian", "CentOS", "Fedora", "Red Hat", "SUSE", "Alpine", "Gentoo", "Mandriva", "Slackware", "Oracle",
 ]);
-const DISTRIBUTION_NAMES: Readonly<Record<string, string>> = { "Red Hat": "Red Hat Enterprise Linux", "SUSE": "SUSE Linux", "Alpine": "Alpine Linux", "Oracle": "Oracle Linux" };
+const DISTRIBUTION_NAMES: Readonly<Record<string, string>> = {
+  "Red Hat": "Red Hat Enterprise Linux", "SUSE": "SUSE Linux", "Alpine": "Alpine Linux", "Oracle": "Oracle Linux",
+};
 
 const PRODUCT_FIELDS: readonly (readonly [parameter: string, field: ClaimField])[] = [
   ["service.product", "product"], ["service.vendor", "vendor"], ["service.version", "version"], ["service.cpe23", "cpe"],
@@ -34,7 +38,9 @@ const MOST_CONFIDENT = 0.8;
  * @param options.preference The database's own, 0 to 1.
  * @param options.product What our own rules call the product: of another one, nothing but its device is heard. Empty where they know none.
  */
-export function recogClaims(match: RecogMatch, source: string, options: { readonly preference: number; readonly product: string }): readonly Claim[] {
+export function recogClaims(
+  match: RecogMatch, source: string, options: { readonly preference: number; readonly product: string },
+): readonly Claim[] {
   const { parameters } = match;
   const confidence = Math.min(MOST_CONFIDENT, match.certainty * (0.7 + 0.3 * options.preference));
   const claim = (field: ClaimField, text: string | undefined): readonly Claim[] => {

@@ -78,7 +78,10 @@ describe("a Recog database", () => {
     const report = file && checkRecogExamples(file);
     expect(report).toMatchObject({ fingerprints: 2, examples: 4, right: 3, missing: 0 });
     expect(report?.wrong).toEqual([
-      { matches: "doorbell.banner", description: expect.anything() as unknown, text: "Dingdong v0.8", reason: 'service.version is "0.8", not "0.9"' },
+      {
+        matches: "doorbell.banner", description: expect.anything() as unknown, text: "Dingdong v0.8",
+        reason: 'service.version is "0.8", not "0.9"',
+      },
     ]);
   });
 
@@ -95,7 +98,8 @@ describe("a Recog database", () => {
     expect(refused("")).toMatchObject({ ok: false });
     expect(refused('<!DOCTYPE x [<!ENTITY a "b">]><fingerprints/>')).toEqual({ ok: false, reason: "it declares a document type" });
     expect(refused(" ".repeat(17 * 1024 * 1024))).toEqual({ ok: false, reason: "it is larger than 16 MiB" });
-    expect(refused('<fingerprints><fingerprint pattern="a" flags="REG_ODD"/></fingerprints>')).toEqual({ ok: false, reason: "fingerprint 1: its flag REG_ODD is unknown" });
+    expect(refused('<fingerprints><fingerprint pattern="a" flags="REG_ODD"/></fingerprints>'))
+      .toEqual({ ok: false, reason: "fingerprint 1: its flag REG_ODD is unknown" });
     expect(refused("<fingerprints><fingerprint/></fingerprints>")).toEqual({ ok: false, reason: "fingerprint 1: it has no pattern" });
     expect(refused('<fingerprints><fingerprint pattern="a"><param name="b" pos="x"/></fingerprint></fingerprints>').ok).toBe(false);
   });

@@ -34,7 +34,8 @@ const PLACEHOLDER = /\{([^\s{}]+)\}/g;
 /** Makes a file ready to be asked. Matching keeps nothing and is safe against texts made to be slow. */
 export function createRecogDatabase(file: RecogFile): RecogDatabase {
   const compiled = file.fingerprints.map((fingerprint) => createMatcher(fingerprint.pattern, fingerprint.options));
-  const refused = compiled.flatMap((one, index) => (one.ok ? [] : [{ index, pattern: file.fingerprints[index]?.pattern ?? "", reason: one.reason }]));
+  const refused = compiled.flatMap((one, index) =>
+    (one.ok ? [] : [{ index, pattern: file.fingerprints[index]?.pattern ?? "", reason: one.reason }]));
   const usable = compiled.flatMap((one, index) => {
     const fingerprint = file.fingerprints[index];
     return one.ok && fingerprint ? [{ index, fingerprint, matcher: one.matcher }] : [];

@@ -18,7 +18,9 @@ export function readRecogFolder(folder: string): readonly RecogFile[] {
   return names.map((name) => {
     const path = join(folder, name);
     const text = orThrow(path, () => readBounded(path)).toString("utf8");
-    const read = readRecogFile(text, { name: basename(name, ".xml"), readExample: (fileName) => readExample(join(folder, basename(name, ".xml")), fileName) });
+    const read = readRecogFile(text, {
+      name: basename(name, ".xml"), readExample: (fileName) => readExample(join(folder, basename(name, ".xml")), fileName),
+    });
     if (!read.ok) throw new FingerprintsError("data-invalid", `${path}: ${read.reason}`);
     return read.file;
   });

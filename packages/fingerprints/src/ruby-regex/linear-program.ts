@@ -66,7 +66,8 @@ function emit(node: RegexNode, next: number, steps: Step[]): number {
 }
 
 function emitRepeat(node: Extract<RegexNode, { readonly kind: "repeat" }>, next: number, steps: Step[]): number {
-  const optional = (inside: number) => push(steps, { op: "split", ...(node.lazy ? { first: next, second: inside } : { first: inside, second: next }) });
+  const optional = (inside: number) =>
+    push(steps, { op: "split", ...(node.lazy ? { first: next, second: inside } : { first: inside, second: next }) });
   let after = next;
   if (node.max === Infinity) {
     const loop = push(steps, { op: "split", first: next, second: next });

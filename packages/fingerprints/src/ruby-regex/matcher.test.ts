@@ -71,10 +71,14 @@ describe("a Ruby expression", () => {
   });
 
   test("is refused with the reason and the place when it uses what is not supported", () => {
-    for (const pattern of ["(a)\\1", "(?<a>x)\\k<a>", "(a)\\g<1>", "(?(1)a|b)", "\\p{Alpha}", "\\Ga", "a\\K", "(?~a)", "(a", "a)", "[a", "*a", "a\\", "[z-a]", "\\u{1F600}", "\\103"]) {
+    for (const pattern of [
+      "(a)\\1", "(?<a>x)\\k<a>", "(a)\\g<1>", "(?(1)a|b)", "\\p{Alpha}", "\\Ga", "a\\K", "(?~a)", "(a", "a)", "[a",
+      "*a", "a\\", "[z-a]", "\\u{1F600}", "\\103",
+    ]) {
       expect(createMatcher(pattern, PLAIN_OPTIONS), pattern).toEqual({ ok: false, reason: expect.stringMatching(/ at \d+$/) as unknown });
     }
-    expect(createMatcher("(?:(?:(a|b){1000}){1000}){1000}", PLAIN_OPTIONS)).toEqual({ ok: false, reason: "its counted repetitions are too long" });
+    expect(createMatcher("(?:(?:(a|b){1000}){1000}){1000}", PLAIN_OPTIONS))
+      .toEqual({ ok: false, reason: "its counted repetitions are too long" });
     expect(createMatcher("(".repeat(5000), PLAIN_OPTIONS).ok).toBe(false);
   });
 
@@ -106,7 +110,9 @@ function randomPattern(random: (limit: number) => number, depth: number): string
       return `(?${pick(["=", "!", ">", ":"])}${randomPattern(random, 0)})`;
     default: {
       // A turn that takes nothing ends a repetition in Ruby and is undone in JavaScript: what is repeated here always takes something.
-      const body = pick(["a", "[ab]", "(?:a|b)", "(?:ab|a)", "(?:a.|b)", "(?:a|ab|b)b", "(?:a+b?)", "(?:[ab]{1,2}|b)", "(?>a|ab)", "(?=a)[ab]"]);
+      const body = pick([
+        "a", "[ab]", "(?:a|b)", "(?:ab|a)", "(?:a.|b)", "(?:a|ab|b)b", "(?:a+b?)", "(?:[ab]{1,2}|b)", "(?>a|ab)", "(?=a)[ab]",
+      ]);
       return `(?:${body})${pick(["*", "+", "?", "{2}", "{1,2}", "{2,}", "*?", "+?", "??", "{1,3}?"])}`;
     }
   }

@@ -42,7 +42,9 @@ export function createMatcher(source: string, options: RegexOptions): MatcherRes
 }
 
 /** Both matchers of one pattern, for comparing them; null where it is refused. */
-export function createBothMatchers(source: string, options: RegexOptions): Readonly<Record<"native" | "linear", (text: string) => Groups | null>> | null {
+export function createBothMatchers(
+  source: string, options: RegexOptions,
+): Readonly<Record<"native" | "linear", (text: string) => Groups | null>> | null {
   const parsed = parseRubyRegex(source, options);
   return parsed.ok ? { native: createNative(parsed.regex), linear: createLinear(parsed.regex).match } : null;
 }

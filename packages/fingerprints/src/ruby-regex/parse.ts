@@ -164,7 +164,9 @@ function parseQuantifiers(cursor: Cursor, atom: RegexNode): RegexNode {
     const sign = cursor.takeMatch(/[*+?][?+]?/y);
     if (sign !== null) {
       const max = sign.startsWith("?") ? 1 : Infinity;
-      const repeat: RegexNode = { kind: "repeat", node, min: sign.startsWith("+") ? 1 : 0, max, lazy: sign.length > 1 && sign.endsWith("?") };
+      const repeat: RegexNode = {
+        kind: "repeat", node, min: sign.startsWith("+") ? 1 : 0, max, lazy: sign.length > 1 && sign.endsWith("?"),
+      };
       node = sign.length > 1 && sign.endsWith("+") ? { kind: "atomic", node: repeat } : repeat;
       continue;
     }

@@ -1,6 +1,9 @@
 import type { Rule } from "./rule.ts";
 
-/** A model as mDNS tells it: `model` of _device-info and _airplay, `am` of _raop, `md` of _googlecast and _hap, `rpMd` of _companion-link. */
+/**
+ * A model as mDNS tells it: `model` of _device-info and _airplay, `am` of _raop, `md` of _googlecast and _hap,
+ * `rpMd` of _companion-link.
+ */
 export const MDNS_MODEL_RULES: readonly Rule[] = [
   { pattern: /^(?:MacBook|iMac|Macmini|MacPro|Mac\d)/, says: { device_type: "workstation", device_vendor: "Apple", os: "macOS" }, examples: [["MacBookPro18,1", { device_type: "workstation", device_vendor: "Apple", os: "macOS" }]] },
   { pattern: /^iPhone/, says: { device_vendor: "Apple", os: "iOS" }, examples: [["iPhone14,2", { device_vendor: "Apple", os: "iOS" }]] },

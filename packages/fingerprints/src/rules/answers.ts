@@ -52,10 +52,14 @@ export function readAnswer(kind: AnswerKind, text: string): readonly Claim[] {
   return [...claims, ...claimsOf(PLATFORM_RULES, text, kind).filter((claim) => !said.has(claim.field))];
 }
 
-/** Who made a product that is the device itself, as a printer's own agent or a router's own page, made the device; who made a program did not. */
+/**
+ * Who made a product that is the device itself, as a printer's own agent or a router's own page, made the device;
+ * who made a program did not.
+ */
 function withMaker(claims: readonly Claim[]): readonly Claim[] {
   const said = new Map(claims.map((claim) => [claim.field, claim]));
   const vendor = said.get("vendor");
-  const isDevice = !said.has("cpe") && !said.has("device_vendor") && said.get("os")?.value !== "Windows" && (said.has("device_type") || !said.has("product"));
+  const isDevice = !said.has("cpe") && !said.has("device_vendor") && said.get("os")?.value !== "Windows"
+    && (said.has("device_type") || !said.has("product"));
   return vendor && isDevice ? [...claims, { ...vendor, field: "device_vendor" }] : claims;
 }

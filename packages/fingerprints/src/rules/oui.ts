@@ -1,8 +1,8 @@
 import type { Rule } from "./rule.ts";
 
 /**
- * What the maker of a network interface says of the machine, as the IEEE's registry spells him. Makers of one kind of device tell it; makers
- * of parts tell less than nothing: their vendor is not the device's.
+ * What the maker of a network interface says of the machine, as the IEEE's registry spells him. Makers of one kind of device tell it;
+ * makers of parts tell less than nothing: their vendor is not the device's.
  */
 export const OUI_RULES: readonly Rule[] = [
   { pattern: /^Intel Corporate/i, says: { vendor: "", device_type: "computer" }, confidence: 0.4,

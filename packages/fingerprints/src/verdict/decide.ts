@@ -99,7 +99,9 @@ function createCandidate(name: string, lineage: readonly string[], heard: readon
   const voices = new Set(agreeing.map(({ source }) => witnessOf(source)));
   const isMoreGeneral = (one: Heard) => one.lineage[0] !== own && lineage.includes(one.lineage[0] as string);
   const general = strongestOfEach(heard.filter((one) => isMoreGeneral(one) && !voices.has(witnessOf(one.source))));
-  const doubt = [...agreeing.map(({ weight }) => weight), ...general.map(({ weight }) => weight / 2)].reduce((product, weight) => product * (1 - weight), 1);
+  const doubt = [...agreeing.map(({ weight }) => weight), ...general.map(({ weight }) => weight / 2)].reduce(
+    (product, weight) => product * (1 - weight), 1,
+  );
   const support = Math.min(MOST, 1 - doubt);
   return { name, lineage, witnesses: agreeing, support, confidence: support };
 }

@@ -79,7 +79,10 @@ function kindBySystem(os: Decision | null, said: readonly DeviceEvidence[]): rea
   return claims.map(({ value, confidence }) => ({ value, source: "os", confidence: Math.min(confidence, os.confidence) }));
 }
 
-/** A maker as the registry of MACs has him, so that "Brother" after "Brother industries, LTD." is no change; who is called otherwise there, as he says. */
+/**
+ * A maker as the registry of MACs has him, so that "Brother" after "Brother industries, LTD." is no
+ * change; who is called otherwise there, as he says.
+ */
 function spellInFull(maker: string, said: readonly DeviceEvidence[]): string {
   return said.find(({ value, source }) => source === "oui" && value.toLowerCase().startsWith(maker.toLowerCase()))?.value ?? maker;
 }

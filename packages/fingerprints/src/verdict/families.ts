@@ -6,7 +6,8 @@ import type { Reading } from "./decide.ts";
  */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "Linux": [
-    "Debian", "Ubuntu", "Red Hat family Linux", "OpenWrt", "DSM", "QTS", "RouterOS", "Android", "Alpine Linux", "SUSE Linux", "Arch Linux", "Chrome OS", "FRITZ!OS",
+    "Debian", "Ubuntu", "Red Hat family Linux", "OpenWrt", "DSM", "QTS", "RouterOS", "Android", "Alpine Linux",
+    "SUSE Linux", "Arch Linux", "Chrome OS", "FRITZ!OS",
     "Tizen", "webOS", "Cumulus Linux", "UniFi OS", "airOS", "VyOS",
   ],
   "Debian": ["Raspbian", "Proxmox VE"],
@@ -26,6 +27,8 @@ const PARENTS: ReadonlyMap<string, string> = new Map(
 /** A system with those that it is a kind of. */
 export function readSystem(value: string): Reading {
   const spelled: string[] = [];
-  for (let name: string | undefined = value; name !== undefined && spelled.length < 8; name = PARENTS.get(name.toLowerCase())) spelled.push(name);
+  for (let name: string | undefined = value; name !== undefined && spelled.length < 8; name = PARENTS.get(name.toLowerCase())) {
+    spelled.push(name);
+  }
   return { spelled, keys: spelled.map((name) => name.toLowerCase()) };
 }

@@ -2,7 +2,8 @@ import type { Reading } from "./decide.ts";
 
 /** Makers who are called by several names, by the first word of each that tells. */
 const SAME: Readonly<Record<string, string>> = {
-  "hewlett": "hp", "hewlett-packard": "hp", "hpe": "hp", "routerboard": "mikrotik", "routerboardcom": "mikrotik", "seiko": "epson", "tp-link": "tplink",
+  "hewlett": "hp", "hewlett-packard": "hp", "hpe": "hp", "routerboard": "mikrotik",
+  "routerboardcom": "mikrotik", "seiko": "epson", "tp-link": "tplink",
   "d-link": "dlink", "asustek": "asus", "aruba": "hp",
 };
 

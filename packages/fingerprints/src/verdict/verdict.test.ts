@@ -25,7 +25,9 @@ describe("what is said of one field", () => {
 
   test("supports the general by the special, and the special by half of the general", () => {
     const os = (...said: ReturnType<typeof says>[]) => decide(said, readSystem);
-    expect(os(says("Linux", "tcp", 0.6), says("Debian", "ssh", 0.9))).toMatchObject({ value: "Debian", confidence: 0.93, sources: ["ssh"] });
+    expect(os(says("Linux", "tcp", 0.6), says("Debian", "ssh", 0.9))).toMatchObject({
+      value: "Debian", confidence: 0.93, sources: ["ssh"],
+    });
     // Two kinds that contradict each other are still the one that they are kinds of.
     expect(os(says("Debian", "ssh", 0.6), says("Ubuntu", "http-server", 0.6))).toEqual(
       { value: "Linux", source: "http-server", confidence: 0.84, sources: ["http-server", "ssh"] });
@@ -43,7 +45,8 @@ describe("what is known of a device", () => {
   const evidence = [
     seen("os", "Debian", "ssh", 0.95), seen("os_version", "12", "ssh", 0.95),
     seen("os", "Linux", "snmp-description"), seen("os_version", "6.1.0-18-amd64", "snmp-description"),
-    seen("device_type", "server", "ports", 0.6), seen("device_type", "unknown", "nmap"), seen("vendor", "Dell Inc.", "oui", 0.6), seen("ip", "10.0.0.1", "arp"),
+    seen("device_type", "server", "ports", 0.6), seen("device_type", "unknown", "nmap"),
+    seen("vendor", "Dell Inc.", "oui", 0.6), seen("ip", "10.0.0.1", "arp"),
   ];
 
   test("is one verdict for each field, and the version is the system's that was decided for", () => {
@@ -56,11 +59,15 @@ describe("what is known of a device", () => {
   });
 
   test("does not depend on the order in which it was learned", () => {
-    const more = [...evidence, seen("os", "Ubuntu", "ssh", 0.95, "2026-11-19T12:00:00.000Z"), seen("device_type", "router", "ssdp", 0.6), seen("device_type", "iot", "mdns", 0.6)];
+    const more = [
+      ...evidence, seen("os", "Ubuntu", "ssh", 0.95, "2026-11-19T12:00:00.000Z"), seen("device_type", "router", "ssdp", 0.6),
+      seen("device_type", "iot", "mdns", 0.6),
+    ];
     const expected = decideDevice(more);
     let state = 7;
     for (let round = 0; round < 200; round += 1) {
-      const shuffled = more.map((one) => ({ one, at: (state = (state * 48_271) % 2_147_483_647) })).toSorted((a, b) => a.at - b.at).map(({ one }) => one);
+      const shuffled = more.map((one) => ({ one, at: (state = (state * 48_271) % 2_147_483_647) })).toSorted((a, b) => a.at - b.at)
+        .map(({ one }) => one);
       expect(decideDevice(shuffled)).toEqual(expected);
     }
   });
@@ -73,14 +80,17 @@ describe("what is known of a device", () => {
 
   test("forgets slowly: a system that was replaced a month ago counts half", () => {
     const now = "2026-12-24T12:00:00.000Z";
-    expect(decideDevice([seen("os", "Windows", "smb", 0.9), seen("os", "Debian", "ssh", 0.9, now)]).os).toMatchObject({ value: "Debian", confidence: 0.72 });
+    expect(decideDevice([seen("os", "Windows", "smb", 0.9), seen("os", "Debian", "ssh", 0.9, now)]).os)
+      .toMatchObject({ value: "Debian", confidence: 0.72 });
   });
 
   test("takes one maker for one, however he is spelled, and one name with and without its domain", () => {
     expect(decideDevice([seen("vendor", "Synology Incorporated", "oui", 0.6), seen("vendor", "Synology", "http-title", 0.7)]).vendor)
       .toEqual({ value: "Synology Incorporated", confidence: 0.88, sources: ["http-title", "oui"] });
-    expect(decideDevice([seen("vendor", "Hewlett Packard", "oui", 0.6), seen("vendor", "HP", "snmp-object", 0.9)]).vendor?.value).toBe("HP");
-    expect(decideDevice([seen("hostname", "printer.local", "mdns", 0.8), seen("hostname", "Printer", "snmp", 0.8)]).hostname?.confidence).toBe(0.96);
+    expect(decideDevice([seen("vendor", "Hewlett Packard", "oui", 0.6), seen("vendor", "HP", "snmp-object", 0.9)]).vendor?.value)
+      .toBe("HP");
+    expect(decideDevice([seen("hostname", "printer.local", "mdns", 0.8), seen("hostname", "Printer", "snmp", 0.8)]).hostname?.confidence)
+      .toBe(0.96);
     expect(decideDevice([seen("vendor", "Intel Corporate", "oui", 0.3)]).vendor).toBeUndefined();
   });
 

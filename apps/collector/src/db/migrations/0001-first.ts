@@ -220,6 +220,7 @@ async function countInPostgres(db: Kysely<unknown>): Promise<void> {
         order by tenant_id, site_id, is_online
         on conflict (tenant_id, site_id, is_online) do update set devices = device_counts.devices + excluded.devices;
       return null; end $$`).execute(db);
-    await sql.raw(`create trigger ${name} after ${on} on devices referencing ${tables} for each statement execute function ${name}()`).execute(db);
+    await sql.raw(`create trigger ${name} after ${on} on devices referencing ${tables} for each statement execute function ${name}()`)
+      .execute(db);
   }
 }

@@ -106,7 +106,9 @@ function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyCo
   return changed;
 }
 
-/** Of several interfaces, the one by which the device is listed stays that while it answers; who knows an address alone does not know which. */
+/**
+ * Of several interfaces, the one by which the device is listed stays that while it answers; who knows an address alone does not know which.
+ */
 function isShown({ interfaces, fields }: DeviceDraft, mac: string): boolean {
   if (mac === "" && fields.mac !== "") return false;
   return interfaces === null || fields.mac === mac || interfaces.get(fields.mac) !== "online";

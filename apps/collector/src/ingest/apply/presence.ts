@@ -47,8 +47,13 @@ function mayBeOffline(device: DeviceDraft, occurredAt: string): boolean {
 /** Presence reports come each minute; who tells a host by its address alone may have told it a moment after it saw it. */
 const SEEN_SINCE_MS = 60_000;
 
-/** Whether somebody has seen a device since one that knows only its address, behind a router, did: then the way there is away, and not the device. */
-function isSeenByItsMac(device: DeviceDraft, { mac, last_seen_at: lastSeenAt }: { readonly mac: string; readonly last_seen_at: string }): boolean {
+/**
+ * Whether somebody has seen a device since one that knows only its address, behind a router, did:
+ * then the way there is away, and not the device.
+ */
+function isSeenByItsMac(
+  device: DeviceDraft, { mac, last_seen_at: lastSeenAt }: { readonly mac: string; readonly last_seen_at: string },
+): boolean {
   return mac === "" && device.fields.mac !== "" && Date.parse(device.fields.last_seen) - Date.parse(lastSeenAt) > SEEN_SINCE_MS;
 }
 

@@ -110,10 +110,13 @@ describe("a switch that is asked by SNMP", () => {
   test("is a device with its words as evidence; who it has spoken to gets a weak one and is not online by it", async () => {
     await bench.found("192.0.2.2", CHASSIS, "sw");
     await bench.found("192.0.2.9", SERVER, "server");
-    await bench.tell(bench.probe, { type: "host_offline", data: { ip: "192.0.2.9", mac: SERVER, last_seen_at: bench.now(), missed_checks: 3 } });
+    await bench.tell(bench.probe, {
+      type: "host_offline", data: { ip: "192.0.2.9", mac: SERVER, last_seen_at: bench.now(), missed_checks: 3 },
+    });
     await tell({ engine_id: "80001f888001020304", addresses: [{ ip: "192.0.2.9", mac: SERVER }] });
     const profile =
-      async (ip: string) => DeviceProfile.parse((await bench.server.get(`/api/v1/devices/${await bench.deviceAt(ip)}`, bench.tenant.token)).body);
+      async (ip: string) =>
+        DeviceProfile.parse((await bench.server.get(`/api/v1/devices/${await bench.deviceAt(ip)}`, bench.tenant.token)).body);
     expect((await profile("192.0.2.2")).evidence["system_name"]).toMatchObject([{ value: "sw-store12", source: "snmp" }]);
     const server = await profile("192.0.2.9");
     expect([server.evidence["address"], server.presence_state]).toMatchObject([

@@ -125,7 +125,9 @@ describe("a neighbour that goes", () => {
     await bench.hear();
     await bench.hear({ port_id: "Ethernet13", source_mac: "00:1c:73:00:99:1d" });
     const { local_interface, ...there } = place;
-    await bench.tell(bench.probe, { type: "neighbor_report", data: { local_interface, neighbors: [{ ...there, last_seen_at: bench.now() }] } });
+    await bench.tell(bench.probe, {
+      type: "neighbor_report", data: { local_interface, neighbors: [{ ...there, last_seen_at: bench.now() }] },
+    });
     expect((await bench.readTopology()).edges.map(({ target_port }) => target_port)).toEqual(["Ethernet12"]);
     await bench.hear({ port_id: "Ethernet13", source_mac: "00:1c:73:00:99:1d" });
     expect((await bench.readTopology()).edges).toHaveLength(2);

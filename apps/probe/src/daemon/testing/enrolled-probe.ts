@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { ARP_OPERATION, BROADCAST_MAC, createPcapWriter, encodeArp, encodeEthernet, ETHER_TYPE, parseIp, parseMac } from "@lanthorn/packets";
+import {
+  ARP_OPERATION, BROADCAST_MAC, createPcapWriter, encodeArp, encodeEthernet, ETHER_TYPE, parseIp, parseMac,
+} from "@lanthorn/packets";
 import { createId } from "@lanthorn/runtime";
 import { createKeyAndRequest } from "../../identity/certificate-request.ts";
 import { type Identity, writeIdentity } from "../../identity/identity.ts";
@@ -38,7 +40,10 @@ export interface RunningCommand {
 
 const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 
-/** @param options.certificateFrom When the probe's certificate began; it ends in an hour if that is given. @param options.collectorUrl Where it was enrolled. */
+/**
+ * @param options.certificateFrom When the probe's certificate began; it ends in an hour if that is given.
+ * @param options.collectorUrl Where it was enrolled.
+ */
 export async function createEnrolledProbe(options: {
   readonly ca?: TestCa; readonly probeId?: string; readonly certificateFrom?: number; readonly collectorUrl?: string;
 } = {}): Promise<EnrolledProbe> {
@@ -52,7 +57,8 @@ export async function createEnrolledProbe(options: {
   const certificate = await ca.issueForRequest(names.probeId, certificateRequest, lifetime);
   const first = await startTestCollector({ ...names, tls });
   const identity: Identity = {
-    probe_id: names.probeId, tenant_id: names.tenantId, site_id: createId(), name: "probe", collector_url: options.collectorUrl ?? "https://127.0.0.1:1", trust: "pinned",
+    probe_id: names.probeId, tenant_id: names.tenantId, site_id: createId(), name: "probe",
+    collector_url: options.collectorUrl ?? "https://127.0.0.1:1", trust: "pinned",
     mqtt_url: `mqtts://127.0.0.1:${first.port}`, private_key: privateKey, certificate, ca_certificate: ca.pem,
   };
   writeIdentity(dataDir, identity);

@@ -108,7 +108,8 @@ export function createRealLan(): RealLan {
       namespaces.splice(namespaces.indexOf(`${prefix}-${name}`), 1);
     },
     async silence(name, ms) {
-      const sent = () => execFileSync("ip", ["netns", "exec", `${prefix}-${name}`, "cat", "/sys/class/net/lan0/statistics/tx_packets"]).toString();
+      const sent = () =>
+        execFileSync("ip", ["netns", "exec", `${prefix}-${name}`, "cat", "/sys/class/net/lan0/statistics/tx_packets"]).toString();
       let last = { count: sent(), at: performance.now() };
       await waitFor(`the silence of ${name}`, 60_000, async () => {
         const count = sent();

@@ -56,9 +56,11 @@ function decodeXml(text: string): string {
 }
 
 /** @see OASIS WS-Discovery 1.1 section 5.2 */
-const PROBE = '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" xmlns:a="http://schemas.xmlsoap.org/ws/2004/08/addressing" '
-  + 'xmlns:d="http://schemas.xmlsoap.org/ws/2005/04/discovery"><s:Header><a:Action>http://schemas.xmlsoap.org/ws/2005/04/discovery/Probe</a:Action>'
-  + "<a:MessageID>urn:uuid:00000000-0000-4000-8000-0000004c4e00</a:MessageID><a:To>urn:schemas-xmlsoap-org:ws:2005:04:discovery</a:To></s:Header><s:Body><d:Probe/></s:Body></s:Envelope>";
+const PROBE = '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" '
+  + 'xmlns:a="http://schemas.xmlsoap.org/ws/2004/08/addressing" xmlns:d="http://schemas.xmlsoap.org/ws/2005/04/discovery"><s:Header>'
+  + "<a:Action>http://schemas.xmlsoap.org/ws/2005/04/discovery/Probe</a:Action>"
+  + "<a:MessageID>urn:uuid:00000000-0000-4000-8000-0000004c4e00</a:MessageID>"
+  + "<a:To>urn:schemas-xmlsoap-org:ws:2005:04:discovery</a:To></s:Header><s:Body><d:Probe/></s:Body></s:Envelope>";
 
 export const wsDiscovery: UdpProtocol = {
   name: "ws-discovery",

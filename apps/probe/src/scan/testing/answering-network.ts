@@ -75,7 +75,10 @@ export function createAnsweringNetwork(): AnsweringNetwork {
   ip("-n", answerer, "route", "add", `${SCANNER_IP}/32`, "dev", "lan0");
   const run = (program: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
     void execFileSync("ip", ["netns", "exec", answerer, program, ...args], { stdio: "pipe", env: { ...process.env, ...environment } });
-  run("sysctl", ["-qw", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.lan0.rp_filter=0", "net.ipv4.tcp_syncookies=1", "net.ipv4.tcp_max_syn_backlog=65536", "net.core.somaxconn=65535"]);
+  run("sysctl", [
+    "-qw", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.lan0.rp_filter=0", "net.ipv4.tcp_syncookies=1",
+    "net.ipv4.tcp_max_syn_backlog=65536", "net.core.somaxconn=65535",
+  ]);
   const start = async (args: readonly string[]) => {
     const child = spawn("ip", ["netns", "exec", answerer, process.execPath, ...args], { stdio: ["ignore", "pipe", "inherit"] });
     children.push(child);
@@ -83,7 +86,8 @@ export function createAnsweringNetwork(): AnsweringNetwork {
   };
   return {
     scanner, answerer, run, close,
-    answererMac: (JSON.parse(ip("-n", answerer, "-j", "link", "show", "lan0").toString()) as { readonly address: string }[])[0]?.address ?? "",
+    answererMac:
+      (JSON.parse(ip("-n", answerer, "-j", "link", "show", "lan0").toString()) as { readonly address: string }[])[0]?.address ?? "",
     live: (prefix) => void ip("-n", answerer, "route", "add", "local", prefix, "dev", "lo"),
     addIpv6(...addresses) {
       ip("-n", scanner, "addr", "add", "fd66::1/64", "dev", "lan0", "nodad");
@@ -95,6 +99,7 @@ export function createAnsweringNetwork(): AnsweringNetwork {
     },
     listen: (ports) => start(["-e", LISTENERS, ...ports.map(String)]),
     serveUdp: (address, ports) => start(["-e", UDP_SERVERS, address, ...ports.map(String)]),
-    answerArp: (live, late) => start(["--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", ARP_ANSWERER, JSON.stringify({ live, late })]),
+    answerArp: (live, late) =>
+      start(["--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", ARP_ANSWERER, JSON.stringify({ live, late })]),
   };
 }

@@ -24,7 +24,9 @@ interface Request {
 }
 
 const request = JSON.parse(process.argv[2] ?? "") as Request;
-const mac = Uint8Array.from(readFileSync(`/sys/class/net/${request.interface}/address`, "latin1").trim().split(":"), (part) => Number.parseInt(part, 16));
+const mac = Uint8Array.from(
+  readFileSync(`/sys/class/net/${request.interface}/address`, "latin1").trim().split(":"), (part) => Number.parseInt(part, 16),
+);
 const hosts: string[] = [];
 const ports: string[] = [];
 const phantoms: string[] = [];
@@ -35,12 +37,20 @@ const startedAt = performance.now();
 const cpuBefore = process.cpuUsage();
 const scan = openScanRun({
   mac,
-  openLink: (book) => openScanLink({ interface: request.interface, excluded: () => ({ holds: () => false, hasIpv6: false }), random: Math.random, ...(book ? { book } : {}) }),
+  openLink: (book) => openScanLink({
+    interface: request.interface, excluded: () => ({ holds: () => false, hasIpv6: false }), random: Math.random, ...(book ? { book } : {}),
+  }),
   own, searchesRanges: request.routed === undefined, searchFramesPerSecond: request.framesPerSecond,
-  neighbours6: request.ipv6 ? [{ prefix: parsePrefix(request.ipv6.prefix) as AddressPrefix, sources: request.ipv6.sources.map(bytes), observed: request.ipv6.observed.map(bytes) }] : [],
+  neighbours6: request.ipv6 ? [{
+    prefix: parsePrefix(request.ipv6.prefix) as AddressPrefix, sources: request.ipv6.sources.map(bytes),
+    observed: request.ipv6.observed.map(bytes),
+  }] : [],
   routed: (request.routed?.ranges ?? []).map(([first, count]) => ({
     first: bytes(first), count,
-    findWay: async () => ({ source: own.find(({ length }) => length === bytes(first).length) as Uint8Array, gateway: bytes(request.routed?.gateway ?? ""), gatewayMac: null }),
+    findWay: async () => ({
+      source: own.find(({ length }) => length === bytes(first).length) as Uint8Array,
+      gateway: bytes(request.routed?.gateway ?? ""), gatewayMac: null,
+    }),
   })),
   ranges: request.ranges.map(([first, count, ownIp]) => ({ first, count, ownIp })),
   tcpPorts: request.ports,

@@ -6,9 +6,11 @@ import { createSnmpSession } from "../session.ts";
 import { COMMUNITY } from "./snmpd.ts";
 
 const session = createSnmpSession({
-  ip: "127.0.0.1", ask: askDatagram, pace: async () => undefined, mayAsk: () => true, clock: systemClock, random: Math.random, signal: new AbortController().signal,
+  ip: "127.0.0.1", ask: askDatagram, pace: async () => undefined, mayAsk: () => true, clock: systemClock,
+  random: Math.random, signal: new AbortController().signal,
   credential: {
-    id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp", settings: { version: "2c", port: 161 }, secret: { community: COMMUNITY },
+    id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp",
+    settings: { version: "2c", port: 161 }, secret: { community: COMMUNITY },
   },
 });
 const tables = await readSwitch(session);

@@ -15,7 +15,8 @@ export interface Snmpd {
 /** Users as `createUser` names them: name, protocol and password, protocol and password. */
 export const USERS = [
   ["modern", "SHA-512", "authentic-1", "AES-256", "private-12"], ["usual", "SHA-256", "authentic-1", "AES", "private-12"],
-  ["old", "SHA", "authentic-1", "AES", "private-12"], ["oldest", "MD5", "authentic-1", "DES", "private-12"], ["signed", "SHA-224", "authentic-1"],
+  ["old", "SHA", "authentic-1", "AES", "private-12"],
+  ["oldest", "MD5", "authentic-1", "DES", "private-12"], ["signed", "SHA-224", "authentic-1"],
 ] as const;
 export const COMMUNITY = "lan-secret";
 
@@ -28,8 +29,10 @@ export async function startSnmpd(rows: readonly (readonly [name: string, type: s
   const { port } = probe.address();
   await new Promise<void>((resolve) => probe.close(() => resolve()));
   writeFileSync(join(folder, "snmpd.conf"), [
-    `agentaddress udp:127.0.0.1:${port}`, `rocommunity ${COMMUNITY} 127.0.0.1`, "sysName sw-closet", "sysDescr Test switch", "engineID test-switch",
-    ...USERS.map((user) => `createUser ${user.join(" ")}`), ...USERS.map(([name, , , privacy]) => `rouser ${name} ${privacy === undefined ? "auth" : "priv"}`),
+    `agentaddress udp:127.0.0.1:${port}`, `rocommunity ${COMMUNITY} 127.0.0.1`, "sysName sw-closet",
+    "sysDescr Test switch", "engineID test-switch",
+    ...USERS.map((user) => `createUser ${user.join(" ")}`),
+    ...USERS.map(([name, , , privacy]) => `rouser ${name} ${privacy === undefined ? "auth" : "priv"}`),
     ...rows.map((row) => `override ${row.join(" ")}`), "",
   ].join("\n"));
   const { path, env } = packages.command("snmpd");
