@@ -30,7 +30,7 @@ export interface RoutedHost {
 }
 
 /** Who was found has answered one of four waves of questions, after which a miss means more than one unanswered ARP request. */
-const ASSUMED_RATE = { asked: 6, answered: 6 } as const;
+const ASSUMED_RATE = { asked: 12, answered: 12 } as const;
 /** An answer that only the host itself can have given. */
 const CONFIDENCE = 0.9;
 
