@@ -43,7 +43,7 @@ export const NATURES: Readonly<Record<string, Nature>> = {
   "spooler": SERVER, "old-unix": SERVER, "proxy": SERVER, "balancer": SERVER, "chat": SERVER, "media": SERVER, "kdc": SERVER,
   "terminal": SERVER, "queue": SERVER, "telephony": SERVER, "bmc": SERVER, "archive": SERVER, "torrent": SERVER, "cluster": SERVER,
   "voice": SERVER, "tunnel": SERVER, "office": SERVER, "secure": SERVER, "old-files": SERVER, "dropping": SERVER, "rejecting": SERVER,
-  "limiting": SERVER, "everywhere": SERVER, "tarpit": SERVER, "multitude": SERVER, "ipv6-only": SERVER,
+  "limiting": SERVER, "everywhere": SERVER, "tarpit": SERVER, "multitude": SERVER, "ipv6-only": SERVER, "ipv6-services": SERVER,
   "desktop": { deviceType: "workstation" },
   "board": IOT, "plc": IOT, "position": IOT,
   "branch": { deviceType: "router" },

@@ -59,6 +59,16 @@ beforeEach(() => {
 const lose = (code: "interface-down" | "capture-lost") => captures.at(-1)?.onLost(new PacketIoError(code, "it went"));
 
 describe("watching the LAN", () => {
+  test("has looked when the first answer is there, whatever it says", async () => {
+    let hasLooked = false;
+    const looked = lan.looked.then(() => (hasLooked = true));
+    await Promise.resolve();
+    expect(hasLooked).toBe(false);
+    watching.onChange(null);
+    await looked;
+    expect(lan.facts()).toBeNull();
+  });
+
   test("waits for an interface that is not there, and begins when it is there and up", () => {
     watching.onChange(null);
     expect(lan.facts()).toBeNull();

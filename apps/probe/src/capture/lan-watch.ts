@@ -16,6 +16,8 @@ export interface PacketIo {
 export interface LanWatch {
   /** `up` only while frames are captured: what is asked while nobody listens says nothing. Another object only after a change. */
   facts(): InterfaceFacts | null;
+  /** Once the interface was looked at for the first time, whatever was seen: before, nothing is known of it. */
+  readonly looked: Promise<void>;
   /** Fails while the interface is not there. */
   readonly sender: Pick<PacedSender, "send">;
   counters(): { readonly frames: number; readonly dropped: number };
@@ -65,6 +67,10 @@ export function createLanWatch(deps: {
   let earlier = { frames: 0, dropped: 0 };
   let closed = false;
   let cancelRetry = () => {};
+  let noteLooked = () => {};
+  const looked = new Promise<void>((resolve) => {
+    noteLooked = resolve;
+  });
 
   const sender = packetIo.createPacedSender({
     injector: {
@@ -140,12 +146,17 @@ export function createLanWatch(deps: {
       else if (!now.up && !capture) setProblem(`${name} is down, or has no carrier`);
       open();
       publish();
+      noteLooked();
     },
-    onFailure: (reason) => setProblem(describeError(reason)),
+    onFailure(reason) {
+      setProblem(describeError(reason));
+      noteLooked();
+    },
   });
 
   return {
     facts: () => facts,
+    looked,
     sender,
     counters: () => (capture ? sum(earlier, capture) : earlier),
     problem: () => problem,

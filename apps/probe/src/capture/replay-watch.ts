@@ -49,6 +49,7 @@ export function createReplayWatch(deps: {
   }
   return {
     facts: () => facts,
+    looked: Promise.resolve(),
     sender: { send: () => Promise.resolve() },
     counters() {
       const { frames, droppedByReader } = replay.counters();

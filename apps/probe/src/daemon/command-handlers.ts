@@ -1,10 +1,14 @@
 import type { HostDiscovery } from "../discover/host-discovery.ts";
 import type { CommandHandlers } from "../uplink/commands.ts";
 
-/** What the collector may ask of discovery. */
-export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">): CommandHandlers {
+/**
+ * What the collector may ask of discovery.
+ * @param looked When it is known whether the interface is up: who asks as soon as the probe connects is not to be told that it is down.
+ */
+export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">, looked: Promise<void>): CommandHandlers {
   return {
     async sweep() {
+      await looked;
       const summary = await discovery.sweepNow();
       return {
         data: {
@@ -15,6 +19,7 @@ export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "sca
       };
     },
     async scan_start(command) {
+      await looked;
       const begun = discovery.scans.start(command);
       return "refused" in begun ? begun : { data: { hosts_total: begun.hostsTotal } };
     },

@@ -204,7 +204,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       url: configuration.collector.mqtt_url ?? identity.mqtt_url, clientId: identity.probe_id,
       ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
     }),
-    handlers: commandHandlers(discovery),
+    handlers: commandHandlers(discovery, lan.looked),
     onConfiguration: (payload) => siteConfiguration.onMessage(payload),
     onConnected: () => discovery.reportAll(),
   });

@@ -131,7 +131,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     room: () => deps.settings.maxHosts - table.size, onFault: tellError,
   });
   const scans = createScans({
-    ...deps, policy, link: linkUp, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
+    ...deps, policy, link: readLink, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
     online6: () => onlineIpv6(table), facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip),
     announce: (addresses) => telling.announce(addresses.flatMap((address) => onlineAt(table, address))),
   });
@@ -206,17 +206,19 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     }
   }
 
-  function readLink(now: number): void {
+  /** Each second, and when somebody asks for something: what has just come up counts. */
+  function readLink(now = clock.monotonic()): Link | null {
     const current = deps.interfaceFacts();
-    if (current === facts) return;
+    if (current === facts) return linkUp();
     facts = current;
     const before = link;
     link = createLink(facts);
-    if (link?.fingerprint === before?.fingerprint) return;
+    if (link?.fingerprint === before?.fingerprint) return linkUp();
     startAnew(now);
     if (linkUp()) schedule.sweepAt(now + (before?.up ? 0 : SWEEP_AFTER_UP_MS));
     scans.linkChanged(linkUp());
     if (before?.up) void abort("the interface went down or changed its addresses");
+    return linkUp();
   }
 
   function tick(): void {
@@ -272,7 +274,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       for (const frame of batch) observeFrame(frame, link, sightings);
     },
     sweepNow() {
-      routed.roundNow();
+      if (readLink()) routed.roundNow();
       return schedule.sweepNow();
     },
     scans,

@@ -191,4 +191,14 @@ describe("a scan is refused", () => {
     expect(lan.discovery.scans.start(order())).toEqual({ refused: "the interface is down" });
     expect(lan.eventsOf("scan_failed")).toHaveLength(4);
   });
+
+  test("not for an interface that has come up since the last look at it", async () => {
+    const lan = await quietLan();
+    const up = lan.facts as LinkFacts;
+    lan.facts = null;
+    await lan.clock.advance(2000);
+    expect(lan.discovery.scans.start(order())).toHaveProperty("refused");
+    lan.facts = up;
+    expect(lan.discovery.scans.start(order())).toHaveProperty("hostsTotal");
+  });
 });
