@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
+import { LongestFirst } from "./longest-first.ts";
 import { SummaryReporter } from "./summary-reporter.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -45,6 +46,7 @@ export default defineConfig({
     pool: "forks",
     /** More than the cores of a small machine: the system tests mostly wait for what takes its time, as a host's two minutes of silence. */
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,
     reporters: ["default", new SummaryReporter()],
