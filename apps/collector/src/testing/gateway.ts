@@ -277,8 +277,7 @@ export async function startTestGateway(options: {
       const at = toInstant(clock.now());
       const rows = events.map((event): NewEvent => ({
         type: "error" satisfies EventType, siteId, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
-        receivedAt: at,
-        data: { code: "test", message: "" }, ...event,
+        receivedAt: at, data: { code: "test", message: "" }, ...event,
       }));
       const { fromSeq } = await db.transaction().execute((trx) => eventLog.append(trx, tenantId, rows));
       live.published(tenantId, fromSeq);

@@ -1,8 +1,9 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { describeRoutedHost, type RoutedHost } from "./routed-host.ts";
 import type { RoutedHostsStore } from "./routed-hosts-store.ts";
 import type { EventSink } from "./telling.ts";
+import { createWriteAttempts } from "./write-attempts.ts";
 
 /** Tells the collector of hosts behind routers, by comparing what is true with what was told last. */
 export interface RoutedTelling {
@@ -29,7 +30,7 @@ export function createRoutedTelling(deps: {
   const { store, outbox, clock, log } = deps;
   const due = new Set<RoutedHost>();
   const left = new Set<string>();
-  let failing = false;
+  const attempt = createWriteAttempts(log, "hosts behind routers");
 
   const presenceOf = ({ address, seenWallAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(seenWallAt) });
   const eventsFor = (host: RoutedHost): ProbeEvent[] => {
@@ -43,17 +44,6 @@ export function createRoutedTelling(deps: {
     if (host.presence === "online") events.push({ type: "host_online", occurred_at, data: presenceOf(host) });
     else events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host), missed_checks: host.missedChecks } });
     return events;
-  };
-  const attempt = (work: () => void): boolean => {
-    try {
-      work();
-      failing = false;
-      return true;
-    } catch (error) {
-      if (!failing) log.error({ reason: describeError(error) }, "hosts behind routers cannot be written down; trying again");
-      failing = true;
-      return false;
-    }
   };
   return {
     change(host) {

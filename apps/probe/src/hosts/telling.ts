@@ -1,8 +1,9 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { describeHost, type Host, tellable, type Told } from "./host.ts";
 import type { HostTable } from "./host-table.ts";
 import type { HostsStore } from "./hosts-store.ts";
+import { createWriteAttempts } from "./write-attempts.ts";
 
 /** Where events go; `append` is part of an open transaction. */
 export interface EventSink {
@@ -53,7 +54,7 @@ export function createTelling(deps: {
   const { table, store, outbox, clock, log } = deps;
   const due = new Set<Host>();
   const left = new Set<string>();
-  let failing = false;
+  const attempt = createWriteAttempts(log, "hosts");
 
   const presenceOf = (host: Host, { ip }: Told) => ({ ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) });
 
@@ -91,17 +92,6 @@ export function createTelling(deps: {
     host.told = next;
     host.tellAt = Number.POSITIVE_INFINITY;
     due.delete(host);
-  };
-  const attempt = (work: () => void): boolean => {
-    try {
-      work();
-      failing = false;
-      return true;
-    } catch (error) {
-      if (!failing) log.error({ reason: describeError(error) }, "hosts cannot be written down; trying again");
-      failing = true;
-      return false;
-    }
   };
   const tellBy = (host: Host, at: number) => {
     host.tellAt = Math.min(host.tellAt, at);
