@@ -138,7 +138,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const abort = (reason: string) => Promise.all([schedule.abort(reason), routed.abort(reason)]);
   const sightings = createSightings({
     table, telling, admission, clock, vendorOf: nameVendor, facts: hostFacts,
-    onSpoken: (address) => [schedule, scans].forEach((one) => one.noteAnswer(address)),
+    onSpoken: (address) => { schedule.noteAnswer(address); scans.noteAnswer(address); },
     onNewAddress(host) {
       if (host.told === null && host.bindings.length === 1) {
         schedule.noteNewHost();
