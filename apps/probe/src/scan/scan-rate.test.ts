@@ -34,8 +34,31 @@ describe("the rate of a scan", () => {
     const rate = createScanRate(LIMITS);
     const at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
     expect(rate.framesPerSecond).toBeGreaterThan(150_000);
-    look(rate, [[1000, 500], [1000, 500]], at);
+    look(rate, Array.from({ length: 7 }, () => [1000, 500] as const), at);
     expect(rate.framesPerSecond).toBeLessThan(130_000);
+  });
+
+  test("does not fall where somebody is busy for a moment, and answers late and all at once", () => {
+    const rate = createScanRate(LIMITS);
+    const at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
+    const before = rate.framesPerSecond;
+    look(rate, [[1000, 0], [1000, 0], [1000, 3000], [1000, 1000], [1000, 1000]], at);
+    expect(rate.framesPerSecond).toBeGreaterThanOrEqual(before);
+  });
+
+  test("falls within a tenth of a second when nobody answers any more", () => {
+    const rate = createScanRate(LIMITS);
+    const at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
+    look(rate, Array.from({ length: 3 }, () => [1000, 0] as const), at);
+    expect(rate.framesPerSecond).toBeLessThan(130_000);
+  });
+
+  test("does not take the answers that came in one burst for what is usual", () => {
+    const rate = createScanRate(LIMITS);
+    const steady = Array.from({ length: 8 }, () => [4000, 64] as const);
+    const at = look(rate, [...steady, [4000, 0], [400, 100], ...steady, ...steady], 0);
+    look(rate, steady, at);
+    expect(rate.framesPerSecond).toBe(LIMITS.most / 2);
   });
 
   test("does not fall where few answer, and some fewer by chance", () => {

@@ -18,14 +18,24 @@ export interface ScanRate {
 
 /** As long as answers need on a LAN; answers of one window are compared with what was sent in it and before it. */
 const WINDOW_MS = 25;
-/** Fewer say nothing. */
-const FEWEST_IN_WINDOW = 64;
-/** Answers are missing when their share falls by so much below what it was. */
+/** What was sent and answered counts by so much less with each window, so that the share is of the last half second. */
+const FORGETTING = 0.95;
+/** Fewer frames than this tell no share. */
+const FEWEST_SENT = 64;
+/** So much of the usual share may stay out, window by window, before answers count as missing. */
 const LOSS_SHARE = 0.85;
-/** And by more than chance: so many times the square root of how many were to be expected. */
-const LOSS_DEVIATIONS = 3;
+/**
+ * Missing answers are summed up, and what comes too many is taken off again (a CUSUM test: E. S. Page, "Continuous Inspection Schemes",
+ * Biometrika 41, 1954). Somebody who is only busy for a moment answers late and all at once: so many windows' answers may be missing, ...
+ */
+const LATE_WINDOWS = 2;
+/** ... and so many, which chance brings about in one of several thousand windows. */
+const MISSING_BY_CHANCE = 30;
 const FASTER = 1.6;
 const SLOWER = 0.6;
+/** Once something was lost: slower it has to go well for a while, and then it grows in small steps. */
+const FASTER_AGAIN = 1.1;
+const HOLD_MS = 100;
 /** Of fewer answers than this, what is lost does not show. */
 const BLIND_BELOW = 0.05;
 /** Without any answer nothing tells of losses: no faster than this. */
@@ -46,13 +56,18 @@ export function createScanRate(options: { readonly first: number; readonly most:
   let sent = 0;
   let answered = 0;
   let sentBefore = 0;
-  let share = 0;
+  /** Lately, in frames. */
+  const lately = { sent: 0, answered: 0 };
+  let missing = 0;
   let slowedAt = Number.NEGATIVE_INFINITY;
   let controls = 0;
   let controlsLost = 0;
   let controlsJudgedAt = Number.NEGATIVE_INFINITY;
   const slow = () => {
+    // What happens within one window is one loss.
+    if (windowAt === slowedAt) return;
     slowedAt = windowAt;
+    missing = 0;
     controls = 0;
     controlsLost = 0;
     // What was too fast once is not tried again at once.
@@ -68,6 +83,22 @@ export function createScanRate(options: { readonly first: number; readonly most:
     controlsJudgedAt = now;
     return isLossy;
   };
+  const growth = () => {
+    if (slowedAt === Number.NEGATIVE_INFINITY) return FASTER;
+    return windowAt - slowedAt < HOLD_MS ? 1 : FASTER_AGAIN;
+  };
+  const share = () => (lately.sent < FEWEST_SENT ? 0 : Math.min(1, lately.answered / lately.sent));
+  /** Takes the window into account. @returns Whether more answers are missing than lateness and chance explain. */
+  const judgeAnswers = (): boolean => {
+    // The smaller of both: answers are to the window before where they take long, and to this one where they do not.
+    const asked = Math.min(sent, sentBefore);
+    const usual = share();
+    if (usual > BLIND_BELOW) missing = Math.max(0, missing + usual * asked * LOSS_SHARE - answered);
+    lately.sent = lately.sent * FORGETTING + sent;
+    lately.answered = lately.answered * FORGETTING + answered;
+    const aWindow = usual * Math.max(asked, lately.sent * (1 - FORGETTING));
+    return missing > Math.max(MISSING_BY_CHANCE, LATE_WINDOWS * aWindow);
+  };
   return {
     get framesPerSecond() {
       return framesPerSecond;
@@ -79,7 +110,7 @@ export function createScanRate(options: { readonly first: number; readonly most:
       answered += 1;
     },
     get isBlind() {
-      return share <= BLIND_BELOW;
+      return share() <= BLIND_BELOW;
     },
     controlled(askedAt, isAnswered) {
       // What was asked before it went slower says nothing of how it goes now.
@@ -88,7 +119,8 @@ export function createScanRate(options: { readonly first: number; readonly most:
       if (!isAnswered) controlsLost += 1;
     },
     askOthers() {
-      share = 0;
+      Object.assign(lately, { sent: 0, answered: 0 });
+      missing = 0;
       sent = 0;
       sentBefore = 0;
       answered = 0;
@@ -98,18 +130,13 @@ export function createScanRate(options: { readonly first: number; readonly most:
       const isFirst = windowAt === Number.NEGATIVE_INFINITY;
       windowAt = now;
       if (isFirst) return;
-      // The smaller of both: answers are to the window before where they take long, and to this one where they do not.
-      const asked = Math.min(sent, sentBefore);
-      const ratio = asked >= FEWEST_IN_WINDOW ? Math.min(1, answered / asked) : share;
-      const expected = share * asked;
-      const isFewer = ratio < share * LOSS_SHARE && expected - answered > LOSS_DEVIATIONS * Math.sqrt(expected);
-      const isLossy = dropped() > 0 || (share > BLIND_BELOW && isFewer) || judgeControls(now);
-      share = Math.max(ratio, share * 0.98);
+      const isMissing = judgeAnswers();
+      const isLossy = dropped() > 0 || isMissing || judgeControls(now);
       if (isLossy) slow();
       else {
         ceiling = Math.min(most, ceiling * 1.02);
-        const isTold = share > BLIND_BELOW || now - controlsJudgedAt < CONTROLS_HOLD_MS;
-        framesPerSecond = Math.min(framesPerSecond * FASTER, isTold ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
+        const isTold = share() > BLIND_BELOW || now - controlsJudgedAt < CONTROLS_HOLD_MS;
+        framesPerSecond = Math.min(framesPerSecond * growth(), isTold ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
       }
       sentBefore = sent;
       sent = 0;
