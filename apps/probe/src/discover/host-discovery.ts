@@ -133,7 +133,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const scans = createScans({
     ...deps, policy, link: readLink, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
     online6: () => onlineIpv6(table), facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip),
-    announce: (addresses) => telling.announce(addresses.flatMap((address) => onlineAt(table, address))),
+    announce: (addresses) => { sightings.enterAll(); telling.announce(addresses.flatMap((address) => onlineAt(table, address))); },
   });
   const abort = (reason: string) => Promise.all([schedule.abort(reason), routed.abort(reason)]);
   const sightings = createSightings({
@@ -176,8 +176,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   }
 
   function report(which: "fresh" | "all"): void {
-    telling.report(which);
-    routed.report(which);
+    for (const one of [telling, routed]) one.report(which);
   }
 
   function wantMore(host: Host): void {
@@ -292,6 +291,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       await scans.abort("the probe was stopped");
       await asking;
       flushing?.();
+      sightings.enterAll();
       // Newcomers that still wait for a name, and changes that still wait for more of them, are told as they are.
       while (telling.flush(Number.POSITIVE_INFINITY));
       while (telling.saveSightings(SAVED_AT_ONCE));

@@ -42,7 +42,7 @@ interface Running {
   hostsUp: number;
   readonly open: Map<string, string>;
   /** Hosts and ports that are not told yet. */
-  untoldHosts: EventData<"scan_results">["hosts"];
+  readonly untoldHosts: EventData<"scan_results">["hosts"];
   untoldPorts: ProbeEvent[];
   readonly routed: RoutedHosts;
   /** Remarks whose device is not known yet. */
@@ -57,6 +57,8 @@ interface Running {
 const MOST_AT_ONCE = 4;
 /** What is found is told together, but soon. */
 const TELL_EVERY_MS = 250;
+/** So many hosts at a time, and the rest with the scan's end: a search that finds fifty thousand a second must not wait for its telling. */
+const HOSTS_TOLD_AT_ONCE = 2048;
 /** At most fifty reports a scan, and one a minute however slow it is. */
 const PROGRESS_STEP = 0.02;
 const PROGRESS_AT_LEAST_MS = 60_000;
@@ -101,14 +103,14 @@ export function createScans(deps: {
   const counts = ({ plan, hostsUp, open }: Running) => ({ hosts_total: plan.hostsTotal, hosts_up: hostsUp, ports_open: open.size });
   const holdPace = () => policy.hold(Math.min(Number.POSITIVE_INFINITY, ...[...running.values()].map(({ plan }) => plan.packetsPerSecond)));
 
-  const takeResults = (scan: Running): ProbeEvent[] => {
+  const takeResults = (scan: Running, mostHosts = Number.POSITIVE_INFINITY): ProbeEvent[] => {
     // A host that just spoke is in the table by now.
-    const hosts = scan.untoldHosts.map((host) => ({ ...host, mac: host.mac || deps.macAt(host.ip) }));
+    const hosts = scan.untoldHosts.splice(0, mostHosts).map((host) => ({ ...host, mac: host.mac || deps.macAt(host.ip) }));
     const ports = scan.untoldPorts.map((event): ProbeEvent => (
       event.type === "port_found" ? { ...event, data: { ...event.data, mac: deps.macAt(event.data.ip) } } : event
     ));
-    deps.announce([...new Set(ports.flatMap((event) => (event.type === "port_found" ? [event.data.ip] : [])))]);
-    scan.untoldHosts = [];
+    const withPorts = new Set(ports.flatMap((event) => (event.type === "port_found" ? [event.data.ip] : [])));
+    if (withPorts.size > 0) deps.announce([...withPorts]);
     scan.untoldPorts = [];
     const results = Array.from({ length: Math.ceil(hosts.length / HOSTS_IN_EVENT) }, (_, index): ProbeEvent => ({
       type: "scan_results", occurred_at: now(),
@@ -120,10 +122,11 @@ export function createScans(deps: {
     const at = clock.monotonic();
     scan.progress = Math.max(scan.progress, scan.work.progress);
     const isDue = scan.progress - scan.told.progress >= PROGRESS_STEP || at - scan.told.at >= PROGRESS_AT_LEAST_MS;
-    const events = takeResults(scan);
-    scan.unplaced = scan.unplaced.filter((remark) => !deps.facts.noteRole(remark));
     // Behind its end, only what came late.
-    if (isDue && running.get(scan.begun.scan_id) === scan) {
+    const isRunning = running.get(scan.begun.scan_id) === scan;
+    const events = takeResults(scan, isRunning ? HOSTS_TOLD_AT_ONCE : Number.POSITIVE_INFINITY);
+    scan.unplaced = scan.unplaced.filter((remark) => !deps.facts.noteRole(remark));
+    if (isDue && isRunning) {
       scan.told = { progress: scan.progress, at };
       events.push({ type: "scan_progress", occurred_at: now(), data: { ...scan.begun, progress: scan.progress, ...counts(scan) } });
     }

@@ -4,10 +4,11 @@ export interface Admission {
   asked(count: number): void;
   /**
    * @param newcomer.solicited It answered us.
+   * @param newcomer.hasWaited It was admitted when it came, and had to wait to be entered.
    * @param newcomer.sharers Online hosts that claim its address already.
    * @returns Null to admit, or why not, in words.
    */
-  refusal(newcomer: { readonly solicited: boolean; readonly sharers: number }, now: number): string | null;
+  refusal(newcomer: { readonly solicited: boolean; readonly hasWaited?: boolean; readonly sharers: number }, now: number): string | null;
 }
 
 /** Answers to one sweep come within seconds; older questions bring nobody. */
@@ -27,8 +28,9 @@ export function createAdmission(options: { readonly unasked: "paced" | "all" }):
     asked(count) {
       credits = Math.min(credits + count, MOST_CREDITS);
     },
-    refusal({ solicited, sharers }, now) {
+    refusal({ solicited, hasWaited, sharers }, now) {
       if (sharers >= MOST_SHARERS) return `${sharers} MACs claim one address`;
+      if (hasWaited) return null;
       if (solicited && credits > 0) {
         credits -= 1;
         return null;

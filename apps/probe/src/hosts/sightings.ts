@@ -1,10 +1,12 @@
 import { formatIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import type { Observer } from "../observe/observer.ts";
+import { ipv4Number } from "../observe/address-prefix.ts";
 import type { Admission } from "./admission.ts";
+import { createArrivals } from "./arrivals.ts";
 import { type Binding, createBinding, createHost, hasIpv4, type Host, type SightingSource } from "./host.ts";
 import { mergeFacts } from "./facts.ts";
-import type { HostTable } from "./host-table.ts";
+import { type HostTable, onlineAt } from "./host-table.ts";
 import { type FactsTaker, seenNow } from "./service-facts.ts";
 import { cleanName, type NameSource } from "./names.ts";
 import { noteSeen, startAnew } from "./presence.ts";
@@ -19,6 +21,8 @@ export interface Sightings extends Observer {
   isHiding(mac: number): boolean;
   /** Keeps an address out that nothing speaks for any more. */
   dropBinding(host: Host, binding: Binding): void;
+  /** Enters who has answered and still waits for its turn. */
+  enterAll(): void;
 }
 
 /** Without IPv4 there is no hurry to announce: a lease usually takes a few seconds, a server's check for duplicates three more. */
@@ -56,14 +60,16 @@ export function createSightings(deps: {
   const last: { host: Host | null; at: number } = { host: null, at: Number.NEGATIVE_INFINITY };
   let fullUntil = Number.NEGATIVE_INFINITY;
 
-  const admit = (key: number, address: string, solicited: boolean): Host | null => {
+  const isAdmitted = (newcomer: Parameters<Admission["refusal"]>[0]): boolean => {
     const now = clock.monotonic();
-    const sharers = table.atAddress(address).filter(({ presence }) => presence === "online").length;
-    const reason = now < fullUntil ? "the table of hosts is full" : deps.admission.refusal({ solicited, sharers }, now);
-    if (reason !== null) {
-      deps.onRefused(reason);
-      return null;
-    }
+    const reason = now < fullUntil ? "the table of hosts is full" : deps.admission.refusal(newcomer, now);
+    if (reason !== null) deps.onRefused(reason);
+    return reason === null;
+  };
+  const sharersOf = (address: Uint8Array) => onlineAt(table, formatIp(address)).length;
+
+  const enter = (key: number): Host | null => {
+    const now = clock.monotonic();
     const host = createHost({ key, vendor: "", wallAt: clock.now(), silentFrom: now });
     host.vendor = deps.vendorOf(host.mac);
     const left = table.add(host);
@@ -80,6 +86,13 @@ export function createSightings(deps: {
     host.tellLatestAt = now + SETTLE_LONGEST_MS;
     telling.tellBy(host, host.tellAt);
     return host;
+  };
+  const meet = (key: number, address: Uint8Array, solicited: boolean): Host | null => {
+    const hasTurn = !solicited || address.length !== 4 || arrivals.takeTurn();
+    if (!isAdmitted({ solicited, sharers: hasTurn ? sharersOf(address) : 0 })) return null;
+    if (hasTurn) return enter(key);
+    arrivals.wait(key, ipv4Number(address));
+    return null;
   };
 
   const bind = (host: Host, bytes: Uint8Array, source: SightingSource) => {
@@ -109,6 +122,38 @@ export function createSightings(deps: {
     if (host.told !== null || hasIpv4(host)) return;
     host.tellAt = Math.max(host.tellAt, Math.min(clock.monotonic() + settleMs, host.tellLatestAt));
   };
+
+  const note = (host: Host, address: Uint8Array | null, source: SightingSource) => {
+    const now = clock.monotonic();
+    if (host.told !== null && host.watch.seenAt === Number.NEGATIVE_INFINITY) deps.onReturned();
+    noteSeen(host.watch, now);
+    last.host = host;
+    last.at = now;
+    host.seenWallAt = clock.now();
+    host.unsaved = true;
+    host.unreported = true;
+    if (host.presence === "offline") {
+      table.setPresence(host, "online");
+      host.confirmedOffline = false;
+      for (const { watch } of host.bindings) startAnew(watch, now);
+      telling.tellBy(host, now);
+    }
+    if (!address) return;
+    const binding = findBinding(host, address);
+    if (!binding) return bind(host, address, source);
+    noteSeen(binding.watch, now);
+    binding.seenWallAt = host.seenWallAt;
+    binding.doubted = false;
+    if (source !== "traffic") binding.source = source;
+  };
+  const arrivals = createArrivals({
+    clock,
+    enter(mac, address) {
+      const known = table.byMac(mac);
+      const host = known ?? (isAdmitted({ solicited: true, hasWaited: true, sharers: sharersOf(address) }) ? enter(mac) : null);
+      if (host) note(host, address, "arp");
+    },
+  });
 
   const noteStranger = (mac: number) => {
     if (strangers.has(mac)) return;
@@ -142,29 +187,9 @@ export function createSightings(deps: {
     last,
     sighting(mac, address, { source, solicited }) {
       if (address?.length === 4) deps.onSpoken(address);
-      const host = table.byMac(mac) ?? (address ? admit(mac, formatIp(address), solicited) : null);
-      if (!host) return address ? undefined : noteStranger(mac);
-      const now = clock.monotonic();
-      if (host.told !== null && host.watch.seenAt === Number.NEGATIVE_INFINITY) deps.onReturned();
-      noteSeen(host.watch, now);
-      last.host = host;
-      last.at = now;
-      host.seenWallAt = clock.now();
-      host.unsaved = true;
-      host.unreported = true;
-      if (host.presence === "offline") {
-        table.setPresence(host, "online");
-        host.confirmedOffline = false;
-        for (const { watch } of host.bindings) startAnew(watch, now);
-        telling.tellBy(host, now);
-      }
-      if (!address) return;
-      const binding = findBinding(host, address);
-      if (!binding) return bind(host, address, source);
-      noteSeen(binding.watch, now);
-      binding.seenWallAt = host.seenWallAt;
-      binding.doubted = false;
-      if (source !== "traffic") binding.source = source;
+      const host = table.byMac(mac) ?? (address ? meet(mac, address, solicited) : null);
+      if (host) note(host, address, source);
+      else if (!address) noteStranger(mac);
     },
     expectation(mac, address) {
       const host = table.byMac(mac);
@@ -195,6 +220,7 @@ export function createSightings(deps: {
       const host = table.byMac(mac);
       return host ? !hasIpv4(host) && !host.names.dhcp : strangers.has(mac) && strangers.meet(mac).dhcpAt === null;
     },
+    enterAll: () => arrivals.enterAll(),
     dropBinding(host, binding) {
       table.removeBinding(host, binding);
       // A reverse name is the address's, not the host's.
