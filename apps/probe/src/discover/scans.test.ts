@@ -57,6 +57,22 @@ describe("a scan", () => {
     expect(lan.sent.every(({ bytes }) => bytes[12] === 8 && bytes[13] === 6)).toBe(true);
   });
 
+  test("that thousands answer at once tells each of them once before its end, and enters them all", async () => {
+    const lan = await quietLan({ addresses: ["10.9.0.1/16"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 50_000 } } });
+    lan.discovery.configure({ sweep: { enabled: false, interval_seconds: 86_400, packets_per_second: 50_000 }, excluded: [] });
+    const addresses = Array.from({ length: 3000 }, (_, index) => `10.9.${32 + (index >> 8)}.${index & 255}`);
+    for (const [index, address] of addresses.entries()) {
+      lan.join(`00:11:22:44:${[index >> 8, index & 255].map((byte) => byte.toString(16).padStart(2, "0")).join(":")}`, [address]);
+    }
+    lan.discovery.scans.start(order({ target: "10.9.32.0/20" }));
+    await lan.clock.advance(30_000);
+    const events = scanEvents(lan);
+    expect(events.at(-1)).toMatchObject({ type: "scan_complete", data: { hosts_up: 3000 } });
+    const told = lan.eventsOf("scan_results").flatMap((data) => data.hosts.map(({ ip }) => ip));
+    expect(told.toSorted()).toEqual(addresses.toSorted());
+    expect(lan.discovery.counts()).toEqual({ online: 3000, known: 3000 });
+  });
+
   test("counts an answer that comes three seconds after the last question", async () => {
     const lan = await quietLan();
     lan.join(macOf(7), ["192.168.1.7"], () => 2900);
