@@ -45,7 +45,7 @@ export default defineConfig({
     /** Native addons (pcap) load in one thread only. */
     pool: "forks",
     /** More than the cores of a small machine: the system tests mostly wait for what takes its time, as a host's two minutes of silence. */
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,

@@ -12,8 +12,8 @@ import { addCables, addNamespaces, addSwitch, addWan, chooseWan, configureProbeB
 import { isRunning } from "./process-identity.ts";
 import { lookAt } from "./status.ts";
 
-/** A host that is not ready by then never is: the slowest, a lease on a busy machine, takes a few seconds. */
-const READY_TIMEOUT_MS = 30_000;
+/** A host that is not ready by then never is: the slowest, RabbitMQ read from a cold disk among eighty daemons, took more than half of it. */
+const READY_TIMEOUT_MS = 60_000;
 
 interface Making {
   readonly id: string;
