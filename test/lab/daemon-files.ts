@@ -1,3 +1,4 @@
+import { BRANCH } from "./hard-hosts.ts";
 import { type HostPlan, LAN } from "./host-plan.ts";
 import { lines } from "./lines.ts";
 import { NATURES } from "./natures.ts";
@@ -30,6 +31,7 @@ export function dnsmasqConf(hosts: readonly HostPlan[]): string {
     /** It would ping an address for three seconds before it offers it; here nobody takes an address of the range for himself. */
     "no-ping",
     ...records,
+    ...BRANCH.hosts.map((address, index) => `host-record=${BRANCH.names[index]}.${LAN.domain},${address}`),
   );
 }
 

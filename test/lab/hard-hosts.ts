@@ -9,6 +9,8 @@ export const BRANCH = {
   /** Reached through the router. */
   subnet: "10.78.0.0/24",
   hosts: ["10.78.0.10", "10.78.0.20", "10.78.0.30"],
+  /** As the gateway's DNS calls them. */
+  names: ["till-1", "till-2", "scale"],
   /** Of the LAN's addresses, these are behind the router too: it answers ARP for all of them. */
   proxied: "10.77.0.208/28",
   proxiedHosts: ["10.77.0.210", "10.77.0.211"],

@@ -78,8 +78,11 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect(hosts.map(({ port_counts: counts }) => counts?.tcp)).toEqual(
       truth.map(() => ({ open: 1, closed: 99, filtered: 0, "open|filtered": 0 })),
     );
-    const device = await waitFor("the device", 30_000, () => deviceAt(BRANCH.hosts[0]));
-    expect(device).toMatchObject({ ip: BRANCH.hosts[0], mac: "", is_online: true, open_ports: [22] });
+    const device = await waitFor("the device and its name", 30_000, async () => {
+      const found = await deviceAt(BRANCH.hosts[0]);
+      return found?.hostname ? found : null;
+    });
+    expect(device).toMatchObject({ ip: BRANCH.hosts[0], mac: "", hostname: BRANCH.names[0], is_online: true, open_ports: [22] });
   }, 180_000);
 
   test("finds a DHCP server by what it answers to a request for settings", async () => {

@@ -36,6 +36,9 @@ describe.skipIf(!canMakeLabs())("a probe that watches a network behind a router"
     const devices = await routed();
     expect(devices.map(({ ip, mac, is_online }) => `${ip} ${mac} ${is_online}`).toSorted()).toEqual(TRUTH.map((ip) => `${ip}  true`));
     expect((await site.collector.rest.listScans()).data).toEqual([]);
+    const named = async () => (await routed()).map(({ ip, hostname }) => `${ip} ${hostname}`).toSorted();
+    const names = ["10.78.0.1 ", ...BRANCH.hosts.map((ip, index) => `${ip} ${BRANCH.names[index]}`)];
+    await waitFor("their names", 60_000, async () => ((await named()).join() === names.join() ? true : null));
 
     await plug("down");
     await waitFor("its leaving", 330_000, async () => ((await isOnline(left)) === false ? true : null), { everyMs: 1000 });

@@ -57,6 +57,7 @@ export function createChecks(deps: {
   readonly last: { readonly host: Host | null; readonly at: number };
   /** Whether all its addresses may be asked. */
   readonly mayAsk: (host: Host) => boolean;
+  /** It is offline from now on. */
   readonly onGone: (host: Host) => void;
   readonly onAddressGone: (host: Host, binding: Binding) => void;
 }): Checks {
@@ -78,7 +79,12 @@ export function createChecks(deps: {
       if (!isGone(host.watch, now, OFFLINE_FLOOR_MISSES)) return;
       host.confirmedOffline = true;
       host.unreported = true;
-    } else if (isGone(host.watch, now, missesNeeded(host.watch)) && linkWorks(host, now)) deps.onGone(host);
+    } else if (isGone(host.watch, now, missesNeeded(host.watch)) && linkWorks(host, now)) {
+      host.missedChecks = host.watch.misses;
+      host.confirmedOffline = true;
+      table.setPresence(host, "offline");
+      deps.onGone(host);
+    }
   };
   const judgeAddresses = (host: Host, now: number) => {
     // Backwards, as one may leave.

@@ -19,7 +19,7 @@ import { createListenerQueries } from "./listener-queries.ts";
 import { createMdnsNames } from "./mdns-names.ts";
 import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
 import { createQuestionSender } from "./question-sender.ts";
-import { createReverseNames } from "./reverse-names.ts";
+import { createReverseNames, type Nameable } from "./reverse-names.ts";
 import { createRoutedLook } from "./routed-asking.ts";
 import { createRoutedWatch } from "./routed-watch.ts";
 import { createScans, type Scans } from "./scans.ts";
@@ -116,8 +116,12 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   });
   const reverse = deps.reverseNames && createReverseNames({
     lookUp: deps.reverseNames, clock, random: deps.random,
-    onName: (_, address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
+    onName(address, name) {
+      sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns");
+      for (const one of [routed, scans]) one.noteName(address, name);
+    },
   });
+  const wantName = (host: Nameable) => reverse?.want(host) ?? true;
   const mdnsNames = createMdnsNames({ clock });
   const listenerQueries = createListenerQueries({ now: () => clock.monotonic(), isGentle: () => policy.isGentle });
   const schedule = createSweepSchedule({
@@ -128,11 +132,11 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const macAt = (address: string) => onlineAt(table, address)[0]?.mac ?? "";
   const routed = createRoutedWatch({
     ...deps, policy, link: linkUp, prefixes: policy.routed, look: createRoutedLook({ ...deps, policy, link: linkUp, macAt }),
-    room: () => deps.settings.maxHosts - table.size, onFault: tellError,
+    room: () => deps.settings.maxHosts - table.size, onFault: tellError, wantName,
   });
   const scans = createScans({
     ...deps, policy, link: readLink, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
-    online6: () => onlineIpv6(table), facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip),
+    online6: () => onlineIpv6(table), facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip), wantName,
     announce: (addresses) => { sightings.enterAll(); telling.announce(addresses.flatMap((address) => onlineAt(table, address))); },
   });
   const abort = (reason: string) => Promise.all([schedule.abort(reason), routed.abort(reason)]);
@@ -154,12 +158,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const checks = createChecks({
     table, clock, last: sightings.last,
     mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
-    onGone(host) {
-      host.missedChecks = host.watch.misses;
-      host.confirmedOffline = true;
-      table.setPresence(host, "offline");
-      telling.tellBy(host, clock.monotonic());
-    },
+    onGone: (host) => telling.tellBy(host, clock.monotonic()),
     onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
   });
 
@@ -171,8 +170,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   }
 
   function startAnew(now: number): void {
-    checks.startAnew(now);
-    for (const one of [routed, listenerQueries]) one.startAnew();
+    for (const one of [checks, routed, listenerQueries]) one.startAnew(now);
   }
 
   function report(which: "fresh" | "all"): void {
@@ -180,7 +178,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   }
 
   function wantMore(host: Host): void {
-    reverse?.want(host);
+    wantName(host);
     mdnsNames.want(host);
     noteGateway(host, facts, hostFacts);
   }

@@ -72,7 +72,7 @@ describe("reverse names", () => {
       },
       clock,
       random: () => 0.5,
-      onName: (_, __, name) => named.push(name),
+      onName: (_, name) => void named.push(name),
     });
     names.want(hostAt("192.168.1.20"));
     names.want(hostAt("192.168.1.21"));
@@ -97,7 +97,7 @@ describe("reverse names", () => {
         }),
       clock,
       random: () => 0.5,
-      onName: (_, address) => named.push(address),
+      onName: (address) => void named.push(address),
     });
     for (let last = 1; last <= 50; last += 1) names.want(hostAt(`192.168.1.${last}`));
     while (waiting.length > 0) {
@@ -106,6 +106,26 @@ describe("reverse names", () => {
     }
     expect(most).toBe(8);
     expect(new Set(named).size).toBe(50);
+  });
+
+  test("of hosts behind routers are looked up by their addresses, and who finds too many waiting is told to come again", async () => {
+    const clock = createFakeClock();
+    const named: string[] = [];
+    const names = createReverseNames({
+      lookUp: async (address) => [`host-${address}.example.com`],
+      clock,
+      random: () => 0.5,
+      onName: (address, name) => void named.push(`${address} ${name}`),
+    });
+    const hosts = Array.from({ length: 2000 }, (_, index) =>
+      ({ address: `10.9.${index >> 8}.${index & 255}`, reverseDueAt: 0, reverseFailures: 0 }));
+    const taken = hosts.filter((host) => names.want(host));
+    expect(taken).toHaveLength(1032);
+    await clock.advance(1);
+    expect(hosts.filter((host) => !taken.includes(host)).every((host) => names.want(host))).toBe(true);
+    await clock.advance(1);
+    expect(named).toHaveLength(2000);
+    expect(named[0]).toBe("10.9.0.0 host-10.9.0.0.example.com");
   });
 
   test("are asked for less and less often where there are none", async () => {
@@ -163,7 +183,7 @@ describe("reverse names", () => {
       lookUp: () => new Promise((resolve) => void (answer = resolve)),
       clock,
       random: () => 0.5,
-      onName: (_, address) => named.push(address),
+      onName: (address) => void named.push(address),
     });
     const host = hostAt("192.168.1.1");
     names.want(host);

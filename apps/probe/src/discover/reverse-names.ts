@@ -4,10 +4,13 @@ import type { Clock } from "@lanthorn/runtime";
 import { type Host, sortedBindings } from "../hosts/host.ts";
 import { cleanName } from "../hosts/names.ts";
 
+/** Who may have a name: a host of the own link by its primary address, one behind a router by the address it is known by. */
+export type Nameable = Host | (Pick<Host, "reverseDueAt" | "reverseFailures"> & { readonly address: string });
+
 /** Looks up what the site's DNS servers call the hosts' addresses, a few at a time, again and again at long intervals. */
 export interface ReverseNames {
-  /** Looks the host's primary address up if that is due. */
-  want(host: Host): void;
+  /** Looks the host's address up if that is due. @returns False where too many wait: it is to be wanted again. */
+  want(host: Nameable): boolean;
   /** Asks once more for hosts whose question no server answered, where that is due. */
   retry(now: number): void;
 }
@@ -30,43 +33,44 @@ export function createReverseNames(deps: {
   readonly lookUp: (address: string) => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly onName: (host: Host, address: string, name: string) => void;
+  readonly onName: (address: string, name: string) => void;
 }): ReverseNames {
   const { clock } = deps;
-  const waiting = new Set<Host>();
-  const unanswered = new Map<Host, { tries: number; dueAt: number }>();
+  const waiting = new Set<Nameable>();
+  const unanswered = new Map<Nameable, { tries: number; dueAt: number }>();
   /** The address that was last asked for: a host is often seen first by an IPv6 address, and has its name by its IPv4 address. */
-  const askedFor = new WeakMap<Host, string>();
+  const askedFor = new WeakMap<Nameable, string>();
   let running = 0;
 
   /** @returns Whether it is to be asked again soon. */
-  const noteUnanswered = (host: Host): boolean => {
+  const noteUnanswered = (host: Nameable): boolean => {
     const tries = unanswered.get(host)?.tries ?? 0;
     const pause = UNANSWERED_RETRY_MS[tries];
     if (pause === undefined || unanswered.size >= MOST_UNANSWERED) return false;
     unanswered.set(host, { tries: tries + 1, dueAt: clock.monotonic() + pause });
     return true;
   };
-  const lookUp = async (host: Host, address: string) => {
+  const lookUp = async (host: Nameable, address: string) => {
     running += 1;
     const names = await deps.lookUp(address).catch((error: unknown) => (NO_NAME_CODES.has((error as { code?: unknown }).code) ? [] : null));
     running -= 1;
     if (primaryAddress(host) !== address) {
       unanswered.delete(host);
-      return want(host);
+      want(host);
+      return next();
     }
     if (names === null && noteUnanswered(host)) return next();
     unanswered.delete(host);
     take(host, address, names ?? []);
     next();
   };
-  const take = (host: Host, address: string, names: readonly string[]) => {
+  const take = (host: Nameable, address: string, names: readonly string[]) => {
     const name = names.map(cleanName).find((text) => text !== null) ?? null;
     host.reverseFailures = name === null ? host.reverseFailures + 1 : 0;
     const pause = name === null ? Math.min(RETRY_FIRST_MS * 2 ** (host.reverseFailures - 1), RETRY_LONGEST_MS) : REFRESH_MS;
     // Spread, so that hosts found by one sweep do not ask in one moment for ever.
     host.reverseDueAt = clock.monotonic() + pause * (0.9 + 0.2 * deps.random());
-    if (name !== null) deps.onName(host, address, name);
+    if (name !== null) deps.onName(address, name);
   };
   const next = () => {
     for (const host of waiting) {
@@ -77,15 +81,17 @@ export function createReverseNames(deps: {
       else void lookUp(host, address);
     }
   };
-  const want = (host: Host) => {
+  const want = (host: Nameable): boolean => {
     const address = primaryAddress(host);
     const isDue = clock.monotonic() >= host.reverseDueAt || askedFor.get(host) !== address;
-    if (address === null || !isDue || waiting.size >= MOST_WAITING) return next();
+    if (address === null || !isDue) return true;
+    if (waiting.size >= MOST_WAITING) return false;
     askedFor.set(host, address);
     // Not again while it waits or is asked.
     host.reverseDueAt = clock.monotonic() + RETRY_FIRST_MS;
     waiting.add(host);
     next();
+    return true;
   };
   return {
     want,
@@ -102,7 +108,8 @@ export function createReverseNames(deps: {
 }
 
 /** The address by which a host would have a name: none where it has shown but link-local ones, which no server names. */
-function primaryAddress(host: Host): string | null {
+function primaryAddress(host: Nameable): string | null {
+  if (!("bindings" in host)) return host.address;
   const first = sortedBindings(host)[0];
   return first && !isLinkLocalIp(first.bytes) ? first.address : null;
 }

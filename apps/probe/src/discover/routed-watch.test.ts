@@ -27,8 +27,9 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   const faults: string[] = [];
   const looks: { readonly at: number; readonly request: RoutedRequest; readonly asked: readonly string[] }[] = [];
   const alive = new Set<string>();
+  const wanted = new Set<string>();
   const world = {
-    clock, events, faults, looks, alive, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false,
+    clock, events, faults, looks, alive, wanted, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false,
   };
   const policy = createPolicy({
     sweep: { enabled: true, intervalSeconds: INTERVAL_MS / 1000, packetsPerSecond, networks: [], routed },
@@ -61,7 +62,7 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   const begin = () => {
     const watch = createRoutedWatch({
       prefixes: policy.routed, policy, look, link: () => link, room: () => maxHosts, db, outbox, clock, log: silentLog,
-      onFault: (code) => void faults.push(code),
+      onFault: (code) => void faults.push(code), wantName: ({ address }) => void wanted.add(address),
     });
     watch.start();
     return { watch, stop: clock.every(1000, () => watch.tick(clock.monotonic())) };
@@ -171,6 +172,30 @@ describe("networks behind a router", () => {
       world.of("presence_report").at(-1)?.hosts.map(({ ip, presence_state: state }) => `${ip} ${state}`).toSorted(),
     ])
       .toEqual([2, ["10.9.0.1 online", "10.9.0.7 offline"]]);
+  });
+
+  test("have the names that DNS gives them, which a restart keeps", async () => {
+    const world = createNetworks();
+    world.alive.add("10.9.0.1").add("10.9.0.7");
+    await world.pass(60_000);
+    expect([...world.wanted].toSorted()).toEqual(["10.9.0.1", "10.9.0.7"]);
+    for (const address of ["10.9.0.7", "10.9.0.200"]) world.watch().noteName(address, "till-3.shop.example.com");
+    await world.pass(2000);
+    const name = { ip: "10.9.0.7", mac: "", hostname: "till-3.shop.example.com" };
+    expect(world.of("host_changed")).toMatchObject([{ ...name, changed: ["hostname"] }]);
+    expect(world.of("host_changed")[0]?.evidence).toContainEqual(
+      expect.objectContaining({ field: "hostname", value: "till-3.shop.example.com", source: "reverse-dns", confidence: 0.6 }));
+    world.restart();
+    world.wanted.clear();
+    await world.pass(120_000);
+    expect([...world.wanted].toSorted()).toEqual(["10.9.0.1", "10.9.0.7"]);
+    world.watch().noteName("10.9.0.7", "till-3.shop.example.com");
+    await world.pass(2000);
+    expect(world.of("host_changed")).toHaveLength(1);
+    world.watch().noteName("10.9.0.7", "till-4.shop.example.com");
+    await world.pass(2000);
+    expect(world.of("host_changed").map(({ hostname }) => hostname)).toEqual(["till-3.shop.example.com", "till-4.shop.example.com"]);
+    expect(world.of("host_found")).toHaveLength(2);
   });
 
   test("hold no more hosts than they may, the longest offline leaving first, and say that others are left out", async () => {

@@ -22,6 +22,8 @@ export interface RoutedWatch {
   roundNow(): void;
   /** A scan saw a host. */
   noteSeen(address: string): void;
+  /** DNS calls an address so. */
+  noteName(address: string, name: string): void;
   /** The link has changed, or nothing could be heard until now. */
   startAnew(): void;
   /** Appends presence reports. @param which As `Telling.report`. */
@@ -49,6 +51,8 @@ const PART_SECONDS = 30;
 const QUESTIONS = 11;
 /** A round of large networks takes longer than the interval: then who is known is asked between its parts. */
 const OVERDUE_INTERVALS = 1.25;
+/** Names are old by then, or were never asked for. */
+const NAMES_WANTED_EVERY_MS = 60_000;
 /** After what could not be asked: no way there, or the sender failed. */
 const PAUSE_MS = 60_000;
 
@@ -68,6 +72,8 @@ export function createRoutedWatch(deps: {
   readonly room: () => number;
   readonly db: Database;
   readonly outbox: EventSink;
+  /** A host that is there may have a name, if it is due to be asked for. */
+  readonly wantName: (host: RoutedHost) => unknown;
   readonly clock: Clock;
   readonly log: Log;
   /** Says once in a while that something is not done, and why. */
@@ -76,14 +82,19 @@ export function createRoutedWatch(deps: {
   const { policy, clock } = deps;
   const store = createRoutedHostsStore(deps.db);
   const telling = createRoutedTelling({ ...deps, store });
+  const onChange = (host: RoutedHost) => {
+    telling.change(host);
+    if (host.presence === "online") deps.wantName(host);
+  };
   const table = createRoutedTable({
-    ...deps, onChange: (host) => telling.change(host), onLeft: (host) => telling.forget(host),
+    ...deps, onChange, onLeft: (host) => telling.forget(host),
     onRefused: () => deps.onFault("host-limit", "hosts behind routers are left out: the table of hosts is full"),
   });
   let networks: readonly Network[] = [];
   let plannedFor: string | null = null;
   let parts: { readonly network: Network; readonly range: RoutedRange }[] = [];
   let roundBeganAt = Number.NEGATIVE_INFINITY;
+  let namesWantedAt = Number.NEGATIVE_INFINITY;
   let running: { readonly stop: AbortController; readonly ended: Promise<void> } | null = null;
 
   const networkOf = ({ bytes }: Pick<RoutedHost, "bytes">) => deps.prefixes.find((prefix) => prefixHolds(prefix, bytes, 0, bytes.length));
@@ -162,6 +173,10 @@ export function createRoutedWatch(deps: {
     tick(now) {
       telling.flush();
       const link = deps.link();
+      if (link && now - namesWantedAt >= NAMES_WANTED_EVERY_MS) {
+        namesWantedAt = now;
+        for (const host of table.all()) if (host.presence === "online") deps.wantName(host);
+      }
       if (!link || !policy.sweepEnabled || running || deps.prefixes.length === 0) return;
       if (link.fingerprint !== plannedFor) plan(link);
       next(now);
@@ -171,6 +186,9 @@ export function createRoutedWatch(deps: {
     },
     noteSeen(address) {
       table.noteSeen(address);
+    },
+    noteName(address, name) {
+      table.noteName(address, name);
     },
     startAnew() {
       table.startAnew();

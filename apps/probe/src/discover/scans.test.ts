@@ -58,7 +58,8 @@ describe("a scan", () => {
   });
 
   test("that thousands answer at once tells each of them once before its end, and enters them all", async () => {
-    const lan = await quietLan({ addresses: ["10.9.0.1/16"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 50_000 } } });
+    const sweep = { ...SETTINGS.sweep, packetsPerSecond: 50_000 };
+    const lan = await quietLan({ addresses: ["10.9.0.1/16"], settings: { ...SETTINGS, sweep } });
     lan.discovery.configure({ sweep: { enabled: false, interval_seconds: 86_400, packets_per_second: 50_000 }, excluded: [] });
     const addresses = Array.from({ length: 3000 }, (_, index) => `10.9.${32 + (index >> 8)}.${index & 255}`);
     for (const [index, address] of addresses.entries()) {

@@ -10,8 +10,9 @@ import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import type { Policy } from "./policy.ts";
 import { bothExclusions } from "./exclusions.ts";
-import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { createQuestionSender } from "./question-sender.ts";
+import type { Nameable } from "./reverse-names.ts";
+import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
 import { type Remark, startScanWork, type ScanWork, type ScanWays, type ScanWorkDeps } from "./scan-work.ts";
 import { type BegunScan, createScansStore } from "./scans-store.ts";
@@ -24,6 +25,8 @@ export interface Scans {
   cancel(scanId: string): Promise<boolean>;
   /** An IPv4 neighbour spoke. */
   noteAnswer(address: Uint8Array): void;
+  /** DNS calls an address so. */
+  noteName(ip: string, name: string): void;
   /** Says of scans that an earlier run began and did not end that they have failed. */
   recover(): void;
   /** The interface has other addresses, or is down: null. A scan whose addresses are not on its link any more fails. */
@@ -80,6 +83,8 @@ export function createScans(deps: {
   readonly online6: () => readonly Uint8Array[];
   /** A scan saw a host behind a router. */
   readonly onRouted: (ip: string) => void;
+  /** As of `createRoutedHosts`. */
+  readonly wantName: (host: Nameable) => boolean;
 } & ScanWays & Pick<ScanWorkDeps, "link" | "online" | "macAt" | "onSent" | "clock" | "random" | "log">): Scans {
   const { clock, policy, log } = deps;
   const store = createScansStore(deps.db);
@@ -167,7 +172,7 @@ export function createScans(deps: {
     });
     appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
     const found = {
-      hostsUp: 0, routed: createRoutedHosts({ clock }), unplaced: [] as Remark[], open: new Map<string, string>(),
+      hostsUp: 0, routed: createRoutedHosts(deps), unplaced: [] as Remark[], open: new Map<string, string>(),
       untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
     };
     const learn = (ip: string, facts: readonly SaidFact[]) => {
@@ -254,6 +259,9 @@ export function createScans(deps: {
         const isTarget = plan.ranges.some(({ first, count }) => value >= first && value < first + count);
         if (isTarget && !policy.exclusions.holds(address) && !plan.exclusions.holds(address)) work.noteAnswer(address);
       }
+    },
+    noteName(ip, name) {
+      for (const scan of late) scan.routed.noteName(ip, name);
     },
     recover() {
       for (const begun of store.left()) {

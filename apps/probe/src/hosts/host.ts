@@ -74,7 +74,7 @@ export interface Host {
 
 /** One MAC that answers for a whole network, as proxy ARP does, must not fill the memory. Also the contract's limit. */
 export const MAX_BINDINGS = 256;
-const MAX_EVIDENCE = 64;
+export const MAX_EVIDENCE = 64;
 
 /** 48 bits fit a double exactly. */
 export function macKey(bytes: Uint8Array, offset = 0): number {
@@ -159,7 +159,8 @@ export function describeHost(host: Host): HostState {
   };
 }
 
-function nameEvidence(host: Host): HostState["evidence"] {
+/** What names and the maker of its interface say. */
+export function nameEvidence(host: Pick<Host, "names" | "vendor" | "foundWallAt">): HostState["evidence"] {
   const names = NAME_SOURCES.flatMap((source) => {
     const name = host.names[source];
     if (!name) return [];

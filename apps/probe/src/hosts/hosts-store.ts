@@ -1,7 +1,6 @@
 import { parseMac } from "@lanthorn/packets";
-import { parseJson } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
-import { cleanName, type HostNames, NAME_SOURCES } from "./names.ts";
+import { readNames } from "./names.ts";
 import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type SightingSource, tellable } from "./host.ts";
 import { createWatch } from "./presence.ts";
 
@@ -114,16 +113,4 @@ function toHost(row: HostRow, key: number, silentFrom: number): Host {
   host.seenWallAt = row.last_seen_at;
   host.names = readNames(row.names);
   return host;
-}
-
-/** What an older version wrote may hold less, and a damaged row anything. */
-function readNames(text: string): HostNames {
-  const value =
-    parseJson(text) as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null | undefined;
-  const entries = NAME_SOURCES.flatMap((source) => {
-    const found = value?.[source];
-    const fullName = typeof found?.fullName === "string" ? cleanName(found.fullName) : null;
-    return fullName !== null && typeof found?.seenAt === "number" ? [[source, { fullName, seenAt: found.seenAt }]] : [];
-  });
-  return Object.fromEntries(entries) as HostNames;
 }

@@ -1,4 +1,5 @@
 import { parseIp } from "@lanthorn/packets";
+import { parseJson } from "@lanthorn/runtime";
 
 /** Where a name comes from, the most believed first: what a host says of itself before what a server says of an address. */
 export const NAME_SOURCES = ["dhcp", "mdns", "reverse-dns"] as const;
@@ -60,4 +61,16 @@ export function shortName(fullName: string): string {
 export function chooseName(names: HostNames): string {
   const source = NAME_SOURCES.find((name) => names[name] !== undefined);
   return source ? shortName((names[source] as HostName).fullName) : "";
+}
+
+/** @param text Names as JSON: what an older version wrote may hold less, and a damaged row anything. */
+export function readNames(text: string): HostNames {
+  const value =
+    parseJson(text) as Record<string, { readonly fullName?: unknown; readonly seenAt?: unknown } | undefined> | null | undefined;
+  const entries = NAME_SOURCES.flatMap((source) => {
+    const found = value?.[source];
+    const fullName = typeof found?.fullName === "string" ? cleanName(found.fullName) : null;
+    return fullName !== null && typeof found?.seenAt === "number" ? [[source, { fullName, seenAt: found.seenAt }]] : [];
+  });
+  return Object.fromEntries(entries) as HostNames;
 }

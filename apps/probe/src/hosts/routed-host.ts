@@ -1,6 +1,8 @@
 import type { HostState } from "@lanthorn/contract/uplink";
 import { formatIp } from "@lanthorn/packets";
 import type { HostFact } from "./facts.ts";
+import { MAX_EVIDENCE, nameEvidence } from "./host.ts";
+import { chooseName, type HostNames } from "./names.ts";
 import { createWatch, type Watch } from "./presence.ts";
 
 /** A host behind a router: no MAC of its is seen, so it is known by its address. Changed in place. */
@@ -11,6 +13,11 @@ export interface RoutedHost {
   /** Milliseconds since the epoch. */
   readonly foundWallAt: number;
   readonly watch: Watch;
+  /** What DNS calls its address. */
+  names: HostNames;
+  /** Monotonic milliseconds when DNS is asked again. */
+  reverseDueAt: number;
+  reverseFailures: number;
   presence: "online" | "offline";
   seenWallAt: number;
   /** Monotonic milliseconds when it was last looked for. */
@@ -24,7 +31,7 @@ export interface RoutedHost {
   /** It was looked for in vain since the start, so `offline` is knowledge. */
   confirmedOffline: boolean;
   /** What the collector was last told; null until its `host_found` is written. */
-  told: "online" | "offline" | null;
+  told: { readonly presence: "online" | "offline"; readonly hostname: string } | null;
   /** Evidence since the last report. */
   unreported: boolean;
 }
@@ -43,16 +50,20 @@ export function createRoutedHost(options: {
 }): RoutedHost {
   const { bytes, foundWallAt, silentFrom, rate = ASSUMED_RATE } = options;
   return {
-    address: formatIp(bytes), bytes, foundWallAt, watch: createWatch(silentFrom, rate), presence: "online", seenWallAt: foundWallAt,
+    address: formatIp(bytes), bytes, foundWallAt, watch: createWatch(silentFrom, rate), names: {}, reverseDueAt: 0, reverseFailures: 0,
+    presence: "online", seenWallAt: foundWallAt,
     lookedAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
     confirmedOffline: false, told: null, unreported: false,
   };
 }
 
 /** The whole state of a host behind a router, as the contract tells it. @param at An instant. */
-export function describeRoutedHost(ip: string, facts: readonly HostFact[], at: string): HostState {
+export function describeRoutedHost(
+  { address: ip, names, foundWallAt }: Pick<RoutedHost, "address" | "names" | "foundWallAt">, facts: readonly HostFact[], at: string,
+): HostState {
+  const self = { field: "ip", value: ip, source: "scan", confidence: CONFIDENCE, seen_at: at } as const;
   return {
-    ip, mac: "", hostname: "", vendor: "", addresses: [ip],
-    evidence: [...facts, { field: "ip", value: ip, source: "scan", confidence: CONFIDENCE, seen_at: at }],
+    ip, mac: "", hostname: chooseName(names), vendor: "", addresses: [ip],
+    evidence: [self, ...nameEvidence({ names, vendor: "", foundWallAt }), ...facts].slice(0, MAX_EVIDENCE),
   };
 }

@@ -1,5 +1,6 @@
 import { parseIp } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
+import { chooseName, readNames } from "./names.ts";
 import { createRoutedHost, type RoutedHost } from "./routed-host.ts";
 
 /** Hosts behind routers that were told to the collector, as they were told. */
@@ -13,13 +14,17 @@ export interface RoutedHostsStore {
   transaction(work: () => void): void;
 }
 
-/** Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. `names` as in the table of hosts. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS routed_hosts (
     address TEXT PRIMARY KEY, presence TEXT NOT NULL CHECK (presence IN ('online', 'offline')),
-    found_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL, checks_asked REAL NOT NULL, checks_answered REAL NOT NULL
+    found_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL, checks_asked REAL NOT NULL, checks_answered REAL NOT NULL,
+    names TEXT NOT NULL DEFAULT '{}'
   ) STRICT, WITHOUT ROWID;
 `;
+/** Tables of earlier versions lack it. */
+const HAS_NAMES = "SELECT 1 FROM pragma_table_info('routed_hosts') WHERE name = 'names'";
+const ADD_NAMES = "ALTER TABLE routed_hosts ADD COLUMN names TEXT NOT NULL DEFAULT '{}'";
 
 interface Row {
   readonly address: string;
@@ -28,16 +33,18 @@ interface Row {
   readonly last_seen_at: number;
   readonly checks_asked: number;
   readonly checks_answered: number;
+  readonly names: string;
 }
 
 /** Makes its table in the probe's database if it is not there. */
 export function createRoutedHostsStore(db: Database): RoutedHostsStore {
   db.exec(SCHEMA);
+  if (!db.prepare(HAS_NAMES).get()) db.exec(ADD_NAMES);
   const select = db.prepare<[], Row>("SELECT * FROM routed_hosts");
   const upsert = db.prepare(`
-    INSERT INTO routed_hosts VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO routed_hosts VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (address) DO UPDATE SET presence = excluded.presence, last_seen_at = excluded.last_seen_at,
-      checks_asked = excluded.checks_asked, checks_answered = excluded.checks_answered`);
+      checks_asked = excluded.checks_asked, checks_answered = excluded.checks_answered, names = excluded.names`);
   const remove = db.prepare("DELETE FROM routed_hosts WHERE address = ?");
   return {
     load: (silentFrom) => select.all().flatMap((row) => {
@@ -45,10 +52,13 @@ export function createRoutedHostsStore(db: Database): RoutedHostsStore {
       if (!bytes) return [];
       const rate = { asked: row.checks_asked, answered: row.checks_answered };
       const host = createRoutedHost({ bytes, foundWallAt: row.found_at, silentFrom, rate });
-      return [Object.assign(host, { presence: row.presence, told: row.presence, seenWallAt: row.last_seen_at })];
+      const names = readNames(row.names);
+      const told = { presence: row.presence, hostname: chooseName(names) };
+      return [Object.assign(host, { presence: row.presence, names, told, seenWallAt: row.last_seen_at })];
     }),
-    save({ address, presence, foundWallAt, seenWallAt, watch }) {
-      upsert.run(address, presence, Math.round(foundWallAt), Math.round(seenWallAt), watch.asked, watch.answered);
+    save({ address, presence, foundWallAt, seenWallAt, watch, names }) {
+      const times = [Math.round(foundWallAt), Math.round(seenWallAt)];
+      upsert.run(address, presence, ...times, watch.asked, watch.answered, JSON.stringify(names));
     },
     remove(address) {
       remove.run(address);

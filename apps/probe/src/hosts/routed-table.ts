@@ -22,6 +22,8 @@ export interface RoutedTable {
   restore(host: RoutedHost, network: string): void;
   /** A host has shown itself otherwise: a scan saw it. Nothing for one that is not known. */
   noteSeen(address: string): void;
+  /** DNS calls the address so. Nothing for one that is not known. */
+  noteName(address: string, name: string): void;
   /** A look has ended: newcomers come in, those that are missed too often go. */
   ended(look: RoutedLookEnd): void;
   /**
@@ -45,7 +47,7 @@ const MOST_DUE = 256;
 
 /**
  * @param deps.room How many there may be.
- * @param deps.onChange Its presence is not what it was, or it is new.
+ * @param deps.onChange Its presence or its name is not what it was, or it is new.
  * @param deps.onLeft A host that was given up for another one.
  * @param deps.onRefused There is no room for a host.
  */
@@ -135,6 +137,12 @@ export function createRoutedTable(deps: {
     noteSeen(address) {
       const host = byAddress.get(address);
       if (host) see(host, false);
+    },
+    noteName(address, name) {
+      const host = byAddress.get(address);
+      if (!host || host.names["reverse-dns"]?.fullName === name) return;
+      host.names = { "reverse-dns": { fullName: name, seenAt: clock.now() } };
+      deps.onChange(host);
     },
     ended({ network, wasAsked, answered, isTelling }) {
       const now = clock.monotonic();

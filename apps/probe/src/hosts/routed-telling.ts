@@ -3,6 +3,7 @@ import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { describeRoutedHost, type RoutedHost } from "./routed-host.ts";
 import type { RoutedHostsStore } from "./routed-hosts-store.ts";
 import type { EventSink } from "./telling.ts";
+import { chooseName } from "./names.ts";
 import { createWriteAttempts } from "./write-attempts.ts";
 
 /** Tells the collector of hosts behind routers, by comparing what is true with what was told last. */
@@ -35,12 +36,12 @@ export function createRoutedTelling(deps: {
   const presenceOf = ({ address, seenWallAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(seenWallAt) });
   const eventsFor = (host: RoutedHost): ProbeEvent[] => {
     const occurred_at = toInstant(clock.now());
+    const { told } = host;
     const events: ProbeEvent[] = [];
-    if (host.told === null) {
-      events.push({ type: "host_found", occurred_at, data: describeRoutedHost(host.address, [], toInstant(host.seenWallAt)) });
-    }
-    const before = host.told ?? "online";
-    if (before === host.presence) return events;
+    const data = describeRoutedHost(host, [], toInstant(host.seenWallAt));
+    if (told === null) events.push({ type: "host_found", occurred_at, data });
+    else if (told.hostname !== data.hostname) events.push({ type: "host_changed", occurred_at, data: { ...data, changed: ["hostname"] } });
+    if ((told?.presence ?? "online") === host.presence) return events;
     if (host.presence === "online") events.push({ type: "host_online", occurred_at, data: presenceOf(host) });
     else events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host), missed_checks: host.missedChecks } });
     return events;
@@ -66,13 +67,14 @@ export function createRoutedTelling(deps: {
       if (!isWritten) return;
       left.clear();
       for (const host of ready) {
-        host.told = host.presence;
+        host.told = { presence: host.presence, hostname: chooseName(host.names) };
         due.delete(host);
       }
     },
     report(hosts, which) {
       const isKnowledge = (host: RoutedHost) => host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
-      const some = [...hosts].filter((host) => host.told === host.presence && isKnowledge(host) && (which === "all" || host.unreported));
+      const isTold = (host: RoutedHost) => host.told?.presence === host.presence;
+      const some = [...hosts].filter((host) => isTold(host) && isKnowledge(host) && (which === "all" || host.unreported));
       for (let first = 0; first < some.length; first += HOSTS_A_REPORT) {
         const part = some.slice(first, first + HOSTS_A_REPORT);
         const data: EventData<"presence_report"> = { hosts: part.map((host) => ({ ...presenceOf(host), presence_state: host.presence })) };
