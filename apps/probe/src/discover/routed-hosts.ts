@@ -1,7 +1,7 @@
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { type HostFact, mergeFacts, newsOf, type SaidFact } from "../hosts/facts.ts";
-import type { HostNames } from "../hosts/names.ts";
+import { type HostNames, setName } from "../hosts/names.ts";
 import { describeRoutedHost } from "../hosts/routed-host.ts";
 import { seenNow } from "../hosts/service-facts.ts";
 import type { Nameable } from "./reverse-names.ts";
@@ -50,9 +50,7 @@ export function createRoutedHosts(deps: {
     },
     noteName(ip, name) {
       const host = hosts.get(ip);
-      if (!host || host.names["reverse-dns"]?.fullName === name) return;
-      host.names = { "reverse-dns": { fullName: name, seenAt: clock.now() } };
-      untold.add(ip);
+      if (host && setName(host, "reverse-dns", name, clock.now())) untold.add(ip);
     },
     take() {
       for (const address of nameless) {

@@ -63,6 +63,13 @@ export function chooseName(names: HostNames): string {
   return source ? shortName((names[source] as HostName).fullName) : "";
 }
 
+/** A source calls a host so. @returns Whether that is another name than before. */
+export function setName(host: { names: HostNames }, source: NameSource, fullName: string, seenAt: number): boolean {
+  const isAnother = host.names[source]?.fullName !== fullName;
+  host.names = { ...host.names, [source]: { fullName, seenAt } };
+  return isAnother;
+}
+
 /** @param text Names as JSON: what an older version wrote may hold less, and a damaged row anything. */
 export function readNames(text: string): HostNames {
   const value =

@@ -5,6 +5,11 @@ import { MAX_EVIDENCE, nameEvidence } from "./host.ts";
 import { chooseName, type HostNames } from "./names.ts";
 import { createWatch, type Watch } from "./presence.ts";
 
+interface RoutedTold {
+  readonly presence: "online" | "offline";
+  readonly hostname: string;
+}
+
 /** A host behind a router: no MAC of its is seen, so it is known by its address. Changed in place. */
 export interface RoutedHost {
   readonly address: string;
@@ -31,7 +36,7 @@ export interface RoutedHost {
   /** It was looked for in vain since the start, so `offline` is knowledge. */
   confirmedOffline: boolean;
   /** What the collector was last told; null until its `host_found` is written. */
-  told: { readonly presence: "online" | "offline"; readonly hostname: string } | null;
+  told: RoutedTold | null;
   /** Evidence since the last report. */
   unreported: boolean;
 }
@@ -55,6 +60,11 @@ export function createRoutedHost(options: {
     lookedAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
     confirmedOffline: false, told: null, unreported: false,
   };
+}
+
+/** What is compared to know whether the collector must be told. */
+export function tellableRouted({ presence, names }: Pick<RoutedHost, "presence" | "names">): RoutedTold {
+  return { presence, hostname: chooseName(names) };
 }
 
 /** The whole state of a host behind a router, as the contract tells it. @param at An instant. */

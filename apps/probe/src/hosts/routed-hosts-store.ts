@@ -1,7 +1,7 @@
 import { parseIp } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
-import { chooseName, readNames } from "./names.ts";
-import { createRoutedHost, type RoutedHost } from "./routed-host.ts";
+import { readNames } from "./names.ts";
+import { createRoutedHost, type RoutedHost, tellableRouted } from "./routed-host.ts";
 
 /** Hosts behind routers that were told to the collector, as they were told. */
 export interface RoutedHostsStore {
@@ -52,9 +52,8 @@ export function createRoutedHostsStore(db: Database): RoutedHostsStore {
       if (!bytes) return [];
       const rate = { asked: row.checks_asked, answered: row.checks_answered };
       const host = createRoutedHost({ bytes, foundWallAt: row.found_at, silentFrom, rate });
-      const names = readNames(row.names);
-      const told = { presence: row.presence, hostname: chooseName(names) };
-      return [Object.assign(host, { presence: row.presence, names, told, seenWallAt: row.last_seen_at })];
+      const saved = { presence: row.presence, names: readNames(row.names) };
+      return [Object.assign(host, saved, { told: tellableRouted(saved), seenWallAt: row.last_seen_at })];
     }),
     save({ address, presence, foundWallAt, seenWallAt, watch, names }) {
       const times = [Math.round(foundWallAt), Math.round(seenWallAt)];

@@ -1,4 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
+import { setName } from "./names.ts";
 import { missesNeeded, noteAsked, noteSeen, OFFLINE_FLOOR_MS, SILENCE_BELIEVED_MS, startAnew } from "./presence.ts";
 import { createRoutedHost, type RoutedHost } from "./routed-host.ts";
 
@@ -140,9 +141,7 @@ export function createRoutedTable(deps: {
     },
     noteName(address, name) {
       const host = byAddress.get(address);
-      if (!host || host.names["reverse-dns"]?.fullName === name) return;
-      host.names = { "reverse-dns": { fullName: name, seenAt: clock.now() } };
-      deps.onChange(host);
+      if (host && setName(host, "reverse-dns", name, clock.now())) deps.onChange(host);
     },
     ended({ network, wasAsked, answered, isTelling }) {
       const now = clock.monotonic();

@@ -1,9 +1,8 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
-import { describeRoutedHost, type RoutedHost } from "./routed-host.ts";
+import { describeRoutedHost, type RoutedHost, tellableRouted } from "./routed-host.ts";
 import type { RoutedHostsStore } from "./routed-hosts-store.ts";
 import type { EventSink } from "./telling.ts";
-import { chooseName } from "./names.ts";
 import { createWriteAttempts } from "./write-attempts.ts";
 
 /** Tells the collector of hosts behind routers, by comparing what is true with what was told last. */
@@ -38,9 +37,11 @@ export function createRoutedTelling(deps: {
     const occurred_at = toInstant(clock.now());
     const { told } = host;
     const events: ProbeEvent[] = [];
-    const data = describeRoutedHost(host, [], toInstant(host.seenWallAt));
-    if (told === null) events.push({ type: "host_found", occurred_at, data });
-    else if (told.hostname !== data.hostname) events.push({ type: "host_changed", occurred_at, data: { ...data, changed: ["hostname"] } });
+    const state = () => describeRoutedHost(host, [], toInstant(host.seenWallAt));
+    if (told === null) events.push({ type: "host_found", occurred_at, data: state() });
+    else if (told.hostname !== tellableRouted(host).hostname) {
+      events.push({ type: "host_changed", occurred_at, data: { ...state(), changed: ["hostname"] } });
+    }
     if ((told?.presence ?? "online") === host.presence) return events;
     if (host.presence === "online") events.push({ type: "host_online", occurred_at, data: presenceOf(host) });
     else events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host), missed_checks: host.missedChecks } });
@@ -67,7 +68,7 @@ export function createRoutedTelling(deps: {
       if (!isWritten) return;
       left.clear();
       for (const host of ready) {
-        host.told = { presence: host.presence, hostname: chooseName(host.names) };
+        host.told = tellableRouted(host);
         due.delete(host);
       }
     },

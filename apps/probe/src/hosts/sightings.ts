@@ -8,7 +8,7 @@ import { type Binding, createBinding, createHost, hasIpv4, type Host, type Sight
 import { mergeFacts } from "./facts.ts";
 import { type HostTable, onlineAt } from "./host-table.ts";
 import { type FactsTaker, seenNow } from "./service-facts.ts";
-import { cleanName, type NameSource } from "./names.ts";
+import { cleanName, type NameSource, setName } from "./names.ts";
 import { noteSeen, startAnew } from "./presence.ts";
 import { createStrangers } from "./strangers.ts";
 import type { Telling } from "./telling.ts";
@@ -177,10 +177,9 @@ export function createSightings(deps: {
   };
 
   const rename = (host: Host, fullName: string, source: NameSource) => {
-    const isSame = host.names[source]?.fullName === fullName;
-    host.names = { ...host.names, [source]: { fullName, seenAt: clock.now() } };
+    const isAnother = setName(host, source, fullName, clock.now());
     if (host.told === null && hasIpv4(host)) telling.tellBy(host, clock.monotonic());
-    else if (!isSame) telling.tellChange(host);
+    else if (isAnother) telling.tellChange(host);
   };
 
   return {
