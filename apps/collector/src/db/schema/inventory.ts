@@ -1,0 +1,61 @@
+import type { Generated } from "kysely";
+
+/** What is known of each site's network. */
+export interface InventoryTables {
+  devices: {
+    id: string; tenant_id: string; site_id: string;
+    ip: string;
+    /** `ip` in a spelling that sorts by number: see `addressKey`. */
+    ip_key: string;
+    /** MAC of the interface that has `ip`. */
+    mac: string;
+    hostname: string; vendor: string; os_guess: string; device_type: string;
+    is_online: number; presence_state: string; first_seen: string; last_seen: string;
+    open_ports: string; tags: string; locked_fields: string;
+    /** How many interfaces it has, where that is more than one. */
+    mac_count: Generated<number>;
+    /** What its evidence comes to, as JSON: see `readVerdicts`. */
+    verdicts: Generated<string>;
+  };
+  /** How many devices there are of each kind; triggers keep it. */
+  device_counts: { tenant_id: string; site_id: string; is_online: number; devices: number };
+  interfaces: {
+    device_id: string; tenant_id: string; site_id: string; mac: string; vendor: string; first_seen: string;
+    /** How the interface is, where its device has others; that of a device with one interface is in the device's row. */
+    presence_state: Generated<string>;
+  };
+  addresses: {
+    device_id: string; tenant_id: string; site_id: string; mac: string; ip: string; ip_key: string;
+    first_seen: string; last_seen: string; current: number;
+  };
+  ports: {
+    device_id: string; tenant_id: string; port: number; protocol: string; state: string; service: string; version: string;
+    banner: string; last_scanned: string;
+  };
+  device_changes: {
+    id: string; device_id: string; tenant_id: string; at: string; field: string; before: string; after: string; source: string;
+  };
+  evidence: { device_id: string; tenant_id: string; field: string; value: string; source: string; confidence: number; seen_at: string };
+  /** What names a device beyond its interfaces: see `keyText`. Two devices have one only where they were kept apart. */
+  device_keys: { device_id: string; tenant_id: string; site_id: string; key: string; source: string; first_seen: string };
+  /** Devices that were found to be one. A device that is not there any more is found by `merged_id`. */
+  device_merges: {
+    id: string; tenant_id: string; site_id: string; kept_id: string; merged_id: string; at: string;
+    by_type: string; by_id: string; by_name: string; reasons: string;
+    /** What is needed to undo it, as JSON; null for an interface that a person took away from a device, which was never a device. */
+    snapshot: string | null;
+    /** From then on the two are kept apart. */
+    undone_at: string | null;
+  };
+  /** Who announces itself on a probe's link, each protocol for itself; `data` is the event that told of it, `key` its place in it. */
+  neighbors: {
+    probe_id: string; key: string; tenant_id: string; site_id: string; data: string; first_seen: string; last_seen: string;
+    /** 0 once it was silent for its time to live, or said that it goes. */
+    current: number;
+  };
+  switch_reports: {
+    probe_id: string; ip: string; tenant_id: string; site_id: string; data: string; first_seen: string; last_seen: string;
+    /** 0 once it does not answer any more. */
+    current: number;
+  };
+}

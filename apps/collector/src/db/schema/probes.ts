@@ -1,0 +1,37 @@
+import type { Generated } from "kysely";
+
+/** Probes and what they are handed. */
+export interface ProbeTables {
+  enrollment_tokens: {
+    id: string; tenant_id: string; site_id: string; secret_sha256: string; created_by: string; created_at: string; expires_at: string;
+    used_at: string | null; probe_id: string | null;
+  };
+  probes: {
+    id: string; tenant_id: string; site_id: string; name: string; enrolled_at: string; revoked_at: string | null;
+    certificate_serial: string; certificate_expires_at: string; version: string;
+    /** `enrolled` until first heard, then `online` or `silent`. */
+    state: string;
+    silent_since: string | null; last_heard_at: string | null; run_id: string | null; health: string | null; refused: Generated<string>;
+    /** SubjectPublicKeyInfo in Base64 of its certificate's key, and of the one with which it asked for that; null before any. */
+    public_key: Generated<string | null>; previous_public_key: Generated<string | null>;
+    /** What this probe alone is told, over what its site's settings say. */
+    settings: Generated<string>;
+    /** With its site's, the revision of what it is told. */
+    configuration_revision: Generated<number>;
+  };
+  /** How a probe was, every few minutes. */
+  probe_health: { probe_id: string; at: string; tenant_id: string; health: string };
+  /** How far each queue file of a probe is committed. */
+  probe_queues: { probe_id: string; queue_id: string; tenant_id: string; watermark: number; updated_at: string };
+  /** Events that a probe sent and this collector could not read, kept as they came so that nothing is lost. */
+  rejected_events: {
+    probe_id: string; queue_id: string; probe_seq: number; tenant_id: string; received_at: string; reason: string; payload: string;
+  };
+  /** What probes log in to devices with. `settings` is no secret; `secret_sealed` is an object in JSON, sealed. */
+  credentials: {
+    id: string; tenant_id: string; name: string; type: string; settings: string; networks: string; secret_sealed: string;
+    created_at: string; updated_at: string;
+  };
+  /** Whom a credential is handed to: the probes of a site, or one probe. */
+  credential_assignments: { credential_id: string; tenant_id: string; site_id: string | null; probe_id: string | null };
+}

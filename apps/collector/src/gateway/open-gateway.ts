@@ -1,0 +1,90 @@
+import type { Clock, Lifecycle, Log } from "@lanthorn/runtime";
+import type { Authority } from "../certificates/authority.ts";
+import type { ServerCertificate } from "../certificates/server-certificate.ts";
+import type { Configuration } from "../configuration.ts";
+import { readPem } from "../data-dir.ts";
+import type { Database } from "../db/open.ts";
+import { createAssets } from "../documents/assets.ts";
+import { createDocuments } from "../documents/documents.ts";
+import { documentRoutes } from "../documents/routes.ts";
+import type { LiveEvents } from "../events/live.ts";
+import { createStreamSockets } from "../events/stream-socket.ts";
+import { createGateway } from "./app.ts";
+import type { Authentication } from "./authentication.ts";
+import { type HealthParts, healthRoutes } from "./health.ts";
+import { createIdempotencyStore } from "./idempotency-store.ts";
+import { createIdempotency } from "./idempotency.ts";
+import { openListeners } from "./open.ts";
+import { createRemotes } from "./proxy/remotes.ts";
+import { createProxiedSockets } from "./proxy/sockets.ts";
+import type { RateLimiter } from "./rate-limit.ts";
+import type { ServiceRoutes } from "./services.ts";
+import { tiersOf } from "./tiers.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { readingsOf } from "../metrics/readings.ts";
+import { metricsRoutes } from "../metrics/routes.ts";
+
+/** What the gateway stands on. */
+interface GatewayParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly lifecycle: Lifecycle;
+  readonly version: string;
+  readonly db: Database["db"];
+  readonly authentication: Authentication;
+  readonly limiter: RateLimiter;
+  /** Seals the answers that are kept for `Idempotency-Key`. */
+  readonly secret: Uint8Array;
+  /** Every service of this process, without the health of the whole. */
+  readonly services: ServiceRoutes;
+  readonly healthParts: HealthParts;
+  readonly authority: Authority;
+  readonly certificate: ServerCertificate;
+  readonly live: LiveEvents;
+  readonly metrics: Metrics;
+  /** What the metrics read beside the streams. */
+  readonly watched: Omit<Parameters<typeof readingsOf>[0], "streams">;
+}
+
+/**
+ * Opens everything that HTTP clients meet: the routes, the documents, the streams, the services elsewhere and the listeners.
+ * @throws CollectorError `listen-failed`, naming the address.
+ */
+export async function openGateway(configuration: Configuration, deps: GatewayParts): ReturnType<typeof openListeners> {
+  const { clock, log, lifecycle, version, db, authentication, limiter, secret, authority, certificate, live, metrics } = deps;
+  const tiers = tiersOf(configuration);
+  const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
+  lifecycle.onClose("idempotency keys", () => idempotency.close());
+  const remotes = createRemotes(configuration.services, { clock, readPem });
+  lifecycle.onClose("services behind the gateway", () => remotes.close());
+  const health = healthRoutes({
+    version, clock, log,
+    parts: { ...deps.healthParts, ...remotes.parts },
+  });
+  const services = { ...deps.services, gateway: [...(deps.services.gateway ?? []), health] };
+  const app = createGateway({
+    clock, log, authentication, limiter, tiers, idempotency, health, services: remotes.mount(services),
+    origins: configuration.cors.origins, measure: metrics.request,
+    gatewaySecret: configuration.gateway.secret === undefined ? null : new TextEncoder().encode(configuration.gateway.secret),
+    atRoot: [
+      documentRoutes({
+        documents: createDocuments({ routes: services, version }), assets: createAssets(), isPublic: configuration.docs.public,
+      }),
+      metricsRoutes({ metrics, allow: configuration.metrics.allow }),
+    ],
+  });
+  const streams = createStreamSockets({ live, authentication, limiter, tiers, clock, log });
+  metrics.watch(readingsOf({ ...deps.watched, streams }));
+  const proxied = createProxiedSockets({ remotes: remotes.all, authentication, limiter, tiers, clock, log });
+  return openListeners(configuration, {
+    authority, certificate, lifecycle, clock, log,
+    fetch: (request, bindings) => app.fetch(request, bindings),
+    onUpgrade(upgrade) {
+      if (!proxied.take(upgrade)) streams.onUpgrade(upgrade);
+    },
+    async closeStreams() {
+      proxied.close();
+      await streams.close();
+    },
+  });
+}
