@@ -23,7 +23,7 @@ test("an id is taken as it is, without a question", async () => {
 });
 
 test.each([
-  ["10.0.0.9"], ["00:11:32:00:00:09"], ["NAS"],
+  ["10.0.0.9"], ["00:11:32:00:00:09"], ["00-11-32-00-00-09"], ["0011.3200.0009"], ["NAS"],
 ])("%s names the device that is just so called, beside others that the search finds", async (name) => {
   expect(await findDeviceId(finding(other, nas), name)).toBe(id(1));
 });

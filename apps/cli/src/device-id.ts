@@ -1,4 +1,5 @@
 import type { RestClient } from "@lanthorn/client";
+import { parseMac } from "@lanthorn/contract";
 import { collect } from "./collect.ts";
 import { CliError } from "./errors.ts";
 
@@ -12,7 +13,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export async function findDeviceId(rest: Pick<RestClient, "listDevices">, name: string): Promise<string> {
   if (UUID.test(name)) return name;
   const found = await collect(rest.listDevices, { search: name });
-  const exact = found.filter(({ ip, mac, hostname }) => [ip, mac, hostname].some((text) => text.toLowerCase() === name.toLowerCase()));
+  const wanted = parseMac(name) ?? name.toLowerCase();
+  const exact = found.filter(({ ip, mac, hostname }) => [ip, mac, hostname].some((text) => text.toLowerCase() === wanted));
   const [device, ...others] = exact.length > 0 ? exact : found;
   if (!device) throw new CliError("not-found", `no device is called ${JSON.stringify(name)}; see: lanthorn devices list`);
   if (others.length === 0) return device.id;

@@ -1,5 +1,6 @@
 import type { List } from "@lanthorn/contract";
 import { formatCursor, parseCursor, type Position } from "./cursor.ts";
+import { badRequest } from "./route.ts";
 
 /** A page as a query asks for it; `cursor` is the id of the last row that was shown. */
 export interface IdPage {
@@ -44,6 +45,19 @@ export async function pageBySort<R, T>(
   const last = rows.length > perPage ? shown.at(-1) : undefined;
   const next = last === undefined ? null : formatCursor(sort, list.positionOf(last));
   return { data: shown.map(list.show), meta: { page, per_page: perPage, total, next_cursor: next } };
+}
+
+/**
+ * One page of a list that was read whole, since it cannot be long.
+ * @param idOf What an item's cursor is.
+ * @throws ApiError BAD_REQUEST for a cursor that is the id of no item.
+ */
+export function pageOfAll<T>(all: readonly T[], { page, per_page: perPage, cursor }: IdPage, idOf: (item: T) => string): List<T> {
+  const at = cursor === undefined ? (page - 1) * perPage : all.findIndex((item) => idOf(item) === cursor) + 1;
+  if (cursor !== undefined && at === 0) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
+  const data = all.slice(at, at + perPage);
+  const last = at + perPage < all.length ? data.at(-1) : undefined;
+  return { data, meta: { page, per_page: perPage, total: all.length, next_cursor: last === undefined ? null : idOf(last) } };
 }
 
 /** A list that is short enough to be answered whole. */

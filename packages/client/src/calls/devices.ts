@@ -1,7 +1,7 @@
 import {
   Device, DeviceChange, type DeviceCreate, type DeviceMergeRequest, DevicePorts, DeviceProfile, type DeviceSplitRequest, type DeviceUpdate,
   listEnvelope,
-  SimilarDevices,
+  SimilarDevice,
 } from "@lanthorn/contract";
 import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
@@ -19,8 +19,8 @@ export const deviceCalls = ({ call, text }: Transport) => ({
   deleteDevice: async (id: string): Promise<void> => void (await call("DELETE", path(id), z.unknown())),
   listDevicePorts: (id: string) => call("GET", path(id, "/ports"), DevicePorts),
   listDeviceHistory: (id: string, query?: Query) => call("GET", path(id, "/history"), listEnvelope(DeviceChange), { query }),
-  /** Devices that may be the same one. */
-  listSimilarDevices: (id: string) => call("GET", path(id, "/similar"), SimilarDevices),
+  /** Devices that may be the same one, the likeliest first. */
+  listSimilarDevices: (id: string, query?: Query) => call("GET", path(id, "/similar"), listEnvelope(SimilarDevice), { query }),
   /** Two that are one. @returns The one that is kept. */
   mergeDevice: (id: string, request: DeviceMergeRequest) => call("POST", path(id, "/merge"), DeviceProfile, { body: request }),
   /** One that is two. @returns The one that came of it. */

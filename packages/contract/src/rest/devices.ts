@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
 import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
+import { MacInput } from "./mac.ts";
 import { DeviceNeighbor } from "./topology.ts";
 
 /** Texts are empty while unknown; `device_type` is then `unknown`. */
@@ -108,10 +109,6 @@ export type DevicesQuery = z.infer<typeof DevicesQuery>;
 export const DevicesExportQuery = DeviceFilterQuery;
 export type DevicesExportQuery = z.infer<typeof DevicesExportQuery>;
 
-/** A MAC as people write it, pairs with `:` or `-` in any case; read as the one spelling that is kept. */
-const MacInput = z.string().regex(/^[\da-f]{2}(?:(?::[\da-f]{2}){5}|(?:-[\da-f]{2}){5})$/i, "six hexadecimal pairs with colons or hyphens")
-  .transform((mac) => mac.replaceAll("-", ":").toLowerCase());
-
 const Tags = z.array(Text(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
 
 /** A device made by hand: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
@@ -137,15 +134,13 @@ export const DeviceUpdate = z.strictObject({
 });
 export type DeviceUpdate = z.infer<typeof DeviceUpdate>;
 
-/** Devices that may be the same as one, the likeliest first. `score` is 0 to 1. */
-export const SimilarDevices = z.object({
-  data: z.array(z.object({
-    device: Device,
-    score: z.number().min(0).max(1),
-    reasons: z.array(z.object({ trait: z.enum(["key", "hostname", "ip", "random_mac", "vendor"]), value: z.string() })),
-  })),
+/** A device that may be the same as another one. `score` is 0 to 1; `reasons` are what they have in common. */
+export const SimilarDevice = z.object({
+  device: Device,
+  score: z.number().min(0).max(1),
+  reasons: z.array(z.object({ trait: z.enum(["key", "hostname", "ip", "random_mac", "vendor"]), value: z.string() })),
 });
-export type SimilarDevices = z.infer<typeof SimilarDevices>;
+export type SimilarDevice = z.infer<typeof SimilarDevice>;
 
 const ONE_OF_TWO = "one of the two is needed, and not both";
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
-import { CONFLICT_KINDS, Id, Instant, IpAddress, IpNetwork, MacAddress } from "../values.ts";
+import { CONFLICT_KINDS, Id, Instant, IpAddress, IpNetwork } from "../values.ts";
 import { listEnvelope, listQuery, PageQuery } from "./envelopes.ts";
+import { MacInput } from "./mac.ts";
 
 export const PREFIX_STATUSES = ["active", "container", "reserved", "deprecated"] as const;
 export const ADDRESS_STATUSES = ["assigned", "reserved", "dhcp", "deprecated"] as const;
@@ -93,7 +94,7 @@ export type IpamAddress = z.infer<typeof IpamAddress>;
 
 const ADDRESS_FIELDS = {
   status: z.enum(ADDRESS_STATUSES).default("assigned"),
-  mac: MacAddress.nullable().default(null),
+  mac: MacInput.nullable().default(null),
   hostname: z.string().trim().max(255).default(""),
   description: description.default(""),
 };
@@ -103,7 +104,7 @@ export type IpamAddressCreate = z.infer<typeof IpamAddressCreate>;
 
 /** Fields left out stay. */
 export const IpamAddressUpdate = z.strictObject({
-  status: z.enum(ADDRESS_STATUSES).optional(), mac: MacAddress.nullable().optional(), hostname: z.string().trim().max(255).optional(),
+  status: z.enum(ADDRESS_STATUSES).optional(), mac: MacInput.nullable().optional(), hostname: z.string().trim().max(255).optional(),
   description: description.optional(),
 });
 export type IpamAddressUpdate = z.infer<typeof IpamAddressUpdate>;
@@ -127,7 +128,7 @@ export type IpamNextPrefix = z.infer<typeof IpamNextPrefix>;
 export const IpamAddressesQuery = PageQuery.extend({
   site_id: Id.optional(),
   status: listQuery(ADDRESS_STATUSES).optional(),
-  mac: MacAddress.optional(),
+  mac: MacInput.optional(),
   within: IpNetwork.optional(),
   search: z.string().min(1).max(255).optional(),
 });

@@ -61,6 +61,22 @@ describe("a device made by hand", () => {
         after: { hostname: "nas", tags: ["core", "backup"] } }]);
   });
 
+  test("is taken with its MAC in any form, and found and changed by each", async () => {
+    const forms = ["00:1B:21:AA:BB:07", "00-1b-21-aa-bb-07", "001b.21aa.bb07"];
+    for (const mac of forms) {
+      const { id } = await create({ mac });
+      for (const form of forms) {
+        const found = (await gateway.get(`/api/v1/devices?search=${form}`, tenant.token)).body as { data: { id: string; mac: string }[] };
+        expect([form, found.data.map((device) => [device.id, device.mac])]).toEqual([form, [[id, "00:1b:21:aa:bb:07"]]]);
+        expect((await put(id, { mac: form })).mac).toBe("00:1b:21:aa:bb:07");
+      }
+      await send("DELETE", `/devices/${id}`);
+    }
+    for (const mac of ["00:1b-21:aa-bb:07", "00:1b:21", "001b21aabb07x"]) {
+      expect((await send("POST", "/devices", { mac })).error).toMatchObject({ code: "BAD_REQUEST", details: [{ path: "mac" }] });
+    }
+  });
+
   test("needs an address or a MAC, and nothing else where there is one site", async () => {
     expect(await create({ mac: "00:1b:21:aa:bb:07" })).toMatchObject({ ip: "", site_id: tenant.siteId, locked_fields: ["mac"] });
     expect(await create({ ip: "2001:DB8:0:0::1" })).toMatchObject({ ip: "2001:db8::1", mac: "" });

@@ -1,4 +1,4 @@
-import { type AuditRecord, DeviceProfile, SimilarDevices } from "@lanthorn/contract";
+import { type AuditRecord, DeviceProfile, listEnvelope, SimilarDevice } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
 import { assert, asyncProperty, nat, record } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -230,13 +230,24 @@ describe("devices that may be the same one", () => {
       first_seen: "2026-01-01T00:00:00.000Z" };
     await gateway.db.insertInto("device_keys").values([{ ...key, device_id: phone }, { ...key, device_id: keyed }]).execute();
     const answer = await send("GET", `/devices/${phone}/similar`);
-    expect(SimilarDevices.parse(answer.body)
-      .data.map(({ device, score, reasons }) => [device.id, score, reasons.map(({ trait }) => trait)])).toEqual([
+    const similar = listEnvelope(SimilarDevice).parse(answer.body);
+    expect(similar.meta).toEqual({ page: 1, per_page: 100, total: 2, next_cursor: null });
+    expect(similar.data.map(({ device, score, reasons }) => [device.id, score, reasons.map(({ trait }) => trait)])).toEqual([
       [keyed, 0.9, ["key"]], [named, 0.46, ["hostname", "vendor"]],
     ]);
+    const page = async (query: string) => {
+      const { data, meta } = listEnvelope(SimilarDevice).parse((await send("GET", `/devices/${phone}/similar?${query}`)).body);
+      return [data.map(({ device }) => device.id), meta];
+    };
+    expect(await page("per_page=1")).toEqual([[keyed], { page: 1, per_page: 1, total: 2, next_cursor: keyed }]);
+    expect(await page(`per_page=1&cursor=${keyed}`)).toEqual([[named], { page: 1, per_page: 1, total: 2, next_cursor: null }]);
+    expect(await page("per_page=1&page=2")).toEqual([[named], { page: 2, per_page: 1, total: 2, next_cursor: null }]);
+    for (const query of ["per_page=1001", "page=0", "cursor=x", `cursor=${phone}`]) {
+      expect([query, (await send("GET", `/devices/${phone}/similar?${query}`)).status]).toEqual([query, 400]);
+    }
     const other = await gateway.createTenant("viewer");
     expect((await send("GET", `/devices/${phone}/similar`, undefined, other.token)).status).toBe(404);
     expect((await send("GET", `/devices/${await gateway.createDevice(other, { ip: "10.0.0.1" })}/similar`, undefined, other.token)).body)
-      .toEqual({ data: [] });
+      .toMatchObject({ data: [], meta: { total: 0, next_cursor: null } });
   });
 });

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import {
   Device, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DevicesExportQuery, DeviceSplitRequest, DevicesQuery,
-  DeviceUpdate, Id, IdPageQuery, listEnvelope, SimilarDevices,
+  DeviceUpdate, Id, IdPageQuery, listEnvelope, SimilarDevice,
 } from "@lanthorn/contract";
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
@@ -83,10 +83,10 @@ const similar = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}/similar",
   summary: "List devices of the site that may be the same one, the likeliest first",
-  description: "At most twenty, with what they have in common. A key (as an SSH host key) joins devices by itself unless something "
+  description: "With what they have in common. A key (as an SSH host key) joins devices by itself unless something "
     + "speaks against it; a name, an address, a vendor or a random MAC only scores. Merge those that are the same.",
-  request: { params },
-  responses: { 200: { description: "Devices with their scores", content: json(SimilarDevices) } },
+  request: { params, query: IdPageQuery },
+  responses: { 200: { description: "Devices with their scores", content: json(listEnvelope(SimilarDevice)) } },
 });
 
 /** An id as the documentation shows it. */
@@ -136,7 +136,10 @@ export function devicesRoutes(service: DevicesService) {
     history,
     async (c) => c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200),
   );
-  router.openapi(similar, async (c) => c.json(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id), 200));
+  router.openapi(
+    similar,
+    async (c) => c.json(toAnswer(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200),
+  );
   router.openapi(merge, async (c) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200));
   router.openapi(split, async (c) => {
     const device = await service.split(actorOf(c), c.req.valid("param").device_id, c.req.valid("json"));

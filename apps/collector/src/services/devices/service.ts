@@ -1,14 +1,14 @@
 import {
   type Device, type DeviceCreate, type DeviceMergeRequest, type DevicePorts, type DeviceProfile, type DevicesExportQuery,
   type DeviceSplitRequest,
-  type DevicesQuery, type DeviceUpdate, type List, momentToInstant, type SimilarDevices,
+  type DevicesQuery, type DeviceUpdate, type List, momentToInstant, type SimilarDevice,
 } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
-import { type IdPage, pageById, pageBySort } from "../../gateway/page.ts";
+import { type IdPage, pageById, pageBySort, pageOfAll } from "../../gateway/page.ts";
 import { DEVICE_COLUMNS } from "./csv.ts";
 import type { DeviceEditor } from "./editor.ts";
 import type { DeviceFilter } from "./filters.ts";
@@ -24,8 +24,8 @@ export interface DevicesService {
   exportCsv(tenantId: string, query: DevicesExportQuery): Promise<AsyncGenerator<string>>;
   /** @throws ApiError NOT_FOUND. */
   profile(tenantId: string, deviceId: string): Promise<DeviceProfile>;
-  /** Devices of the site that may be the same one. @throws ApiError NOT_FOUND. */
-  similar(tenantId: string, deviceId: string): Promise<SimilarDevices>;
+  /** Devices of the site that may be the same one. @throws ApiError NOT_FOUND; BAD_REQUEST for a cursor of another list. */
+  similar(tenantId: string, deviceId: string, page: IdPage): Promise<List<SimilarDevice>>;
   /** @throws ApiError NOT_FOUND. */
   ports(tenantId: string, deviceId: string): Promise<DevicePorts>;
   /** Newest first. @throws ApiError NOT_FOUND; BAD_REQUEST for a cursor of another list. */
@@ -95,9 +95,10 @@ export function createDevicesService(deps: {
       return toProfile(device, await store.parts(tenantId, deviceId, NEWEST_CHANGES), await deps.neighborsOf(tenantId, device));
     },
 
-    async similar(tenantId, deviceId) {
+    async similar(tenantId, deviceId, page) {
       const found = await store.similar(await find(tenantId, deviceId));
-      return { data: found.map(({ device, score, reasons }) => ({ device: toDevice(device), score, reasons: [...reasons] })) };
+      const all = found.map(({ device, score, reasons }) => ({ device: toDevice(device), score, reasons: [...reasons] }));
+      return pageOfAll(all, page, ({ device }) => device.id);
     },
 
     async ports(tenantId, deviceId) {

@@ -8,7 +8,6 @@ export type FindSimilar = (device: DeviceRow) => Promise<readonly (Similarity & 
 
 /** Of each thing in common: a name that fifty devices have says nothing of any of them. */
 const MOST_OF_EACH = 50;
-const MOST_SHOWN = 20;
 
 export function createFindSimilar(reads: Kysely<Schema>): FindSimilar {
   const traitsOf = async (devices: readonly DeviceRow[]): Promise<ReadonlyMap<string, Traits>> => {
@@ -52,6 +51,6 @@ export function createFindSimilar(reads: Kysely<Schema>): FindSimilar {
     if (others.length === 0) return [];
     const traits = await traitsOf(others);
     return others.map((other) => ({ device: other, ...similarity(mine, traits.get(other.id) as Traits) }))
-      .filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score || (a.device.id < b.device.id ? -1 : 1)).slice(0, MOST_SHOWN);
+      .filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score || (a.device.id < b.device.id ? -1 : 1));
   };
 }

@@ -40,7 +40,7 @@ const SHOWN_COLUMNS: ReadonlySet<string> = new Set(["id", "prefix_name", "observ
 /** Cells that are no texts. An empty one says that there is none. */
 const CELLS: Readonly<Record<string, (text: string) => unknown>> = {
   vlan_id: (text) => (text === "" ? null : Number(text)),
-  mac: (text) => (text === "" ? null : text.toLowerCase().replaceAll("-", ":")),
+  mac: (text) => (text === "" ? null : text),
   prefix: (text) => text.trim(),
   ip: (text) => text.trim(),
 };

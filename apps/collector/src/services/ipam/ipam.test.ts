@@ -247,6 +247,23 @@ describe("CSV", () => {
     )).toMatchObject({ unchanged: 2 });
   });
 
+  test("takes a MAC in any form, as bodies, filters and the search do", async () => {
+    await start();
+    const csv = "ip,mac\n10.0.0.1,0000.5e00.5301\n10.0.0.2,00-00-5E-00-53-02\n10.0.0.3,00:00:5E:00:53:03\n";
+    expect((await call("POST", "/addresses/import", { csv })).status).toBe(200);
+    const { id } = await addAddress("10.0.0.4", { mac: "0000.5E00.5304" });
+    const stored = ["1", "2", "3", "4"].map((last) => `00:00:5e:00:53:0${last}`);
+    const addresses = async (query = "") => listEnvelope(IpamAddress).parse((await call("GET", `/addresses${query}`)).body).data
+      .map(({ mac }) => mac);
+    expect(await addresses()).toEqual(stored);
+    for (const form of ["00:00:5E:00:53:04", "00-00-5e-00-53-04", "0000.5e00.5304"]) {
+      for (const query of ["mac", "search"]) expect([form, await addresses(`?${query}=${form}`)]).toEqual([form, [stored[3]]]);
+      expect((await call("PUT", `/addresses/${id}`, { mac: form })).body).toMatchObject({ mac: stored[3] });
+    }
+    expect((await call("POST", "/addresses/import", { csv: "ip,mac\n10.0.0.1,00-00:5e\n" })).error)
+      .toMatchObject({ code: "BAD_REQUEST", details: [{ path: "csv.2.mac" }] });
+  });
+
   test.each([
     ["no such column", "prefix,colour\n10.0.0.0/8,red\n", "csv.1"],
     ["no prefix column", "name\nx\n", "csv.1"],

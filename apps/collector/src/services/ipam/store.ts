@@ -1,3 +1,4 @@
+import { parseMac } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool, Transaction } from "kysely";
 import { type AddressRange, enclosing } from "../../db/address-range.ts";
 import { holdsText } from "../../db/like.ts";
@@ -103,7 +104,7 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
         ...(filter.within ? [eb("ip_key", ">=", filter.within.first), eb("ip_key", "<=", filter.within.last)] : []),
         ...(filter.search === undefined ? [] : [eb.or([
           holdsText(eb.ref("ip"), filter.search), holdsText(eb.ref("hostname"), filter.search),
-          holdsText(eb.ref("description"), filter.search),
+          holdsText(eb.ref("description"), filter.search), eb("mac", "=", parseMac(filter.search) ?? ""),
         ])]),
       ]));
       const ordered = matching.selectAll().orderBy("ip_key").orderBy("id").limit(limit);
