@@ -147,6 +147,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
       await ingest.revoked(probeId);
       await alerts.probeRevoked(probeId);
     },
+    onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
   const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: agents.admit, log });
   lifecycle.onClose("broker", () => broker.close());

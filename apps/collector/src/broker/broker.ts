@@ -62,8 +62,11 @@ export interface Broker {
   publish(probe: ProbeAddress, channel: DownChannel, payload: string, options: { readonly retain: boolean }): Promise<void>;
   /** Tells other collectors, soon, that events of the tenant are committed. A hint: it may be lost, and says it once for many. */
   announce(tenantId: string): void;
-  /** Ends a probe's live session, if the broker is our own. */
-  disconnect(probeId: string): void;
+  /**
+   * Ends a probe's live sessions, if the broker is our own.
+   * @param options.except The key (SubjectPublicKeyInfo in Base64) whose sessions stay.
+   */
+  disconnect(probeId: string, options?: { readonly except?: string }): void;
   /** Sessions of probes that are open; null where an external broker keeps them. */
   sessions(): number | null;
   health(): { readonly status: "ok" | "degraded"; readonly detail: string };

@@ -20,8 +20,8 @@ export interface EmbeddedBrokerOptions {
   readonly certificate: Pick<ServerCertificate, "current" | "onChange">;
   /** The authority whose client certificates are let in, PEM. */
   readonly clientCa: string;
-  /** The tenant of a probe that may come in; null for one that is revoked or unknown. */
-  readonly admit: (probeId: string) => Promise<{ readonly tenantId: string } | null>;
+  /** The tenant of a probe that may come in with this key; null for one that is revoked or unknown, and for a superseded key. */
+  readonly admit: (probeId: string, publicKey: string) => Promise<{ readonly tenantId: string } | null>;
   readonly clock: Clock;
   readonly log: Log;
   /** Connections in all, and from one address before it has shown a certificate. */
@@ -132,7 +132,8 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     }),
     // It serves this process alone.
     announce: () => {},
-    disconnect: (probeId) => sessions.end((session) => session.probeId === probeId),
+    disconnect: (probeId, { except } = {}) =>
+      sessions.end((session) => session.probeId === probeId && session.publicKey !== except),
     sessions: () => sessions.count(),
     health() {
       if (!server?.listening) return { status: "degraded", detail: "not listening" };
@@ -176,7 +177,7 @@ function rules({ sessions, refuse, admit, log, receiver }: {
   const refusalCode = async (session: Session | undefined, clientId: string): Promise<number | null> => {
     if (!session) return NOT_AUTHORIZED;
     try {
-      const admitted = await admit(session.probeId);
+      const admitted = await admit(session.probeId, session.publicKey);
       if (!admitted) return NOT_AUTHORIZED;
       session.tenantId = admitted.tenantId;
     } catch (error) {

@@ -27,6 +27,8 @@ const Claims = z.object({
   tenant: z.string().default(""),
   role: z.enum(ROLES).default("viewer"),
   scope: z.string().default(""),
+  /** Of a probe's certificate. */
+  spki: z.string().optional(),
   key: z.object({ id: z.string(), name: z.string() }).nullable().default(null),
   iat: z.number(),
   exp: z.number(),
@@ -50,7 +52,7 @@ function claimsOf({ identity, peer }: Caller) {
       sub: userId, kind: key ? "key" : "user", jti: tokenId, name: username, tenant: tenantId, role, scope: [...scopes].join(" "), key,
     };
   }
-  return peer.probeId === null ? null : { sub: peer.probeId, kind: "probe", jti: peer.probeId };
+  return peer.probeId === null ? null : { sub: peer.probeId, kind: "probe", jti: peer.probeId, spki: peer.probePublicKey };
 }
 
 /**
@@ -59,14 +61,14 @@ function claimsOf({ identity, peer }: Caller) {
  */
 export async function readCaller(
   header: string, options: { readonly secret: Uint8Array; readonly clock: Pick<Clock, "now"> },
-): Promise<{ readonly identity: Identity | null; readonly peer: Pick<Peer, "address" | "probeId"> } | string> {
+): Promise<{ readonly identity: Identity | null; readonly peer: Omit<Peer, "secure"> } | string> {
   try {
     const { payload } = await jwtVerify(header, options.secret, {
       algorithms: ["HS256"], issuer: ISSUER, currentDate: new Date(options.clock.now()), clockTolerance: LIFETIME_SECONDS,
       requiredClaims: ["aud"],
     });
-    const { sub, kind, jti, addr, name, tenant, role, scope, key, iat, exp } = Claims.parse(payload);
-    if (kind === "probe") return { identity: null, peer: { address: addr, probeId: sub } };
+    const { sub, kind, jti, addr, name, tenant, role, scope, spki, key, iat, exp } = Claims.parse(payload);
+    if (kind === "probe") return { identity: null, peer: { address: addr, probeId: sub, ...(spki !== undefined && { probePublicKey: spki }) } };
     const identity = {
       userId: sub, username: name, tenantId: tenant, role, scopes: new Set(scope.split(" ")), key, tokenId: jti, issuedAt: iat * 1000,
       expiresAt: exp * 1000,

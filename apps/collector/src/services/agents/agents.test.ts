@@ -3,6 +3,8 @@ import { EnrollmentToken, EnrollResponse, parseEnrollmentToken, Probe, probeTopi
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { KeyAndCertificate } from "../../certificates/authority.ts";
+import { publicKeyOf } from "../../certificates/peer.ts";
 import { createRequest } from "../../certificates/testing/request.ts";
 import { type Answer, type Stack, startStack } from "./testing/stack.ts";
 
@@ -22,6 +24,20 @@ const enrolled = async () => {
   const identity = EnrollResponse.parse((await enroll((await makeToken()).token, request)).body);
   return { probeId: identity.probe_id, identity: { key, certificate: identity.certificate }, answer: identity };
 };
+/** Asks for a new certificate with a key of its own. */
+const renew = async (identity: KeyAndCertificate) => {
+  const { key, request } = await createRequest();
+  const { status, body } = await stack.call("POST", "/api/v1/agents/renew", { body: { certificate_request: request }, identity });
+  return { status, body, key };
+};
+const renewal = async (identity: KeyAndCertificate): Promise<KeyAndCertificate> => {
+  const { body, key } = await renew(identity);
+  return { key, certificate: RenewResponse.parse(body).certificate };
+};
+const keysOf = async (probeId: string) => Object.values(
+  await stack.database.db.selectFrom("probes").select(["public_key", "previous_public_key"]).where("id", "=", probeId)
+    .executeTakeFirstOrThrow(),
+);
 const record = async (probeId: string) => Probe.parse((await stack.call("GET", `/api/v1/agents/probes/${probeId}`)).body);
 
 describe("an enrollment token", () => {
@@ -101,6 +117,45 @@ describe("a certificate", () => {
       const client = await stack.connect(probeId, one);
       client.end(true);
     }
+  });
+
+  test("ends with the first use of the one that renewed it: its session is cut, and it gets in nowhere", async () => {
+    const { probeId, identity } = await enrolled();
+    const old = await stack.connect(probeId, identity);
+    const renewed = await renewal(identity);
+    expect(old.connected).toBe(true);
+    const cut = new Promise<void>((resolve) => old.once("close", resolve));
+    const client = await stack.connect(probeId, renewed);
+    await cut;
+    await expect(stack.connect(probeId, identity)).rejects.toMatchObject({ code: 5 });
+    expect((await renew(identity)).status).toBe(401);
+    expect(client.connected).toBe(true);
+    expect(await keysOf(probeId)).toEqual([publicKeyOf(renewed.certificate), null]);
+    client.end(true);
+  });
+
+  test("ends with the first use of the next one also when that is to renew", async () => {
+    const { probeId, identity } = await enrolled();
+    const old = await stack.connect(probeId, identity);
+    const cut = new Promise<void>((resolve) => old.once("close", resolve));
+    const second = await renewal(identity);
+    const third = await renewal(second);
+    await cut;
+    expect((await renew(identity)).status).toBe(401);
+    await expect(stack.connect(probeId, identity)).rejects.toMatchObject({ code: 5 });
+    for (const one of [second, third]) (await stack.connect(probeId, one)).end(true);
+    await expect(stack.connect(probeId, second)).rejects.toMatchObject({ code: 5 });
+  });
+
+  test("stays good when the answer to its renewal is lost, and can ask again; what was in the lost answer never counts", async () => {
+    const { probeId, identity } = await enrolled();
+    const lost = await renewal(identity);
+    (await stack.connect(probeId, identity)).end(true);
+    const renewed = await renewal(identity);
+    await expect(stack.connect(probeId, lost)).rejects.toMatchObject({ code: 5 });
+    expect((await renew(lost)).status).toBe(401);
+    (await stack.connect(probeId, renewed)).end(true);
+    expect((await renew(identity)).status).toBe(401);
   });
 
   test("is renewed for nobody else: not by a token, not with another authority's, not when revoked", async () => {

@@ -1,9 +1,9 @@
 import type { Lifecycle } from "@lanthorn/runtime";
 import { createHealthHistory, type HealthHistory } from "./health-history.ts";
 import { agentsRoutes } from "./routes.ts";
-import { createAgentsService } from "./service.ts";
+import { type AgentsService, createAgentsService } from "./service.ts";
 import { createSettingsService, type SettingsService } from "./settings-service.ts";
-import { type AgentsStore, createAgentsStore } from "./store.ts";
+import { createAgentsStore } from "./store.ts";
 
 type ServiceDependencies = Parameters<typeof createAgentsService>[0];
 type SettingsDependencies = Parameters<typeof createSettingsService>[0];
@@ -11,7 +11,7 @@ type SettingsDependencies = Parameters<typeof createSettingsService>[0];
 /** The agent registry, with its schedule. */
 interface Agents {
   readonly routes: ReturnType<typeof agentsRoutes>;
-  readonly admit: AgentsStore["admit"];
+  readonly admit: AgentsService["admit"];
   /** What ingest asks and tells it. */
   readonly registry: Pick<SettingsService, "configurationOf"> & Pick<HealthHistory, "heard">;
 }
@@ -23,8 +23,9 @@ export function openAgents(
   const settings = createSettingsService(deps);
   const history = createHealthHistory({ db: deps.db, clock: deps.clock, logger: deps.log });
   deps.lifecycle.onClose("health history", () => history.close());
+  const service = createAgentsService({ ...deps, store });
   return {
-    routes: agentsRoutes(createAgentsService({ ...deps, store }), settings), admit: (probeId) => store.admit(probeId),
+    routes: agentsRoutes(service, settings), admit: service.admit,
     registry: { configurationOf: settings.configurationOf, heard: history.heard },
   };
 }

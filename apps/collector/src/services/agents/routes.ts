@@ -47,8 +47,10 @@ const renew = declareRoute("probe", {
   method: "post",
   path: "/agents/renew",
   summary: "Renew a probe's certificate",
+  description: "Asked with the current certificate, or with the one before until the new one was first used: a probe that did not get the "
+    + "answer asks again.",
   request: { body: jsonBody(RenewRequest) },
-  responses: { 200: { description: "A new certificate; the old one counts until it ends", content: json(RenewResponse) } },
+  responses: { 200: { description: "A new certificate; the old one counts until the new one is first used", content: json(RenewResponse) } },
 });
 
 const list = declareRoute("agents:read", {

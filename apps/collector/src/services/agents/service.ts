@@ -15,6 +15,12 @@ import { toHealth, toProbe, toTokenRecord } from "./records.ts";
 import type { AgentsStore, TokenRow } from "./store.ts";
 
 export interface AgentsService {
+  /**
+   * The tenant of a probe that may connect with this key; null for one that is revoked, unknown, or whose key was superseded. The first use
+   * of a renewed key ends the sessions of the one before.
+   * @param key Of its certificate, SubjectPublicKeyInfo in Base64.
+   */
+  admit(probeId: string, key: string): Promise<{ readonly tenantId: string } | null>;
   /** The token is shown in the answer and nowhere else: what is kept is its hash. */
   createToken(actor: Actor, token: { readonly site_id: string; readonly ttl_seconds: number }): Promise<EnrollmentToken>;
   /** @param from.address The client's, by which attempts are limited; `host` the name by which it reached the collector. */
@@ -26,7 +32,10 @@ export interface AgentsService {
   listTokens(tenantId: string, page: IdPage): Promise<List<EnrollmentTokenRecord>>;
   /** It is good for nothing from here on. @throws ApiError NOT_FOUND; CONFLICT for one that was used. */
   removeToken(actor: Actor, tokenId: string): Promise<void>;
-  /** @param probe As the connection's own certificate says, with its key, and where it comes from. */
+  /**
+   * @param probe As the connection's own certificate says, with its key, and where it comes from.
+   * @throws ApiError UNAUTHORIZED for a probe that is revoked, and for a key that was superseded.
+   */
   renew(
     probe: { readonly id: string; readonly key: string | undefined; readonly address: string },
     request: { readonly certificate_request: string },
@@ -49,6 +58,8 @@ interface AgentsDependencies {
   readonly mqttUrl: (host: string) => string;
   /** After a revocation was committed: ends the live session. */
   readonly onRevoked: (probeId: string) => Promise<void>;
+  /** A renewed key was used for the first time: ends the sessions of the probe's other keys. */
+  readonly onSuperseded: (probeId: string, key: string) => void;
   readonly limiter: RateLimiter;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,7 +80,15 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
     return toProbe(row);
   };
 
+  const admit = async (probeId: string, key: string) => {
+    const admitted = await store.admit(probeId, key);
+    if (admitted?.supersedes === true) deps.onSuperseded(probeId, key);
+    return admitted;
+  };
+
   return {
+    admit,
+
     async createToken(actor, { site_id, ttl_seconds }) {
       const { tenantId } = actor;
       if (!(await store.siteExists(tenantId, site_id))) throw notFound("site");
@@ -139,14 +158,14 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
     }),
 
     async renew({ id: probeId, key, address }, request) {
-      if (!(await store.admit(probeId))) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
+      if (key === undefined || !(await admit(probeId, key))) throw refuseProbe();
       const issued = await issue(authority, probeId, request.certificate_request);
       await store.transaction(async (trx) => {
         const expiresAt = toInstant(issued.expiresAt);
         const probe = await store.renew(trx, probeId, {
-          serial: issued.serial, expiresAt, publicKey: publicKeyOf(issued.certificate), previousPublicKey: key ?? null,
+          serial: issued.serial, expiresAt, publicKey: publicKeyOf(issued.certificate), previousPublicKey: key,
         });
-        if (!probe) throw new ApiError("UNAUTHORIZED", "this probe is revoked");
+        if (!probe) throw refuseProbe();
         await audit(trx, {
           actor: { type: "probe", id: probeId, name: probe.name, tenantId: probe.tenant_id, address },
           action: "probe.renew", target: { type: "probe", id: probeId }, before: null,
@@ -211,6 +230,10 @@ async function issue(authority: AgentsDependencies["authority"], probeId: string
 function refuseToken(reason: Exclude<(typeof ENROLL_REFUSALS)[number], "bad-certificate-request">): ApiError {
   const words = { "token-unknown": "is not known here", "token-used": "has been used", "token-expired": "has expired" };
   return new ApiError("UNAUTHORIZED", `the enrollment token ${words[reason]}; make a new one`, { details: { reason } });
+}
+
+function refuseProbe(): ApiError {
+  return new ApiError("UNAUTHORIZED", "this probe is revoked, or its certificate was superseded by a newer one: enroll it again");
 }
 
 function logEnrolled(log: Log, probeId: string, token: TokenRow, address: string): void {

@@ -42,14 +42,19 @@ export interface AgentsStore {
   probeById(tenantId: string, probeId: string): Promise<ProbeRow | null>;
   /** @returns When it was revoked: at another time than `at` when it was already; null when there is no such probe. */
   revoke(trx: Trx, tenantId: string, probeId: string, at: string): Promise<Pick<Schema["probes"], "name" | "revoked_at"> | null>;
-  /** The tenant of a probe that is not revoked. */
-  admit(probeId: string): Promise<{ readonly tenantId: string } | null>;
-  /** @returns Null for a probe that is unknown or revoked. */
+  /**
+   * The tenant of a probe that is not revoked and whose key counts: the current one, or the one before until the current one is first used,
+   * which is noted here.
+   * @param key Of its certificate, SubjectPublicKeyInfo in Base64.
+   * @returns `supersedes` says that this was the first use of the current key: from now on the one before is refused.
+   */
+  admit(probeId: string, key: string): Promise<{ readonly tenantId: string; readonly supersedes: boolean } | null>;
+  /** @returns Null for a probe that is unknown or revoked, and for one whose key was superseded meanwhile. */
   renew(
     trx: Trx, probeId: string, certificate: {
       readonly serial: string; readonly expiresAt: string; readonly publicKey: string;
-      /** Of the certificate with which it asked: it has that until it has the new one. */
-      readonly previousPublicKey: string | null;
+      /** Of the certificate with which it asked: it counts until the new one is first used. */
+      readonly previousPublicKey: string;
     },
   ): Promise<Pick<Schema["probes"], "tenant_id" | "name"> | null>;
 }
@@ -130,15 +135,25 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return (await trx.updateTable("probes").set((eb) => ({ revoked_at: eb.fn.coalesce("revoked_at", eb.val(at)) }))
         .where("tenant_id", "=", tenantId).where("id", "=", probeId).returning(["name", "revoked_at"]).executeTakeFirst()) ?? null;
     },
-    async admit(probeId) {
-      const row = await reads.selectFrom("probes").select("tenant_id").where("id", "=", probeId).where("revoked_at", "is", null)
-        .executeTakeFirst();
-      return row ? { tenantId: row.tenant_id } : null;
+    async admit(probeId, key) {
+      const row = await reads.selectFrom("probes").select(["tenant_id", "public_key", "previous_public_key"]).where("id", "=", probeId)
+        .where("revoked_at", "is", null).executeTakeFirst();
+      if (!row) return null;
+      const { tenant_id: tenantId, public_key: current, previous_public_key: previous } = row;
+      if (key === current && previous === null) return { tenantId, supersedes: false };
+      if (key === previous) return { tenantId, supersedes: false };
+      // A probe of before keys were noted has none: the first one that it shows is its own.
+      if (key !== current && current !== null) return null;
+      const { numUpdatedRows } = await db.updateTable("probes").set({ public_key: key, previous_public_key: null }).where("id", "=", probeId)
+        .where("revoked_at", "is", null).where((eb) => eb.or([eb("public_key", "=", key), eb("public_key", "is", null)])).executeTakeFirst();
+      return numUpdatedRows === 0n ? null : { tenantId, supersedes: true };
     },
     async renew(trx, probeId, { serial, expiresAt, publicKey, previousPublicKey }) {
       const keys = { public_key: publicKey, previous_public_key: previousPublicKey };
       return (await trx.updateTable("probes").set({ certificate_serial: serial, certificate_expires_at: expiresAt, ...keys })
-        .where("id", "=", probeId).where("revoked_at", "is", null).returning(["tenant_id", "name"]).executeTakeFirst()) ?? null;
+        .where("id", "=", probeId).where("revoked_at", "is", null)
+        .where((eb) => eb.or([eb("public_key", "=", previousPublicKey), eb("previous_public_key", "=", previousPublicKey)]))
+        .returning(["tenant_id", "name"]).executeTakeFirst()) ?? null;
     },
   };
 }

@@ -29,7 +29,7 @@ import { createVaultService } from "../../vault/service.ts";
 import { createVaultStore } from "../../vault/store.ts";
 import { createHealthHistory } from "../health-history.ts";
 import { agentsRoutes } from "../routes.ts";
-import { createAgentsService } from "../service.ts";
+import { type AgentsService, createAgentsService } from "../service.ts";
 import { createSettingsService } from "../settings-service.ts";
 import { createAgentsStore } from "../store.ts";
 
@@ -75,7 +75,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   const store = createAgentsStore(database);
   const broker = createEmbeddedBroker({
     host: "127.0.0.1", port: 0, certificate: { current: () => certificate, onChange: () => {} }, clientCa: authority.certificate,
-    admit: (probeId) => store.admit(probeId), clock, log: silentLog,
+    admit: (probeId, key) => agents.admit(probeId, key), clock, log: silentLog,
   });
   const audit = createAudit({ clock });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
@@ -92,13 +92,14 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   });
   await ingest.start();
   await broker.start(ingest);
-  const agents = createAgentsService({
+  const agents: AgentsService = createAgentsService({
     store, audit, authority, limiter: createRateLimiter({ clock }), clock, log: silentLog,
     mqttUrl: (host) => `mqtts://${host}:${broker.port()}`,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest.revoked(probeId);
     },
+    onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
