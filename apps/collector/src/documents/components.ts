@@ -23,7 +23,7 @@ export interface Components {
 export function createComponents(): Components {
   const named = contractSchemas();
   const byText = new Map<string, string>();
-  for (const [name, schema] of named) {
+  for (const [name, { description: _, ...schema }] of named) {
     const text = JSON.stringify(schema);
     if (isWorthAName(schema) && !byText.has(text)) byText.set(text, name);
   }
@@ -32,8 +32,10 @@ export function createComponents(): Components {
   const refer = (value: unknown, self?: string): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((member) => refer(member));
-    const name = byText.get(JSON.stringify(value));
-    if (name !== undefined && name !== self) return use(name, value);
+    // What a field says of itself stands beside the reference, which OpenAPI 3.1 allows.
+    const { description, ...bare } = value as Schema;
+    const name = byText.get(JSON.stringify(bare));
+    if (name !== undefined && name !== self) return { ...use(name, bare), ...(description === undefined ? {} : { description }) };
     const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, key === "example" ? member : refer(member)]));
     const list = listName(copy);
     return list === null ? copy : use(list, copy);

@@ -4,13 +4,18 @@ import { Id, Instant, IpNetwork } from "../values.ts";
 import { PageQuery, PeriodQuery } from "./envelopes.ts";
 
 export const EnrollmentTokenCreate = z.strictObject({
-  site_id: Id,
-  /** One minute to thirty days; one hour when left out. */
-  ttl_seconds: z.int().min(60).max(2_592_000).default(3600),
+  site_id: Id.describe("The site that the probe will belong to."),
+  ttl_seconds: z.int().min(60).max(2_592_000).default(3600)
+    .describe("Seconds until the token ends: one minute to thirty days, one hour when left out."),
 });
 
 /** A new enrollment token. `token` is shown this once. */
-export const EnrollmentToken = z.object({ id: Id, token: z.string(), site_id: Id, expires_at: Instant });
+export const EnrollmentToken = z.object({
+  id: Id.describe("The token's id, for the list. It is not the token itself."),
+  token: z.string().describe("The token itself, for `lanthorn-probe enroll`. It is shown this once and enrolls one probe."),
+  site_id: Id.describe("The site that the probe will belong to."),
+  expires_at: Instant.describe("When the token ends."),
+});
 export type EnrollmentToken = z.infer<typeof EnrollmentToken>;
 
 /** Why an enrollment was refused, in `error.details.reason`. */
@@ -18,60 +23,68 @@ export const ENROLL_REFUSALS = ["token-unknown", "token-used", "token-expired", 
 
 /** A token as it is listed; what it is itself is not known here any more. */
 export const EnrollmentTokenRecord = z.object({
-  id: Id, site_id: Id, created_at: Instant, expires_at: Instant,
-  /** Null while it is good, or when it ran out. */
-  used_at: Instant.nullable(),
-  probe_id: Id.nullable(),
+  id: Id.describe("The token's id."),
+  site_id: Id.describe("The site that the probe belongs to, or will."),
+  created_at: Instant.describe("When the token was made."),
+  expires_at: Instant.describe("When the token ends or ended."),
+  used_at: Instant.nullable().describe("When a probe was enrolled with it. Null where none was."),
+  probe_id: Id.nullable().describe("The probe that was enrolled with it. Null where none was."),
 });
 export type EnrollmentTokenRecord = z.infer<typeof EnrollmentTokenRecord>;
 
-export const ProbeUpdate = z.strictObject({ name: z.string().trim().min(1).max(255) });
+export const ProbeUpdate = z.strictObject({
+  name: z.string().trim().min(1).max(255).describe("What people call the probe."),
+});
 
 const Told = { sweep: ProbeConfiguration.shape.sweep, excluded: ProbeConfiguration.shape.excluded };
 
 /** What a probe is told: its site's settings, and over them its own. */
 export const ProbeSettings = z.object({
-  /** Of this probe alone: parts of `sweep` over the site's, `excluded` beside the site's. */
-  own: z.object({ sweep: z.object(Told.sweep.shape).partial(), excluded: Told.excluded }),
-  effective: z.object(Told),
-  /** How many credentials go with it. */
-  credentials: z.int().min(0),
-  /** Rises with every change. */
-  revision: z.int().min(0),
-  /** The one that the probe goes by; null before it has told. */
-  applied_revision: z.int().min(0).nullable(),
-  /** What the probe says is wrong with the last one that it got. */
-  error: z.string().nullable(),
-  /** When it said so. */
-  reported_at: Instant.nullable(),
+  own: z.object({
+    sweep: z.object(Told.sweep.shape).partial().describe("Parts that count instead of the site's."),
+    excluded: Told.excluded.describe("Addresses and networks that are left alone beside the site's."),
+  }).describe("What is set for this probe alone."),
+  effective: z.object({
+    sweep: Told.sweep.describe("How often the probe looks for hosts by itself, and how fast."),
+    excluded: Told.excluded.describe("Addresses and networks that the probe never sends anything to."),
+  }).describe("What the probe is told: the site's settings with its own over them."),
+  credentials: z.int().min(0).describe("How many credentials of the vault the probe is handed."),
+  revision: z.int().min(0).describe("Number of this configuration. It rises with each change."),
+  applied_revision: z.int().min(0).nullable().describe("The revision that the probe uses. Null before it has reported one."),
+  error: z.string().nullable().describe("What the probe says is wrong with the last configuration. Null where nothing is."),
+  reported_at: Instant.nullable().describe("When the probe reported `applied_revision` and `error`. Null before the first time."),
 });
 export type ProbeSettings = z.infer<typeof ProbeSettings>;
 
 /** Fields left out stay; null goes back to the site's. */
 export const ProbeSettingsUpdate = z.strictObject({
-  sweep: z.strictObject(Told.sweep.shape).partial().nullable().optional(),
-  excluded: z.array(IpNetwork).max(1024).nullable().optional(),
+  sweep: z.strictObject(Told.sweep.shape).partial().nullable().optional()
+    .describe("Parts that count instead of the site's. Null goes back to the site's."),
+  excluded: z.array(IpNetwork).max(1024).nullable().optional()
+    .describe("Addresses and networks that are left alone beside the site's. Null removes them."),
 });
 export type ProbeSettingsUpdate = z.infer<typeof ProbeSettingsUpdate>;
 
 /** Samples newest first; `cursor` is the time of the last that was shown. */
-export const ProbeHealthQuery = PageQuery.extend(PeriodQuery.shape).extend({ cursor: Instant.optional() });
+export const ProbeHealthQuery = PageQuery.extend(PeriodQuery.shape).extend({
+  cursor: Instant.optional().describe("`meta.next_cursor` of the page before: the time of the last sample that was shown."),
+});
 export type ProbeHealthQuery = z.infer<typeof ProbeHealthQuery>;
 
 export const Probe = z.object({
-  id: Id,
-  name: z.string(),
-  site_id: Id,
-  state: z.enum(["enrolled", "online", "silent", "revoked"]),
-  version: z.string(),
-  enrolled_at: Instant,
-  last_heard_at: Instant.nullable(),
-  certificate_expires_at: Instant,
-  watermark: z.int().min(0),
-  /** Payloads that were not taken, by reason. */
-  refused: z.record(z.string(), z.int().min(0)),
-  health: ProbeHealth.nullable(),
-  /** Which configuration it should go by, which it does, and what is wrong with it. */
-  configuration: ProbeSettings.pick({ revision: true, applied_revision: true, error: true }),
+  id: Id.describe("The probe's id. It is also the name in its certificate."),
+  name: z.string().describe("What people call the probe; at first its host's name."),
+  site_id: Id.describe("The site that the probe watches."),
+  state: z.enum(["enrolled", "online", "silent", "revoked"])
+    .describe("`enrolled`: it has never connected. `online`: it is heard. `silent`: it is not. `revoked`: it may not connect any more."),
+  version: z.string().describe("The probe's version. Empty before it has connected."),
+  enrolled_at: Instant.describe("When the probe was enrolled."),
+  last_heard_at: Instant.nullable().describe("When the collector last heard from it. Null before the first time."),
+  certificate_expires_at: Instant.describe("When its certificate ends. The probe renews it by itself before."),
+  watermark: z.int().min(0).describe("Sequence number of its last event that is stored."),
+  refused: z.record(z.string(), z.int().min(0)).describe("How many of its payloads were refused, by reason."),
+  health: ProbeHealth.nullable().describe("Its newest health report. Null before the first."),
+  configuration: ProbeSettings.pick({ revision: true, applied_revision: true, error: true })
+    .describe("Which configuration it should use, which it does use, and what is wrong with it."),
 });
 export type Probe = z.infer<typeof Probe>;

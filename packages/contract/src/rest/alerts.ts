@@ -12,7 +12,12 @@ export const AlertStatus = z.enum(ALERT_STATUSES);
 export type AlertStatus = z.infer<typeof AlertStatus>;
 
 /** An event behind an alert. The bytes of packets are in `data.packets` of the first one only, and not in lists. */
-export const AlertEvidence = z.object({ event_id: Id, event: z.string(), occurred_at: Instant, data: z.record(z.string(), z.unknown()) });
+export const AlertEvidence = z.object({
+  event_id: Id.describe("The event's id in the log."),
+  event: z.string().describe("The event's type, as `ids_alert`."),
+  occurred_at: Instant.describe("When it happened, by the clock of whoever saw it."),
+  data: z.record(z.string(), z.unknown()).describe("The event's data, as the stream shows it for this type."),
+});
 export type AlertEvidence = z.infer<typeof AlertEvidence>;
 
 /**
@@ -20,52 +25,49 @@ export type AlertEvidence = z.infer<typeof AlertEvidence>;
  * and `last_seen`, and `severity` where it is graver; it makes no second alert.
  */
 export const Alert = z.object({
-  id: Id,
-  tenant_id: Id,
-  site_id: Id.nullable(),
-  device_id: Id.nullable(),
-  /** As it was when the alert was raised; empty where no one address is meant. */
-  device_ip: z.string(),
-  probe_id: Id.nullable(),
-  source: AlertSource,
-  type: z.string(),
-  /** What the alert is about, among those of its type at its site. */
-  subject: z.string(),
-  severity: Severity,
-  title: z.string(),
-  description: z.string(),
-  status: AlertStatus,
-  count: z.int().min(1),
-  first_seen: Instant,
-  last_seen: Instant,
-  /** The first event and the last ones, at most five. */
-  evidence: z.array(AlertEvidence),
-  mitre_techniques: z.array(z.string()),
-  /** Whether a mute covers it now. */
-  muted: z.boolean(),
-  /** Whether `alert.created` was sent for it: not while it is muted, nor for what came late after an outage. */
-  notified: z.boolean(),
-  acknowledged_by: z.string().nullable(),
-  acknowledged_at: Instant.nullable(),
-  /** A person's name; or the event that ended its cause, `quiet` when it was not seen again for its time, `probe_revoked`. */
-  resolved_by: z.string().nullable(),
-  resolved_at: Instant.nullable(),
+  id: Id.describe("The alert's id."),
+  tenant_id: Id.describe("The tenant that it belongs to."),
+  site_id: Id.nullable().describe("The site where it happened. Null where it is about no site."),
+  device_id: Id.nullable().describe("The device that it is about. Null where it is about none that is known."),
+  device_ip: z.string().describe("The device's address when the alert was raised. Empty where no one address is meant."),
+  probe_id: Id.nullable().describe("The probe that saw it. Null where the collector found it."),
+  source: AlertSource.describe("What raised it."),
+  type: z.string().describe("What kind of alert it is, as `ids_alert` or `probe_silent`."),
+  subject: z.string().describe("What it is about. There is one open alert for each `type`, site and `subject`."),
+  severity: Severity.describe("How urgent it is: `critical` wake somebody, `high` now, `medium` today, `low` this week, `info` to read."),
+  title: z.string().describe("What happened, in one line."),
+  description: z.string().describe("What happened, in full, and what to do."),
+  status: AlertStatus.describe("`open`: nobody looks after it. `acknowledged`: somebody does. `resolved`: it is over."),
+  count: z.int().min(1).describe("How often it was seen."),
+  first_seen: Instant.describe("When it was seen first."),
+  last_seen: Instant.describe("When it was seen last."),
+  evidence: z.array(AlertEvidence).describe("The events behind it: the first and the last ones, at most five."),
+  mitre_techniques: z.array(z.string()).describe("MITRE ATT&CK techniques, as `T1557.002`."),
+  muted: z.boolean().describe("Whether a mute covers it now."),
+  notified: z.boolean().describe("Whether `alert.created` was sent: not while it is muted, and not for what came late after an outage."),
+  acknowledged_by: z.string().nullable().describe("Name of who acknowledged it. Null while nobody has."),
+  acknowledged_at: Instant.nullable().describe("When it was acknowledged. Null while it is not."),
+  resolved_by: z.string().nullable().describe(
+    "Who or what resolved it: a person's name, the event that ended its cause, `quiet` (not seen again for its time) or "
+      + "`probe_revoked`. Null while it is not resolved.",
+  ),
+  resolved_at: Instant.nullable().describe("When it was resolved. Null while it is not."),
 });
 export type Alert = z.infer<typeof Alert>;
 
 export const ALERT_SORT_FIELDS = ["last_seen", "first_seen", "severity", "count"] as const;
 
 const AlertFilterQuery = z.object({
-  source: listQuery(ALERT_SOURCES).optional(),
-  severity: listQuery(Severity.options).optional(),
-  status: listQuery(ALERT_STATUSES).optional(),
-  type: z.string().min(1).max(64).optional(),
-  site_id: Id.optional(),
-  device_id: Id.optional(),
-  /** Part of the title, the description, the subject or the address. */
-  search: z.string().max(255).optional(),
+  source: listQuery(ALERT_SOURCES).optional().describe("Alerts of these sources, with commas between them."),
+  severity: listQuery(Severity.options).optional().describe("Alerts of these severities, with commas between them."),
+  status: listQuery(ALERT_STATUSES).optional().describe("Alerts in these states, with commas between them."),
+  type: z.string().min(1).max(64).optional().describe("Alerts of this type."),
+  site_id: Id.optional().describe("Alerts of this site."),
+  device_id: Id.optional().describe("Alerts about this device."),
+  search: z.string().max(255).optional().describe("Part of the title, the description, the subject or the address, in any case."),
   ...PeriodQuery.shape,
-  sort: z.enum(ALERT_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("-last_seen"),
+  sort: z.enum(ALERT_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("-last_seen")
+    .describe("The order: a field ascends, `-` before it descends. `-severity` shows the most urgent first."),
 });
 
 /**
@@ -81,27 +83,26 @@ export type AlertsExportQuery = z.infer<typeof AlertsExportQuery>;
 
 /** Alerts that match every field that is not null are counted and shown, and nobody is told of them, until `expires_at`. */
 export const AlertMute = z.object({
-  id: Id,
-  source: AlertSource.nullable(),
-  type: z.string().nullable(),
-  /** Whole; with `*` at its end, what begins so. */
-  subject: z.string().nullable(),
-  site_id: Id.nullable(),
-  reason: z.string(),
-  created_by: z.string(),
-  created_at: Instant,
-  expires_at: Instant,
+  id: Id.describe("The mute's id."),
+  source: AlertSource.nullable().describe("Alerts of this source. Null for any."),
+  type: z.string().nullable().describe("Alerts of this type. Null for any."),
+  subject: z.string().nullable().describe("Alerts about this subject; with `*` at its end, subjects that begin so. Null for any."),
+  site_id: Id.nullable().describe("Alerts of this site. Null for any."),
+  reason: z.string().describe("Why it was muted. Empty where nobody said."),
+  created_by: z.string().describe("Name of who made the mute."),
+  created_at: Instant.describe("When the mute was made."),
+  expires_at: Instant.describe("When the mute ends."),
 });
 export type AlertMute = z.infer<typeof AlertMute>;
 
 /** At least one of `source`, `type`, `subject` and `site_id`. */
 export const AlertMuteCreate = z.strictObject({
-  source: AlertSource.optional(),
-  type: z.string().min(1).max(64).optional(),
-  subject: z.string().min(1).max(512).optional(),
-  site_id: Id.optional(),
-  reason: z.string().trim().max(1024).default(""),
-  expires_at: Instant,
+  source: AlertSource.optional().describe("Alerts of this source."),
+  type: z.string().min(1).max(64).optional().describe("Alerts of this type."),
+  subject: z.string().min(1).max(512).optional().describe("Alerts about this subject; with `*` at its end, subjects that begin so."),
+  site_id: Id.optional().describe("Alerts of this site."),
+  reason: z.string().trim().max(1024).default("").describe("Why, for who reads it later."),
+  expires_at: Instant.describe("When the mute ends, within the next 366 days."),
 }).refine(({ source, type, subject, site_id }) => (source ?? type ?? subject
   ?? site_id) !== undefined, "name what is to be muted: source, type, subject or site_id");
 export type AlertMuteCreate = z.infer<typeof AlertMuteCreate>;

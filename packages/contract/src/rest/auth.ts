@@ -2,16 +2,26 @@ import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { IdPageQuery } from "./envelopes.ts";
 
-export const LoginRequest = z.strictObject({ username: z.string().min(1).max(255), password: z.string().min(1).max(1024) });
+export const LoginRequest = z.strictObject({
+  username: z.string().min(1).max(255).describe("The user's name."),
+  password: z.string().min(1).max(1024).describe("The user's password."),
+});
 
-export const TokenResponse = z.object({ access_token: z.string(), token_type: z.literal("bearer"), expires_in: z.int().min(1) });
+export const TokenResponse = z.object({
+  access_token: z.string().describe("A JWT. Send it as `Authorization: Bearer <access_token>`."),
+  token_type: z.literal("bearer").describe("Always `bearer`."),
+  expires_in: z.int().min(1).describe("Seconds until the token ends; 86400 unless the deployment says otherwise."),
+});
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
 /** Long rather than of many kinds of characters, as NIST SP 800-63B section 5.1.1 advises; the upper bound keeps hashing cheap. */
 const NewPassword = z.string().min(12).max(1024);
 
 /** One's own password. Every token from before ends with it; the answer is a new one. */
-export const PasswordChange = z.strictObject({ old_password: z.string().min(1).max(1024), new_password: NewPassword });
+export const PasswordChange = z.strictObject({
+  old_password: z.string().min(1).max(1024).describe("The password until now."),
+  new_password: NewPassword.describe("The password from now on, of 12 to 1024 characters. Not the old one."),
+});
 export type PasswordChange = z.infer<typeof PasswordChange>;
 
 /** Resources that scopes name as `<resource>:read` and `<resource>:write`. */
@@ -38,13 +48,12 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
 
 /** A person who may log in. */
 export const User = z.object({
-  id: Id,
-  username: z.string(),
-  /** Where the collector writes to when something needs a person. */
-  email: z.string().nullable(),
-  role: z.enum(ROLES),
-  created_at: Instant,
-  last_login_at: Instant.nullable(),
+  id: Id.describe("The user's id."),
+  username: z.string().describe("The name that the user logs in with."),
+  email: z.string().nullable().describe("Where the collector writes to when something needs a person. Null where there is none."),
+  role: z.enum(ROLES).describe("What the user may do. `viewer` reads, `operator` also works with alerts and scans, `admin` may do all."),
+  created_at: Instant.describe("When the user was created."),
+  last_login_at: Instant.nullable().describe("When the user last logged in with the password. Null before the first time."),
 });
 export type User = z.infer<typeof User>;
 
@@ -53,50 +62,62 @@ const Username = z.string().min(1).max(255).regex(/^[\w.@+-]+$/, "letters, digit
 const Email = z.email().max(254);
 
 export const UserCreate = z.strictObject({
-  username: Username, password: NewPassword, role: z.enum(ROLES), email: Email.nullable().default(null),
+  username: Username.describe("The name to log in with: letters, digits and `. _ @ + -`. It cannot be changed later."),
+  password: NewPassword.describe("The first password, of 12 to 1024 characters."),
+  role: z.enum(ROLES).describe("What the user may do; no more than the caller may."),
+  email: Email.nullable().default(null).describe("Where the collector writes to when something needs a person. Null for none."),
 });
 export type UserCreate = z.infer<typeof UserCreate>;
 
 /** Fields left out stay. A new password ends the user's tokens; a new role counts at once. */
 export const UserUpdate = z.strictObject({
-  password: NewPassword.optional(), role: z.enum(ROLES).optional(), email: Email.nullable().optional(),
+  password: NewPassword.optional().describe("A new password, of 12 to 1024 characters. It ends the user's tokens."),
+  role: z.enum(ROLES).optional().describe("A new role. It counts at once, for tokens and API keys that exist too."),
+  email: Email.nullable().optional().describe("A new e-mail address; null removes it."),
 });
 export type UserUpdate = z.infer<typeof UserUpdate>;
 
 /** For programs: sent as `X-API-Key`. It may do what its scopes say and its maker still may. */
 export const ApiKey = z.object({
-  id: Id,
-  name: z.string(),
-  /** How the key begins, for telling keys apart. */
-  hint: z.string(),
-  scopes: z.array(ScopeName),
-  created_by: z.object({ id: Id, username: z.string() }),
-  created_at: Instant,
-  expires_at: Instant.nullable(),
-  /** To the minute. */
-  last_used_at: Instant.nullable(),
+  id: Id.describe("The key's id. It is not the key itself."),
+  name: z.string().describe("What people call the key."),
+  hint: z.string().describe("How the key begins, to tell keys apart."),
+  scopes: z.array(ScopeName).describe("What the key may do, as far as its maker still may."),
+  created_by: z.object({
+    id: Id.describe("The user's id."), username: z.string().describe("The user's name."),
+  }).describe("The user who made the key. The key ends with that user."),
+  created_at: Instant.describe("When the key was made."),
+  expires_at: Instant.nullable().describe("When the key ends. Null for a key without an end."),
+  last_used_at: Instant.nullable().describe("When the key was last used, to the minute. Null while it was not."),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
 export const ApiKeyCreate = z.strictObject({
-  name: z.string().trim().min(1).max(255),
-  scopes: z.array(ScopeName).min(1).max(SCOPES.length),
-  /** It never ends when this is left out. */
-  expires_at: z.iso.datetime({ offset: true }).nullable().default(null),
+  name: z.string().trim().min(1).max(255).describe("What people call the key."),
+  scopes: z.array(ScopeName).min(1).max(SCOPES.length).describe("What the key may do: scopes that the caller has."),
+  expires_at: z.iso.datetime({ offset: true }).nullable().default(null)
+    .describe("When the key ends, in the future. Null or left out for a key without an end."),
 });
 export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
 
 /** A new key. `key` is shown this once. */
-export const ApiKeyCreated = ApiKey.extend({ key: z.string() });
+export const ApiKeyCreated = ApiKey.extend({
+  key: z.string().describe("The key itself, `svc_live_` and 48 hexadecimal digits. It is shown this once: keep it."),
+});
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
 
 /** `svc_live_` and 48 hexadecimal characters. */
 export const API_KEY_PATTERN = /^svc_live_[0-9a-f]{48}$/;
 
 /** One's own keys, or with the scope `users:read` everybody's. */
-export const ApiKeysQuery = IdPageQuery.extend({ user_id: Id.optional() });
+export const ApiKeysQuery = IdPageQuery.extend({
+  user_id: Id.optional().describe("Keys of this user. Of other users only with the scope `users:read`."),
+});
 export type ApiKeysQuery = z.infer<typeof ApiKeysQuery>;
 
 /** For one connection to `/ws/events?ticket=…`, within 30 s. A token in a URL ends up in logs; this is worth nothing there. */
-export const StreamTicket = z.object({ ticket: z.string(), expires_at: Instant });
+export const StreamTicket = z.object({
+  ticket: z.string().describe("Good for one connection: `/ws/events?ticket=<ticket>`."),
+  expires_at: Instant.describe("Until when the connection must be opened, 30 seconds from now."),
+});
 export type StreamTicket = z.infer<typeof StreamTicket>;

@@ -11,16 +11,26 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 /** Every error's body. `details` of a BAD_REQUEST is `[{ path, message }]`. */
 export const ErrorEnvelope = z.object({
   error: z.object({
-    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]), message: z.string(), details: z.unknown().nullable(),
-  }),
+    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]])
+      .describe("What kind of error it is. Programs decide by this; it does not change."),
+    message: z.string().describe("What happened and what to do, for people. The text may change."),
+    details: z.unknown().nullable().describe(
+      "More about the error; null where there is no more. For BAD_REQUEST a list of `{ path, message }`, one for each wrong field.",
+    ),
+  }).describe("The error."),
 });
 export type ErrorEnvelope = z.infer<typeof ErrorEnvelope>;
 
 /** Every list's body. `next_cursor` is null on the last page. */
 export function listEnvelope<T extends z.ZodType>(item: T) {
   return z.object({
-    data: z.array(item),
-    meta: z.object({ page: z.int(), per_page: z.int(), total: z.int(), next_cursor: z.string().nullable() }),
+    data: z.array(item).describe("The records of this page, in the order of the list."),
+    meta: z.object({
+      page: z.int().describe("The page that was asked for, from 1."),
+      per_page: z.int().describe("How many records a page has at most."),
+      total: z.int().describe("How many records all pages have together."),
+      next_cursor: z.string().nullable().describe("Send it as `cursor` to get the next page. Null on the last page."),
+    }).describe("Where this page is in the list."),
   });
 }
 
@@ -30,18 +40,20 @@ export interface List<T> {
   readonly meta: { readonly page: number; readonly per_page: number; readonly total: number; readonly next_cursor: string | null };
 }
 
+const CURSOR = "`meta.next_cursor` of the page before. With it a list that changes is read to its end without gaps or repeats.";
+
 /** `page` and `per_page` as query texts. */
 export const PageQuery = z.object({
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
-  per_page: z.coerce.number().int().min(1).max(1000).default(100),
-  cursor: z.string().max(512).optional(),
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe("The page, from 1. Ignored where a `cursor` is sent."),
+  per_page: z.coerce.number().int().min(1).max(1000).default(100).describe("How many records a page has at most, 1 to 1000."),
+  cursor: z.string().max(512).optional().describe(CURSOR),
 });
 
 /** The same of a list whose cursor is the id of the last row that was shown. */
-export const IdPageQuery = PageQuery.extend({ cursor: Id.optional() });
+export const IdPageQuery = PageQuery.extend({ cursor: Id.optional().describe(CURSOR) });
 
-/** `true` or `false` as a query text. */
-export const BooleanQuery = z.enum(["true", "false"]).transform((text) => text === "true");
+/** A boolean whose query text is `true` or `false`; any other text is refused. */
+export const BooleanQuery = z.preprocess((text) => (text === "true" || text === "false" ? text === "true" : text), z.boolean());
 
 /** Some of `values`, with commas between them, as a query text. */
 export function listQuery<const V extends string>(values: readonly V[]) {
@@ -58,7 +70,12 @@ const Moment = z.string().max(64).refine(
 );
 
 /** `since` (from then on) and `until` (before then) of a list of what happened. `momentToInstant` makes instants of them. */
-export const PeriodQuery = z.object({ since: Moment.optional(), until: Moment.optional() });
+export const PeriodQuery = z.object({
+  since: Moment.optional().describe(
+    "From this moment on: an ISO 8601 instant as `2026-11-20T15:37:57Z`, or how long ago as `90s`, `15m`, `24h`, `7d`, `2w`.",
+  ),
+  until: Moment.optional().describe("Before this moment, written as `since`."),
+});
 
 /**
  * The instant that a `since` or `until` means, in the spelling of every stored time, so that texts compare as times do.

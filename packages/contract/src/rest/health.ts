@@ -3,9 +3,12 @@ import { Instant } from "../values.ts";
 
 /** `GET /health` and `/api/health`: 200 when every part is up, else 503 with the same body. */
 export const HealthResponse = z.object({
-  status: z.enum(["ok", "degraded"]),
-  version: z.string(),
-  time: Instant,
-  parts: z.record(z.string(), z.object({ status: z.enum(["ok", "degraded"]), detail: z.string() })),
+  status: z.enum(["ok", "degraded"]).describe("`ok` where every part works, else `degraded`."),
+  version: z.string().describe("The collector's version."),
+  time: Instant.describe("The collector's clock."),
+  parts: z.record(z.string(), z.object({
+    status: z.enum(["ok", "degraded"]).describe("Whether this part works."),
+    detail: z.string().describe("What is wrong with it, or how it is, in words. It names no host, user or path."),
+  })).describe("The collector's parts by name, as `database` and `broker`."),
 });
 export type HealthResponse = z.infer<typeof HealthResponse>;

@@ -6,27 +6,23 @@ const Sweep = ProbeConfiguration.shape.sweep;
 
 /** A place that probes watch, and what its probes are told. */
 export const Site = z.object({
-  id: Id,
-  name: z.string(),
-  created_at: Instant,
-  /** How often a probe looks for hosts by itself, and how fast; its own file may say slower. */
-  sweep: Sweep,
-  /** Addresses and networks that no probe of the site ever sends anything to. */
-  excluded: z.array(z.string()),
-  /** Networks that may be scanned beyond the probes' own subnets. */
-  scan_networks: z.array(z.string()),
-  /** Rises with every change that the site's probes are told of. */
-  configuration_revision: z.int().min(0),
+  id: Id.describe("The site's id."),
+  name: z.string().describe("What people call the site. No two sites have the same name."),
+  created_at: Instant.describe("When the site was created."),
+  sweep: Sweep.describe("How often probes look for hosts by themselves, and how fast. A probe's own file may say slower."),
+  excluded: z.array(z.string()).describe("Addresses and networks that no probe of the site ever sends anything to."),
+  scan_networks: z.array(z.string()).describe("Networks that may be scanned beyond the probes' own subnets."),
+  configuration_revision: z.int().min(0).describe("Number of the settings. It rises with each change that probes are told of."),
 });
 export type Site = z.infer<typeof Site>;
 
 const settings = {
-  /** What is left out stays as it is. */
-  sweep: z.strictObject(Sweep.shape).partial().optional(),
-  excluded: z.array(IpNetwork).max(4096).optional(),
-  scan_networks: z.array(IpNetwork).max(256).optional(),
+  sweep: z.strictObject(Sweep.shape).partial().optional()
+    .describe("How often probes look for hosts by themselves, and how fast. Parts left out stay."),
+  excluded: z.array(IpNetwork).max(4096).optional().describe("Addresses and networks that no probe of the site ever sends anything to."),
+  scan_networks: z.array(IpNetwork).max(256).optional().describe("Networks that may be scanned beyond the probes' own subnets."),
 };
-const name = z.string().trim().min(1).max(255);
+const name = z.string().trim().min(1).max(255).describe("What people call the site. No two sites have the same name.");
 
 export const SiteCreate = z.strictObject({ name, ...settings });
 export type SiteCreate = z.infer<typeof SiteCreate>;

@@ -30,6 +30,7 @@ function wrongTexts(schema: Schema): readonly string[] {
     const { minimum, maximum } = schema;
     return ["x", ...(minimum === undefined ? [] : [String(minimum - 1)]), ...(maximum === undefined ? [] : [String(maximum + 1)])];
   }
+  if (types.has("boolean")) return ["yes", "1"];
   if (schema.enum || schema.format === "uuid" || schema.format === "date-time") return ["no such value"];
   return schema.maxLength === undefined || schema.maxLength > 4000 ? [] : ["a".repeat(schema.maxLength + 1)];
 }
