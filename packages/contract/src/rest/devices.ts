@@ -6,79 +6,106 @@ import { DeviceNeighbor } from "./topology.ts";
 
 /** Texts are empty while unknown; `device_type` is then `unknown`. */
 export const Device = z.object({
-  id: Id,
-  ip: z.string(),
-  mac: z.string(),
-  hostname: z.string(),
-  vendor: z.string(),
-  os_guess: z.string(),
-  device_type: DeviceType,
-  is_online: z.boolean(),
-  presence_state: PresenceState,
-  first_seen: Instant,
-  last_seen: Instant,
-  site_id: Id,
-  open_ports: z.array(Port),
-  tags: z.array(z.string()),
+  id: Id.describe("The device's id."),
+  ip: z.string().describe("Its main IPv4 or IPv6 address. Empty while unknown."),
+  mac: z.string().describe("Its main MAC address: lower-case hexadecimal pairs with colons. Empty while unknown."),
+  hostname: z.string().describe("Its name on the network. Empty while unknown."),
+  vendor: z.string().describe("Who made it. Empty while unknown."),
+  os_guess: z.string().describe("Its operating system, as far as it shows. Empty while unknown."),
+  device_type: DeviceType.describe("What kind of device it is. `unknown` while nothing tells."),
+  is_online: z.boolean().describe("Whether it is on the network. While `presence_state` is `unknown`, the last that was known."),
+  presence_state: PresenceState.describe("`online`, `offline`, or `unknown` while the site's probe is silent."),
+  first_seen: Instant.describe("When it was seen first."),
+  last_seen: Instant.describe("When it was seen last."),
+  site_id: Id.describe("The site that it is at."),
+  open_ports: z.array(Port).describe("Numbers of its open TCP and UDP ports, ascending."),
+  tags: z.array(z.string()).describe("Words that people have put on it."),
 });
 export type Device = z.infer<typeof Device>;
 
 export const PortRecord = z.object({
-  port: Port,
-  protocol: PortProtocol,
-  state: PortState,
-  service: z.string(),
-  version: z.string(),
-  banner: z.string(),
-  last_scanned: Instant,
+  port: Port.describe("The port's number."),
+  protocol: PortProtocol.describe("`tcp` or `udp`."),
+  state: PortState.describe("The port's state in nmap's words."),
+  service: z.string().describe("What answers there, as `ssh`. Empty while unknown."),
+  version: z.string().describe("The software and its version. Empty while unknown."),
+  banner: z.string().describe("What the service says first, at most 4096 characters. Empty while unknown."),
+  last_scanned: Instant.describe("When the port was last looked at."),
 });
 export type PortRecord = z.infer<typeof PortRecord>;
 
 /** One change of a device: which field, from what to what, and what said so. */
-export const DeviceChange = z.object({ at: Instant, field: z.string(), before: z.string(), after: z.string(), source: z.string() });
+export const DeviceChange = z.object({
+  at: Instant.describe("When it changed."),
+  field: z.string().describe("The field that changed, as `hostname`."),
+  before: z.string().describe("The value before. Empty where there was none."),
+  after: z.string().describe("The value after. Empty where there is none."),
+  source: z.string().describe("What said so: a protocol as `dhcp`, or a person."),
+});
 
 export const DeviceInterface = z.object({
-  mac: z.union([MacAddress, z.literal("")]),
-  vendor: z.string(),
-  addresses: z.array(z.object({ ip: z.string(), first_seen: Instant, last_seen: Instant, current: z.boolean() })),
+  mac: z.union([MacAddress, z.literal("")]).describe("The interface's MAC address. Empty for one behind a router."),
+  vendor: z.string().describe("Who the MAC's prefix is registered to. Empty while unknown."),
+  addresses: z.array(z.object({
+    ip: z.string().describe("The IP address."),
+    first_seen: Instant.describe("When it was seen there first."),
+    last_seen: Instant.describe("When it was seen there last."),
+    current: z.boolean().describe("Whether the interface has it now."),
+  })).describe("IP addresses that it has or had."),
 });
 
 /** Another device that was found to be this one: by which keys, or by whom. Its id is for undoing it. */
 const DeviceMerge = z.object({
-  id: Id,
-  merged_id: Id,
-  at: Instant,
-  by: z.object({ type: z.string(), id: z.string(), name: z.string() }),
-  reasons: z.array(z.object({ key: z.string(), source: z.string() })),
+  id: Id.describe("The merge's id. Send it as `merge_id` to split the two again."),
+  merged_id: Id.describe("The id of the device that became part of this one."),
+  at: Instant.describe("When they were merged."),
+  by: z.object({
+    type: z.string().describe("`user`, `key`, or `system` for the collector."),
+    id: z.string().describe("The id of who merged them. Empty for the collector."),
+    name: z.string().describe("The name of who merged them. Empty for the collector."),
+  }).describe("Who merged them."),
+  reasons: z.array(z.object({
+    key: z.string().describe("What both have: a field and its value, as `ssh_host_key ssh-ed25519 SHA256:…`."),
+    source: z.string().describe("What showed it, as `ssh`."),
+  })).describe("What both have in common. Empty where a person merged them."),
 });
 
 /** What everything that is known of a field comes to. `sources` agree, the strongest first; `confidence` is 0.5 to 1. */
-const DeviceVerdict = z.object({ value: z.string(), confidence: z.number().min(0).max(1), sources: z.array(z.string()) });
+const DeviceVerdict = z.object({
+  value: z.string().describe("What is believed."),
+  confidence: z.number().min(0).max(1).describe("How sure that is, 0.5 to 1."),
+  sources: z.array(z.string()).describe("What agrees, the strongest first, as `snmp`."),
+});
+const verdict = (what: string) => DeviceVerdict.describe(`What is believed of its ${what}.`);
 
 /** The full profile: newest change first, at most 100. */
 export const DeviceProfile = Device.extend({
-  interfaces: z.array(DeviceInterface),
-  ports: z.array(PortRecord),
-  services: z.array(z.object({ port: Port, protocol: PortProtocol, name: z.string(), version: z.string() })),
-  cves: z.array(z.string()),
-  neighbors: z.array(DeviceNeighbor),
-  history: z.array(DeviceChange),
-  evidence: z.record(z.string(), z.array(Evidence.omit({ field: true }))),
-  /**
-   * By field, as far as the evidence says enough: what is believed of the device. A field that a person set is shown as that says
-   * all the same.
-   */
+  interfaces: z.array(DeviceInterface).describe("Its network interfaces with their addresses."),
+  ports: z.array(PortRecord).describe("Its ports by number, in every state."),
+  services: z.array(z.object({
+    port: Port.describe("The port's number."),
+    protocol: PortProtocol.describe("`tcp` or `udp`."),
+    name: z.string().describe("The service, as `ssh`."),
+    version: z.string().describe("The software and its version. Empty while unknown."),
+  })).describe("What answers on its open ports, as far as that is known."),
+  cves: z.array(z.string()).describe("Ids of known vulnerabilities that apply to it, as `CVE-2026-12345`."),
+  neighbors: z.array(DeviceNeighbor).describe("Its links to other devices."),
+  history: z.array(DeviceChange).describe("Its last changes, newest first, at most 100."),
+  evidence: z.record(z.string(), z.array(Evidence.omit({ field: true })))
+    .describe("What was seen, by field: each value with its source, how sure it is, and when it was seen last."),
   verdicts: z.object({
-    os: DeviceVerdict, os_version: DeviceVerdict, device_type: DeviceVerdict, vendor: DeviceVerdict, model: DeviceVerdict,
-    hostname: DeviceVerdict,
-  }).partial(),
-  locked_fields: z.array(z.string()),
-  merges: z.array(DeviceMerge),
+    os: verdict("operating system"), os_version: verdict("operating system's version"), device_type: verdict("type"),
+    vendor: verdict("vendor"), model: verdict("model"), hostname: verdict("name"),
+  }).partial().describe("What the evidence comes to, by field, where it is enough. A value that a person set does not change it."),
+  locked_fields: z.array(z.string()).describe("Fields that a person set. Discovery does not overwrite them."),
+  merges: z.array(DeviceMerge).describe("Devices that became part of this one. They can be split again."),
 });
 export type DeviceProfile = z.infer<typeof DeviceProfile>;
 
 /** The ports of a device by number, whatever their state. */
-export const DevicePorts = z.object({ data: z.array(PortRecord) });
+export const DevicePorts = z.object({
+  data: z.array(PortRecord).describe("The ports by number, in every state."),
+});
 export type DevicePorts = z.infer<typeof DevicePorts>;
 
 export const DEVICE_SORT_FIELDS = ["ip", "hostname", "last_seen", "vendor"] as const;
@@ -89,17 +116,17 @@ const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTRO
 
 /** `since` and `until` are of `last_seen`; texts match any part in any case, `tag` the whole of one tag. */
 const DeviceFilterQuery = z.object({
-  site_id: Id.optional(),
-  is_online: BooleanQuery.optional(),
-  presence_state: PresenceState.optional(),
-  device_type: DeviceType.optional(),
-  vendor: Text(255).optional(),
-  os: Text(255).optional(),
-  tag: Text(64).optional(),
-  search: Text(255).optional(),
+  site_id: Id.optional().describe("Devices of this site."),
+  is_online: BooleanQuery.optional().describe("Devices that are online (`true`) or are not (`false`)."),
+  presence_state: PresenceState.optional().describe("Devices in this state."),
+  device_type: DeviceType.optional().describe("Devices of this type."),
+  vendor: Text(255).optional().describe("Part of the vendor's name, in any case."),
+  os: Text(255).optional().describe("Part of the operating system, in any case."),
+  tag: Text(64).optional().describe("Devices that have this tag, the whole of it in any case."),
+  search: Text(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
   ...PeriodQuery.shape,
-  /** `sort=field` ascends and `sort=-field` descends. */
-  sort: z.enum(DEVICE_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("ip"),
+  sort: z.enum(DEVICE_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("ip")
+    .describe("The order: a field ascends, `-` before it descends. Equal ones are ordered by id."),
 });
 
 export const DevicesQuery = PageQuery.extend(DeviceFilterQuery.shape);
@@ -113,44 +140,55 @@ const Tags = z.array(Text(64).min(1)).max(64).transform((tags) => [...new Set(ta
 
 /** A device made by hand: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
 export const DeviceCreate = z.strictObject({
-  site_id: Id.optional(),
-  ip: IpAddress.optional(),
-  mac: MacInput.optional(),
-  hostname: Text(255).optional(),
-  device_type: DeviceType.optional(),
-  tags: Tags.optional(),
+  site_id: Id.optional().describe("The site that it is at. May be left out where the tenant has one site."),
+  ip: IpAddress.optional().describe("Its IPv4 or IPv6 address. Needed where `mac` is left out."),
+  mac: MacInput.optional().describe("Its MAC address. Needed where `ip` is left out."),
+  hostname: Text(255).optional().describe("Its name, at most 255 characters."),
+  device_type: DeviceType.optional().describe("What kind of device it is."),
+  tags: Tags.optional().describe("Words to find it by, at most 64."),
 }).refine((device) => device.ip !== undefined || device.mac !== undefined, { path: ["ip"], message: "ip or mac is needed" });
 export type DeviceCreate = z.infer<typeof DeviceCreate>;
 
 /** Fields left out stay. One that is set is locked: discovery never overwrites it. Null unlocks it and shows what discovery says. */
 export const DeviceUpdate = z.strictObject({
-  ip: IpAddress.nullish(),
-  mac: MacInput.nullish(),
-  hostname: Text(255).nullish(),
-  vendor: Text(255).nullish(),
-  os_guess: Text(255).nullish(),
-  device_type: DeviceType.nullish(),
-  tags: Tags.nullish(),
+  ip: IpAddress.nullish().describe("Its main IPv4 or IPv6 address. Null leaves it to discovery again."),
+  mac: MacInput.nullish().describe("Its main MAC address. Null leaves it to discovery again."),
+  hostname: Text(255).nullish().describe("Its name. Null leaves it to discovery again."),
+  vendor: Text(255).nullish().describe("Who made it. Null leaves it to discovery again."),
+  os_guess: Text(255).nullish().describe("Its operating system. Null leaves it to discovery again."),
+  device_type: DeviceType.nullish().describe("What kind of device it is. Null leaves it to discovery again."),
+  tags: Tags.nullish().describe("Words to find it by, in place of those it has. Null removes them."),
 });
 export type DeviceUpdate = z.infer<typeof DeviceUpdate>;
 
 /** A device that may be the same as another one. `score` is 0 to 1; `reasons` are what they have in common. */
 export const SimilarDevice = z.object({
-  device: Device,
-  score: z.number().min(0).max(1),
-  reasons: z.array(z.object({ trait: z.enum(["key", "hostname", "ip", "random_mac", "vendor"]), value: z.string() })),
+  device: Device.describe("The other device."),
+  score: z.number().min(0).max(1).describe("How likely they are the same, 0 to 1."),
+  reasons: z.array(z.object({
+    trait: z.enum(["key", "hostname", "ip", "random_mac", "vendor"])
+      .describe("What kind of thing both have. `key` is one that no two machines have, as an SSH host key."),
+    value: z.string().describe("What both have."),
+  })).describe("What both have in common."),
 });
 export type SimilarDevice = z.infer<typeof SimilarDevice>;
 
 const ONE_OF_TWO = "one of the two is needed, and not both";
 
 /** `into`: the other device is kept; `with`: this one is. */
-export const DeviceMergeRequest = z.strictObject({ into: Id.optional(), with: Id.optional() })
+export const DeviceMergeRequest = z.strictObject({
+  into: Id.optional().describe("The other device. It is kept, and this one becomes part of it."),
+  with: Id.optional().describe("The other device. It becomes part of this one."),
+})
   .refine((request) => (request.into === undefined) !== (request.with === undefined), { path: ["into"], message: ONE_OF_TWO });
 export type DeviceMergeRequest = z.infer<typeof DeviceMergeRequest>;
 
 /** `merge_id`: a merge to undo; `interfaces`: MACs that are another device's. */
-export const DeviceSplitRequest = z.strictObject({ merge_id: Id.optional(), interfaces: z.array(MacInput).min(1).max(64).optional() })
+export const DeviceSplitRequest = z.strictObject({
+  merge_id: Id.optional().describe("A merge to undo: the `id` of one of the profile's `merges`."),
+  interfaces: z.array(MacInput).min(1).max(64).optional()
+    .describe("MAC addresses of this device that are another device's; not all that it has."),
+})
   .refine((request) => (request.merge_id === undefined) !== (request.interfaces === undefined),
     { path: ["merge_id"], message: ONE_OF_TWO });
 export type DeviceSplitRequest = z.infer<typeof DeviceSplitRequest>;

@@ -8,103 +8,102 @@ export const ADDRESS_STATUSES = ["assigned", "reserved", "dhcp", "deprecated"] a
 
 /** A network of one's own plan. Prefixes nest; the same one may be there once for each site, and once for all sites. */
 export const IpamPrefix = z.object({
-  id: Id,
-  /** Without bits behind the prefix: `10.0.0.0/24`. */
-  prefix: z.string(),
-  family: z.union([z.literal(4), z.literal(6)]),
-  /** Null for one of all sites. */
-  site_id: Id.nullable(),
-  /** The smallest prefix that it lies in, at its site or at all. */
-  parent_id: Id.nullable(),
-  vlan_id: z.int().nullable(),
-  name: z.string(),
-  description: z.string(),
-  status: z.enum(PREFIX_STATUSES),
-  created_at: Instant,
-  updated_at: Instant,
+  id: Id.describe("The prefix's id."),
+  prefix: z.string().describe("The network, without bits behind the prefix: `10.0.0.0/24`."),
+  family: z.union([z.literal(4), z.literal(6)]).describe("4 for IPv4, 6 for IPv6."),
+  site_id: Id.nullable().describe("The site that it belongs to. Null for all sites."),
+  parent_id: Id.nullable().describe("The smallest prefix that contains it. Null where none does."),
+  vlan_id: z.int().nullable().describe("The VLAN, 1 to 4094. Null for none."),
+  name: z.string().describe("What people call it. Empty for nothing."),
+  description: z.string().describe("What people should know of it. Empty for nothing."),
+  status: z.enum(PREFIX_STATUSES).describe("`container`: it only holds other prefixes. `reserved`: for later. `deprecated`: not any more."),
+  created_at: Instant.describe("When it was created."),
+  updated_at: Instant.describe("When it was last changed."),
 });
 export type IpamPrefix = z.infer<typeof IpamPrefix>;
 
-const name = z.string().trim().max(255);
-const description = z.string().max(4096);
-const vlanId = z.int().min(1).max(4094).nullable();
+const name = z.string().trim().max(255).describe("What people call it.");
+const description = z.string().max(4096).describe("What people should know of it.");
+const vlanId = z.int().min(1).max(4094).nullable().describe("The VLAN, 1 to 4094. Null for none.");
+const prefixStatus = z.enum(PREFIX_STATUSES)
+  .describe("`container`: it only holds other prefixes. `reserved`: for later. `deprecated`: not any more.");
+const addressStatus = z.enum(ADDRESS_STATUSES)
+  .describe("`assigned`: in use. `reserved`: for later. `dhcp`: a DHCP server gives it out. `deprecated`: not any more.");
 
 export const IpamPrefixCreate = z.strictObject({
-  prefix: IpNetwork.meta({ examples: ["192.0.2.0/24"] }),
-  site_id: Id.nullable().default(null),
+  prefix: IpNetwork.describe("The network, as `192.0.2.0/24`. Bits behind the prefix are dropped.").meta({ examples: ["192.0.2.0/24"] }),
+  site_id: Id.nullable().default(null).describe("The site that it belongs to. Null for all sites."),
   vlan_id: vlanId.default(null),
   name: name.default(""),
   description: description.default(""),
-  status: z.enum(PREFIX_STATUSES).default("active"),
+  status: prefixStatus.default("active"),
 });
 export type IpamPrefixCreate = z.infer<typeof IpamPrefixCreate>;
 
 /** Fields left out stay. A prefix and its site are what it is: make another. */
 export const IpamPrefixUpdate = z.strictObject({
-  vlan_id: vlanId.optional(), name: name.optional(), description: description.optional(), status: z.enum(PREFIX_STATUSES).optional(),
+  vlan_id: vlanId.optional(), name: name.optional(), description: description.optional(), status: prefixStatus.optional(),
 });
 export type IpamPrefixUpdate = z.infer<typeof IpamPrefixUpdate>;
 
 /** In the order of their addresses, larger ones first. */
 export const IpamPrefixesQuery = PageQuery.extend({
-  site_id: Id.optional(),
-  status: listQuery(PREFIX_STATUSES).optional(),
-  vlan_id: z.coerce.number().int().min(1).max(4094).optional(),
-  family: z.enum(["4", "6"]).optional(),
-  /** Those that lie in this network, and itself. */
-  within: IpNetwork.optional(),
-  search: z.string().min(1).max(255).optional(),
+  site_id: Id.optional().describe("Prefixes of this site, without those of all sites."),
+  status: listQuery(PREFIX_STATUSES).optional().describe("Prefixes in these states, with commas between them."),
+  vlan_id: z.coerce.number().int().min(1).max(4094).optional().describe("Prefixes of this VLAN."),
+  family: z.enum(["4", "6"]).optional().describe("`4` for IPv4, `6` for IPv6."),
+  within: IpNetwork.optional().describe("This prefix and those that it contains."),
+  search: z.string().min(1).max(255).optional().describe("Part of the prefix, the name or the description, in any case."),
 });
 export type IpamPrefixesQuery = z.infer<typeof IpamPrefixesQuery>;
 
 /** How much of a prefix is taken. Numbers of addresses are decimal texts: those of IPv6 are larger than JSON's numbers can be. */
 export const IpamUtilization = z.object({
-  /** Addresses that hosts can have. */
-  size: z.string().regex(/^\d+$/),
-  /** Recorded and not deprecated, or had by a device now. */
-  used: z.int().min(0),
-  recorded: z.int().min(0),
-  observed: z.int().min(0),
-  /** Part of the addresses that are used, 0 to 1. */
-  ratio: z.number().min(0).max(1),
-  /** Prefixes right below, and the part that they take, 0 to 1. */
-  children: z.int().min(0),
-  children_ratio: z.number().min(0).max(1),
+  size: z.string().regex(/^\d+$/).describe("Addresses that hosts can have, as a decimal text: IPv6 has more than a JSON number can say."),
+  used: z.int().min(0).describe("Addresses that are recorded and not deprecated, or that a device has now. Each counts once."),
+  recorded: z.int().min(0).describe("Addresses that are recorded."),
+  observed: z.int().min(0).describe("Addresses that devices have now."),
+  ratio: z.number().min(0).max(1).describe("`used` as a part of `size`, 0 to 1."),
+  children: z.int().min(0).describe("Prefixes directly below."),
+  children_ratio: z.number().min(0).max(1).describe("The part of the prefix that they take, 0 to 1."),
 });
 export type IpamUtilization = z.infer<typeof IpamUtilization>;
 
 /** An address that somebody has written down. */
 export const IpamAddress = z.object({
-  id: Id,
-  ip: z.string(),
-  family: z.union([z.literal(4), z.literal(6)]),
-  /** Null for one of no site in particular. */
-  site_id: Id.nullable(),
-  /** The smallest prefix that it lies in. */
-  prefix_id: Id.nullable(),
-  status: z.enum(ADDRESS_STATUSES),
-  /** Whose it is to be; any other that has it is a conflict. */
-  mac: z.string().nullable(),
-  hostname: z.string(),
-  description: z.string(),
-  created_at: Instant,
-  updated_at: Instant,
+  id: Id.describe("The record's id."),
+  ip: z.string().describe("The IPv4 or IPv6 address."),
+  family: z.union([z.literal(4), z.literal(6)]).describe("4 for IPv4, 6 for IPv6."),
+  site_id: Id.nullable().describe("The site that it belongs to. Null for no site in particular."),
+  prefix_id: Id.nullable().describe("The smallest recorded prefix that contains it. Null where none does."),
+  status: addressStatus,
+  mac: z.string().nullable().describe("The MAC address that should have it; any other is a conflict. Null for any."),
+  hostname: z.string().describe("The name that goes with it. Empty for none."),
+  description: z.string().describe("What people should know of it. Empty for nothing."),
+  created_at: Instant.describe("When it was recorded."),
+  updated_at: Instant.describe("When it was last changed."),
 });
 export type IpamAddress = z.infer<typeof IpamAddress>;
 
+const expectedMac = MacInput.nullable().describe("The MAC address that should have it; any other is a conflict. Null for any.");
+const hostname = z.string().trim().max(255).describe("The name that goes with it.");
 const ADDRESS_FIELDS = {
-  status: z.enum(ADDRESS_STATUSES).default("assigned"),
-  mac: MacInput.nullable().default(null),
-  hostname: z.string().trim().max(255).default(""),
+  status: addressStatus.default("assigned"),
+  mac: expectedMac.default(null),
+  hostname: hostname.default(""),
   description: description.default(""),
 };
 
-export const IpamAddressCreate = z.strictObject({ ip: IpAddress, site_id: Id.nullable().default(null), ...ADDRESS_FIELDS });
+export const IpamAddressCreate = z.strictObject({
+  ip: IpAddress.describe("The IPv4 or IPv6 address."),
+  site_id: Id.nullable().default(null).describe("The site that it belongs to. Null for no site in particular."),
+  ...ADDRESS_FIELDS,
+});
 export type IpamAddressCreate = z.infer<typeof IpamAddressCreate>;
 
 /** Fields left out stay. */
 export const IpamAddressUpdate = z.strictObject({
-  status: z.enum(ADDRESS_STATUSES).optional(), mac: MacInput.nullable().optional(), hostname: z.string().trim().max(255).optional(),
+  status: addressStatus.optional(), mac: expectedMac.optional(), hostname: hostname.optional(),
   description: description.optional(),
 });
 export type IpamAddressUpdate = z.infer<typeof IpamAddressUpdate>;
@@ -115,64 +114,81 @@ export type IpamNextAddress = z.infer<typeof IpamNextAddress>;
 
 /** How large a part of a prefix is wanted, and what it becomes. */
 export const IpamNextPrefix = z.strictObject({
-  /** Longer than that of the prefix it is to lie in. */
-  length: z.int().min(1).max(128).meta({ examples: [28] }),
+  length: z.int().min(1).max(128).describe("Its prefix length, longer than that of the prefix it is taken from.").meta({ examples: [28] }),
   vlan_id: vlanId.default(null),
   name: name.default(""),
   description: description.default(""),
-  status: z.enum(PREFIX_STATUSES).default("active"),
+  status: prefixStatus.default("active"),
 });
 export type IpamNextPrefix = z.infer<typeof IpamNextPrefix>;
 
 /** In the order of their numbers. */
 export const IpamAddressesQuery = PageQuery.extend({
-  site_id: Id.optional(),
-  status: listQuery(ADDRESS_STATUSES).optional(),
-  mac: MacInput.optional(),
-  within: IpNetwork.optional(),
-  search: z.string().min(1).max(255).optional(),
+  site_id: Id.optional().describe("Addresses of this site."),
+  status: listQuery(ADDRESS_STATUSES).optional().describe("Addresses in these states, with commas between them."),
+  mac: MacInput.optional().describe("Addresses that this MAC address should have."),
+  within: IpNetwork.optional().describe("Addresses in this network."),
+  search: z.string().min(1).max(255).optional().describe("Part of the address, the name or the description, in any case."),
 });
 export type IpamAddressesQuery = z.infer<typeof IpamAddressesQuery>;
 
 /** A device that has an address now. */
-const Holder = z.object({ device_id: Id, site_id: Id, mac: z.string(), hostname: z.string(), last_seen: Instant });
+const Holder = z.object({
+  device_id: Id.describe("The device's id."),
+  site_id: Id.describe("The site where it is."),
+  mac: z.string().describe("The MAC address of the interface that has it. Empty behind a router."),
+  hostname: z.string().describe("The device's name. Empty while unknown."),
+  last_seen: Instant.describe("When it was last seen with this address."),
+});
 
 /** An address of a prefix that is written down, had by devices, or both. */
-export const IpamPrefixAddress = z.object({ ip: z.string(), recorded: IpamAddress.nullable(), observed: z.array(Holder) });
+export const IpamPrefixAddress = z.object({
+  ip: z.string().describe("The address."),
+  recorded: IpamAddress.nullable().describe("What is recorded of it. Null where nothing is."),
+  observed: z.array(Holder).describe("Devices that have it now."),
+});
 export type IpamPrefixAddress = z.infer<typeof IpamPrefixAddress>;
 
 
 /** Where what is planned and what is seen differ. */
 export const IpamConflict = z.object({
-  /**
-   * `wrong_mac`: another has the address than who is to have it. `reserved_in_use`: it is kept for nobody yet, and somebody
-   * has it. `duplicate_address`: several devices of a site have it. `outside_prefixes`: no prefix has it.
-   */
-  kind: z.enum(CONFLICT_KINDS),
-  ip: z.string(),
-  site_id: Id,
-  /** What is written down of it. */
-  address_id: Id.nullable(),
-  expected_mac: z.string().nullable(),
-  observed: z.array(Holder),
+  kind: z.enum(CONFLICT_KINDS).describe(
+    "`wrong_mac`: another MAC address has it than should. `reserved_in_use`: it is reserved, and a device has it. "
+      + "`duplicate_address`: several devices of a site have it. `outside_prefixes`: no recorded prefix contains it.",
+  ),
+  ip: z.string().describe("The address."),
+  site_id: Id.describe("The site where it was seen."),
+  address_id: Id.nullable().describe("The address's record. Null where there is none."),
+  expected_mac: z.string().nullable().describe("The MAC address that should have it. Null where none is recorded."),
+  observed: z.array(Holder).describe("Devices that have it now."),
 });
 export type IpamConflict = z.infer<typeof IpamConflict>;
 
-export const IpamConflictsQuery = PageQuery.extend({ site_id: Id.optional(), kind: listQuery(CONFLICT_KINDS).optional() });
+export const IpamConflictsQuery = PageQuery.extend({
+  site_id: Id.optional().describe("Conflicts at this site."),
+  kind: listQuery(CONFLICT_KINDS).optional().describe("Conflicts of these kinds, with commas between them."),
+});
 export type IpamConflictsQuery = z.infer<typeof IpamConflictsQuery>;
 
 /** The first ten thousand of each kind; `truncated` where there are more. */
-export const IpamConflicts = listEnvelope(IpamConflict).extend({ truncated: z.boolean() });
+export const IpamConflicts = listEnvelope(IpamConflict).extend({
+  truncated: z.boolean().describe("Whether there are more than the first ten thousand of a kind."),
+});
 export type IpamConflicts = z.infer<typeof IpamConflicts>;
 
 /** CSV as the export writes it: the first line names the columns. All of it is taken, or nothing. */
 export const IpamImport = z.strictObject({
-  csv: z.string().min(1).max(1_000_000).meta({ examples: ["prefix,name\r\n198.51.100.0/24,Branch\r\n"] }),
-  /** Only says what would be done. */
-  dry_run: z.boolean().default(false),
+  csv: z.string().min(1).max(1_000_000).describe("CSV text, as the export writes it. Its first line names the columns.")
+    .meta({ examples: ["prefix,name\r\n198.51.100.0/24,Branch\r\n"] }),
+  dry_run: z.boolean().default(false).describe("True: only answer what would be done."),
 });
 export type IpamImport = z.infer<typeof IpamImport>;
 
 /** What an import did, in numbers of lines. */
-export const IpamImported = z.object({ created: z.int(), updated: z.int(), unchanged: z.int(), dry_run: z.boolean() });
+export const IpamImported = z.object({
+  created: z.int().describe("Lines that made a record."),
+  updated: z.int().describe("Lines that changed a record."),
+  unchanged: z.int().describe("Lines that say what is recorded already."),
+  dry_run: z.boolean().describe("True: this is what would be done; nothing was."),
+});
 export type IpamImported = z.infer<typeof IpamImported>;

@@ -24,8 +24,7 @@ export const LicenseClaims = z.object({
 export type LicenseClaims = z.infer<typeof LicenseClaims>;
 
 export const LicenseUpload = z.strictObject({
-  /** As its issuer sent it: three parts with dots between. */
-  license: z.string().trim().min(1).max(8192),
+  license: z.string().trim().min(1).max(8192).describe("The license as its issuer sent it: a JWT of three parts with dots between."),
 });
 
 
@@ -34,19 +33,23 @@ export const LicenseUpload = z.strictObject({
  * signed it, so that it counts as none. A limit that is passed, or an end that has come, is told and stops nothing.
  */
 export const License = z.object({
-  status: z.enum(LICENSE_STATUSES),
-  license_id: z.string().nullable(),
-  licensee: z.string().nullable(),
-  issued_at: Instant.nullable(),
-  /** Null for one that never ends. */
-  expires_at: Instant.nullable(),
-  /** Null where there is no limit. */
-  limits: z.object({ probes: z.int().nullable(), devices: z.int().nullable() }),
-  usage: z.object({ probes: z.int().min(0), devices: z.int().min(0) }),
-  /** Of which more is used than the licence is for. */
-  exceeded: z.array(z.enum(LICENSE_LIMITS)),
-  features: z.array(z.string()),
-  uploaded_at: Instant.nullable(),
-  uploaded_by: z.string().nullable(),
+  status: z.enum(LICENSE_STATUSES).describe(
+    "`community`: there is none, and nothing is limited. `expiring`: it ends soon. `untrusted`: no issuer that the deployment knows "
+      + "signed it, so it counts as none.",
+  ),
+  license_id: z.string().nullable().describe("The license's own number. Null without one."),
+  licensee: z.string().nullable().describe("Who it is for. Null without one."),
+  issued_at: Instant.nullable().describe("When it was issued. Null without one."),
+  expires_at: Instant.nullable().describe("When it ends. Null for one that never ends."),
+  limits: z.object({
+    probes: z.int().nullable().describe("Probes. Null for no limit."), devices: z.int().nullable().describe("Devices. Null for no limit."),
+  }).describe("How many it is for."),
+  usage: z.object({
+    probes: z.int().min(0).describe("Probes that are not revoked."), devices: z.int().min(0).describe("Devices in the inventory."),
+  }).describe("How many there are now."),
+  exceeded: z.array(z.enum(LICENSE_LIMITS)).describe("Of which there are more than it is for. That raises an alert and stops nothing."),
+  features: z.array(z.string()).describe("Features that it names."),
+  uploaded_at: Instant.nullable().describe("When it was uploaded. Null without one."),
+  uploaded_by: z.string().nullable().describe("Name of who uploaded it. Null without one."),
 });
 export type License = z.infer<typeof License>;

@@ -13,89 +13,85 @@ const LinkState = z.enum(["up", "unknown", "gone"]);
 
 /** `probe`: a probe of the site; `device`: a device of the inventory; `neighbor`: who announces itself and is no device that is known. */
 const TopologyNode = z.object({
-  id: z.string(),
-  kind: z.enum(["probe", "device", "neighbor"]),
-  site_id: Id,
-  name: z.string(),
-  device_id: Id.nullable(),
-  probe_id: Id.nullable(),
-  ip: z.string(),
-  mac: z.string(),
-  device_type: DeviceType,
-  presence_state: PresenceState,
-  platform: z.string(),
-  capabilities: z.array(z.string()),
+  id: z.string().describe("The node's id in this answer."),
+  kind: z.enum(["probe", "device", "neighbor"])
+    .describe("`probe`: a probe. `device`: a device of the inventory. `neighbor`: one that announces itself and is no known device."),
+  site_id: Id.describe("The site where it is."),
+  name: z.string().describe("What it is called. Empty while unknown."),
+  device_id: Id.nullable().describe("The device. Null where it is none."),
+  probe_id: Id.nullable().describe("The probe. Null where it is none."),
+  ip: z.string().describe("Its address. Empty while unknown."),
+  mac: z.string().describe("Its MAC address. Empty while unknown."),
+  device_type: DeviceType.describe("What kind of device it is."),
+  presence_state: PresenceState.describe("Whether it is on the network."),
+  platform: z.string().describe("Its hardware, as it announces it. Empty while unknown."),
+  capabilities: z.array(z.string()).describe("What it does, in LLDP's words: `bridge`, `router`, `telephone`, `wlan-ap`, `station`."),
 });
 export type TopologyNode = z.infer<typeof TopologyNode>;
 
 /** A port by the name that each protocol gives it. */
-const PortName = z.object({ protocol: NeighborProtocol, port_id: z.string(), port_description: z.string() });
+const PortName = z.object({
+  protocol: NeighborProtocol.describe("The protocol that announces this name."),
+  port_id: z.string().describe("The port's id."),
+  port_description: z.string().describe("The port's description. Empty for none."),
+});
 
 const TopologyEdge = z.object({
-  id: z.string(),
-  /**
-   * `probe`: heard by a probe at its own cable. As a switch tells of its ports, with SNMP credentials: `uplink` where another
-   * switch, router or access point or many MACs are, `access` where a host hangs.
-   */
-  kind: z.enum(["probe", "uplink", "access"]),
-  /** Node ids. */
-  source: z.string(),
-  target: z.string(),
-  source_port: z.string(),
-  target_port: z.string(),
-  /** Every name of the target's port, where protocols differ. */
-  target_port_names: z.array(PortName),
-  /** `bridge`: by the switch's forwarding table. */
-  protocols: z.array(z.enum([...NEIGHBOR_PROTOCOLS, "bridge"])),
-  state: LinkState,
-  native_vlan: z.int().nullable(),
-  voice_vlan: z.int().nullable(),
-  vlan_ids: z.array(z.int()),
-  power: NeighborPower.nullable(),
-  matched_by: NeighborMatch.nullable(),
-  /** 0 to 1: that the target is the device that it is said to be; null without one. */
-  confidence: z.number().min(0).max(1).nullable(),
-  first_seen: Instant,
-  last_seen: Instant,
+  id: z.string().describe("The edge's id in this answer."),
+  kind: z.enum(["probe", "uplink", "access"]).describe(
+    "`probe`: heard by a probe at its own cable. By a switch's own report over SNMP: `uplink` to another switch, router or access point, "
+      + "`access` to a host.",
+  ),
+  source: z.string().describe("Id of the node at the near end."),
+  target: z.string().describe("Id of the node at the far end."),
+  source_port: z.string().describe("The near end's port. Empty while unknown."),
+  target_port: z.string().describe("The far end's port. Empty while unknown."),
+  target_port_names: z.array(PortName).describe("Every name of the far end's port, where protocols differ."),
+  protocols: z.array(z.enum([...NEIGHBOR_PROTOCOLS, "bridge"])).describe("What shows the link. `bridge`: a switch's forwarding table."),
+  state: LinkState.describe("`up`, `unknown` while the probe is silent, or `gone`."),
+  native_vlan: z.int().nullable().describe("The VLAN of untagged frames. Null where the far end does not say."),
+  voice_vlan: z.int().nullable().describe("The VLAN for phones. Null where the far end does not say."),
+  vlan_ids: z.array(z.int()).describe("VLANs that the far end announces."),
+  power: NeighborPower.nullable().describe("Power over Ethernet at the far end. Null where it does not say."),
+  matched_by: NeighborMatch.nullable().describe("How the far end was found to be a known device. Null where it is none."),
+  confidence: z.number().min(0).max(1).nullable().describe("How sure that is, 0 to 1. Null where it is none."),
+  first_seen: Instant.describe("When the link was seen first."),
+  last_seen: Instant.describe("When the link was seen last."),
 });
 export type TopologyEdge = z.infer<typeof TopologyEdge>;
 
 /** What cannot be seen, and why. */
 const TopologyNote = z.object({
-  site_id: Id,
-  code: z.enum(["access-port-only", "no-neighbors"]),
-  message: z.string(),
+  site_id: Id.describe("The site where something cannot be seen."),
+  code: z.enum(["access-port-only", "no-neighbors"]).describe("What cannot be seen, for programs."),
+  message: z.string().describe("What cannot be seen, and why."),
 });
 export type TopologyNote = z.infer<typeof TopologyNote>;
 
 export const Topology = z.object({
-  nodes: z.array(TopologyNode),
-  edges: z.array(TopologyEdge),
-  notes: z.array(TopologyNote),
-  /** There is more than is shown: ask for one site. */
-  truncated: z.boolean(),
+  nodes: z.array(TopologyNode).describe("Probes, devices and neighbors that have a link."),
+  edges: z.array(TopologyEdge).describe("The links between them."),
+  notes: z.array(TopologyNote).describe("What cannot be seen, and why."),
+  truncated: z.boolean().describe("True: there is more than is shown. Ask for one site."),
 });
 export type Topology = z.infer<typeof Topology>;
 
 export const TopologyQuery = z.object({
-  site_id: Id.optional(),
-  /** Also neighbours that are not there any more. */
-  include_gone: BooleanQuery.default(false),
+  site_id: Id.optional().describe("Links of this site. All sites when left out."),
+  include_gone: BooleanQuery.default(false).describe("Also show links that are gone."),
 });
 export type TopologyQuery = z.infer<typeof TopologyQuery>;
 
 /** A link of a device, from its own side. */
 export const DeviceNeighbor = z.object({
-  protocol: z.string(),
-  /** The other side: its name and its port. */
-  system_name: z.string(),
-  port_id: z.string(),
-  last_seen: Instant,
-  /** The device's own port. */
-  local_port: z.string(),
-  probe_id: Id.nullable(),
-  state: LinkState,
-  matched_by: NeighborMatch,
-  confidence: z.number().min(0).max(1),
+  protocol: z.string().describe("What shows the link, as `lldp`, or `bridge` for a switch's forwarding table."),
+  system_name: z.string().describe("Name of the other side. Empty while unknown."),
+  port_id: z.string().describe("Port of the other side. Empty while unknown."),
+  last_seen: Instant.describe("When the link was seen last."),
+  local_port: z.string().describe("This device's own port. Empty while unknown."),
+  probe_id: Id.nullable().describe("The probe at the other side. Null where it is none."),
+  state: LinkState.describe("`up`, `unknown` while the probe is silent, or `gone`."),
+  matched_by: NeighborMatch.describe("How the far end was found to be a known device."),
+  confidence: z.number().min(0).max(1).describe("How sure that is, 0 to 1."),
 });
 export type DeviceNeighbor = z.infer<typeof DeviceNeighbor>;
