@@ -12,7 +12,7 @@ import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
 import { revokeKey } from "./commands/keys-revoke.ts";
 import { listUsers } from "./commands/users-list.ts";
-import { listDevices } from "./commands/devices-list.ts";
+import { type DeviceListOptions, listDevices } from "./commands/devices-list.ts";
 import { showDevice } from "./commands/devices-show.ts";
 import { login, type LoginOptions } from "./commands/login.ts";
 import { listProbes } from "./commands/probes-list.ts";
@@ -89,14 +89,15 @@ const devices = program.command("devices").description("what the probes found");
 answering(
   devices.command("list").description("list the devices, all pages")
     .option("--site <id>", "of one site").option("--online", "that are online").option("--vendor <text>", "of a vendor")
+    .option("--type <type>", "of a type: router,switch or !printer").option("--os <text>", "of an operating system")
+    .option("--tag <tag>", "with a tag").option("--subnet <network>", "in a network, 10.0.0.0/24")
+    .option("--open-port <port>", "with an open port; 22,443: either")
     .option("--search <text>", "by hostname, IP or MAC")
     .addOption(new Option("--sort <field>", "by a field; -field descends").choices(
       ["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`]),
     ).default("ip")),
-  (connection, options: { site?: string; online?: boolean; vendor?: string; search?: string; sort: string }) =>
-    listDevices(connection, {
-      site_id: options.site, is_online: options.online, vendor: options.vendor, search: options.search, sort: options.sort,
-    }),
+  (connection, { site, online, type, openPort, ...same }: DeviceListOptions) =>
+    listDevices(connection, { site_id: site, is_online: online, device_type: type, open_port: openPort, ...same }),
 );
 
 answering(

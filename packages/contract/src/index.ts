@@ -11,6 +11,7 @@ export * from "./rest/backups.ts";
 export * from "./rest/health.ts";
 export * from "./rest/ipam.ts";
 export * from "./rest/license.ts";
+export { type Choice, choiceQuery, isOpenChoice } from "./rest/choice.ts";
 export { MacInput, parseMac } from "./rest/mac.ts";
 export * from "./rest/vault.ts";
 export * from "./rest/config-versions.ts";

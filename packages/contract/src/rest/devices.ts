@@ -1,6 +1,9 @@
 import * as z from "zod";
-import { DeviceType, Evidence, Id, Instant, IpAddress, MacAddress, Port, PortProtocol, PortState, PresenceState } from "../values.ts";
+import {
+  DeviceType, Evidence, Id, Instant, IpAddress, IpNetwork, MacAddress, Port, PortProtocol, PortState, PresenceState,
+} from "../values.ts";
 import { BooleanQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
+import { choiceQuery } from "./choice.ts";
 import { MacInput } from "./mac.ts";
 import { DeviceNeighbor } from "./topology.ts";
 
@@ -114,15 +117,24 @@ export const DEVICE_SORT_FIELDS = ["ip", "hostname", "last_seen", "vendor"] as c
 const NO_CONTROL = /^\P{Cc}*$/u;
 const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "no control characters");
 
-/** `since` and `until` are of `last_seen`; texts match any part in any case, `tag` the whole of one tag. */
+const PortQuery = z.string().regex(/^\d{1,5}$/, "must be a port number, 0 to 65535").transform(Number)
+  .pipe(Port.max(65_535, "must be a port number, 0 to 65535"));
+
+/** `since` and `until` are of `last_seen`. */
 const DeviceFilterQuery = z.object({
-  site_id: Id.optional().describe("Devices of this site."),
+  site_id: choiceQuery(Id, { description: "Devices of this site.", examples: ["01989f2e-7c11-7aa0-b3c4-5d6e7f809103"] }).optional(),
   is_online: BooleanQuery.optional().describe("Devices that are online (`true`) or are not (`false`)."),
-  presence_state: PresenceState.optional().describe("Devices in this state."),
-  device_type: DeviceType.optional().describe("Devices of this type."),
-  vendor: Text(255).optional().describe("Part of the vendor's name, in any case."),
-  os: Text(255).optional().describe("Part of the operating system, in any case."),
-  tag: Text(64).optional().describe("Devices that have this tag, the whole of it in any case."),
+  presence_state: choiceQuery(PresenceState, { description: "Devices in this state: `online`, `offline` or `unknown`.", examples: ["online"] })
+    .optional(),
+  device_type: choiceQuery(DeviceType, { description: "Devices of this type.", examples: ["router,switch", "!printer"] }).optional(),
+  vendor: choiceQuery(Text(255), { description: "Part of the vendor's name, in any case.", examples: ["Cisco,Aruba"] }).optional(),
+  os: choiceQuery(Text(255), { description: "Part of the operating system, in any case.", examples: ["!Windows"] }).optional(),
+  tag: choiceQuery(Text(64), { description: "Devices that have this tag, the whole of it in this case.", examples: ["core"] }).optional(),
+  subnet: choiceQuery(IpNetwork, {
+    description: "Devices whose `ip` is in this network, IPv4 or IPv6. An address alone is a network of one.",
+    examples: ["10.0.0.0/24,2001:db8::/32"],
+  }).optional(),
+  open_port: choiceQuery(PortQuery, { description: "Devices that have this port open, TCP or UDP.", examples: ["22,443"] }).optional(),
   search: Text(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
   ...PeriodQuery.shape,
   sort: z.enum(DEVICE_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("ip")

@@ -17,6 +17,7 @@ import * as ipamConflicts from "./0022-ipam-conflicts.ts";
 import * as switches from "./0026-switches.ts";
 import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
+import * as openPorts from "./0033-open-ports.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -38,4 +39,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0024-verdicts": verdicts,
   "0025-scan-remarks": scanRemarks,
   "0026-switches": switches,
+  "0033-open-ports": openPorts,
 };

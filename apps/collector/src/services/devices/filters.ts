@@ -1,16 +1,21 @@
+import { type Choice, isOpenChoice } from "@lanthorn/contract";
 import { type ExpressionBuilder, type ExpressionWrapper, sql, type SqlBool } from "kysely";
+import type { AddressRange } from "../../db/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 
 /** What a list of devices is narrowed to. Texts match any part, in any case. */
 export interface DeviceFilter {
-  readonly siteId?: string | undefined;
+  readonly siteId?: Choice<string> | undefined;
   readonly isOnline?: boolean | undefined;
-  readonly presenceState?: string | undefined;
-  readonly deviceType?: string | undefined;
-  readonly vendor?: string | undefined;
-  readonly os?: string | undefined;
-  /** One whole tag. */
-  readonly tag?: string | undefined;
+  readonly presenceState?: Choice<string> | undefined;
+  readonly deviceType?: Choice<string> | undefined;
+  readonly vendor?: Choice<string> | undefined;
+  readonly os?: Choice<string> | undefined;
+  /** Whole tags. */
+  readonly tag?: Choice<string> | undefined;
+  /** Networks that the device's address is in. */
+  readonly subnet?: Choice<AddressRange> | undefined;
+  readonly openPort?: Choice<number> | undefined;
   /** Last seen from this instant on, and before that one. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -24,7 +29,8 @@ type Condition = ExpressionWrapper<Schema, "devices", SqlBool>;
 /** Whether `device_counts` tells how many there are. */
 export function isCounted(filter: DeviceFilter): boolean {
   const { siteId: _, isOnline: __, ...others } = filter;
-  return Object.values(others).every((value) => value === undefined || value === "");
+  return Object.values(others).every((value: Choice<unknown> | string | boolean | undefined) =>
+    (typeof value === "object" ? isOpenChoice(value) : value === undefined || value === ""));
 }
 
 /** Whether walking the index of an order tells which devices match, without reading them. */
@@ -39,19 +45,43 @@ export function isInEveryIndex(filter: DeviceFilter): boolean {
 export function matching(eb: Builder, tenantId: string, filter: DeviceFilter, options: { readonly walk?: string } = {}): Condition {
   // What a search finds is the tenant's by itself, and is to be looked up by id.
   const all: Condition[] = [filter.search ? unindexed(eb, "tenant_id", "=", tenantId) : eb("tenant_id", "=", tenantId)];
-  if (filter.siteId !== undefined) all.push(eb("site_id", "=", filter.siteId));
   if (filter.isOnline !== undefined) all.push(eb("is_online", "=", filter.isOnline ? 1 : 0));
-  if (filter.presenceState !== undefined) all.push(eb("presence_state", "=", filter.presenceState));
-  if (filter.deviceType !== undefined) all.push(eb("device_type", "=", filter.deviceType));
-  if (filter.vendor) all.push(contains(eb, "vendor", filter.vendor));
-  if (filter.os) all.push(contains(eb, "os_guess", filter.os));
-  if (filter.tag) all.push(tagged(eb, filter.tag));
-  const isIndexed = options.walk === undefined || options.walk === "last_seen";
-  const seen = (operator: "<" | ">=", at: string) => (isIndexed ? eb("last_seen", operator, at) : unindexed(eb, "last_seen", operator, at));
-  if (filter.since !== undefined) all.push(seen(">=", filter.since));
-  if (filter.until !== undefined) all.push(seen("<", filter.until));
+  all.push(
+    ...oneOf(filter.siteId, (values) => eb("site_id", "in", values), eb),
+    ...oneOf(filter.presenceState, (values) => eb("presence_state", "in", values), eb),
+    ...oneOf(filter.deviceType, (values) => eb("device_type", "in", values), eb),
+    ...oneOf(filter.openPort, (ports) => eb("id", "in", withOpenPorts(eb, tenantId, ports)), eb),
+    ...someOf(filter.vendor, (text) => contains(eb, "vendor", text), eb),
+    ...someOf(filter.os, (text) => contains(eb, "os_guess", text), eb),
+    ...someOf(filter.tag, (tag) => tagged(eb, tag), eb),
+  );
+  const compare = (column: "last_seen" | "ip_key", operator: "<" | "<=" | ">=", value: string) => {
+    const isIndexed = options.walk === undefined || options.walk === column;
+    return isIndexed ? eb(column, operator, value) : unindexed(eb, column, operator, value);
+  };
+  all.push(...someOf(filter.subnet, ({ first, last }) => eb.and([compare("ip_key", ">=", first), compare("ip_key", "<=", last)]), eb));
+  if (filter.since !== undefined) all.push(compare("last_seen", ">=", filter.since));
+  if (filter.until !== undefined) all.push(compare("last_seen", "<", filter.until));
   if (filter.search) all.push(searched(eb, tenantId, filter.search));
   return eb.and(all);
+}
+
+/** The conditions of a choice among whole values, which one list of them says. */
+function oneOf<T>(choice: Choice<T> | undefined, among: (values: readonly T[]) => Condition, eb: Builder): readonly Condition[] {
+  const { any = [], none = [] } = choice ?? {};
+  return [...(any.length > 0 ? [among(any)] : []), ...(none.length > 0 ? [eb.not(among(none))] : [])];
+}
+
+/** The conditions of a choice of which each value is a condition of its own. */
+function someOf<T>(choice: Choice<T> | undefined, holds: (value: T) => Condition, eb: Builder): readonly Condition[] {
+  const { any = [], none = [] } = choice ?? {};
+  return [...(any.length > 0 ? [eb.or(any.map(holds))] : []), ...none.map((value) => eb.not(holds(value)))];
+}
+
+/** The ids of devices with one of these ports open, of either protocol, by the index of open ports. */
+function withOpenPorts(eb: Builder, tenantId: string, ports: readonly number[]) {
+  return eb.selectFrom("ports").select("ports.device_id").where("ports.tenant_id", "=", tenantId).where("ports.state", "=", sql.lit("open"))
+    .where("ports.port", "in", ports);
 }
 
 /**
@@ -63,7 +93,7 @@ function tagged(eb: Builder, tag: string): Condition {
 }
 
 /** A condition that no index serves, on a column of texts. */
-function unindexed(eb: Builder, column: "tenant_id" | "last_seen", operator: "=" | "<" | ">=", value: string): Condition {
+function unindexed(eb: Builder, column: "tenant_id" | "last_seen" | "ip_key", operator: "=" | "<" | "<=" | ">=", value: string): Condition {
   return eb(sql<string>`${eb.ref(column)} || ''`, operator, value);
 }
 

@@ -49,7 +49,8 @@ export function createReadPage(reads: Kysely<Schema>): ReadPage {
     if (isCounted(filter)) {
       let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total"))
         .where("tenant_id", "=", tenantId);
-      if (filter.siteId !== undefined) counts = counts.where("site_id", "=", filter.siteId);
+      if (filter.siteId?.any.length) counts = counts.where("site_id", "in", filter.siteId.any);
+      if (filter.siteId?.none.length) counts = counts.where("site_id", "not in", filter.siteId.none);
       if (filter.isOnline !== undefined) counts = counts.where("is_online", "=", filter.isOnline ? 1 : 0);
       return { total: (await counts.executeTakeFirstOrThrow()).total ?? 0, ids: null };
     }

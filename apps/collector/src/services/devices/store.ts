@@ -18,7 +18,8 @@ export interface DeviceParts {
 
 export interface DevicesStore {
   readonly page: ReadPage;
-  siteExists(tenantId: string, siteId: string): Promise<boolean>;
+  /** Whether all of these are sites of the tenant. */
+  sitesExist(tenantId: string, siteIds: readonly string[]): Promise<boolean>;
   byId(tenantId: string, deviceId: string): Promise<DeviceRow | null>;
   /** The refusal of a device that is not there. */
   notFound(tenantId: string, deviceId: string): Promise<ApiError>;
@@ -45,9 +46,10 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
     page: createReadPage(reads),
     similar: createFindSimilar(reads),
 
-    async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
-        .executeTakeFirst()) !== undefined;
+    async sitesExist(tenantId, siteIds) {
+      if (siteIds.length === 0) return true;
+      const found = await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "in", siteIds).execute();
+      return found.length === new Set(siteIds).size;
     },
 
     async byId(tenantId, deviceId) {
