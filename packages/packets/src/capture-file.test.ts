@@ -82,7 +82,7 @@ describe.each(["pcap", "pcapng"] as const)("a %s file", (format) => {
 
   test("gives nothing more after a malformed place", () => {
     const reader = createCaptureReader();
-    const broken = joinBytes(file.subarray(0, file.length - 20), new Uint8Array(40).fill(0xff));
+    const broken = joinBytes(file.subarray(0, file.length - 20), fromHex(`ffffffff00000001${"ff".repeat(32)}`));
     const { malformed } = reader.push(broken);
     expect(malformed?.code).toBe("bad-value");
     expect(reader.push(file)).toEqual({ records: [], malformed });

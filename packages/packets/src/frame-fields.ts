@@ -6,7 +6,10 @@ const NO_TAGS: readonly VlanTag[] = [];
 /** `other` has an EtherType that is not decoded further; `llc` is 802.3 without an EtherType: spanning tree, CDP. */
 export type NetworkLayer = "arp" | "ipv4" | "ipv6" | "llc" | "other";
 
-/** `other` is an IP protocol that is not decoded further; `none` no IP at all, a later fragment, or no next header. */
+/**
+ * `other` is an IP protocol that is not decoded further, or a header of which the capture holds only the beginning; `none` no IP at
+ * all, a later fragment, or no next header.
+ */
 export type TransportLayer = "tcp" | "udp" | "icmpv4" | "icmpv6" | "other" | "none";
 
 /** Whom the link layer addresses; `unknown` where the link type does not tell. */
@@ -42,7 +45,7 @@ export class FrameFields {
   sourceIpOffset = -1;
   /** 4 or 16, or 0 when there is no IP. The destination follows the source in both families. */
   ipLength = 0;
-  /** Of the transport layer, behind IPv6's extension headers; -1 when there is no IP. */
+  /** Of the transport layer, behind IPv6's extension headers and IPv4's authentication header; -1 when there is no IP. */
   ipProtocol = -1;
   /** IPv4 spells it time to live; -1 when there is no IP. */
   hopLimit = -1;

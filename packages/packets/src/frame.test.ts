@@ -124,6 +124,15 @@ describe("fragments", () => {
     expect(first.payload).toHaveLength(56);
   });
 
+  test("a first one that ends within TCP's header keeps what IP says", () => {
+    const payload = encodeIpv4({
+      protocol: 6, source: A.ip, destination: B.ip, moreFragments: true, payload: TCP_SYN.subarray(34, 42),
+    });
+    const tiny = decode(encodeEthernet({ destination: B.mac, source: A.mac, etherType: 0x0800, payload }));
+    expect(tiny).toMatchObject({ transport: "other", ipProtocol: 6, sourcePort: -1, moreFragments: true });
+    expect(tiny.payload).toEqual(TCP_SYN.subarray(34, 42));
+  });
+
   test("later ones have no ports, as they begin in the middle", () => {
     const later = decode(over4({ fragmentOffset: 64, moreFragments: false }, datagram.subarray(64)));
     expect(later).toMatchObject({ transport: "none", sourcePort: -1, ipProtocol: 17, fragmentOffset: 64 });
@@ -151,9 +160,77 @@ describe("frames that the capture has cut", () => {
     expect(decode(cut, { wireLength: TCP_DATA.length })).toMatchObject({ isCut: true, transport: "tcp", payload: fromHex("6865") });
   });
 
-  test("are still malformed when a header is missing", () => {
-    const result = decodeFrame(TCP_DATA.subarray(0, 40), { wireLength: TCP_DATA.length });
-    expect(result).toMatchObject({ ok: false, layer: "tcp", code: "truncated" });
+  test.each([
+    ["TCP's header", TCP_DATA, 40, 6], ["TCP's options", TCP_SYN, 60, 6], ["all of TCP", TCP_SYN, 34, 6], ["UDP's header", UDP, 38, 17],
+    ["TCP's options over IPv6", TCP_SYN_OVER_IPV6, 80, 6], ["an extension header", UDP_BEHIND_HOP_BY_HOP, 58, 0],
+  ] as const)("lose the transport layer and not the frame where they end in %s", (_, whole, length, ipProtocol) => {
+    const cut = whole.subarray(0, length);
+    const frame = decode(cut, { wireLength: whole.length });
+    expect(frame).toMatchObject({ transport: "other", ipProtocol, sourcePort: -1, tcpFlags: 0 });
+    expect([frame.sourceIp, frame.destinationIp]).toEqual([decode(whole).sourceIp, decode(whole).destinationIp]);
+    expect(frame.payload).toEqual(cut.subarray(ipProtocol !== 0 && frame.network === "ipv4" ? 34 : 54));
+  });
+
+  test("are malformed where the IP header is not there, or a byte of the transport header cannot be", () => {
+    expect(decodeFrame(UDP.subarray(0, 30), { wireLength: UDP.length })).toMatchObject({ ok: false, layer: "ipv4", code: "truncated" });
+    const bytes = TCP_DATA.with(46, 0x40).subarray(0, 60);
+    expect(decodeFrame(bytes, { wireLength: TCP_DATA.length })).toMatchObject({ ok: false, layer: "tcp", code: "bad-value" });
+  });
+});
+
+describe("segmentation offload", () => {
+  test("leaves a total length of zero, and the frame is read to its end", () => {
+    const bytes = TCP_DATA.with(16, 0).with(17, 0);
+    const frame = decode(bytes);
+    expect(frame).toMatchObject({ transport: "tcp", sourcePort: 36_284 });
+    expect(new TextDecoder().decode(frame.payload)).toBe("hello");
+    expect(frame.networkBytes).toHaveLength(TCP_DATA.length - 14);
+  });
+});
+
+describe("the authentication header over IPv4", () => {
+  const datagram = encodeUdp({ sourcePort: 520, destinationPort: 521, payload: fromHex("0102") }, { source: A.ip, destination: B.ip });
+  const protectedFrame = (headers: string, payload = datagram, more: Partial<Parameters<typeof encodeIpv4>[0]> = {}) => encodeEthernet({
+    destination: B.mac, source: A.mac, etherType: 0x0800,
+    payload: encodeIpv4({ ...more, protocol: 51, source: A.ip, destination: B.ip, payload: joinBytes(fromHex(headers), payload) }),
+  });
+  /** 24 bytes are six words, less two, as RFC 4302 counts them; the check value has 96 bits. */
+  const header = (next: string) => `${next} 04 0000 00000101 00000001 000102030405060708090a0b`;
+
+  test("is passed, and what it protects is read", () => {
+    const frame = decode(protectedFrame(header("11")));
+    expect(frame).toMatchObject({ network: "ipv4", transport: "udp", ipProtocol: 17, sourcePort: 520, destinationPort: 521 });
+    expect(frame.payload).toEqual(fromHex("0102"));
+    expect(frame.transportBytes).toEqual(datagram);
+    expect(frame.networkBytes[9]).toBe(51);
+  });
+
+  test("may have one behind it, and another length", () => {
+    const nested = decode(protectedFrame(header("33") + "11 01 0000 00000102 00000001"));
+    expect(nested).toMatchObject({ transport: "udp", destinationPort: 521 });
+  });
+
+  test("protects what is not read further, too", () => {
+    expect(decode(protectedFrame(header("32"), fromHex("deadbeef")))).toMatchObject({
+      transport: "other", ipProtocol: 50, payload: fromHex("deadbeef"),
+    });
+  });
+
+  test("is malformed beyond its packet and by the dozen, and left out where the capture ends in it", () => {
+    const long = protectedFrame(header("11").replace("04", "40"));
+    expect(decodeFrame(long)).toMatchObject({ ok: false, code: "truncated", layer: "authentication" });
+    expect(decodeFrame(protectedFrame(header("33").repeat(13)))).toMatchObject({ ok: false, code: "bad-value", layer: "authentication" });
+    const whole = protectedFrame(header("11"));
+    expect(decode(whole.subarray(0, 40), { wireLength: whole.length })).toMatchObject({ transport: "other", ipProtocol: 51 });
+  });
+
+  test("of a later fragment is not looked for", () => {
+    const later = decode(protectedFrame("", fromHex("0102030405060708"), { fragmentOffset: 64 }));
+    expect(later).toMatchObject({ transport: "none", ipProtocol: 51 });
+  });
+
+  test("ends in a result whatever becomes of its bytes", () => {
+    expectResults((bytes) => decodeFrame(bytes), protectedFrame(header("33") + header("11")), { seed: 40, shortest: 34 });
   });
 });
 

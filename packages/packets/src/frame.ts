@@ -3,7 +3,7 @@ import { badValue, type Decoded, type Malformed } from "./decoded.ts";
 import { scanEthernet } from "./ethernet.ts";
 import { FrameFields } from "./frame-fields.ts";
 import { scanIcmp } from "./icmpv4.ts";
-import { scanIpv4 } from "./ipv4.ts";
+import { scanIpv4, scanIpv4Authentication } from "./ipv4.ts";
 import { scanIpv6 } from "./ipv6.ts";
 import { scanLlc } from "./llc.ts";
 import { ETHER_TYPE, IP_PROTOCOL, LINK_TYPE, type LinkType } from "./numbers.ts";
@@ -30,6 +30,7 @@ export interface FrameOptions {
 /**
  * Reads a frame's headers from the link to the transport layer: VLAN tags, ARP, IPv4, IPv6 with extensions, UDP, TCP, ICMP.
  * What is behind them (options, Neighbor Discovery, DHCP) is for the decoder of that protocol and one of the frame's views.
+ * A transport header that the snap length or a small first fragment has cut is left out: `transport` is then `other`.
  * Checksums are not checked: a capture on the sending host shows them before the network card fills them.
  * @param bytes The whole frame, without preamble and check sequence. Not copied: see `Frame`.
  * @returns The frame, or where it stopped making sense, `offset` counted from its first byte.
@@ -43,7 +44,16 @@ export function decodeFrame(bytes: Uint8Array, options?: FrameOptions): Decoded<
   if (stop === null && fields.network === "llc") stop = scanLlc(reader, fields);
   if (stop === null) stop = scanNetwork(reader, fields);
   if (stop === null && fields.ipProtocol >= 0 && fields.fragmentOffset === 0) stop = scanTransport(reader, fields);
+  if (stop !== null && isCutBehindIp(stop, fields)) {
+    fields.transport = "other";
+    stop = null;
+  }
   return stop ?? { ok: true, value: fields };
+}
+
+/** The snap length or a small first fragment ends the frame behind the IP header: what the IP layer says is still good. */
+function isCutBehindIp(stop: Malformed, { isCut, moreFragments, ipProtocol }: FrameFields): boolean {
+  return stop.code === "truncated" && ipProtocol >= 0 && (isCut || moreFragments);
 }
 
 function scanLink(reader: Reader, fields: FrameFields): Malformed | null {
@@ -94,6 +104,8 @@ function scanTransport(reader: Reader, fields: FrameFields): Malformed | null {
       return scanIcmp(reader, fields, "icmpv6");
     case IP_PROTOCOL.noNextHeader:
       return null;
+    case IP_PROTOCOL.authentication:
+      return scanIpv4Authentication(reader, fields) ?? scanTransport(reader, fields);
     default:
       fields.transport = "other";
       return null;

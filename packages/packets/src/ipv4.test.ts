@@ -57,15 +57,19 @@ describe("refused", () => {
     ["a header length below twenty", changed(0, 0x44), "bad-value", 0],
     ["a header length beyond the end", changed(0, 0x4f), "truncated", 20],
     ["a total length below the header's", changed(2, 0, 19), "bad-value", 2],
-    ["a total length of zero on a packet that its field could tell", changed(2, 0, 0), "bad-value", 2],
     ["a total length beyond the end", changed(2, 0xff, 0xff), "truncated", 35],
   ] as const)("%s", (_, bytes, code, offset) => {
     expect(decodeIpv4(bytes)).toEqual({ ok: false, code, layer: "ipv4", offset });
   });
 });
 
-test("a total length of zero on a packet too large for the field means everything", () => {
-  expect(decode(joinBytes(changed(2, 0, 0), new Uint8Array(70_000))).payload).toHaveLength(70_015);
+test.each([0, 70_000])("a total length of zero, which segmentation offload leaves, means everything: %d bytes more", (more) => {
+  expect(decode(joinBytes(changed(2, 0, 0), new Uint8Array(more))).payload).toHaveLength(15 + more);
+});
+
+test("an authentication header is payload, as the header says", () => {
+  const packet = { protocol: 51, source: PACKET.subarray(12, 16), destination: PACKET.subarray(16, 20), payload: fromHex("1104") };
+  expect(decode(encodeIpv4(packet))).toMatchObject({ protocol: 51, options: new Uint8Array(0), payload: fromHex("1104") });
 });
 
 test("what is encoded again is what Linux sent, checksum included", () => {

@@ -4,6 +4,7 @@ import { badValue, decoded, type Decoded, type Malformed } from "./decoded.ts";
 import { FrameFields } from "./frame-fields.ts";
 import { limitTo, requireLength, requireRange } from "./limits.ts";
 import { LINK_TYPE } from "./numbers.ts";
+import { walkAuthentication } from "./ipv6-extensions.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
@@ -33,7 +34,11 @@ export interface Ipv4Packet {
   readonly payload: Uint8Array;
 }
 
-/** @param bytes From the version on; what lies behind the total length is ignored. @returns Views of `bytes`. */
+/**
+ * One packet as its header tells it: of protocol 51 the payload begins with the authentication header.
+ * @param bytes From the version on; what lies behind the total length is ignored.
+ * @returns Views of `bytes`.
+ */
 export function decodeIpv4(bytes: Uint8Array): Decoded<Ipv4Packet> {
   const fields = new FrameFields(bytes, LINK_TYPE.rawIpv4, false);
   const stop = scanIpv4(new Reader(bytes), fields);
@@ -112,8 +117,8 @@ export function scanIpv4(reader: Reader, fields: FrameFields): Malformed | null 
   if (versionAndLength >>> 4 !== 4 || headerLength < SHORTEST_HEADER) return badValue("ipv4", start);
   reader.skip(headerLength - SHORTEST_HEADER);
   if (reader.failed) return reader.malformed("ipv4");
-  // 0 is what the sending host's own capture shows of a packet too large for the field, which its network card cuts into pieces.
-  if (totalLength !== 0 || reader.end - start <= 0xffff) {
+  // 0 is what the sending host's own capture shows of a packet that its network card will cut into segments and give their lengths.
+  if (totalLength !== 0) {
     if (totalLength < headerLength) return badValue("ipv4", start + 2);
     const stop = limitTo(reader, totalLength - headerLength, "ipv4", fields.isCut);
     if (stop) return stop;
@@ -129,5 +134,18 @@ export function scanIpv4(reader: Reader, fields: FrameFields): Malformed | null 
   fields.networkEnd = reader.end;
   fields.payloadOffset = reader.offset;
   fields.payloadEnd = reader.end;
+  return null;
+}
+
+/**
+ * Goes on behind the authentication headers of a packet that `scanIpv4` has read, to what they protect. Their lengths count in
+ * four bytes, as over IPv6.
+ * @see RFC 4302 section 2.2
+ */
+export function scanIpv4Authentication(reader: Reader, fields: FrameFields): Malformed | null {
+  const stop = walkAuthentication(reader, fields);
+  if (stop) return stop;
+  fields.transportOffset = reader.offset;
+  fields.payloadOffset = reader.offset;
   return null;
 }

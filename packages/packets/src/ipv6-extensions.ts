@@ -77,3 +77,18 @@ export function walkExtensions(reader: Reader, chain: ExtensionChain, each?: Ext
   }
   return null;
 }
+
+/**
+ * Walks from an authentication header to what it protects, and leaves `reader` there: the only header of the chain that IPv4 has too.
+ * @see RFC 4302 section 3.1
+ */
+export function walkAuthentication(reader: Reader, chain: Pick<ExtensionChain, "ipProtocol">): Malformed | null {
+  for (let count = 0; chain.ipProtocol === IP_PROTOCOL.authentication; count += 1) {
+    if (count === MAX_EXTENSION_HEADERS) return badValue("authentication", reader.offset);
+    const next = reader.u8();
+    reader.skip(extensionLength(IP_PROTOCOL.authentication, reader.u8()) - 2);
+    if (reader.failed) return reader.malformed("authentication");
+    chain.ipProtocol = next;
+  }
+  return null;
+}

@@ -117,12 +117,16 @@ export function scanIpv6(reader: Reader, fields: FrameFields, each?: ExtensionVi
   fields.ipProtocol = nextHeader;
   fields.hopLimit = hopLimit;
   fields.networkEnd = reader.end;
-  if (isExtensionHeader(nextHeader)) {
-    const stop = walkExtensions(reader, fields, each);
-    if (stop) return stop;
-  }
   fields.transportOffset = reader.offset;
   fields.payloadOffset = reader.offset;
   fields.payloadEnd = reader.end;
+  if (!isExtensionHeader(nextHeader)) return null;
+  const stop = walkExtensions(reader, fields, each);
+  if (stop) {
+    fields.ipProtocol = nextHeader;
+    return stop;
+  }
+  fields.transportOffset = reader.offset;
+  fields.payloadOffset = reader.offset;
   return null;
 }

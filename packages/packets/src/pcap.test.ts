@@ -56,10 +56,25 @@ describe("reading", () => {
     expect(readCapture(LITTLE_MICROSECONDS.subarray(0, 23)).malformed).toEqual({ ok: false, code: "truncated", layer: "pcap", offset: 23 });
   });
 
-  test("a version other than 2.4 is refused", () => {
-    const file = LITTLE_MICROSECONDS.slice();
-    file[6] = 2;
+  test.each([[2, 5], [3, 0], [1, 4]])("version %d.%d is refused", (major, minor) => {
+    const file = LITTLE_MICROSECONDS.with(4, major).with(6, minor);
     expect(readCapture(file).malformed).toEqual({ ok: false, code: "bad-value", layer: "pcap", offset: 4 });
+  });
+
+  /** The same record with its two lengths the other way round. */
+  const originalFirst = LITTLE_MICROSECONDS.with(32, 0x3c).with(36, 3);
+
+  test.each([[0, originalFirst], [1, originalFirst], [2, originalFirst], [3, originalFirst], [3, LITTLE_MICROSECONDS]])(
+    "version 2.%d is read whichever length comes first", (minor, file) => {
+      expect(readCapture(file.with(6, minor))).toMatchObject({
+        records: [{ seconds: 0x12345679, originalLength: 60, bytes: fromHex("aabbcc"), linkType: 1 }], malformed: null,
+      });
+    },
+  );
+
+  test("a record of version 2.2 that claims more than the maximum is malformed where that length stands", () => {
+    const file = joinBytes(originalFirst.with(6, 2), fromHex("00000000 00000000 01000400 01000400"));
+    expect(readCapture(file).malformed).toMatchObject({ code: "bad-value", offset: originalFirst.length + 12 });
   });
 
   test("a record that claims more than the maximum is malformed where its length stands", () => {

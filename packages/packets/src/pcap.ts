@@ -13,6 +13,12 @@ const FILE_HEADER_BYTES = 24;
 const RECORD_HEADER_BYTES = 16;
 const NANOSECONDS_PER_SECOND = 1e9;
 
+/**
+ * How a record's two lengths stand: the captured one first since version 2.3, the original one first before. Some writers said 2.3 and
+ * still wrote the old way; there the smaller one is the captured one, as nothing can be captured that was not there.
+ */
+type LengthOrder = "captured-first" | "original-first" | "smaller-is-captured";
+
 interface PcapKind {
   readonly order: ByteOrder;
   readonly nanosecondsPerTick: number;
@@ -31,10 +37,11 @@ export function isPcapMagic(magic: number): boolean {
   return KINDS.has(magic);
 }
 
-/** Reads version 2.4 of either byte order and resolution; a record of more than `MAX_CAPTURE_RECORD_BYTES` is malformed. */
+/** Reads versions 2.0 to 2.4 of either byte order and resolution; a record of more than `MAX_CAPTURE_RECORD_BYTES` is malformed. */
 export function createPcapFormat(): CaptureFormat {
   let kind: PcapKind | null = null;
   let linkType = 0;
+  let lengthOrder: LengthOrder = "captured-first";
 
   function readFileHeader(reader: Reader): CaptureStep {
     if (reader.remaining < FILE_HEADER_BYTES) return { kind: "need", bytes: FILE_HEADER_BYTES };
@@ -42,8 +49,8 @@ export function createPcapFormat(): CaptureFormat {
     if (!found) return { kind: "malformed", offset: 0 };
     const major = readU16(reader, found.order);
     const minor = readU16(reader, found.order);
-    // Before 2.3 the two lengths of a record stood the other way round; nobody has written that since the nineties.
-    if (major !== 2 || minor !== 4) return { kind: "malformed", offset: 4 };
+    if (major !== 2 || minor > 4) return { kind: "malformed", offset: 4 };
+    if (minor < 4) lengthOrder = minor === 3 ? "smaller-is-captured" : "original-first";
     reader.skip(12);
     // The upper half tells of a frame check sequence.
     linkType = readU32(reader, found.order) & 0xffff;
@@ -55,9 +62,10 @@ export function createPcapFormat(): CaptureFormat {
     if (reader.remaining < RECORD_HEADER_BYTES) return { kind: "need", bytes: RECORD_HEADER_BYTES };
     const seconds = readU32(reader, order);
     const nanoseconds = readU32(reader, order) * nanosecondsPerTick;
-    const length = readU32(reader, order);
-    const originalLength = readU32(reader, order);
-    if (length > MAX_CAPTURE_RECORD_BYTES) return { kind: "malformed", offset: 8 };
+    const [first, second] = [readU32(reader, order), readU32(reader, order)];
+    const isSwapped = lengthOrder === "original-first" || (lengthOrder === "smaller-is-captured" && first > second);
+    const [length, originalLength] = isSwapped ? [second, first] : [first, second];
+    if (length > MAX_CAPTURE_RECORD_BYTES) return { kind: "malformed", offset: isSwapped ? 12 : 8 };
     if (reader.remaining < length) return { kind: "need", bytes: RECORD_HEADER_BYTES + length };
     // A fraction of more than a second is written by nobody in good faith, and is no reason to lose the frame.
     const carried = Math.floor(nanoseconds / NANOSECONDS_PER_SECOND);

@@ -58,6 +58,15 @@ describe("reading", () => {
     expect(records.map(({ section, linkType }) => [section, linkType])).toEqual([[0, 1], [1, 0x65]]);
   });
 
+  test("lengths that leave out the padding are rounded up", () => {
+    const unknown = fromHex("00000bad 0000000d 00000000 0000000d");
+    const described = fromHex("00000001 00000019 0001 0000 00000000 0009 0001 06000000 00000019");
+    const packet = fromHex("00000006 00000023 00000000 00000001 000f4241 00000003 0000003c aabbcc00 00000023");
+    const { records, malformed } = readCapture(joinBytes(BIG_SECTION, unknown, described, packet, BIG_PACKET));
+    expect(malformed).toBeNull();
+    expect(records).toMatchObject([{ bytes: fromHex("aabbcc"), originalLength: 60 }, { bytes: fromHex("aabbcc") }]);
+  });
+
   test.each([
     ["milliseconds", "03", { seconds: 8_589_934, nanoseconds: 595_000_000 }],
     ["halves of seconds", "81", { seconds: 4_294_967_297, nanoseconds: 500_000_000 }],
@@ -78,7 +87,7 @@ describe("reading", () => {
   });
 
   test.each([
-    ["a block of a length that is no multiple of four", [BIG_SECTION, fromHex("00000bad 0000000d")], 28 + 4],
+    ["a trailer that rounds a length which the head does not", [BIG_SECTION, fromHex("00000bad 0000000d 00000000 00000010")], 28 + 12],
     ["a block shorter than its own head", [BIG_SECTION, fromHex("00000bad 00000008")], 28 + 4],
     ["lengths that disagree", [BIG_SECTION, fromHex("00000bad 0000000c 00000010")], 28 + 8],
     ["a frame of an interface that was not described", [BIG_SECTION, BIG_PACKET], 28 + 8],

@@ -36,7 +36,7 @@ interface CaptureInterface {
 interface Block {
   /** Stands behind the head. */
   readonly reader: Reader;
-  /** Of the whole block, from the type to the trailer. */
+  /** Of the whole block, from the type to the trailer, padding included: a multiple of 4. */
   readonly length: number;
 }
 
@@ -48,7 +48,7 @@ export function createPcapngFormat(): CaptureFormat {
   let order: ByteOrder = "big";
   let section = -1;
   let interfaces: CaptureInterface[] = [];
-  /** The length of the block whose trailer comes next, or null between blocks. */
+  /** The length that the trailer which comes next must repeat, or null between blocks. */
   let trailerOf: number | null = null;
 
   function readBlock(reader: Reader): CaptureStep {
@@ -65,10 +65,11 @@ export function createPcapngFormat(): CaptureFormat {
     }
     reader.seek(start);
     const type = readU32(reader, order);
-    const length = readU32(reader, order);
-    if (length < MIN_BLOCK_BYTES || length % 4 !== 0) return { kind: "malformed", offset: 4 };
-    const step = readBody(type, { reader, length });
-    if (step.kind === "take") trailerOf = length;
+    const told = readU32(reader, order);
+    if (told < MIN_BLOCK_BYTES) return { kind: "malformed", offset: 4 };
+    // Some writers leave the padding out of the length, though not out of the file.
+    const step = readBody(type, { reader, length: Math.ceil(told / 4) * 4 });
+    if (step.kind === "take") trailerOf = told;
     return step;
   }
 

@@ -11,7 +11,7 @@ import { createPcapngWriter } from "./pcapng-writer.ts";
 import { joinBytes } from "./testing/bytes.ts";
 import { encodedFrames } from "./testing/encoded-frames.ts";
 import type { Facts } from "./testing/facts.ts";
-import { UDP_OVER_IPV6 } from "./testing/real-frames.ts";
+import { TCP_DATA, TCP_SYN, UDP, UDP_OVER_IPV6 } from "./testing/real-frames.ts";
 import { NETWORK_PACKAGES, withCapturedTraffic } from "./testing/small-network.ts";
 import { askTshark, runUnpacked, unpackOrSay } from "./testing/tshark.ts";
 import { factsOf } from "./testing/tshark-facts.ts";
@@ -94,6 +94,51 @@ describe.skipIf(!tools)("frames that we encode", () => {
     const text = await runUnpacked(tools, "tshark", ["-r", file, "-T", "fields", "-e", "frame.interface_name", "-e", "frame.cap_len"]);
     const expected = frames.map(({ bytes }, index) => (index % 2 === 0 ? `lan0\t${bytes.length}` : `wan0\t${Math.min(64, bytes.length)}`));
     expect(text.trim().split("\n")).toEqual(expected);
+  });
+});
+
+describe.skipIf(!tools)("what old writers, segmentation offload and short snap lengths leave", () => {
+  const little = (...values: readonly number[]) => new Uint8Array(Uint32Array.from(values).buffer);
+  /** A pcap file of one frame, of an earlier version, with its two lengths in either order. */
+  const oldPcap = (minor: number, isOriginalFirst: boolean) => {
+    const lengths = [UDP.length - 4, UDP.length];
+    const head = little(0xa1b2c3d4, (minor << 16) | 2, 0, 0, 65_535, 1, 1_700_000_000, 999_999);
+    return joinBytes(head, little(...(isOriginalFirst ? lengths.toReversed() : lengths)), UDP.subarray(0, UDP.length - 4));
+  };
+  const pcapngWithout = (padding: number) => {
+    const length = 32 + UDP.length;
+    const section = little(0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffff_ffff, 0xffff_ffff, 28);
+    const described = little(1, 20, 1, 0, 20);
+    const head = little(6, length, 0, 0, 1_000_000, UDP.length, UDP.length);
+    return joinBytes(section, described, head, UDP, new Uint8Array(padding), little(length));
+  };
+  const pcap = (...frames: readonly { readonly bytes: Uint8Array; readonly originalLength?: number }[]) => {
+    const writer = createPcapWriter({ linkType: 1 });
+    return joinBytes(writer.header(), ...frames.map((frame) => writer.record({ seconds: 1, nanoseconds: 0, ...frame })));
+  };
+  const offloaded = [TCP_DATA, TCP_SYN].map((bytes) => ({ bytes: bytes.with(16, 0).with(17, 0) }));
+  const cut = [34, 40, 54, 60].map((length) => ({ bytes: TCP_SYN.subarray(0, length), originalLength: TCP_SYN.length }));
+
+  test.each([
+    ["pcap 2.0", oldPcap(0, true)], ["pcap 2.2", oldPcap(2, true)], ["pcap 2.3", oldPcap(3, false)],
+    ["pcap 2.3, the old way", oldPcap(3, true)], ["pcapng without padding in its lengths", pcapngWithout(-UDP.length & 3)],
+    ["segmentation offload", pcap(...offloaded)], ["TCP cut at 34 to 60 bytes", pcap(...cut)],
+  ])("means the same to us as to tshark: %s", async (name, bytes) => {
+    if (!tools) return;
+    const file = join(folder, name.replaceAll(/\W/g, ""));
+    await writeFile(file, bytes);
+    const theirs = await askTshark(tools, file);
+    const { records, malformed } = readCapture(bytes);
+    expect(malformed).toBeNull();
+    expect(records.length).toBeGreaterThan(0);
+    expect(records).toHaveLength(theirs.length);
+    for (const [index, record] of records.entries()) {
+      const ours = factsOf(record);
+      expect(ours).toMatchObject({ ok: true });
+      const facts = ours?.ok ? ours.value : {};
+      expect(facts["ip.src"]).toEqual(["10.9.0.1"]);
+      expect(facts).toEqual(answering(facts, theirs[index] ?? {}));
+    }
   });
 });
 

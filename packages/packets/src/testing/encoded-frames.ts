@@ -84,6 +84,10 @@ function plainFrames(): readonly Uint8Array[] {
     ipv4({ protocol: IP_PROTOCOL.udp, payload: fromHex("9c400009 0100 0000 0102030405060708"), moreFragments: true, identification: 9 }),
     ipv4({ protocol: IP_PROTOCOL.udp, payload: new Uint8Array(24), fragmentOffset: 1480, identification: 9, timeToLive: 3 }),
     ipv4({ protocol: IP_PROTOCOL.icmpv4, payload: encodeIcmpv4(ECHO), options: fromHex("94040000") }),
+    ipv4({
+      protocol: IP_PROTOCOL.authentication,
+      payload: joinBytes(fromHex("11 04 0000 00000101 00000001 000102030405060708090a0b"), encodeUdp(DISCARDED, V4)),
+    }),
     ipv6({ protocol: IP_PROTOCOL.udp, payload: encodeUdp(DISCARDED, V6) }),
     ipv6({
       protocol: IP_PROTOCOL.icmpv6,

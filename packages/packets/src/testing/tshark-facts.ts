@@ -63,7 +63,8 @@ function addNetwork(add: Add, frame: Frame): Malformed | null {
   } else if (frame.network === "ipv4") {
     add("ip.src", frame.sourceIp);
     add("ip.dst", frame.destinationIp);
-    add("ip.proto", frame.ipProtocol);
+    // What the header says: behind an authentication header there is another protocol.
+    add("ip.proto", frame.networkBytes[9] ?? null);
     add("ip.ttl", frame.hopLimit);
     add("ip.flags.mf", frame.moreFragments);
     // Counted in units of eight bytes, as on the wire.
