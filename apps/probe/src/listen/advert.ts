@@ -8,7 +8,7 @@ export interface Advert {
   readonly protocol: NeighborProtocol;
   /** Six lower-case pairs with colons. */
   readonly sourceMac: string;
-  /** 0 says that the neighbour goes away. */
+  /** 0 says that the neighbor goes away; `facts.port_id` is then empty where it did not name the port. */
   readonly ttlSeconds: number;
   readonly facts: NeighborFacts;
   /** It names VLANs only: the rest is in another frame of the same sender. */

@@ -14,11 +14,11 @@ const FDP_WORDS: Readonly<Record<string, string>> = { router: "router", switch: 
 type TextKind = Extract<CdpItem, { readonly text: string }>["kind"];
 type FdpTextKind = Extract<FdpItem, { readonly text: string }>["kind"];
 
-/** Null when it names no device or no port: what says neither is no neighbour. */
-export function cdpFacts({ items }: CdpPdu): NeighborFacts | null {
+/** Null when it names no device or no port: what says neither is no neighbor. A goodbye (time to live 0) needs no port. */
+export function cdpFacts({ items, ttlSeconds }: CdpPdu): NeighborFacts | null {
   const text = (kind: TextKind, longest?: number) => cleanText(itemsOf(items, kind)[0]?.text ?? "", longest);
   const [chassis, port] = [text("device-id"), text("port-id")];
-  if (chassis === "" || port === "") return null;
+  if (chassis === "" || (port === "" && ttlSeconds > 0)) return null;
   const native = itemsOf(items, "native-vlan")[0]?.vlanId ?? 0;
   const voice = itemsOf(items, "voice-vlan-reply")[0]?.vlanId ?? 0;
   const bits = itemsOf(items, "capabilities")[0]?.bits ?? 0;
@@ -39,10 +39,10 @@ export function cdpFacts({ items }: CdpPdu): NeighborFacts | null {
 }
 
 /** As CDP's. */
-export function fdpFacts({ items }: FdpPdu): NeighborFacts | null {
+export function fdpFacts({ items, ttlSeconds }: FdpPdu): NeighborFacts | null {
   const text = (kind: FdpTextKind, longest?: number) => cleanText(itemsOf(items, kind)[0]?.text ?? "", longest);
   const [chassis, port] = [text("device-id"), text("port-id")];
-  if (chassis === "" || port === "") return null;
+  if (chassis === "" || (port === "" && ttlSeconds > 0)) return null;
   const word = FDP_WORDS[text("capability").toLowerCase()];
   return {
     ...emptyFacts({ chassis_id: chassis, chassis_id_type: "local", port_id: port, port_id_type: "interface-name" }),

@@ -3,7 +3,7 @@ import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { arpFrame, HOST } from "../observe/testing/frames.ts";
-import { edpFrame, EDP_PLACE, ip, lldpFrame, SWITCH } from "./testing/adverts.ts";
+import { cdpFrame, edpFrame, EDP_PLACE, ip, lldpFrame, SWITCH } from "./testing/adverts.ts";
 import { createNeighborListener, type NeighborListener } from "./neighbor-listener.ts";
 
 const OWN = "02:00:00:00:00:01";
@@ -99,6 +99,26 @@ describe("a neighbour", () => {
     hear(lldpFrame({ ttlSeconds: 0, name: "" }));
     await clock.advance(1000);
     expect(events[1]).toMatchObject({ type: "neighbor_lost", data: { reason: "shutdown", system_name: "sw-store12" } });
+  });
+
+  test("that says goodbye by CDP without naming its port is gone at once, and nobody else", async () => {
+    const from = (device: string, mac: string) =>
+      cdpFrame([{ kind: "device-id", text: device }, { kind: "port-id", text: "Gi0/1" }], { from: mac });
+    hear(from("S1", "00:1c:73:00:99:1d"), from("S2", "00:1c:73:00:99:1e"));
+    await clock.advance(1000);
+    hear(cdpFrame([{ kind: "device-id", text: "S2" }], { from: "00:1c:73:00:99:1e", ttlSeconds: 0 }));
+    hear(cdpFrame([{ kind: "device-id", text: "S1" }], { from: "00:1c:73:00:99:1e", ttlSeconds: 0 }));
+    await clock.advance(1000);
+    expect(news().slice(2)).toMatchObject([{
+      type: "neighbor_lost", data: { protocol: "cdp", chassis_id: "S2", port_id: "Gi0/1", reason: "shutdown" },
+    }]);
+    expect(listener.count()).toBe(1);
+  });
+
+  test("that was only heard to say goodbye by CDP was never there", async () => {
+    hear(cdpFrame([{ kind: "device-id", text: "S1" }], { ttlSeconds: 0 }));
+    await clock.advance(1000);
+    expect([events, listener.count()]).toEqual([[], 0]);
   });
 
   test("that was only heard to say good-bye was never there", async () => {

@@ -71,6 +71,10 @@ export function createNeighborTable(): NeighborTable {
         }
         return "taken";
       }
+      if (advert.ttlSeconds === 0 && advert.facts.port_id === "") {
+        for (const neighbor of neighbors.values()) if (isSameSender(neighbor, advert)) refresh(neighbor, advert, now);
+        return "taken";
+      }
       const key = keyOf(advert.protocol, localInterface, advert.facts);
       const known = neighbors.get(key);
       if (known) {
@@ -122,6 +126,11 @@ export function createNeighborTable(): NeighborTable {
 /** Who speaks from where; the names may hold anything. */
 function keyOf(protocol: NeighborProtocol, localInterface: string, { chassis_id, port_id }: NeighborFacts): string {
   return JSON.stringify([protocol, localInterface, chassis_id, port_id]);
+}
+
+/** CDP's goodbye names no port: the port is the one with the sender's address. */
+function isSameSender({ protocol, sourceMac, facts }: Neighbor, advert: Advert): boolean {
+  return protocol === advert.protocol && sourceMac === advert.sourceMac && facts.chassis_id === advert.facts.chassis_id;
 }
 
 function withVlans(facts: NeighborFacts, vlans: NeighborFacts): NeighborFacts {

@@ -48,8 +48,10 @@ export function snapFrame(
   return encodeEthernet({ destination: mac(to), source: mac(from), etherType: null, payload: encodeLlc(header) });
 }
 
-export function cdpFrame(items: readonly CdpItem[], ttlSeconds = 180): Uint8Array {
-  return snapFrame(CDP_DESTINATION, CDP_SNAP, encodeCdp({ version: 2, ttlSeconds, items }));
+export function cdpFrame(
+  items: readonly CdpItem[], { ttlSeconds = 180, from = SWITCH_PORT }: { readonly ttlSeconds?: number; readonly from?: string } = {},
+): Uint8Array {
+  return snapFrame(CDP_DESTINATION, CDP_SNAP, encodeCdp({ version: 2, ttlSeconds, items }), from);
 }
 
 export function fdpFrame(capability: string): Uint8Array {
