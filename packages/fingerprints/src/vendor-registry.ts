@@ -1,6 +1,8 @@
 import { createRequire } from "node:module";
 import { FingerprintsError } from "./errors.ts";
 import { type FlatJsonEntry, readFlatJson } from "./flat-json.ts";
+import individualAddressBlocks from "./individual-address-blocks.json" with { type: "json" };
+import { cleanVendorName } from "./vendor-name.ts";
 
 /** A prefix of 36 bits and the number of its entry, below 2^17, share one number that is still exact: 53 bits. */
 const MAX_ENTRIES = 2 ** 17;
@@ -20,13 +22,14 @@ const LETTER_N = 0x6e;
 export interface VendorRegistry {
   /**
    * @param prefix Value of the first `digits` hexadecimal digits of a MAC address; `digits` is 6, 7 or 9.
-   * @returns The name of who was given exactly this prefix, or null.
+   * @returns The name of who was given exactly this prefix; empty where the registry does not say who; null where nobody was.
    */
   find(prefix: number, digits: number): string | null;
 }
 
 /**
- * Loads the registry that comes with `oui-data`.
+ * Loads the registry that comes with `oui-data`, and the individual address blocks, which that package leaves out: 36 bits each of the
+ * prefixes 00-50-C2 and 40-D8-55. The IEEE closed that registry in 2014, so that a copy of it does not age.
  * @throws FingerprintsError `data-unreadable`.
  */
 export function loadVendorRegistry(): VendorRegistry {
@@ -41,7 +44,14 @@ export function loadVendorRegistry(): VendorRegistry {
   if (!whole || builder.count() < FEWEST_ENTRIES) {
     throw new FingerprintsError("data-unreadable", `the package oui-data holds only ${builder.count()} prefixes; install it again`);
   }
+  for (const [prefix, name] of Object.entries(individualAddressBlocks)) builder.add(entryOf(prefix, name));
   return builder.finish();
+}
+
+/** As if it had been read from a file. */
+function entryOf(prefix: string, name: string): FlatJsonEntry {
+  const bytes = Buffer.from(prefix + JSON.stringify(name).slice(1, -1));
+  return { bytes, keyStart: 0, keyEnd: prefix.length, valueStart: prefix.length, valueEnd: bytes.length };
 }
 
 function createBuilder() {
@@ -60,7 +70,7 @@ function createBuilder() {
       if ((digits !== 6 && digits !== 7 && digits !== 9) || prefix === -1 || count === MAX_ENTRIES) return;
       table[count] = toKey(prefix, digits) + count;
       prefixDigits[count] = digits;
-      length += copyFirstLine(entry, names, length);
+      length = cleanVendorName(names, length, length + copyFirstLine(entry, names, length));
       nameEnds[count] = length;
       count += 1;
     },

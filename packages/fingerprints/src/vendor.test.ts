@@ -1,13 +1,21 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
+import individualAddressBlocks from "./individual-address-blocks.json" with { type: "json" };
 import { createVendorLookup } from "./vendor.ts";
 
 const registry = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("oui-data"), "utf8")) as Readonly<Record<string, string>>;
 const lookup = createVendorLookup();
 
 const vendorOf = (mac: string) => lookup.vendorOf(mac);
-const nameOf = (prefix: string) => registry[prefix]?.split("\n")[0]?.trim();
+const unescaped = (name: string) => name.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+const isMaker = (name: string) => !["IEEE Registration Authority", "Private"].includes(name);
+const blocks: Readonly<Record<string, string>> = individualAddressBlocks;
+const nameOf = (prefix: string) => {
+  const name = (blocks[prefix] ?? registry[prefix])?.split("\n")[0]?.trim();
+  if (name === undefined) return undefined;
+  return isMaker(name) ? unescaped(name) : "";
+};
 const macOf = (digits: string) => digits.toLowerCase().match(/../g)?.join(":") ?? "";
 
 /** The registry's answer the plain way: the longest prefix that is a key. */
@@ -15,8 +23,8 @@ const expectedFor = (digits: string) => nameOf(digits.slice(0, 9)) ?? nameOf(dig
 
 describe("the vendor of a MAC address", () => {
   test("is the registry's for the first and last address of every prefix, by its longest one", () => {
-    const prefixes = Object.keys(registry);
-    expect(prefixes.length).toBeGreaterThan(50_000);
+    const prefixes = [...Object.keys(registry), ...Object.keys(blocks)];
+    expect(prefixes.length).toBeGreaterThan(50_000 + 4500);
     const wrong = prefixes.flatMap((prefix) => ["0", "F"].map((fill) => prefix.padEnd(12, fill)))
       .filter((digits) => vendorOf(macOf(digits)) !== expectedFor(digits));
     expect(wrong).toEqual([]);
@@ -28,6 +36,31 @@ describe("the vendor of a MAC address", () => {
       const own = prefixes.filter((prefix) => vendorOf(macOf(prefix.padEnd(12, "5"))) === nameOf(prefix));
       expect(own.length).toBeGreaterThan(5000);
     }
+  });
+
+  test("is that of each individual address block, of 36 bits", () => {
+    expect(Object.keys(blocks)).toHaveLength(4575);
+    expect(Object.keys(blocks).filter((prefix) => !/^(0050C2|40D855)[0-9A-F]{3}$/.test(prefix))).toEqual([]);
+    expect(vendorOf("00:50:c2:7d:51:23")).toBe("DEUTA-WERKE GmbH");
+    expect(vendorOf("40:d8:55:11:c0:01")).toBe("DEUTA-WERKE GmbH");
+    expect(vendorOf("40:d8:55:11:c0:01")).not.toBe(vendorOf("40:d8:55:11:d0:01"));
+  });
+
+  test("is spelled without the entities of web pages", () => {
+    const spelled = Object.keys(registry).filter((prefix) => /&[\w#]+;/.test(registry[prefix]?.split("\n")[0] ?? ""));
+    expect(spelled.length).toBeGreaterThan(0);
+    for (const prefix of spelled) expect(vendorOf(macOf(prefix.padEnd(12, "5")))).not.toMatch(/&[\w#]+;/);
+    const reichle = Object.keys(registry).find((prefix) => registry[prefix]?.startsWith("R&amp;M AG")) ?? "";
+    expect(vendorOf(macOf(reichle.padEnd(12, "5")))).toBe("R&M AG");
+  });
+
+  test("is nobody where the registry names only itself, or says that the maker is private", () => {
+    const prefixes = Object.keys(registry).filter((prefix) => !isMaker(registry[prefix]?.split("\n")[0]?.trim() ?? ""));
+    expect(prefixes.length).toBeGreaterThan(500);
+    const named = prefixes.map((prefix) => vendorOf(macOf(prefix.padEnd(12, "5"))))
+      .filter((vendor) => vendor === "Private" || vendor.startsWith("IEEE Registration"));
+    expect(named).toEqual([]);
+    expect(vendorOf("40:d8:55:ff:ff:ff")).toBe("");
   });
 
   test("changes at the edges of a prefix of 36 bits", () => {

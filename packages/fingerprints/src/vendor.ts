@@ -1,6 +1,6 @@
 /**
  * Who made a network interface, from the first bits of its MAC address.
- * @see https://standards.ieee.org/products-programs/regauth/ : MA-L (24 bits), MA-M (28), MA-S (36)
+ * @see https://standards.ieee.org/products-programs/regauth/ : MA-L (24 bits), MA-M (28), MA-S and, until 2014, IAB (36)
  */
 import { loadVendorRegistry } from "./vendor-registry.ts";
 
@@ -12,8 +12,8 @@ const MAC_ADDRESS = /^[0-9a-f]{2}([:-]?[0-9a-f]{2}){5}$/i;
 export interface VendorLookup {
   /**
    * @param mac Twelve hexadecimal digits, with colons, hyphens or nothing between the pairs.
-   * @returns The vendor as the registry spells it; empty where the registry has none, as for addresses that a device made up for
-   * itself, and for text that is no MAC address.
+   * @returns The vendor as the registry spells it, without HTML's entities; empty where the registry names none, as for addresses that a
+   * device made up for itself and for makers who want to stay private, and for text that is no MAC address.
    */
   vendorOf(mac: string): string;
 }
