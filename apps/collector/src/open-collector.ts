@@ -1,3 +1,4 @@
+import { createVendorLookup } from "@lanthorn/fingerprints";
 import type { Clock, Lifecycle, Log } from "@lanthorn/runtime";
 import { finishSwap } from "./backups/swap.ts";
 import type { Broker } from "./broker/broker.ts";
@@ -173,7 +174,9 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   const services: ServiceRoutes = {
     gateway: [
       ...people.routes,
-      createDevices({ db, reads, audit, merges, clock, neighborsOf: topology.neighborsOf }),
+      createDevices({
+        db, reads, audit, merges, clock, log: eventLog, published, neighborsOf: topology.neighborsOf, ...createVendorLookup(),
+      }),
       topology.routes,
       sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),

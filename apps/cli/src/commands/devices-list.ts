@@ -28,7 +28,7 @@ export async function listDevices({ rest }: Connection, filters: Query): Promise
       keptColumns: 5,
       rows: devices.map((device) => [
         device.presence_state, device.ip, device.hostname || "-", device.device_type, device.open_ports.join(",") || "-",
-        device.vendor || "-", device.mac || "-", shortTime(device.last_seen),
+        device.vendor || "-", device.mac || "-", device.last_seen === null ? "never" : shortTime(device.last_seen),
       ]),
     },
   };

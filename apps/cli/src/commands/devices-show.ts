@@ -22,7 +22,8 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
     ["state", device.presence_state], ["address", device.ip], ["MAC", device.mac], ["hostname", device.hostname], ["vendor", device.vendor],
     ["model", verdicts.model?.value ?? ""], ["type", device.device_type], ["system", device.os_guess], ["tags", device.tags.join(", ")],
     ["locked", device.locked_fields.join(", ")],
-    ["first seen", shortTime(device.first_seen)], ["last seen", shortTime(device.last_seen)], ["id", device.id],
+    ["first seen", device.first_seen === null ? "never" : shortTime(device.first_seen)],
+    ["last seen", device.last_seen === null ? "never" : shortTime(device.last_seen)], ["id", device.id],
   ].filter(([, value]) => value !== "");
   const section = (name: string, heading: readonly string[], rows: readonly (readonly string[])[]) =>
     (rows.length === 0 ? "" : `${name}\n${formatTable({ heading, rows }, width)}`);

@@ -98,7 +98,9 @@ function lockedOf(device: Device): ReadonlySet<string> {
   return new Set(JSON.parse(device.locked_fields) as string[]);
 }
 
+/** The earlier of two instants, of which one that never was is empty. */
 function earlier(a: string, b: string): string {
+  if (a === "" || b === "") return a || b;
   return a < b ? a : b;
 }
 

@@ -1,5 +1,6 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { ProbeEvent } from "@lanthorn/contract";
+import { addressKey } from "../db/address-key.ts";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createIngestBench, type HostSketch, hostState, type IngestBench } from "./testing/bench.ts";
@@ -55,6 +56,30 @@ describe("a host that is found", () => {
     ).toEqual(["arp", "dhcp"]);
     expect(await logged()).toMatchObject([{ type: "host_found", device_id: device?.id, probe_seq: 1 }]);
     expect(await bench.database.db.selectFrom("device_changes").selectAll().execute()).toEqual([]);
+  });
+
+  test("and that a person made before is seen from then on, and announced now where no event told of it", async () => {
+    const own = { tenant_id: bench.tenantId, site_id: bench.siteId, hostname: "", vendor: "", os_guess: "", device_type: "unknown",
+      is_online: 0, presence_state: "unknown", first_seen: "", last_seen: "", open_ports: "[]", tags: "[]", locked_fields: "[]" };
+    const [whole, unplaced] = [createId(), createId()];
+    const B = { ip: "192.0.2.11", mac: "02:00:00:00:00:02" };
+    await bench.database.db.insertInto("devices").values([
+      { ...own, id: whole, ip: A.ip, ip_key: addressKey(A.ip), mac: A.mac }, { ...own, id: unplaced, ip: "", ip_key: "", mac: B.mac },
+    ]).execute();
+    const part = { tenant_id: bench.tenantId, site_id: bench.siteId };
+    await bench.database.db.insertInto("interfaces").values([
+      { ...part, device_id: whole, mac: A.mac, vendor: "", first_seen: at(0) },
+      { ...part, device_id: unplaced, mac: B.mac, vendor: "", first_seen: at(0) },
+    ]).execute();
+    await bench.database.db.insertInto("addresses")
+      .values({ ...part, device_id: whole, mac: A.mac, ip: A.ip, ip_key: addressKey(A.ip), first_seen: "", last_seen: "", current: 1 })
+      .execute();
+    await send(found(A, 5), found(B, 6));
+    expect((await devices()).map(({ id, ip, first_seen: first, last_seen: last }) => [id, ip, first, last]))
+      .toEqual([[whole, A.ip, at(5), at(5)], [unplaced, B.ip, at(6), at(6)]]);
+    expect((await logged()).map(({ type, device_id: id }) => [type, id])).toEqual([["host_changed", whole], ["host_found", unplaced]]);
+    expect(await bench.database.db.selectFrom("addresses").select(["ip", "first_seen", "last_seen"]).orderBy("ip_key").execute())
+      .toEqual([{ ip: A.ip, first_seen: at(5), last_seen: at(5) }, { ip: B.ip, first_seen: at(6), last_seen: at(6) }]);
   });
 
   test("again, or by a second probe, is not announced as new", async () => {

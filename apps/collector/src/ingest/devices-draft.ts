@@ -15,6 +15,7 @@ export const COLUMN_GROUPS = {
   identity: ["ip", "ip_key", "mac", "hostname", "vendor"],
   state: ["is_online", "presence_state"],
   seen: ["last_seen"],
+  met: ["first_seen"],
   ports: ["open_ports"],
   judged: ["os_guess", "device_type", "verdicts"],
 } as const satisfies Record<string, readonly (keyof DeviceFields)[]>;

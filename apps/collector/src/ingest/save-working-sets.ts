@@ -20,7 +20,7 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
   }
   await upsertMany(trx, "interfaces", { key: ["site_id", "mac"], update: ["vendor"] }, sets.flatMap((set) => [...set.interfaces.values()]));
   await upsertMany(
-    trx, "addresses", { key: ["device_id", "mac", "ip"], update: ["last_seen", "current"] },
+    trx, "addresses", { key: ["device_id", "mac", "ip"], update: ["first_seen", "last_seen", "current"] },
     sets.flatMap((set) => [...set.addresses.values()]),
   );
   await upsertMany(

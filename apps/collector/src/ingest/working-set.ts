@@ -162,6 +162,8 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
         };
         isNews ||= known === undefined;
         if (row.last_seen < at) row.last_seen = at;
+        // A person entered it, and it is seen now.
+        if (row.first_seen === "") row.first_seen = at;
         current.set(ip, row);
         write(row);
       }

@@ -47,7 +47,7 @@ export function createInventoryRetention(
     for (const { site_id: siteId, devices } of counts) {
       for (let excess = devices - limits.keepDevices; excess > 0 && !stopped.aborted;) {
         const ids = (await reads.selectFrom("devices").select("id").where("site_id", "=", siteId)
-          .where("locked_fields", "=", "[]").where("tags", "=", "[]").orderBy("last_seen").orderBy("id")
+          .where("locked_fields", "=", "[]").where("tags", "=", "[]").where("first_seen", "<>", "").orderBy("last_seen").orderBy("id")
           .limit(Math.min(excess, CHUNK_DEVICES)).execute()).map(({ id }) => id);
         if (ids.length === 0) break;
         await db.deleteFrom("device_merges").where("kept_id", "in", ids).execute();

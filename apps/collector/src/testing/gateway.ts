@@ -42,6 +42,7 @@ import { createPeopleStore } from "../services/people/store.ts";
 import { createTokens, type TokenKey } from "../services/people/tokens.ts";
 import { newUser } from "../services/people/users-service.ts";
 import { openTestDatabase } from "./database.ts";
+import { testVendorOf } from "./vendors.ts";
 import { sitesRoutes } from "../services/sites/routes.ts";
 import { createSitesService } from "../services/sites/service.ts";
 import { createSitesStore } from "../services/sites/store.ts";
@@ -144,8 +145,7 @@ export async function startTestGateway(options: {
   readonly gatewaySecret?: string;
   readonly metricsAllow?: readonly string[];
 } = {}): Promise<TestGateway> {
-  const clock = options.clock ?? systemClock;
-  const log = silentLog;
+  const [clock, log] = [options.clock ?? systemClock, silentLog];
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "lanthorn-gateway-"));
   const database = await openTestDatabase(dataDir);
   const { db, reads } = database;
@@ -171,7 +171,7 @@ export async function startTestGateway(options: {
     extension?.published(tenantId);
   };
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30 });
-  const extra = options.services ?? [];
+  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log };
   const topology = createTopology({ reads, clock });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
@@ -184,13 +184,13 @@ export async function startTestGateway(options: {
     ...options.declared,
     gateway: [
       ...people.routes,
-      createDevices({ db, reads, audit, merges: createMerges({ audit, clock }), clock, neighborsOf: topology.neighborsOf }),
+      createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, vendorOf: testVendorOf() }),
       topology.routes,
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       alerts.routes,
       health,
-      ...(typeof extra === "function" ? extra({ db, reads, log: eventLog, published, audit, clock, logger: log }) : extra),
+      ...(typeof options.services === "function" ? options.services(parts) : (options.services ?? [])),
     ],
     ...extension?.services,
   };

@@ -18,8 +18,8 @@ export const Device = z.object({
   device_type: DeviceType.describe("What kind of device it is. `unknown` while nothing tells."),
   is_online: z.boolean().describe("Whether it is on the network. While `presence_state` is `unknown`, the last that was known."),
   presence_state: PresenceState.describe("`online`, `offline`, or `unknown` while the site's probe is silent."),
-  first_seen: Instant.describe("When it was seen first."),
-  last_seen: Instant.describe("When it was seen last."),
+  first_seen: Instant.nullable().describe("When it was seen first. Null for a device made by hand that nobody has seen yet."),
+  last_seen: Instant.nullable().describe("When it was seen last. Null for a device made by hand that nobody has seen yet."),
   site_id: Id.describe("The site that it is at."),
   open_ports: z.array(Port).describe("Numbers of its open TCP and UDP ports, ascending."),
   tags: z.array(z.string()).describe("Words that people have put on it."),
@@ -51,8 +51,8 @@ export const DeviceInterface = z.object({
   vendor: z.string().describe("Who the MAC's prefix is registered to. Empty while unknown."),
   addresses: z.array(z.object({
     ip: z.string().describe("The IP address."),
-    first_seen: Instant.describe("When it was seen there first."),
-    last_seen: Instant.describe("When it was seen there last."),
+    first_seen: Instant.nullable().describe("When it was seen there first. Null for one that a person entered and nobody has seen."),
+    last_seen: Instant.nullable().describe("When it was seen there last. Null for one that a person entered and nobody has seen."),
     current: z.boolean().describe("Whether the interface has it now."),
   })).describe("IP addresses that it has or had."),
 });
@@ -124,8 +124,9 @@ const PortQuery = z.string().regex(/^\d{1,5}$/, "must be a port number, 0 to 655
 const DeviceFilterQuery = z.object({
   site_id: choiceQuery(Id, { description: "Devices of this site.", examples: ["01989f2e-7c11-7aa0-b3c4-5d6e7f809103"] }).optional(),
   is_online: BooleanQuery.optional().describe("Devices that are online (`true`) or are not (`false`)."),
-  presence_state: choiceQuery(PresenceState, { description: "Devices in this state: `online`, `offline` or `unknown`.", examples: ["online"] })
-    .optional(),
+  presence_state: choiceQuery(PresenceState, {
+    description: "Devices in this state: `online`, `offline` or `unknown`.", examples: ["online"],
+  }).optional(),
   device_type: choiceQuery(DeviceType, { description: "Devices of this type.", examples: ["router,switch", "!printer"] }).optional(),
   vendor: choiceQuery(Text(255), { description: "Part of the vendor's name, in any case.", examples: ["Cisco,Aruba"] }).optional(),
   os: choiceQuery(Text(255), { description: "Part of the operating system, in any case.", examples: ["!Windows"] }).optional(),
@@ -158,7 +159,12 @@ export const DeviceCreate = z.strictObject({
   hostname: Text(255).optional().describe("Its name, at most 255 characters."),
   device_type: DeviceType.optional().describe("What kind of device it is."),
   tags: Tags.optional().describe("Words to find it by, at most 64."),
-}).refine((device) => device.ip !== undefined || device.mac !== undefined, { path: ["ip"], message: "ip or mac is needed" });
+  locked_fields: z.array(z.enum(["ip", "mac"])).max(2).optional()
+    .describe("`ip`, `mac` or both: discovery does not change them. The other fields that are set here are locked anyway."),
+}).refine((device) => device.ip !== undefined || device.mac !== undefined, { path: ["ip"], message: "ip or mac is needed" })
+  .refine(({ locked_fields: locked = [], ip, mac }) => locked.every((field) => (field === "ip" ? ip : mac) !== undefined), {
+    path: ["locked_fields"], message: "must name fields that are set here",
+  });
 export type DeviceCreate = z.infer<typeof DeviceCreate>;
 
 /** Fields left out stay. One that is set is locked: discovery never overwrites it. Null unlocks it and shows what discovery says. */

@@ -138,7 +138,7 @@ const Holder = z.object({
   site_id: Id.describe("The site where it is."),
   mac: z.string().describe("The MAC address of the interface that has it. Empty behind a router."),
   hostname: z.string().describe("The device's name. Empty while unknown."),
-  last_seen: Instant.describe("When it was last seen with this address."),
+  last_seen: Instant.nullable().describe("When it was last seen with this address."),
 });
 
 /** An address of a prefix that is written down, had by devices, or both. */

@@ -28,8 +28,10 @@ export const hostFound: Apply<"host_found"> = {
     const told = takeOthers(data, at, context);
     const known = context.set.find(told.state);
     if (!known) return create(told, context);
+    const isUnheardOf = wasNeverTold(known);
     const changed = update(known, told, context);
     seen(known, data.mac, { state: "online", at }, context);
+    if (isUnheardOf) return { type: "host_found", deviceId: known.id, data };
     if (changed.length > 0) return { type: "host_changed", deviceId: known.id, data: { ...data, changed } };
     return { type: "host_online", deviceId: known.id, data: { ip: data.ip, mac: data.mac, last_seen_at: at } };
   },
@@ -44,12 +46,20 @@ export const hostChanged: Apply<"host_changed"> = {
     const told = takeOthers(state, notAfter(occurred_at, context.receivedAt), context);
     const known = context.set.find(told.state);
     if (!known) return create(told, context);
+    const isUnheardOf = wasNeverTold(known);
     update(known, told, context);
     // A name can be learned of a host that is away; an address is only ever seen in use.
-    if (changed.includes("ip") || changed.includes("addresses")) seen(known, data.mac, { state: "online", at: told.at }, context);
+    const isSeen = changed.includes("ip") || changed.includes("addresses");
+    if (isSeen) seen(known, data.mac, { state: "online", at: told.at }, context);
+    if (isUnheardOf && isSeen) return { type: "host_found", deviceId: known.id, data: state };
     return { type: "host_changed", deviceId: known.id, data };
   },
 };
+
+/** A person made it of a MAC alone, and no event told of it: one tells of hosts by their addresses. */
+function wasNeverTold({ fields }: DeviceDraft): boolean {
+  return fields.first_seen === "" && fields.ip === "";
+}
 
 /** Who is meant: with a MAC that many machines have, each address is a machine of its own, the one at `ip` first. */
 function machinesOf(data: HostState): readonly [HostState, ...HostState[]] {

@@ -69,6 +69,7 @@ export function seen(
   set.set(device, "state", { presence_state: state, ...(state === "unknown" ? {} : { is_online: state === "online" ? 1 : 0 }) });
   const at = notAfter(sighting.at, receivedAt);
   if (at > device.fields.last_seen) set.set(device, "seen", { last_seen: at });
+  if (device.fields.first_seen === "") set.set(device, "met", { first_seen: at });
   showAnswering(device, at, set);
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Merges } from "../../identity/merges.ts";
 import { createDeviceEditor } from "./editor.ts";
@@ -9,10 +10,12 @@ import { devicesRoutes } from "./routes.ts";
 import { createDevicesService, type NeighborsOf } from "./service.ts";
 import { createDevicesStore } from "./store.ts";
 
-/** The routes of devices. @param deps.neighborsOf A device's links, for its profile. */
+/** The routes of devices. @param deps.neighborsOf A device's links, for its profile. @param deps.vendorOf Who made a MAC's interface. */
 export function createDevices(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly merges: Merges; readonly clock: Clock;
   readonly neighborsOf: NeighborsOf;
+  readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly vendorOf: (mac: string) => string;
 }) {
   const { neighborsOf, clock } = deps;
   return devicesRoutes(createDevicesService({

@@ -17,7 +17,11 @@ export async function discoveredValue(trx: Trx, device: DeviceRow, field: Editab
   if (maker !== null) return maker;
   const best = await trx.selectFrom("evidence").select("value").where("device_id", "=", device.id).where("field", "=", field)
     .orderBy("confidence", "desc").orderBy("seen_at", "desc").executeTakeFirst();
-  return best?.value ?? "";
+  if (best || field !== "vendor") return best?.value ?? "";
+  // Nothing was heard of it: its MAC still says who made it.
+  const own = await trx.selectFrom("interfaces").select("vendor").where("device_id", "=", device.id).where("mac", "=", device.mac)
+    .executeTakeFirst();
+  return own?.vendor ?? "";
 }
 
 /** The lowest address that the interface has and was seen with; where it was seen with none, the one it has. */

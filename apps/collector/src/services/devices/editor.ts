@@ -1,8 +1,9 @@
-import type { DeviceCreate, DeviceUpdate } from "@lanthorn/contract";
+import type { DeviceCreate, DeviceUpdate, EventData } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Insertable, Kysely, Transaction } from "kysely";
 import { addressKey } from "../../db/address-key.ts";
 import type { Schema } from "../../db/schema.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";
@@ -13,6 +14,9 @@ import { EDITABLE_FIELDS, type EditableField, toDevice } from "./records.ts";
 import type { DeviceRow } from "./pages.ts";
 
 type Trx = Transaction<Schema>;
+
+/** Fields of a new device that are a person's word. An address only says where to find it, and stays discovery's unless asked. */
+const LOCKED_WHERE_SET = ["hostname", "device_type", "tags"] as const satisfies readonly EditableField[];
 
 /** What a device is known by. */
 interface Identifiers {
@@ -39,28 +43,45 @@ export function createDeviceEditor(deps: {
   readonly db: Kysely<Schema>;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
+  readonly log: Pick<EventLog, "append">;
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  /** Who made a MAC's interface; empty where the registry does not say. */
+  readonly vendorOf: (mac: string) => string;
 }): DeviceEditor {
-  const { db, audit } = deps;
+  const { db, audit, vendorOf } = deps;
+
+  /** Announced as discovery announces a host, in the same transaction. One without an address is announced when it is first seen. */
+  async function create(trx: Trx, actor: Actor, device: DeviceCreate) {
+    const ip = device.ip === undefined ? "" : deviceIp(device.ip);
+    const mac = device.mac === undefined ? "" : deviceMac(device.mac);
+    const siteId = await lockSite(trx, actor.tenantId, device.site_id);
+    await refuseTaken(trx, siteId, { ip, mac }, "");
+    const at = toInstant(deps.clock.now());
+    const { hostname = "", device_type = "unknown", tags = [], locked_fields: alsoLocked = [] } = device;
+    const row: Insertable<Schema["devices"]> = {
+      id: createId(), tenant_id: actor.tenantId, site_id: siteId, ip, ip_key: addressKey(ip), mac, hostname, vendor: vendorOf(mac),
+      os_guess: "", device_type, is_online: 0, presence_state: "unknown", first_seen: "", last_seen: "", open_ports: "[]",
+      tags: JSON.stringify(tags),
+      locked_fields: lockedText([...LOCKED_WHERE_SET.filter((field) => device[field] !== undefined), ...new Set(alsoLocked)]),
+    };
+    await trx.insertInto("devices").values(row).execute();
+    await keepIdentifiers(trx, { ...row, at, vendor: row.vendor });
+    await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null,
+      after: toRecord({ ...row, mac_count: 1, verdicts: "{}" }) });
+    const found: EventData<"host_found"> = { ip, mac, hostname, vendor: row.vendor, addresses: [ip], evidence: [] };
+    const appended = ip === "" ? null : await deps.log.append(trx, actor.tenantId, [{
+      type: "host_found", siteId, probeId: null, deviceId: row.id, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
+      data: found,
+    }]);
+    return { id: row.id, appended };
+  }
+
   return {
-    create: (actor, device) => db.transaction().execute(async (trx) => {
-      const ip = device.ip === undefined ? "" : deviceIp(device.ip);
-      const mac = device.mac === undefined ? "" : deviceMac(device.mac);
-      const siteId = await lockSite(trx, actor.tenantId, device.site_id);
-      await refuseTaken(trx, siteId, { ip, mac }, "");
-      const at = toInstant(deps.clock.now());
-      const row: Insertable<Schema["devices"]> = {
-        id: createId(), tenant_id: actor.tenantId, site_id: siteId, ip, ip_key: addressKey(ip), mac,
-        hostname: device.hostname ?? "", vendor: "", os_guess: "", device_type: device.device_type ?? "unknown",
-        is_online: 0, presence_state: "unknown", first_seen: at, last_seen: at, open_ports: "[]",
-        tags: JSON.stringify(device.tags ?? []),
-        locked_fields: lockedText(EDITABLE_FIELDS.filter((field) => device[field as keyof DeviceCreate] !== undefined)),
-      };
-      await trx.insertInto("devices").values(row).execute();
-      await keepIdentifiers(trx, row, at);
-      await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null,
-        after: toRecord({ ...row, mac_count: 1, verdicts: "{}" }) });
-      return row.id;
-    }),
+    async create(actor, device) {
+      const { id, appended } = await db.transaction().execute((trx) => create(trx, actor, device));
+      if (appended) deps.published(actor.tenantId, appended.fromSeq);
+      return id;
+    },
 
     update: (actor, deviceId, changes) => db.transaction().execute(async (trx) => {
       const before = await lockDevice(trx, actor.tenantId, deviceId);
@@ -80,7 +101,10 @@ export function createDeviceEditor(deps: {
       }
       const after: DeviceRow = { ...before, ...values, locked_fields: lockedText(locked) };
       after.ip_key = addressKey(after.ip);
-      if (after.ip !== before.ip || after.mac !== before.mac) await moveIdentifiers(trx, before, after, at);
+      // Who made the old interface says nothing of the new one.
+      const madeBy = vendorOf(after.mac);
+      if (after.mac !== before.mac && !locked.has("vendor") && before.vendor === vendorOf(before.mac)) after.vendor = madeBy;
+      if (after.ip !== before.ip || after.mac !== before.mac) await moveIdentifiers(trx, before, { ...after, at, vendor: madeBy });
       await trx.updateTable("devices").set({
         ip: after.ip, ip_key: after.ip_key, mac: after.mac, hostname: after.hostname, vendor: after.vendor, os_guess: after.os_guess,
         device_type: after.device_type, tags: after.tags, locked_fields: after.locked_fields,
@@ -123,20 +147,21 @@ async function findHolder(trx: Trx, siteId: string, { ip, mac }: Identifiers, ex
   return holder?.device_id ?? null;
 }
 
-type Identified = Pick<DeviceRow, "id" | "tenant_id" | "site_id" | "mac" | "ip" | "ip_key">;
+/** @param device.at Now. @param device.vendor Who made its interface. */
+type Identified = Pick<DeviceRow, "id" | "tenant_id" | "site_id" | "mac" | "ip" | "ip_key" | "vendor"> & { readonly at: string };
 
-async function keepIdentifiers(trx: Trx, device: Identified, at: string): Promise<void> {
-  const { id, tenant_id, site_id, mac, ip, ip_key } = device;
-  const own = { device_id: id, tenant_id, site_id, mac, first_seen: at };
-  if (mac !== "") await trx.insertInto("interfaces").values({ ...own, vendor: "" })
+/** An address that a person says is one that nobody has seen, until somebody does. */
+async function keepIdentifiers(trx: Trx, { id, tenant_id, site_id, mac, ip, ip_key, vendor, at }: Identified): Promise<void> {
+  const own = { device_id: id, tenant_id, site_id, mac };
+  if (mac !== "") await trx.insertInto("interfaces").values({ ...own, vendor, first_seen: at })
     .onConflict((c) => c.columns(["site_id", "mac"]).doNothing()).execute();
   if (ip === "") return;
-  await trx.insertInto("addresses").values({ ...own, ip, ip_key, last_seen: at, current: 1 })
+  await trx.insertInto("addresses").values({ ...own, ip, ip_key, first_seen: "", last_seen: "", current: 1 })
     .onConflict((c) => c.columns(["device_id", "mac", "ip"]).doUpdateSet({ current: 1 })).execute();
 }
 
 /** The new MAC or address becomes one of the device's. Of a device that nothing has been heard of it takes the place of the old one. */
-async function moveIdentifiers(trx: Trx, before: DeviceRow, after: DeviceRow, at: string): Promise<void> {
+async function moveIdentifiers(trx: Trx, before: DeviceRow, after: DeviceRow & Identified): Promise<void> {
   await refuseTaken(trx, before.site_id, after, before.id);
   const heard = await trx.selectFrom("evidence").select("field").where("device_id", "=", before.id).limit(1).executeTakeFirst();
   if (!heard && before.presence_state === "unknown") {
@@ -144,7 +169,7 @@ async function moveIdentifiers(trx: Trx, before: DeviceRow, after: DeviceRow, at
     await trx.deleteFrom("addresses").where("device_id", "=", before.id).where("mac", "=", before.mac).where("ip", "=", before.ip)
       .execute();
   }
-  await keepIdentifiers(trx, after, at);
+  await keepIdentifiers(trx, after);
   const macs = await trx.selectFrom("interfaces").select("mac").where("device_id", "=", before.id).execute();
   // From now on each interface keeps how it is; the one that there was is as the device is.
   if (macs.length > 1 && before.mac_count === 1) {

@@ -61,7 +61,8 @@ export function matching(eb: Builder, tenantId: string, filter: DeviceFilter, op
   };
   all.push(...someOf(filter.subnet, ({ first, last }) => eb.and([compare("ip_key", ">=", first), compare("ip_key", "<=", last)]), eb));
   if (filter.since !== undefined) all.push(compare("last_seen", ">=", filter.since));
-  if (filter.until !== undefined) all.push(compare("last_seen", "<", filter.until));
+  // One that nobody has seen was not seen before then either.
+  if (filter.until !== undefined) all.push(compare("last_seen", "<", filter.until), eb("first_seen", "<>", ""));
   if (filter.search) all.push(searched(eb, tenantId, filter.search));
   return eb.and(all);
 }

@@ -23,8 +23,8 @@ export function toDevice(row: DeviceRow): Device {
     device_type: row.device_type as Device["device_type"],
     is_online: row.is_online === 1,
     presence_state: row.presence_state as Device["presence_state"],
-    first_seen: row.first_seen,
-    last_seen: row.last_seen,
+    first_seen: row.first_seen || null,
+    last_seen: row.last_seen || null,
     site_id: row.site_id,
     open_ports: JSON.parse(row.open_ports) as number[],
     tags: JSON.parse(row.tags) as string[],
@@ -55,7 +55,9 @@ export function toProfile(row: DeviceRow, parts: DeviceParts, neighbors: DeviceP
       mac,
       vendor,
       addresses: parts.addresses.filter((address) => address.mac === mac)
-        .map(({ ip, first_seen, last_seen, current }) => ({ ip, first_seen, last_seen, current: current === 1 })),
+        .map(({ ip, first_seen: first, last_seen: last, current }) => ({
+          ip, first_seen: first || null, last_seen: last || null, current: current === 1,
+        })),
     })),
     ports,
     services: ports.filter(({ state, service }) => state === "open" && service !== "")

@@ -33,6 +33,9 @@ const create = declareRoute("devices:write", {
   method: "post",
   path: "/devices",
   summary: "Add a device by hand",
+  description: "The vendor is that of the MAC. Stream and webhooks get `host_found` and `device.discovered`, as for one that a probe found; "
+    + "a device without an address is announced when a probe first sees it. Hostname, type and tags are locked where they are set, "
+    + "address and MAC where `locked_fields` names them.",
   request: { body: jsonBody(DeviceCreate) },
   responses: { 201: { description: "The new device", content: json(DeviceProfile) } },
 });

@@ -118,7 +118,9 @@ export async function holdersOf(
     return (siteId === null ? query : query.where("addresses.site_id", "=", siteId)).execute();
   });
   const found = new Map<string, Holder[]>();
-  for (const { ip_key: key, ...holder } of rows) found.set(key, [...(found.get(key) ?? []), holder]);
+  for (const { ip_key: key, last_seen: lastSeen, ...holder } of rows) {
+    found.set(key, [...(found.get(key) ?? []), { ...holder, last_seen: lastSeen || null }]);
+  }
   return found;
 }
 
