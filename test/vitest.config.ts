@@ -37,8 +37,6 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, "**/*-in-sqlite.test.ts", ...WITHOUT_DATABASE],
           globalSetup: [file("../apps/collector/src/testing/postgres-server.ts")],
           setupFiles: [file("../apps/collector/src/testing/postgres-setup.ts")],
-          /** A fake clock waits for the answer to each question, and some tests let it run for days. */
-          testTimeout: 120_000,
         },
       },
     ],
@@ -47,8 +45,9 @@ export default defineConfig({
     /** More than the cores of a small machine: the system tests mostly wait for what takes its time, as a host's two minutes of silence. */
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    /** For what hangs. On a busy machine a test takes ten times as long as on a quiet one. */
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     reporters: ["default", new SummaryReporter()],
   },
 });

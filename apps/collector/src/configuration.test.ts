@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { readCollectorConfiguration } from "./configuration.ts";
+import { readCollectorConfiguration, unreadVariables } from "./configuration.ts";
 
 const made: string[] = [];
 afterEach(() => {
@@ -30,6 +30,17 @@ function refusal(toml: string, environment: Record<string, string> = {}): string
 }
 
 describe("the collector's configuration", () => {
+  test("says which variable of the environment no setting has", () => {
+    const environment = { PATH: "/bin", LANTHORN_HTTP_PROT: "1", LANTHORN_HTTP_PORT: "1", LANTHORN_TOKEN_SECRET: "x", LANTHORN_SESSION: "x" };
+    expect(unreadVariables(environment)).toEqual([expect.stringContaining("LANTHORN_HTTP_PROT") as string]);
+  });
+
+  test("knows every variable that it reads", () => {
+    const text = readFileSync(new URL("configuration.ts", import.meta.url), "utf8");
+    const read = [...text.matchAll(/"(LANTHORN_[A-Z_]+)"/g)].map(([, name]) => [name, "x"]);
+    expect(unreadVariables(Object.fromEntries(read) as Record<string, string>)).toEqual([]);
+  });
+
   test("has a default for every key", () => {
     const configuration = read("");
     expect(configuration).toMatchObject({

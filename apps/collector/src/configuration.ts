@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readConfiguration } from "@lanthorn/runtime";
+import { readConfiguration, unknownVariables } from "@lanthorn/runtime";
 import type * as z from "zod";
 import { ConfigurationFile, DATABASE_URL_FORM } from "./configuration-file.ts";
 import { type DatabaseLocation, parseLocation } from "./db/location.ts";
@@ -39,6 +39,17 @@ const NAMES = {
   LANTHORN_SMTP_SECURITY: "smtp.security",
   LANTHORN_SMTP_FROM: "smtp.from",
 } as const;
+
+/** Secrets, which are taken from the environment as they stand, and what the other programs of ours read. */
+const FURTHER_NAMES = [
+  "LANTHORN_ADMIN_PASSWORD", "LANTHORN_TOKEN_SECRET", "LANTHORN_SEALING_KEY", "LANTHORN_SMTP_PASSWORD",
+  "LANTHORN_INTERFACE", "LANTHORN_COLLECTOR_URL", "LANTHORN_SESSION",
+];
+
+/** A line for each variable of the environment that begins as ours do and is read by nobody. */
+export function unreadVariables(environment: Environment): readonly string[] {
+  return unknownVariables(environment, [...Object.keys(NAMES), ...FURTHER_NAMES]);
+}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
 import { addBackupCommands } from "./backups/commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
-import { type Configuration, readCollectorConfiguration } from "./configuration.ts";
+import { type Configuration, readCollectorConfiguration, unreadVariables } from "./configuration.ts";
 import { addLicenseCommands } from "./license-commands.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
 import { openCollector } from "./open-collector.ts";
@@ -44,8 +44,10 @@ program.command("run", { isDefault: true })
   .option("--check-config", "only checks the configuration")
   .action(async (options: { readonly config?: string; readonly checkConfig?: boolean }) => {
     const configuration = readCollectorConfiguration(options.config ?? null, process.env);
-    if (options.checkConfig) process.stdout.write("the configuration is valid\n");
-    else await run(configuration);
+    if (!options.checkConfig) return run(configuration);
+    for (const line of unreadVariables(process.env)) process.stderr.write(`lanthorn-collector: ${line}\n`);
+    process.stdout.write("the configuration is valid\n");
+    return undefined;
   });
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 addLicenseCommands(program, { clock, print });

@@ -34,6 +34,9 @@ import { createAuditStore } from "./services/audit/store.ts";
 import { openBackups } from "./services/backups/open.ts";
 import { openCmod } from "./services/cmod/open.ts";
 import { createDevices } from "./services/devices/devices.ts";
+import { eventsRoutes } from "./services/events/routes.ts";
+import { createEventsService } from "./services/events/service.ts";
+import { createEventsStore } from "./services/events/store.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { diplomatRoutes } from "./services/diplomat/routes.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
@@ -178,6 +181,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
         db, reads, audit, merges, clock, log: eventLog, published, neighborsOf: topology.neighborsOf, ...createVendorLookup(),
       }),
       topology.routes,
+      eventsRoutes(createEventsService({ store: createEventsStore({ reads }), log: eventLog, clock })),
       sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       ),

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type EnvironmentNames, readConfiguration } from "@lanthorn/runtime";
+import { type EnvironmentNames, readConfiguration, unknownVariables } from "@lanthorn/runtime";
 import * as z from "zod";
 import { parsePrefix } from "./observe/address-prefix.ts";
 
@@ -109,6 +109,15 @@ export function readProbeConfiguration(file: string | null, environment: Readonl
   return readConfiguration({
     schema: Configuration, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, environment, names: NAMES,
   });
+}
+
+/** Of the collector and the command, which may share the probe's environment. */
+const OTHERS_NAMES = /^LANTHORN_(?:HTTPS?|MQTT|DATABASE|WEBHOOKS|BACKUPS|SMTP|ADMIN|TOKEN|SEALING|SESSION)(?:_|$)/;
+
+/** A line for each variable of the environment that begins as ours do and is read by nobody. */
+export function unreadVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const names = Object.keys(environment);
+  return unknownVariables(environment, [...Object.keys(NAMES), ...names.filter((name) => OTHERS_NAMES.test(name))]);
 }
 
 /** The rate that everything which discovery sends shares. */

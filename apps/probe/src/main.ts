@@ -5,7 +5,7 @@ import { hostname } from "node:os";
 import { promisify } from "node:util";
 import { createLog, describeError, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
-import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration } from "./configuration.ts";
+import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration, unreadVariables } from "./configuration.ts";
 import { EXIT_CODES, ProbeError } from "./errors.ts";
 
 // Each command loads its own part when it runs: with everything in one process, the daemon would hold 40 MB of code for
@@ -80,6 +80,7 @@ function configuration(): Configuration {
 
 function checkConfiguration(): void {
   configuration();
+  for (const line of unreadVariables(process.env)) process.stderr.write(`lanthorn-probe: ${line}\n`);
   process.stdout.write("the configuration is valid\n");
 }
 

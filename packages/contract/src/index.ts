@@ -3,6 +3,7 @@ export * from "./rest/envelopes.ts";
 export * from "./rest/auth.ts";
 export * from "./rest/audit.ts";
 export * from "./rest/devices.ts";
+export * from "./rest/events.ts";
 export * from "./rest/agents.ts";
 export * from "./rest/alerts.ts";
 export * from "./rest/webhooks.ts";

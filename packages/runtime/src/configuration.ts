@@ -32,6 +32,16 @@ export function readConfiguration<T extends z.ZodType>(options: {
   );
 }
 
+/**
+ * Says which variables nobody reads, so that a mistyped name does not go unnoticed.
+ * @param known Every name that begins with `LANTHORN_` and is read by some program of ours.
+ * @returns A line for each, in words for whoever set it; none where all are known.
+ */
+export function unknownVariables(environment: Readonly<Record<string, string | undefined>>, known: readonly string[]): readonly string[] {
+  return Object.keys(environment).filter((name) => name.startsWith("LANTHORN_") && !known.includes(name)).toSorted()
+    .map((name) => `${name} is set, but no setting has this name: it is not used`);
+}
+
 function readToml(file: string, optional: boolean): Record<string, unknown> {
   let text: string;
   try {

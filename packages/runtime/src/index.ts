@@ -1,6 +1,6 @@
 export { type Backoff, createBackoff } from "./backoff.ts";
 export { type Clock, createFakeClock, type FakeClock, pause, settleFakeClocks, systemClock } from "./clock.ts";
-export { type EnvironmentNames, readConfiguration } from "./configuration.ts";
+export { type EnvironmentNames, readConfiguration, unknownVariables } from "./configuration.ts";
 export { describeError, RuntimeError } from "./errors.ts";
 export { createId, toInstant } from "./identity.ts";
 export { parseJson } from "./json.ts";

@@ -38,6 +38,21 @@ describe("the database", () => {
     expect(applied).toEqual(["a", "b", "c"]);
   });
 
+  test("gives a number to the newer of two user names that differ in case alone", async () => {
+    const before = Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < "0034"));
+    const old = await open(before);
+    await old.db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
+    const user = { tenant_id: "t", password_hash: "", role: "viewer", created_at: AT, tokens_valid_from: AT };
+    const rows = ["Jo", "jo", "JO", "jo-2"].map((username, index) => ({ ...user, id: `${index}`, username }));
+    await old.db.insertInto("users").values(rows as never).execute();
+    await old.close();
+    const { reads, close } = await open();
+    const found = await reads.selectFrom("users").select(["username", "username_key"]).orderBy("id").execute();
+    expect(found.map(({ username }) => username)).toEqual(["Jo", "jo-3", "JO-4", "jo-2"]);
+    expect(found.every(({ username, username_key: key }) => key === username.toLowerCase())).toBe(true);
+    await close();
+  });
+
   test("takes back a migration that fails, and names it", async () => {
     const failing: Migration = { up: async (db) => {
       await db.schema.createTable("half").addColumn("id", "text").execute();

@@ -39,7 +39,7 @@ describe("many rows", () => {
     const rows = await reads.selectFrom("rejected_events").select(["probe_seq", "payload"]).orderBy("probe_seq").execute();
     expect(rows).toEqual(texts.map((payload, index) => ({ probe_seq: 9_007_199_254_740_000 + index, payload })));
     await insertMany(db, "users", [{
-      id: "u", tenant_id: (await makeTenant()), username: "u", password_hash: "", role: "viewer", created_at: AT, tokens_valid_from: AT,
+      id: "u", tenant_id: (await makeTenant()), username: "u", username_key: "u", password_hash: "", role: "viewer", created_at: AT, tokens_valid_from: AT,
       email: null,
     }]);
     expect(await reads.selectFrom("users").select(["email"]).execute()).toEqual([{ email: null }]);

@@ -12,6 +12,7 @@ export interface AttemptOutcome {
   /** 2xx. */
   readonly arrived: boolean;
   readonly statusCode: number | null;
+  /** To the answer's head, or until the attempt was given up; null where nothing was sent. */
   readonly responseTimeMs: number | null;
   /** A stable code, a colon and words; null when it arrived. */
   readonly error: string | null;
@@ -64,7 +65,10 @@ export function createAttempt(deps: {
         ...signatureHeaders({ ...message, timestampSeconds: Math.floor(now / 1000) }, secrets),
       },
     });
-    if (answer.status === null) return answer.code === "stopped" ? null : failed(`${answer.code}: ${answer.message}`);
+    if (answer.status === null) {
+      if (answer.code === "stopped") return null;
+      return { ...failed(`${answer.code}: ${answer.message}`), responseTimeMs: Math.round(clock.monotonic() - startedAt) };
+    }
     const arrived = answer.status >= 200 && answer.status <= 299;
     return {
       requestedAt, arrived, statusCode: answer.status, responseTimeMs: answer.responseTimeMs, excerpt: answer.excerpt,

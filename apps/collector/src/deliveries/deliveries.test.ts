@@ -13,7 +13,7 @@ describe("a delivery", () => {
   test("brings an event's own bytes, signed, with its id and origin", async () => {
     const [stack, receiver] = [await start(), await receive()];
     const tenant = await stack.createTenant();
-    const id = await stack.addWebhook(tenant, { url: `${receiver.url}/in?key=1`, secret: "a secret of mine" });
+    const id = await stack.addWebhook(tenant, { url: `${receiver.url}/in?key=1`, secret: "a secret of mine, 24 bytes" });
     await stack.append(tenant, [OFFLINE, { type: "host_online" }]);
     const [got] = await receiver.got(1);
     if (!got) throw new Error("nothing");
@@ -26,7 +26,7 @@ describe("a delivery", () => {
       id: event.id, event: "device.offline", timestamp: event.occurred_at, tenant_id: tenant.tenantId,
       data: { ...OFFLINE.data, site_id: tenant.siteId, probe_id: null, device_id: null },
     });
-    expect(got.headers["x-service-signature"]).toBe(`sha256=${createHmac("sha256", "a secret of mine").update(got.body).digest("hex")}`);
+    expect(got.headers["x-service-signature"]).toBe(`sha256=${createHmac("sha256", "a secret of mine, 24 bytes").update(got.body).digest("hex")}`);
     expect(got.headers["webhook-id"]).toBe(event.id);
     const delivery = await eventually("kept", async () => (await deliveriesOf(stack, tenant, id, "?status=delivered")).data[0]);
     expect(delivery).toMatchObject({

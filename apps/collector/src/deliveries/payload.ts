@@ -1,4 +1,4 @@
-import { EVENTS, type EventOrigin, type EventType, type WebhookEvent, type WebhookPayload } from "@lanthorn/contract";
+import { ALL_EVENTS, EVENTS, type EventOrigin, type EventType, type WebhookEvent, type WebhookPayload } from "@lanthorn/contract";
 import type { StoredEvent } from "../events/log.ts";
 
 /** Something to be sent: the raw bytes of a payload and the id by which a receiver knows it again. */
@@ -12,9 +12,13 @@ export function webhookEventOf(type: string): WebhookEvent | null {
   return Object.hasOwn(EVENTS, type) ? EVENTS[type as EventType].webhook : null;
 }
 
-/** Event types that become one of these webhook events. */
+/** Event types that become one of these webhook events; with `*`, every one that becomes any. */
 export function typesOf(events: ReadonlySet<string>): readonly EventType[] {
-  return (Object.keys(EVENTS) as EventType[]).filter((type) => events.has(EVENTS[type].webhook ?? ""));
+  const takesAll = events.has(ALL_EVENTS);
+  return (Object.keys(EVENTS) as EventType[]).filter((type) => {
+    const { webhook } = EVENTS[type];
+    return webhook !== null && (takesAll || events.has(webhook));
+  });
 }
 
 /** What a payload takes of a stored event. */

@@ -50,7 +50,7 @@ const isLetIn = (call: Call, answer: Answer) => answer.status !== 401 && !isRefu
 describe("every route", { timeout: 240_000 }, () => {
   test("has one access, and nobody is let in without a credential but where the list says so", async () => {
     expect(calls.length).toBeGreaterThan(30);
-    const known = new Set<string>([...ROLE_SCOPES.admin, "signed-in", "probe", "anyone"]);
+    const known = new Set<string>([...ROLE_SCOPES.admin, "signed-in", "known", "probe", "anyone"]);
     expect(calls.filter(({ access }) => !known.has(access))).toEqual([]);
     expect(
       calls
@@ -120,6 +120,13 @@ describe("every route", { timeout: 240_000 }, () => {
     for (const headers of [{ "x-api-key": key }, bearer(adminToken)])
       expect(await faultsOf(probes, headers, (_, { status }) => status === 401)).toEqual([]);
     expect(people.length).toBeGreaterThan(3);
+  });
+
+  test("for whoever is known lets any key in", async () => {
+    const { key } = await create<ApiKeyCreated>("/api/v1/auth/keys", { name: "one scope", scopes: ["ipam:read"] });
+    const known = calls.filter(({ access }) => access === "known");
+    expect(await faultsOf(known, { "x-api-key": key }, isLetIn)).toEqual([]);
+    expect(known.length).toBeGreaterThan(0);
   });
 
   test("has left no failure in the collector's log", () => {

@@ -48,6 +48,9 @@ import { createSitesService } from "../services/sites/service.ts";
 import { createSitesStore } from "../services/sites/store.ts";
 import { noteNeighbors } from "../services/topology/note-neighbors.ts";
 import { createTopology } from "../services/topology/topology.ts";
+import { eventsRoutes } from "../services/events/routes.ts";
+import { createEventsService } from "../services/events/service.ts";
+import { createEventsStore } from "../services/events/store.ts";
 import { createDevices } from "../services/devices/devices.ts";
 
 /** Real listeners over a real database in a directory of its own, without a broker, for tests. */
@@ -186,6 +189,7 @@ export async function startTestGateway(options: {
       ...people.routes,
       createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, vendorOf: testVendorOf() }),
       topology.routes,
+      eventsRoutes(createEventsService({ store: createEventsStore({ reads }), log: eventLog, clock })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
       alerts.routes,

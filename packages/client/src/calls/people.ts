@@ -1,5 +1,5 @@
 import {
-  ApiKey, type ApiKeyCreate, ApiKeyCreated, AuditRecord, HealthResponse, listEnvelope, type PasswordChange, Site, type SiteCreate,
+  ApiKey, type ApiKeyCreate, ApiKeyCreated, type ApiKeyUpdate, AuditRecord, HealthResponse, listEnvelope, Me, type PasswordChange, Site, type SiteCreate,
   type SiteUpdate,
   StreamTicket, TokenResponse, User, type UserCreate, type UserUpdate,
 } from "@lanthorn/contract";
@@ -7,6 +7,7 @@ import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const user = (id: string) => `/api/v1/users/${encodeURIComponent(id)}`;
+const key = (id: string) => `/api/v1/auth/keys/${encodeURIComponent(id)}`;
 const site = (id: string) => `/api/v1/sites/${encodeURIComponent(id)}`;
 
 /** Who may do what, where, and what they did. */
@@ -19,11 +20,13 @@ export const peopleCalls = ({ call }: Transport) => ({
   health: () => call("GET", "/api/health", HealthResponse),
   /** Opens one stream, within 30 s, without a token in the URL. */
   createStreamTicket: () => call("POST", "/api/v1/ws/ticket", StreamTicket),
+  /** The user, the tenant and the scopes of the token or key that is sent. */
+  readMe: () => call("GET", "/api/v1/me", Me),
   listApiKeys: (query?: Query) => call("GET", "/api/v1/auth/keys", listEnvelope(ApiKey), { query }),
   createApiKey: (key: ApiKeyCreate) => call("POST", "/api/v1/auth/keys", ApiKeyCreated, { body: key }),
-  revokeApiKey: async (id: string): Promise<void> => void (await call(
-    "DELETE", `/api/v1/auth/keys/${encodeURIComponent(id)}`, z.unknown(),
-  )),
+  readApiKey: (id: string) => call("GET", key(id), ApiKey),
+  updateApiKey: (id: string, changes: ApiKeyUpdate) => call("PUT", key(id), ApiKey, { body: changes }),
+  revokeApiKey: async (id: string): Promise<void> => void (await call("DELETE", key(id), z.unknown())),
   listUsers: (query?: Query) => call("GET", "/api/v1/users", listEnvelope(User), { query }),
   createUser: (made: UserCreate) => call("POST", "/api/v1/users", User, { body: made }),
   readUser: (id: string) => call("GET", user(id), User),

@@ -1,5 +1,5 @@
 import {
-  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, License, type LicenseUpload, listEnvelope,
+  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, EventsPage, License, type LicenseUpload, listEnvelope,
   Probe,
   ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, RenewResponse, Scan, ScanHost,
   ScanProfile, type ScanStart, Topology,
@@ -8,7 +8,9 @@ import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
 
 const alert = (id: string, rest = "") => `/api/v1/alerts/${encodeURIComponent(id)}${rest}`;
+const mute = (id: string) => `/api/v1/alerts/mutes/${encodeURIComponent(id)}`;
 const scan = (id: string, rest = "") => `/api/v1/scans/${encodeURIComponent(id)}${rest}`;
+const enrollmentToken = (id: string) => `/api/v1/agents/tokens/${encodeURIComponent(id)}`;
 const probe = (id: string, rest = "") => `/api/v1/agents/probes/${encodeURIComponent(id)}${rest}`;
 
 /** Scans, alerts and how devices are linked. */
@@ -21,7 +23,9 @@ export const watchingCalls = ({ call, text }: Transport) => ({
   readScan: (id: string) => call("GET", scan(id), Scan),
   cancelScan: (id: string) => call("POST", scan(id, "/cancel"), Scan),
   listScanResults: (id: string, query?: Query) => call("GET", scan(id, "/results"), listEnvelope(ScanHost), { query }),
-  listScanProfiles: () => call("GET", "/api/v1/scans/profiles", listEnvelope(ScanProfile)),
+  listScanProfiles: (query?: Query) => call("GET", "/api/v1/scans/profiles", listEnvelope(ScanProfile), { query }),
+  /** The log of events, oldest first; follow `meta.next_cursor`, and come back with `since` set to the last `meta.position`. */
+  listEvents: (query?: Query) => call("GET", "/api/v1/events", EventsPage, { query }),
   readTopology: (query?: Query) => call("GET", "/api/v1/topology", Topology, { query }),
   listAlerts: (query?: Query) => call("GET", "/api/v1/alerts", listEnvelope(Alert), { query }),
   /** The whole list as CSV, with the list's filters. */
@@ -29,11 +33,10 @@ export const watchingCalls = ({ call, text }: Transport) => ({
   readAlert: (id: string) => call("GET", alert(id), Alert),
   acknowledgeAlert: (id: string) => call("POST", alert(id, "/acknowledge"), Alert),
   resolveAlert: (id: string) => call("POST", alert(id, "/resolve"), Alert),
-  listAlertMutes: () => call("GET", "/api/v1/alerts/mutes", listEnvelope(AlertMute)),
-  muteAlerts: (mute: z.input<typeof AlertMuteCreate>) => call("POST", "/api/v1/alerts/mutes", AlertMute, { body: mute }),
-  endAlertMute: async (id: string): Promise<void> => void (await call(
-    "DELETE", `/api/v1/alerts/mutes/${encodeURIComponent(id)}`, z.unknown(),
-  )),
+  listAlertMutes: (query?: Query) => call("GET", "/api/v1/alerts/mutes", listEnvelope(AlertMute), { query }),
+  readAlertMute: (id: string) => call("GET", mute(id), AlertMute),
+  muteAlerts: (made: z.input<typeof AlertMuteCreate>) => call("POST", "/api/v1/alerts/mutes", AlertMute, { body: made }),
+  endAlertMute: async (id: string): Promise<void> => void (await call("DELETE", mute(id), z.unknown())),
 });
 
 /** Probes, from their enrollment to their revocation, and the licence that bounds their number. */
@@ -48,9 +51,8 @@ export const probeCalls = ({ call }: Transport) => ({
   ),
   listProbes: (query?: Query) => call("GET", "/api/v1/agents/probes", listEnvelope(Probe), { query }),
   listEnrollmentTokens: (query?: Query) => call("GET", "/api/v1/agents/tokens", listEnvelope(EnrollmentTokenRecord), { query }),
-  removeEnrollmentToken: async (id: string): Promise<void> => void (await call(
-    "DELETE", `/api/v1/agents/tokens/${encodeURIComponent(id)}`, z.unknown(),
-  )),
+  readEnrollmentToken: (id: string) => call("GET", enrollmentToken(id), EnrollmentTokenRecord),
+  removeEnrollmentToken: async (id: string): Promise<void> => void (await call("DELETE", enrollmentToken(id), z.unknown())),
   readProbe: (id: string) => call("GET", probe(id), Probe),
   renameProbe: (id: string, name: string) => call("PUT", probe(id), Probe, { body: { name } }),
   listProbeHealth: (id: string, query?: Query) => call("GET", probe(id, "/health"), listEnvelope(ProbeHealth), { query }),

@@ -57,6 +57,12 @@ export const User = z.object({
 });
 export type User = z.infer<typeof User>;
 
+export const UsersQuery = IdPageQuery.extend({
+  search: z.string().max(255).optional().describe("Part of the user name or the e-mail address, in any case."),
+  role: z.enum(ROLES).optional().describe("Only users with this role."),
+});
+export type UsersQuery = z.infer<typeof UsersQuery>;
+
 /** Letters that look alike, and characters that are not seen, would let one user pass for another. */
 const Username = z.string().min(1).max(255).regex(/^[\w.@+-]+$/, "letters, digits and . _ @ + -");
 const Email = z.email().max(254);
@@ -100,6 +106,14 @@ export const ApiKeyCreate = z.strictObject({
 });
 export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
 
+/** Fields left out stay. */
+export const ApiKeyUpdate = z.strictObject({
+  name: ApiKeyCreate.shape.name.optional(),
+  scopes: ApiKeyCreate.shape.scopes.optional(),
+  expires_at: ApiKeyCreate.shape.expires_at.unwrap().optional(),
+});
+export type ApiKeyUpdate = z.infer<typeof ApiKeyUpdate>;
+
 /** A new key. `key` is shown this once. */
 export const ApiKeyCreated = ApiKey.extend({
   key: z.string().describe("The key itself, `svc_live_` and 48 hexadecimal digits. It is shown this once: keep it."),
@@ -112,8 +126,22 @@ export const API_KEY_PATTERN = /^svc_live_[0-9a-f]{48}$/;
 /** One's own keys, or with the scope `users:read` everybody's. */
 export const ApiKeysQuery = IdPageQuery.extend({
   user_id: Id.optional().describe("Keys of this user. Of other users only with the scope `users:read`."),
+  search: z.string().max(255).optional().describe("Part of the key's name, in any case."),
+  scope: ScopeName.optional().describe("Only keys with this scope."),
 });
 export type ApiKeysQuery = z.infer<typeof ApiKeysQuery>;
+
+/** Who calls: the bearer of the token or API key that was sent. */
+export const Me = z.object({
+  user: User.describe("The user; of an API key, its maker."),
+  tenant: z.object({ id: Id.describe("The tenant's id."), name: z.string().describe("The tenant's name.") })
+    .describe("The tenant whose records this caller sees."),
+  api_key: z.object({ id: Id.describe("The key's id."), name: z.string().describe("The key's name.") }).nullable()
+    .describe("The API key that was sent. Null for a token."),
+  scopes: z.array(ScopeName).describe("What the caller may do now."),
+  expires_at: Instant.nullable().describe("When the token or key ends. Null for a key without an end."),
+});
+export type Me = z.infer<typeof Me>;
 
 /** For one connection to `/ws/events?ticket=…`, within 30 s. A token in a URL ends up in logs; this is worth nothing there. */
 export const StreamTicket = z.object({

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ProbeConfiguration } from "../uplink/messages.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
+import { IdPageQuery } from "./envelopes.ts";
 
 const Sweep = ProbeConfiguration.shape.sweep;
 
@@ -30,3 +31,6 @@ export type SiteCreate = z.infer<typeof SiteCreate>;
 /** Fields left out stay. */
 export const SiteUpdate = z.strictObject({ name: name.optional(), ...settings });
 export type SiteUpdate = z.infer<typeof SiteUpdate>;
+
+export const SitesQuery = IdPageQuery.extend({ search: z.string().max(255).optional().describe("Part of the site's name, in any case.") });
+export type SitesQuery = z.infer<typeof SitesQuery>;

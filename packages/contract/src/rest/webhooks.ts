@@ -1,14 +1,22 @@
 import * as z from "zod";
 import { WEBHOOK_EVENTS } from "../events/table.ts";
 import { Id, Instant } from "../values.ts";
-import { IdPageQuery, PeriodQuery } from "./envelopes.ts";
+import { BooleanQuery, IdPageQuery, PeriodQuery } from "./envelopes.ts";
 
 /** An absolute URL; which ones are allowed is the deployment's choice and answered by the service. */
 const WebhookUrl = z.string().min(1).max(2048);
+/** Standard Webhooks asks for 24 to 64 bytes. @see https://www.standardwebhooks.com (Symmetric, "Signature scheme") */
+const MIN_SECRET_BYTES = 24;
 /** HMAC key as its UTF-8 bytes. One that begins with `whsec_` and goes on in Base64 is, for `webhook-signature`, the decoded bytes. */
-const SigningSecret = z.string().min(8).max(255);
-const Subscriptions = z.array(z.enum(WEBHOOK_EVENTS)).min(1).max(WEBHOOK_EVENTS.length)
-  .refine((events) => new Set(events).size === events.length, "an event is named twice");
+const SigningSecret = z.string().max(255).refine((secret) => keyBytes(secret) >= MIN_SECRET_BYTES, {
+  error: `must have at least ${MIN_SECRET_BYTES} bytes`,
+});
+/** Every event, those of later versions too. */
+export const ALL_EVENTS = "*";
+const Subscriptions = z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])).min(1).max(WEBHOOK_EVENTS.length)
+  .refine((events) => new Set(events).size === events.length, "must name each event once")
+  .refine((events) => events.length === 1 || !events.includes(ALL_EVENTS), "must be `*` alone, or names of events")
+  .describe("The events that are sent to it: names, or `*` alone for every event.");
 
 export const WebhookCreate = z.strictObject({
   url: WebhookUrl,
@@ -34,7 +42,7 @@ export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
 export const Webhook = z.object({
   id: Id,
   url: z.string(),
-  events: z.array(z.enum(WEBHOOK_EVENTS)),
+  events: z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])),
   active: z.boolean(),
   /** `failing` after an event's five attempts failed: each new event is then sent once, until one arrives. */
   status: z.enum(["healthy", "failing"]),
@@ -57,7 +65,7 @@ const AttemptResult = z.object({
   /** When the attempt began. */
   requested_at: Instant.nullable(),
   status_code: z.int().nullable(),
-  /** From the beginning of the attempt to the answer's head. */
+  /** From the beginning of the attempt to the answer's head, or until it was given up. Null where nothing was sent. */
   response_time_ms: z.int().min(0).nullable(),
   /** Null when the receiver answered 2xx; else a code, and words after a colon. */
   error: z.string().nullable(),
@@ -81,6 +89,15 @@ export const WebhookDelivery = AttemptResult.extend({
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 export type WebhookAttempt = z.infer<typeof AttemptResult>;
 
+/** `search`: part of the URL. `event`: those that take this event. */
+export const WebhooksQuery = IdPageQuery.extend({
+  search: z.string().max(255).optional().describe("Part of the URL, in any case."),
+  event: z.enum(WEBHOOK_EVENTS).optional().describe("Only webhooks that take this event."),
+  active: BooleanQuery.optional().describe("Only webhooks that are active, or only those that are not."),
+  status: z.enum(["healthy", "failing"]).optional().describe("Only webhooks in this state."),
+});
+export type WebhooksQuery = z.infer<typeof WebhooksQuery>;
+
 /** Newest first. */
 export const WebhookDeliveriesQuery = IdPageQuery.extend({ status: z.enum(DELIVERY_STATUSES).optional() });
 export type WebhookDeliveriesQuery = z.infer<typeof WebhookDeliveriesQuery>;
@@ -92,3 +109,9 @@ export const WebhookTest = z.strictObject({ event: z.enum(WEBHOOK_EVENTS).option
 export const WebhookReplay = z.strictObject({ since: PeriodQuery.shape.since.unwrap(), until: PeriodQuery.shape.until });
 
 export const WebhookReplayResult = z.object({ queued: z.int().min(0) });
+
+/** The length of the shorter of the two keys that a secret may stand for. */
+function keyBytes(secret: string): number {
+  const [, base64] = /^whsec_([\w+/]+)={0,2}$/.exec(secret) ?? [];
+  return base64 === undefined ? new TextEncoder().encode(secret).length : Math.floor((base64.length * 3) / 4);
+}

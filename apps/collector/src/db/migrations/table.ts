@@ -15,6 +15,7 @@ import * as replicas from "./0019-replicas.ts";
 import * as backupSettings from "./0021-backup-settings.ts";
 import * as ipamConflicts from "./0022-ipam-conflicts.ts";
 import * as switches from "./0026-switches.ts";
+import * as userNames from "./0034-user-names.ts";
 import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
 import * as openPorts from "./0033-open-ports.ts";
@@ -40,4 +41,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0025-scan-remarks": scanRemarks,
   "0026-switches": switches,
   "0033-open-ports": openPorts,
+  "0034-user-names": userNames,
 };

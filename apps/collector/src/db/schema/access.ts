@@ -3,7 +3,10 @@ import type { Generated } from "kysely";
 /** Who may do what: tenants, sites, users, keys, tokens, and what is kept of their requests. */
 export interface AccessTables {
   tenants: {
-    id: string; name: string; created_at: string; last_event_seq: Generated<number>;
+    id: string; name: string; created_at: string;
+    /** What the names of users that the tenant makes end with, behind an `@`; null where they may be any. */
+    login_domain: Generated<string | null>;
+    last_event_seq: Generated<number>;
     /** What the tenant's events take, kept by the log for its retention. */
     event_bytes: Generated<number>;
     /** Rises with every change of which webhooks take which events, so that whoever remembers them knows when to look again. */
@@ -18,7 +21,10 @@ export interface AccessTables {
     scan_networks: Generated<string>;
   };
   users: {
-    id: string; tenant_id: string; username: string; password_hash: string; role: string; created_at: string;
+    id: string; tenant_id: string; username: string;
+    /** `username` in lower case: one for all tenants, since people log in by the name alone. */
+    username_key: string;
+    password_hash: string; role: string; created_at: string;
     /** Tokens issued before this moment are refused: logout of all, password change. */
     tokens_valid_from: string;
     email: string | null; last_login_at: string | null;

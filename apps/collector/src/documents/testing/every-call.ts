@@ -8,7 +8,7 @@ export interface Call {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** What it needs: a scope, `signed-in`, `probe` or `anyone`. */
+  /** What it needs: a scope, `signed-in`, `known`, `probe` or `anyone`. */
   readonly access: string;
   /** Names of what is in its path. */
   readonly parts: readonly string[];
@@ -53,7 +53,7 @@ function accessOf({ security = [] }: Operation): string {
   const [first] = security;
   if (!first) return "anyone";
   if ("certificate" in first) return "probe";
-  return first["bearer"]?.[0] ?? "signed-in";
+  return first["bearer"]?.[0] ?? (security.some((scheme) => "apiKey" in scheme) ? "known" : "signed-in");
 }
 
 /** A body that fits, as the document shows it; undefined where the call has none. */

@@ -12,7 +12,6 @@ import type { SettingsService } from "./settings-service.ts";
 const createToken = declareRoute("agents:write", {
   method: "post",
   path: "/agents/tokens",
-  "x-secret": "made",
   summary: "Make a token that enrolls one probe",
   request: { body: jsonBody(EnrollmentTokenCreate) },
   responses: { 201: { description: "The token, shown this once", content: json(EnrollmentToken) } },
@@ -27,18 +26,28 @@ const listTokens = declareRoute("agents:read", {
   responses: { 200: { description: "Tokens, newest first", content: json(listEnvelope(EnrollmentTokenRecord)) } },
 });
 
+const TokenParams = z.object({ token_id: Id });
+
+const readToken = declareRoute("agents:read", {
+  method: "get",
+  path: "/agents/tokens/{token_id}",
+  summary: "Read an enrollment token's record",
+  description: "Without the token itself. One that ran out unused is there for a day.",
+  request: { params: TokenParams },
+  responses: { 200: { description: "The record", content: json(EnrollmentTokenRecord) } },
+});
+
 const removeToken = declareRoute("agents:write", {
   method: "delete",
   path: "/agents/tokens/{token_id}",
   summary: "Delete an enrollment token that was not used",
-  request: { params: z.object({ token_id: Id }) },
+  request: { params: TokenParams },
   responses: { 204: { description: "It enrolls nothing any more" } },
 });
 
 const enroll = declareRoute("anyone", {
   method: "post",
   path: "/agents/enroll",
-  "x-secret": "shown",
   summary: "Enroll a probe",
   description: "The enrollment token in the body is the credential.",
   request: { body: jsonBody(EnrollRequest) },
@@ -48,7 +57,6 @@ const enroll = declareRoute("anyone", {
 const renew = declareRoute("probe", {
   method: "post",
   path: "/agents/renew",
-  "x-secret": "shown",
   summary: "Renew a probe's certificate",
   description: "Asked with the current certificate, or with the one before until the new one was first used: a probe that did not get the "
     + "answer asks again.",
@@ -121,7 +129,11 @@ const revoke = declareRoute("agents:write", {
 /** `/agents/…`: enrollment, and the probes' records. */
 export function agentsRoutes(service: AgentsService, settings: SettingsService) {
   const router = createRouter();
-  router.openapi(createToken, async (c) => c.json(await service.createToken(actorOf(c), c.req.valid("json")), 201));
+  router.openapi(createToken, async (c) => {
+    const token = await service.createToken(actorOf(c), c.req.valid("json"));
+    return c.json(token, 201, { location: `/api/v1/agents/tokens/${token.id}` });
+  });
+  router.openapi(readToken, async (c) => c.json(await service.readToken(identityOf(c).tenantId, c.req.valid("param").token_id), 200));
   router.openapi(enroll, async (c) => {
     const { hostname: host } = new URL(c.req.url);
     const identity = await service.enroll(c.req.valid("json"), { address: c.env.peer.address, host });

@@ -30,6 +30,8 @@ export interface AgentsService {
   ): Promise<EnrollResponse>;
   /** Newest first; those that ran out are there for a day. */
   listTokens(tenantId: string, page: IdPage): Promise<List<EnrollmentTokenRecord>>;
+  /** @throws ApiError NOT_FOUND, also a day after it ran out unused. */
+  readToken(tenantId: string, tokenId: string): Promise<EnrollmentTokenRecord>;
   /** It is good for nothing from here on. @throws ApiError NOT_FOUND; CONFLICT for one that was used. */
   removeToken(actor: Actor, tokenId: string): Promise<void>;
   /**
@@ -145,6 +147,12 @@ export function createAgentsService(deps: AgentsDependencies): AgentsService {
       read: (rows) => store.listTokens(tenantId, toInstant(clock.now() - TOKEN_SHOWN_MS), rows),
       count: () => store.countTokens(tenantId, toInstant(clock.now() - TOKEN_SHOWN_MS)), show: toTokenRecord,
     }),
+
+    async readToken(tenantId, tokenId) {
+      const row = await store.tokenById(tenantId, toInstant(clock.now() - TOKEN_SHOWN_MS), tokenId);
+      if (!row) throw notFound("enrollment token");
+      return toTokenRecord(row);
+    },
 
     removeToken: (actor, tokenId) => store.transaction(async (trx) => {
       const token = await store.removeToken(trx, actor.tenantId, tokenId);

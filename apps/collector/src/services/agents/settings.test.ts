@@ -99,10 +99,13 @@ describe("a probe's record", () => {
   });
 });
 
-test("enrollment tokens are listed without what they are, and deleted while they are good", async () => {
-  const { id, token } = EnrollmentToken.parse(
-    (await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } })).body,
-  );
+test("enrollment tokens are listed and read without what they are, and deleted while they are good", async () => {
+  const made = await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } });
+  const { id, token } = EnrollmentToken.parse(made.body);
+  expect(made.headers["location"]).toBe(`/api/v1/agents/tokens/${id}`);
+  const read = await stack.call("GET", `/api/v1/agents/tokens/${id}`);
+  expect(EnrollmentTokenRecord.strict().parse(read.body)).toMatchObject({ id, used_at: null, probe_id: null });
+  expect((await stack.call("GET", `/api/v1/agents/tokens/${id}`, { tenantId: createId() })).status).toBe(404);
   const answer = await stack.call("GET", "/api/v1/agents/tokens");
   expect(listEnvelope(EnrollmentTokenRecord).parse(answer.body).data).toMatchObject([{ id, used_at: null }, { probe_id: probe.probeId }]);
   expect(JSON.stringify(answer.body)).not.toContain(token.split(".")[1]);

@@ -29,6 +29,8 @@ export interface AgentsStore {
   /** Newest first; of those that were not used, no older than `expiredAfter`. */
   listTokens(tenantId: string, expiredAfter: string, rows: Rows): Promise<readonly TokenRow[]>;
   countTokens(tenantId: string, expiredAfter: string): Promise<number>;
+  /** Null where `listTokens` does not show it either. */
+  tokenById(tenantId: string, expiredAfter: string, tokenId: string): Promise<TokenRow | null>;
   /** Only one that was not used goes. @returns It as it was; null when there is none. */
   removeToken(trx: Trx, tenantId: string, tokenId: string): Promise<TokenRow | null>;
   /** @returns The name that it had; null when there is no such probe. */
@@ -96,6 +98,9 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     },
     async countTokens(tenantId, expiredAfter) {
       return (await tokens(tenantId, expiredAfter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+    },
+    async tokenById(tenantId, expiredAfter, tokenId) {
+      return (await tokens(tenantId, expiredAfter).selectAll().where("id", "=", tokenId).executeTakeFirst()) ?? null;
     },
     async removeToken(trx, tenantId, tokenId) {
       const removed = await trx.deleteFrom("enrollment_tokens").where("tenant_id", "=", tenantId).where("id", "=", tokenId).where(

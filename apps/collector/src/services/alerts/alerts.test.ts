@@ -21,6 +21,18 @@ describe("what is muted", () => {
     expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
   });
 
+  test("is read by its Location, and listed in pages", async () => {
+    const { id } = await bench.mute({ source: "rogue" });
+    const second = await bench.mute({ source: "ids" });
+    const get = (path: string, token = bench.tenant.token) => bench.server.get(`/api/v1/alerts/mutes${path}`, token);
+    expect((await get(`/${id}`)).body).toMatchObject({ id, source: "rogue" });
+    expect((await get(`/${id}`, (await bench.server.createTenant()).token)).status).toBe(404);
+    expect((await get("?per_page=1")).body).toMatchObject({ data: [{ id }], meta: { page: 1, per_page: 1, total: 2, next_cursor: id } });
+    expect((await get(`?per_page=1&cursor=${id}`)).body).toMatchObject({ data: [{ id: second.id }], meta: { next_cursor: null } });
+    expect((await get("")).body).toMatchObject({ meta: { per_page: 100 } });
+    expect((await get("?per_page=1001")).status).toBe(400);
+  });
+
   test("ends by itself; what was told before is also told to be resolved", async () => {
     const probeId = createId();
     await bench.append([health("raised", probeId)]);

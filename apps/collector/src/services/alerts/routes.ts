@@ -1,12 +1,13 @@
 import { z } from "@hono/zod-openapi";
-import { Alert, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery, Id, listEnvelope } from "@lanthorn/contract";
+import { Alert, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery, Id, IdPageQuery, listEnvelope } from "@lanthorn/contract";
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
-import { toAnswer, wholeList } from "../../gateway/page.ts";
+import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { AlertsService } from "./service.ts";
 
 const AlertParams = z.object({ alert_id: Id });
+const MuteParams = z.object({ mute_id: Id });
 
 const list = declareRoute("alerts:read", {
   method: "get",
@@ -55,7 +56,8 @@ const mutes = declareRoute("alerts:read", {
   method: "get",
   path: "/alerts/mutes",
   summary: "List what is muted now",
-  responses: { 200: { description: "Mutes that have not expired, oldest first; at most 1000", content: json(listEnvelope(AlertMute)) } },
+  request: { query: IdPageQuery },
+  responses: { 200: { description: "Mutes that have not expired, oldest first", content: json(listEnvelope(AlertMute)) } },
 });
 
 const mute = declareRoute("alerts:write", {
@@ -67,11 +69,19 @@ const mute = declareRoute("alerts:write", {
   responses: { 201: { description: "The mute", content: json(AlertMute) } },
 });
 
+const readMute = declareRoute("alerts:read", {
+  method: "get",
+  path: "/alerts/mutes/{mute_id}",
+  summary: "Read a mute",
+  request: { params: MuteParams },
+  responses: { 200: { description: "The mute", content: json(AlertMute) } },
+});
+
 const unmute = declareRoute("alerts:write", {
   method: "delete",
   path: "/alerts/mutes/{mute_id}",
   summary: "End a mute",
-  request: { params: z.object({ mute_id: Id }) },
+  request: { params: MuteParams },
   responses: { 204: { description: "Ended" } },
 });
 
@@ -80,7 +90,8 @@ export function alertsRoutes(service: AlertsService) {
   const router = createRouter();
   router.openapi(exportCsv, async (c) =>
     answerCsv(c, "alerts.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query"))));
-  router.openapi(mutes, async (c) => c.json(toAnswer(wholeList(await service.mutes(identityOf(c).tenantId), 1000)), 200));
+  router.openapi(mutes, async (c) => c.json(toAnswer(await service.mutes(identityOf(c).tenantId, c.req.valid("query"))), 200));
+  router.openapi(readMute, async (c) => c.json(await service.readMute(identityOf(c).tenantId, c.req.valid("param").mute_id), 200));
   router.openapi(mute, async (c) => {
     const made = await service.mute(actorOf(c), c.req.valid("json"));
     return c.json(made, 201, { location: `/api/v1/alerts/mutes/${made.id}` });

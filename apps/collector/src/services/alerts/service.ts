@@ -7,7 +7,7 @@ import { csvPages, EXPORT_ROWS } from "../../gateway/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
-import { pageBySort } from "../../gateway/page.ts";
+import { type IdPage, pageBySort, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
 import type { AlertRow } from "./drafts.ts";
@@ -26,8 +26,10 @@ export interface AlertsService {
   acknowledge(actor: Actor, alertId: string): Promise<Alert>;
   /** The matter is dealt with: the same again is a new alert. Once is enough; a second time changes nothing. @throws ApiError NOT_FOUND. */
   resolve(actor: Actor, alertId: string): Promise<Alert>;
-  /** Those that count now. */
-  mutes(tenantId: string): Promise<readonly AlertMute[]>;
+  /** Those that count now, oldest first. */
+  mutes(tenantId: string, page: IdPage): Promise<List<AlertMute>>;
+  /** @throws ApiError NOT_FOUND, also for one that has expired. */
+  readMute(tenantId: string, muteId: string): Promise<AlertMute>;
   /** @throws ApiError BAD_REQUEST for an end that is past or too far; NOT_FOUND for a site; CONFLICT when there are too many. */
   mute(actor: Actor, mute: AlertMuteCreate): Promise<AlertMute>;
   /** @throws ApiError NOT_FOUND. */
@@ -124,8 +126,14 @@ export function createAlertsService(deps: {
       return toAlert(row, await mutesOf(actor.tenantId));
     },
 
-    async mutes(tenantId) {
-      return (await mutesOf(tenantId)).map(toMute);
+    async mutes(tenantId, page) {
+      return pageOfAll((await mutesOf(tenantId)).map(toMute), page, ({ id }) => id);
+    },
+
+    async readMute(tenantId, muteId) {
+      const mute = (await mutesOf(tenantId)).find(({ id }) => id === muteId);
+      if (!mute) throw notFound("mute");
+      return toMute(mute);
     },
 
     async mute(actor, { source, type, subject, site_id, reason, expires_at }) {

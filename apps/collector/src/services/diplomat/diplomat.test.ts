@@ -14,13 +14,13 @@ describe("a webhook", () => {
     const clock = createFakeClock();
     const stack = await start({ clock });
     const tenant = await stack.createTenant("admin");
-    const made = await stack.call(tenant, "POST", "", { url: URL_HERE, secret: "my own secret", events: ["alert.created"] });
+    const made = await stack.call(tenant, "POST", "", { url: URL_HERE, secret: "my own secret of 24 bytes", events: ["alert.created"] });
     const webhook = Webhook.strict().parse(made.body);
     expect([made.status, made.headers.get("location")]).toEqual([201, `/api/v1/integrations/webhooks/${webhook.id}`]);
     expect(webhook).toEqual({
       id: webhook.id, url: URL_HERE, events: ["alert.created"], active: true, status: "healthy", created_at: "2026-01-01T00:00:00.000Z",
       last_delivery_at: null,
-      secret_hint: "…ret", previous_secret_until: null,
+      secret_hint: "…ytes", previous_secret_until: null,
     });
     const changed = await stack.call(tenant, "PUT", `/${webhook.id}`, { events: ["scan.failed", "ids.alert"], active: false });
     expect([changed.status, changed.body]).toEqual([200, { ...webhook, events: ["scan.failed", "ids.alert"], active: false }]);
@@ -51,7 +51,7 @@ describe("a webhook", () => {
     const clock = createFakeClock();
     const [stack, receiver] = [await start({ clock }), await receive()];
     const tenant = await stack.createTenant();
-    const id = await stack.addWebhook(tenant, { url: receiver.url, secret: "the first secret" });
+    const id = await stack.addWebhook(tenant, { url: receiver.url, secret: "the first secret, 24 bytes" });
     const rotated = WebhookWithSecret.parse((await stack.call(tenant, "PUT", `/${id}`, { rotate_secret: true })).body);
     expect([rotated.secret?.slice(0, 6), rotated.previous_secret_until]).toEqual(["whsec_", "2026-01-02T00:00:00.000Z"]);
     expect((await stack.call(tenant, "PUT", `/${id}`, { active: true })).body).not.toHaveProperty("secret");
@@ -75,8 +75,8 @@ describe("a webhook", () => {
     ["a user name", { url: "https://u@hooks.example.com/" }], ["no URL", { url: "hooks" }],
     ["a URL that is too long", { url: `https://hooks.example.com/${"x".repeat(2048)}` }],
     ["no events", { events: [] }], ["an unknown event", { events: ["host_found"] }],
-    ["an event twice", { events: ["ids.alert", "ids.alert"] }],
-    ["a short secret", { secret: "short" }], ["a long secret", { secret: "x".repeat(256) }], ["an unknown field", { status: "healthy" }],
+    ["every event and one of them", { events: ["*", "ids.alert"] }], ["an event twice", { events: ["ids.alert", "ids.alert"] }],
+    ["a short secret", { secret: "x".repeat(23) }], ["a short key in Base64", { secret: `whsec_${"A".repeat(30)}` }], ["a long secret", { secret: "x".repeat(256) }], ["an unknown field", { status: "healthy" }],
     ["a wrong type", { active: "yes" }],
   ])("with %s is refused with the path of the fault", async (_, fault) => {
     const stack = await start({
@@ -86,7 +86,7 @@ describe("a webhook", () => {
       ),
     });
     const tenant = await stack.createTenant();
-    const good = { url: URL_HERE, events: ["alert.created"], secret: "a good secret" };
+    const good = { url: URL_HERE, events: ["alert.created"], secret: "a good secret of 24 bytes" };
     const id = await stack.addWebhook(tenant, good);
     for (const [method, path, body] of [["POST", "", { ...good, ...fault }], ["PUT", `/${id}`, fault]] as const) {
       const answer = await stack.call(tenant, method, path, body);
@@ -95,10 +95,37 @@ describe("a webhook", () => {
     }
   });
 
+  test("for every event gets each, one of a later version too", async () => {
+    const stack = await start();
+    const tenant = await stack.createTenant();
+    const id = await stack.addWebhook(tenant, { url: "https://hooks.example.com/in", events: ["*"] });
+    expect((await stack.call(tenant, "GET", `/${id}`)).body).toMatchObject({ events: ["*"] });
+    await stack.append(tenant, [OFFLINE, { type: "scan_progress", data: {} }, { type: "backup_failed", data: SAMPLE_EVENTS["backup.failed"] }]);
+    const { data } = await deliveriesOf(stack, tenant, id);
+    expect(data.map(({ event }) => event)).toEqual(["backup.failed", "device.offline"]);
+  });
+
+  test("is found by its URL, an event that it takes, its state and whether it is active", async () => {
+    const stack = await start();
+    const tenant = await stack.createTenant();
+    const add = (path: string, events: readonly string[]) => stack.addWebhook(tenant, { url: `https://hooks.example.com/${path}`, events });
+    const [one, all, off] = [await add("Pager", ["alert.created"]), await add("lake", ["*"]), await add("pa_ger", ["ids.alert"])];
+    await stack.call(tenant, "PUT", `/${off}`, { active: false });
+    const found = async (query: string) =>
+      listEnvelope(Webhook).parse((await stack.call(tenant, "GET", `?${query}`)).body).data.map(({ id }) => id);
+    expect(await found("search=pager")).toEqual([one]);
+    expect(await found("search=a_g")).toEqual([off]);
+    expect(await found("event=alert.created")).toEqual([one, all]);
+    expect(await found("event=ids.alert&active=true")).toEqual([all]);
+    expect(await found("active=false")).toEqual([off]);
+    expect(await found("status=failing")).toEqual([]);
+    expect((await stack.call(tenant, "GET", "?event=*")).status).toBe(400);
+  });
+
   test("is one of a hundred at most", async () => {
     const stack = await start();
     const tenant = await stack.createTenant();
-    for (let count = 0; count < 100; count += 1) await stack.addWebhook(tenant, { url: URL_HERE, secret: "a good secret" });
+    for (let count = 0; count < 100; count += 1) await stack.addWebhook(tenant, { url: URL_HERE, secret: "a good secret of 24 bytes" });
     const answer = await stack.call(tenant, "POST", "", { url: URL_HERE, events: ["alert.created"] });
     expect([answer.status, answer.error.code, answer.error.details]).toEqual([409, "CONFLICT", { limit: 100 }]);
     const other = await stack.createTenant();

@@ -4,6 +4,7 @@ import { insertMany } from "../../db/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
 import { newDelivery } from "../../deliveries/enqueue.ts";
 import { typesOf, webhookEventOf } from "../../deliveries/payload.ts";
+import { firstSince } from "../../events/first-since.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import type { WebhookRow } from "./records.ts";
 
@@ -32,27 +33,11 @@ export function createReplay(deps: {
   readonly clock: Pick<Clock, "now">;
 }): Replay {
   const { db, reads, audit, clock } = deps;
-  /** The first event that was received at `instant` or later: the log is in that order, but for a clock that was set back. */
-  const firstFrom = async (tenantId: string, instant: string): Promise<number> => {
-    const { first, last } = await reads.selectFrom("events")
-      .select((eb) => [eb.fn.min<number | null>("seq").as("first"), eb.fn.max<number | null>("seq").as("last")])
-      .where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
-    let [low, high] = [first ?? 0, (last ?? -1) + 1];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const row = await reads.selectFrom("events").select("received_at").where("tenant_id", "=", tenantId).where("seq", ">=", middle)
-        .orderBy("seq").limit(1).executeTakeFirst();
-      if (row !== undefined && row.received_at < instant) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-
   return {
     async run(actor, webhook, { since, until }, most) {
       const { tenant_id: tenantId, id: webhookId } = webhook;
       const types = typesOf(new Set(JSON.parse(webhook.events) as string[]));
-      const [from, to] = [await firstFrom(tenantId, since), await firstFrom(tenantId, until)];
+      const [from, to] = [await firstSince(reads, tenantId, since), await firstSince(reads, tenantId, until)];
       const wanted = (handle: Kysely<Schema>) => handle.selectFrom("events as e").where("e.tenant_id", "=", tenantId)
         .where("e.seq", ">=", from).where("e.seq", "<", to)
         .where("e.type", "in", types)

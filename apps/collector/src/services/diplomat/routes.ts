@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import {
-  Id, IdPageQuery, listEnvelope, Webhook, WebhookCreate, WebhookDeliveriesQuery, WebhookDelivery, WebhookReplay, WebhookReplayResult,
-  WebhookTest, WebhookUpdate, WebhookWithSecret,
+  Id, listEnvelope, Webhook, WebhookCreate, WebhookDeliveriesQuery, WebhookDelivery, WebhookReplay, WebhookReplayResult,
+  WebhooksQuery, WebhookTest, WebhookUpdate, WebhookWithSecret,
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
@@ -18,14 +18,13 @@ const list = declareRoute("webhooks:read", {
   method: "get",
   path: WEBHOOKS,
   summary: "List webhooks",
-  request: { query: IdPageQuery },
+  request: { query: WebhooksQuery },
   responses: { 200: { description: "Webhooks in the order in which they were made", content: json(listEnvelope(Webhook)) } },
 });
 
 const create = declareRoute("webhooks:write", {
   method: "post",
   path: WEBHOOKS,
-  "x-secret": "made",
   summary: "Create a webhook",
   description: "Without `secret` one is made and answered, this once.",
   request: { body: jsonBody(WebhookCreate, EXAMPLE) },
@@ -43,7 +42,6 @@ const read = declareRoute("webhooks:read", {
 const update = declareRoute("webhooks:write", {
   method: "put",
   path: `${WEBHOOKS}/{webhook_id}`,
-  "x-secret": "shown",
   summary: "Change a webhook or rotate its secret",
   description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
   request: { params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }) },

@@ -1,6 +1,6 @@
 import {
-  type List, momentToInstant, type Webhook, type WebhookCreate, type WebhookDeliveriesQuery, type WebhookDelivery, type WebhookEvent,
-  type WebhookUpdate, type WebhookWithSecret,
+  ALL_EVENTS, type List, momentToInstant, type Webhook, type WebhookCreate, type WebhookDeliveriesQuery, type WebhookDelivery, type WebhookEvent,
+  type WebhooksQuery, type WebhookUpdate, type WebhookWithSecret,
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { addressesOf, type Attempt } from "../../deliveries/attempt.ts";
@@ -11,7 +11,7 @@ import type { Sealing } from "../../sealing/sealing.ts";
 import type { TargetPolicy } from "../../deliveries/target-policy.ts";
 import { createSecret, sealSecret, secretsOf } from "../../deliveries/webhook-secrets.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
-import { type IdPage, pageById } from "../../gateway/page.ts";
+import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { type DeliveryRow, toDelivery, toWebhook, type WebhookRow } from "./records.ts";
 import type { Replay } from "./replay.ts";
@@ -20,7 +20,7 @@ import type { Actor, DiplomatStore } from "./store.ts";
 
 /** Every method throws ApiError NOT_FOUND for a webhook or delivery that the tenant does not have. */
 export interface DiplomatService {
-  list(tenantId: string, page: IdPage): Promise<List<Webhook>>;
+  list(tenantId: string, query: WebhooksQuery): Promise<List<Webhook>>;
   read(tenantId: string, webhookId: string): Promise<Webhook>;
   /** @throws ApiError BAD_REQUEST for a URL that this deployment does not send to; CONFLICT when the tenant has too many. */
   create(actor: Actor, webhook: WebhookCreate): Promise<WebhookWithSecret>;
@@ -90,8 +90,9 @@ export function createDiplomatService(deps: {
   };
 
   return {
-    async list(tenantId, page) {
-      return pageById(page, { read: (rows) => store.list(tenantId, rows), count: () => store.count(tenantId), show: toWebhook });
+    list: (tenantId, { search, event, active, status, ...page }) => {
+      const filter = { tenantId, search, event, active, status };
+      return pageById(page, { read: (rows) => store.list(filter, rows), count: () => store.count(filter), show: toWebhook });
     },
     async read(tenantId, webhookId) {
       return toWebhook(await webhookOf(tenantId, webhookId));
@@ -141,7 +142,8 @@ export function createDiplomatService(deps: {
     async test(actor, webhookId, wanted) {
       const webhook = await webhookOf(actor.tenantId, webhookId);
       const now = toInstant(clock.now());
-      const event = wanted ?? (JSON.parse(webhook.events) as WebhookEvent[])[0] ?? "alert.created";
+      const [first] = JSON.parse(webhook.events) as Webhook["events"];
+      const event = wanted ?? (first === undefined || first === ALL_EVENTS ? "alert.created" : first);
       const id = createId();
       const message = toMessage({
         id, tenant_id: actor.tenantId, event, occurred_at: now, site_id: null, probe_id: null, device_id: null,

@@ -1,4 +1,6 @@
-import { type Insertable, type Kysely, type Transaction, type Updateable } from "kysely";
+import { ALL_EVENTS } from "@lanthorn/contract";
+import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction, Updateable } from "kysely";
+import { holdsText } from "../../db/like.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
 import type { Schema } from "../../db/schema.ts";
 import { cancelWaiting, subscriptionsChanged } from "../../deliveries/subscriptions.ts";
@@ -13,10 +15,20 @@ interface Page {
   readonly limit: number;
 }
 
+/** Which of a tenant's webhooks a list shows. */
+interface WebhooksFilter {
+  readonly tenantId: string;
+  /** Part of the URL. */
+  readonly search?: string | undefined;
+  readonly event?: string | undefined;
+  readonly active?: boolean | undefined;
+  readonly status?: string | undefined;
+}
+
 export interface DiplomatStore {
   /** In the order in which they were made. */
-  list(tenantId: string, page: Page): Promise<readonly WebhookRow[]>;
-  count(tenantId: string): Promise<number>;
+  list(filter: WebhooksFilter, page: Page): Promise<readonly WebhookRow[]>;
+  count(filter: WebhooksFilter): Promise<number>;
   byId(tenantId: string, webhookId: string): Promise<WebhookRow | null>;
   /** @returns False, and nothing is made, when the tenant would have more than `most`. */
   create(actor: Actor, row: Insertable<Schema["webhooks"]>, most: number): Promise<boolean>;
@@ -41,11 +53,14 @@ export function createDiplomatStore(
     audit(trx, { actor, action: `webhook.${action}`, target: { type: "webhook", id: webhookId }, before, after });
 
   return {
-    async list(tenantId, { from, limit }) {
-      const query = reads.selectFrom("webhooks").selectAll().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
+    async list(filter, { from, limit }) {
+      const query = reads.selectFrom("webhooks").selectAll().where((eb) => matches(eb, filter)).orderBy("id").limit(limit);
       return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
     },
-    count: (tenantId) => countWebhooks(reads, tenantId),
+    async count(filter) {
+      return (await reads.selectFrom("webhooks").select((eb) => eb.fn.countAll<number>().as("total")).where((eb) => matches(eb, filter))
+        .executeTakeFirstOrThrow()).total;
+    },
     async byId(tenantId, webhookId) {
       const found = reads.selectFrom("webhooks").selectAll().where("tenant_id", "=", tenantId).where("id", "=", webhookId);
       return (await found.executeTakeFirst()) ?? null;
@@ -113,6 +128,16 @@ export function createDiplomatStore(
       return (await found.executeTakeFirst()) !== undefined;
     },
   };
+}
+
+function matches(eb: ExpressionBuilder<Schema, "webhooks">, { tenantId, search, event, active, status }: WebhooksFilter) {
+  const all: Expression<SqlBool>[] = [eb("tenant_id", "=", tenantId)];
+  if (search) all.push(holdsText(eb.ref("url"), search));
+  // A JSON list of names without quotes in them: a name with its quotes stands nowhere else.
+  if (event !== undefined) all.push(eb.or([event, ALL_EVENTS].map((name) => holdsText(eb.ref("events"), JSON.stringify(name)))));
+  if (active !== undefined) all.push(eb("active", "=", active ? 1 : 0));
+  if (status !== undefined) all.push(eb("status", "=", status));
+  return eb.and(all);
 }
 
 async function countWebhooks(handle: Kysely<Schema>, tenantId: string): Promise<number> {

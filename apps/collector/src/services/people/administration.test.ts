@@ -18,13 +18,15 @@ const PASSWORD = "a long password";
 describe("the operator of the machine", () => {
   test("makes tenants and users, who are then there", async () => {
     const { server, administration } = await start();
-    const { tenantId, siteId } = await administration.createTenant("Acme");
+    const { tenantId, siteId, loginDomain } = await administration.createTenant("Acme");
+    expect([loginDomain, (await administration.createTenant("ACME!")).loginDomain]).toEqual(["acme", "acme-2"]);
     await administration.createUser({ username: "jo", tenant: "Acme", role: "admin", password: PASSWORD });
     await administration.createUser({ username: "al", tenant: tenantId, role: "viewer", password: PASSWORD });
     const { body } = await server.call("POST", "/api/v1/auth/login", null, { username: "jo", password: PASSWORD });
     const { access_token: token } = body as { access_token: string };
     expect((await server.get("/api/v1/sites", token)).body).toMatchObject({ data: [{ id: siteId, name: "default" }] });
     expect(await administration.list()).toMatchObject([
+      { name: "ACME!", users: [] },
       { name: "Acme", users: [{ username: "al", role: "viewer", lastLoginAt: null }, { username: "jo" }] },
     ]);
     const { body: audit } = await server.get("/api/v1/audit?actor=root", token);

@@ -17,8 +17,8 @@ import { newUser } from "./users-service.ts";
  * @throws CollectorError `admin-refused` from every one, naming what is wrong.
  */
 export interface Administration {
-  /** With a site called `default`. */
-  createTenant(name: string): Promise<{ readonly tenantId: string; readonly siteId: string }>;
+  /** With a site called `default`. @returns `loginDomain` too: names of users that the tenant makes by the API end with `@` and this. */
+  createTenant(name: string): Promise<{ readonly tenantId: string; readonly siteId: string; readonly loginDomain: string }>;
   /** @param user.tenant Its name or id. */
   createUser(user: { readonly username: string; readonly tenant: string; readonly role: Role; readonly password: string }): Promise<void>;
   /** Ends the user's tokens, and what had been counted of failed logins. */
@@ -46,7 +46,8 @@ export function createAdministration(deps: {
   const { db, passwords, audit, clock } = deps;
   const throttle = createLoginThrottle({ db, clock });
   const actor = (tenantId: string): Actor => ({ type: "system", id: "operator", name: deps.operator, tenantId, address: "" });
-  const checkPassword = (password: string) => {
+  const checkPassword = (username: string, password: string) => {
+    if (username.toLowerCase() === password.toLowerCase()) throw refused("the password must not be the user name");
     if (!UserCreate.shape.password.safeParse(password).success) throw refused("a password has 12 to 1024 characters");
   };
 
@@ -55,21 +56,24 @@ export function createAdministration(deps: {
       const [tenantId, siteId] = [createId(), createId()];
       const created_at = toInstant(clock.now());
       if (name.trim() === "" || name.length > 255) throw refused("a tenant's name has 1 to 255 characters");
-      await db.transaction().execute(async (trx) => {
+      const loginDomain = await db.transaction().execute(async (trx) => {
         if ((await tenantsCalled(trx, name)).length > 0) throw refused(`there is a tenant called ${name} already`);
-        await trx.insertInto("tenants").values({ id: tenantId, name, created_at }).execute();
+        const domain = await freeDomain(trx, name);
+        await trx.insertInto("tenants").values({ id: tenantId, name, created_at, login_domain: domain }).execute();
         await trx.insertInto("sites").values({
           id: siteId, tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at,
         }).execute();
         await audit(trx, {
-          actor: actor(tenantId), action: "tenant.create", target: { type: "tenant", id: tenantId }, before: null, after: { name },
+          actor: actor(tenantId), action: "tenant.create", target: { type: "tenant", id: tenantId }, before: null,
+          after: { name, login_domain: domain },
         });
+        return domain;
       });
-      return { tenantId, siteId };
+      return { tenantId, siteId, loginDomain };
     },
 
     async createUser({ username, tenant, role, password }) {
-      checkPassword(password);
+      checkPassword(username, password);
       if (!UserCreate.shape.username.safeParse(username).success) throw refused("a user's name has letters, digits and . _ @ + - only");
       const hash = await passwords.hash(password);
       await db.transaction().execute(async (trx) => {
@@ -85,10 +89,10 @@ export function createAdministration(deps: {
     },
 
     async resetPassword(username, password) {
-      checkPassword(password);
+      checkPassword(username, password);
       const password_hash = await passwords.hash(password);
       await db.transaction().execute(async (trx) => {
-        const user = await trx.selectFrom("users").select(["id", "tenant_id", "tokens_valid_from"]).where("username", "=", username)
+        const user = await trx.selectFrom("users").select(["id", "tenant_id", "tokens_valid_from"]).where("username_key", "=", username.toLowerCase())
           .executeTakeFirst();
         if (!user) throw refused(`there is no user called ${username}`);
         const tokens_valid_from = nextTokensValidFrom(user.tokens_valid_from, clock.now());
@@ -114,6 +118,16 @@ export function createAdministration(deps: {
 
 function tenantsCalled(trx: Transaction<Schema>, nameOrId: string): Promise<readonly { readonly id: string }[]> {
   return trx.selectFrom("tenants").select("id").where((eb) => eb.or([eb("name", "=", nameOrId), eb("id", "=", nameOrId)])).execute();
+}
+
+/** A short word of the tenant's name that no other tenant has. */
+async function freeDomain(trx: Transaction<Schema>, name: string): Promise<string> {
+  const word = name.toLowerCase().normalize("NFKD").replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "").slice(0, 40) || "tenant";
+  for (let number = 1; ; number += 1) {
+    const domain = number === 1 ? word : `${word}-${number}`;
+    const taken = await trx.selectFrom("tenants").select("id").where("login_domain", "=", domain).executeTakeFirst();
+    if (!taken) return domain;
+  }
 }
 
 async function findTenant(trx: Transaction<Schema>, nameOrId: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, Id, listEnvelope } from "@lanthorn/contract";
+import { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, ApiKeyUpdate, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
@@ -19,7 +19,6 @@ const list = declareRoute("signed-in", {
 const create = declareRoute("signed-in", {
   method: "post",
   path: "/auth/keys",
-  "x-secret": "made",
   summary: "Make an API key",
   description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot "
     + "make another.",
@@ -27,12 +26,33 @@ const create = declareRoute("signed-in", {
   responses: { 201: { description: "The key, shown this once", content: json(ApiKeyCreated) } },
 });
 
+const KeyParams = z.object({ key_id: Id });
+
+const read = declareRoute("signed-in", {
+  method: "get",
+  path: "/auth/keys/{key_id}",
+  summary: "Read an API key's record",
+  description: "One's own; with the scope `users:read` anybody's. The key itself is shown when it is made and never again.",
+  request: { params: KeyParams },
+  responses: { 200: { description: "The key's record", content: json(ApiKey) } },
+});
+
+const update = declareRoute("signed-in", {
+  method: "put",
+  path: "/auth/keys/{key_id}",
+  summary: "Change an API key's name, scopes or end",
+  description: "Fields left out stay. One's own; with the scope `users:write` anybody's. A scope that is added must be one of the "
+    + "caller's own. The change counts at once, for streams too.",
+  request: { params: KeyParams, body: jsonBody(ApiKeyUpdate) },
+  responses: { 200: { description: "The key's record", content: json(ApiKey) } },
+});
+
 const remove = declareRoute("signed-in", {
   method: "delete",
   path: "/auth/keys/{key_id}",
   summary: "Revoke an API key",
   description: "One's own; with the scope `users:write` anybody's.",
-  request: { params: z.object({ key_id: Id }) },
+  request: { params: KeyParams },
   responses: { 204: { description: "Revoked" } },
 });
 
@@ -43,6 +63,11 @@ export function keysRoutes(service: KeysService) {
   router.openapi(create, async (c) => {
     const key = await service.create({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("json"));
     return c.json(key, 201, { location: `/api/v1/auth/keys/${key.id}` });
+  });
+  router.openapi(read, async (c) => c.json(await service.read(identityOf(c), c.req.valid("param").key_id), 200));
+  router.openapi(update, async (c) => {
+    const caller = { identity: identityOf(c), actor: actorOf(c) };
+    return c.json(await service.update(caller, c.req.valid("param").key_id, c.req.valid("json")), 200);
   });
   router.openapi(remove, async (c) => {
     await service.remove({ identity: identityOf(c), actor: actorOf(c) }, c.req.valid("param").key_id);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, List, Scope } from "@lanthorn/contract";
+import type { ApiKey, ApiKeyCreate, ApiKeyCreated, ApiKeysQuery, ApiKeyUpdate, List, Scope } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Identity } from "../../gateway/environment.ts";
@@ -16,6 +16,10 @@ export interface KeysService {
   list(identity: Identity, query: ApiKeysQuery): Promise<List<ApiKey>>;
   /** @throws ApiError FORBIDDEN for a scope that the maker does not have; BAD_REQUEST for an end in the past; CONFLICT for too many. */
   create(caller: Caller, key: ApiKeyCreate): Promise<ApiKeyCreated>;
+  /** @throws ApiError NOT_FOUND, also for another user's without the scope. */
+  read(identity: Identity, keyId: string): Promise<ApiKey>;
+  /** @throws ApiError NOT_FOUND; FORBIDDEN for a new scope that the caller does not have; BAD_REQUEST for an end in the past. */
+  update(caller: Caller, keyId: string, change: ApiKeyUpdate): Promise<ApiKey>;
   /** From here on it counts nowhere. @throws ApiError NOT_FOUND. */
   remove(caller: Caller, keyId: string): Promise<void>;
 }
@@ -34,25 +38,30 @@ interface KeysDependencies {
 }
 
 export function createKeysService({ store, audit, clock }: KeysDependencies): KeysService {
+  const endOf = (moment: string | null): string | null => {
+    if (moment === null) return null;
+    const at = Date.parse(moment);
+    if (at <= clock.now()) throw badRequest([{ path: ["expires_at"], message: "must be in the future" }]);
+    return toInstant(at);
+  };
+
   return {
-    async list({ tenantId, userId, scopes }, { user_id, ...page }) {
+    async list({ tenantId, userId, scopes }, { user_id, search, scope, ...page }) {
       const seesAll = scopes.has("users:read");
       if (!seesAll && user_id !== undefined && user_id !== userId) throw forbidden("this needs the scope users:read", "users:read");
-      const filter = { tenantId, userId: seesAll ? user_id : userId };
+      const filter = { tenantId, userId: seesAll ? user_id : userId, search, scope };
       return pageById(page, { read: (rows) => store.list(filter, rows), count: () => store.count(filter), show: toApiKey });
     },
 
     async create({ identity, actor }, { name, scopes, expires_at }) {
-      const missing = scopes.find((scope) => !identity.scopes.has(scope));
-      if (missing !== undefined) throw forbidden(`you do not have the scope ${missing} yourself`, missing);
-      const expiresAt = expires_at === null ? null : Date.parse(expires_at);
-      if (expiresAt !== null && expiresAt <= clock.now()) throw badRequest([{ path: ["expires_at"], message: "this moment has passed" }]);
+      checkScopes(identity, scopes);
+      const expiresAt = endOf(expires_at);
       const secret = randomBytes(KEY_BYTES).toString("hex");
       const key = `${PREFIX}${secret}`;
       const row = {
         id: createId(), tenant_id: identity.tenantId, user_id: identity.userId, name, secret_sha256: sha256(key),
         hint: `${PREFIX}${secret.slice(0, HINT_CHARACTERS)}`, scopes: JSON.stringify([...new Set(scopes)]),
-        created_at: toInstant(clock.now()), expires_at: expiresAt === null ? null : toInstant(expiresAt), last_used_at: null,
+        created_at: toInstant(clock.now()), expires_at: expiresAt, last_used_at: null,
       };
       const record = toApiKey({ ...row, username: identity.username });
       await store.transaction(async (trx) => {
@@ -64,6 +73,29 @@ export function createKeysService({ store, audit, clock }: KeysDependencies): Ke
       return { ...record, key };
     },
 
+    async read({ tenantId, userId, scopes }, keyId) {
+      const row = await store.byId({ tenantId, userId: scopes.has("users:read") ? undefined : userId }, keyId);
+      if (!row) throw notFound("API key");
+      return toApiKey(row);
+    },
+
+    update: ({ identity, actor }, keyId, { name, scopes, expires_at }) => store.transaction(async (trx) => {
+      const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
+      const before = await store.hold(trx, { tenantId: identity.tenantId, userId }, keyId);
+      if (!before) throw notFound("API key");
+      const had = new Set(JSON.parse(before.scopes) as Scope[]);
+      checkScopes(identity, (scopes ?? []).filter((scope) => !had.has(scope)));
+      const isSameEnd = expires_at === undefined || expires_at === before.expires_at;
+      const after = {
+        ...before, name: name ?? before.name, scopes: scopes === undefined ? before.scopes : JSON.stringify([...new Set(scopes)]),
+        expires_at: isSameEnd ? before.expires_at : endOf(expires_at),
+      };
+      await store.update(trx, keyId, { name: after.name, scopes: after.scopes, expires_at: after.expires_at });
+      const states = { before: toApiKey(before), after: toApiKey(after) };
+      await audit(trx, { actor, action: "api_key.update", target: { type: "api_key", id: keyId }, ...states });
+      return states.after;
+    }),
+
     remove: ({ identity, actor }, keyId) => store.transaction(async (trx) => {
       const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
       const row = await store.remove(trx, { tenantId: identity.tenantId, userId }, keyId);
@@ -73,6 +105,11 @@ export function createKeysService({ store, audit, clock }: KeysDependencies): Ke
       await audit(trx, { actor, action: "api_key.delete", target: { type: "api_key", id: keyId }, before, after: null });
     }),
   };
+}
+
+function checkScopes(identity: Identity, scopes: readonly Scope[]): void {
+  const missing = scopes.find((scope) => !identity.scopes.has(scope));
+  if (missing !== undefined) throw forbidden(`you do not have the scope ${missing} yourself`, missing);
 }
 
 function toApiKey(row: KeyRow): ApiKey {

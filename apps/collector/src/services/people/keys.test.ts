@@ -47,6 +47,43 @@ describe("an API key", () => {
     expect(kept).not.toContain(key.slice("svc_live_".length + 8));
   });
 
+  test("is read by its Location and changed; what it may do changes at once", async () => {
+    const server = await startGateway();
+    const tenant = await server.createTenant("operator");
+    const made = await server.call("POST", KEYS, tenant.token, { name: "script", scopes: ["devices:read", "alerts:read"] });
+    const { key, ...record } = ApiKeyCreated.parse(made.body);
+    const path = made.headers.get("location") ?? "";
+    expect((await server.get(path, tenant.token)).body).toEqual(record);
+    const changed = await server.call("PUT", path, tenant.token, {
+      name: "other", scopes: ["alerts:read"], expires_at: "2099-01-01T01:00:00+01:00",
+    });
+    expect(changed.body).toEqual({ ...record, name: "other", scopes: ["alerts:read"], expires_at: "2099-01-01T00:00:00.000Z" });
+    expect((await server.call("GET", "/api/v1/devices", key)).error.details).toEqual({ required: "devices:read" });
+    expect((await server.call("PUT", path, tenant.token, { expires_at: null })).body).toMatchObject({ name: "other", expires_at: null });
+    const { data } = listEnvelope(AuditRecord).parse((await server.get("/api/v1/audit?action=api_key.update", (
+      await server.createUser(tenant, "admin")).token)).body);
+    expect(data.map(({ after }) => after?.["expires_at"])).toEqual([null, "2099-01-01T00:00:00.000Z"]);
+  });
+
+  test("is changed to no more than the caller may do, not for another user without users:write, and to no end in the past", async () => {
+    const server = await startGateway();
+    const tenant = await server.createTenant("operator");
+    const [colleague, admin] = [await server.createUser(tenant, "operator"), await server.createUser(tenant, "admin")];
+    const { id } = await makeKey(server, tenant, ["devices:read"]);
+    const change = (token: string, body: object) => server.call("PUT", `${KEYS}/${id}`, token, body);
+    expect((await change(tenant.token, { scopes: ["users:write"] })).error.details).toEqual({ required: "users:write" });
+    expect((await change(tenant.token, { expires_at: "2020-01-01T00:00:00Z" })).status).toBe(400);
+    expect((await change(tenant.token, { scopes: [] })).status).toBe(400);
+    for (const token of [colleague.token, (await server.createTenant("admin")).token]) {
+      expect((await change(token, { name: "mine" })).status).toBe(404);
+      expect((await server.get(`${KEYS}/${id}`, token)).status).toBe(404);
+    }
+    // An administrator may; the key still does no more than its maker may.
+    expect((await change(admin.token, { scopes: ["devices:read", "users:read"] })).status).toBe(200);
+    expect(await listed(server, admin, "?scope=users:read&search=SCRIPT")).toHaveLength(1);
+    expect(await listed(server, admin, "?scope=users:write")).toEqual([]);
+  });
+
   test("may do what its scopes say and nothing else, in its tenant", async () => {
     const server = await startGateway();
     const tenant = await server.createTenant("admin");

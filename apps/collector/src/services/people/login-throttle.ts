@@ -48,7 +48,7 @@ export function createLoginThrottle({ db, clock }: { readonly db: Kysely<Schema>
   };
 }
 
-/** What is typed as a user name is sometimes a password. */
+/** What is typed as a user name is sometimes a password. A name is one whatever its case, and so are its attempts. */
 function hashOf(username: string): string {
-  return createHash("sha256").update(username).digest("hex");
+  return createHash("sha256").update(username.toLowerCase()).digest("hex");
 }

@@ -1,4 +1,4 @@
-import { LoginRequest, PasswordChange, StreamTicket, TokenResponse } from "@lanthorn/contract";
+import { LoginRequest, Me, PasswordChange, StreamTicket, TokenResponse } from "@lanthorn/contract";
 import type { Authentication } from "../../gateway/authentication.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
@@ -7,17 +7,23 @@ import type { PeopleService } from "./service.ts";
 const login = declareRoute("anyone", {
   method: "post",
   path: "/auth/login",
-  "x-secret": "shown",
   summary: "Log in",
   description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",
   request: { body: jsonBody(LoginRequest) },
   responses: { 200: { description: "A token", content: json(TokenResponse) } },
 });
 
+const me = declareRoute("known", {
+  method: "get",
+  path: "/me",
+  summary: "Read who calls",
+  description: "The user, the tenant and the scopes of the token or API key that is sent, as they are now.",
+  responses: { 200: { description: "The caller", content: json(Me) } },
+});
+
 const refresh = declareRoute("signed-in", {
   method: "post",
   path: "/auth/refresh",
-  "x-secret": "shown",
   summary: "Exchange a token for a new one",
   responses: { 200: { description: "A new token; the one that was sent counts until it ends", content: json(TokenResponse) } },
 });
@@ -32,7 +38,6 @@ const logout = declareRoute("signed-in", {
 const password = declareRoute("signed-in", {
   method: "post",
   path: "/auth/password",
-  "x-secret": "made",
   summary: "Change one's own password",
   description: "Every token of the user's from before ends. API keys stay.",
   request: { body: jsonBody(PasswordChange) },
@@ -42,16 +47,16 @@ const password = declareRoute("signed-in", {
 const ticket = declareRoute("devices:read", {
   method: "post",
   path: "/ws/ticket",
-  "x-secret": "shown",
   summary: "Make a ticket for one connection to the event stream",
   description: "For `/ws/events?ticket=…` within 30 s. The stream ends when the token or key does with which the ticket was made.",
   responses: { 201: { description: "The ticket", content: json(StreamTicket) } },
 });
 
-/** `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password` and `/ws/ticket`. */
+/** `/me`, `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password` and `/ws/ticket`. */
 export function peopleRoutes(service: PeopleService, authentication: Pick<Authentication, "createTicket">) {
   const router = createRouter();
   router.openapi(login, async (c) => c.json(await service.login({ ...c.req.valid("json"), address: c.env.peer.address }), 200));
+  router.openapi(me, async (c) => c.json(await service.me(identityOf(c)), 200));
   router.openapi(refresh, async (c) => c.json(await service.refresh(identityOf(c)), 200));
   router.openapi(logout, async (c) => {
     await service.logout(identityOf(c), actorOf(c));

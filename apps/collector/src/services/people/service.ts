@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { PasswordChange, TokenResponse } from "@lanthorn/contract";
+import type { Me, PasswordChange, TokenResponse } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor, Identity } from "../../gateway/environment.ts";
@@ -9,6 +9,7 @@ import type { LoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./passwords.ts";
 import type { PeopleStore, UserRow } from "./store.ts";
 import { nextTokensValidFrom, type Tokens } from "./tokens.ts";
+import { checkPassword, toUser } from "./users-service.ts";
 
 export interface PeopleService {
   /**
@@ -18,6 +19,8 @@ export interface PeopleService {
   login(login: { readonly username: string; readonly password: string; readonly address: string }): Promise<TokenResponse>;
   /** A new token for the bearer of one that still counts, with the role that the user has now. */
   refresh(identity: Identity): Promise<TokenResponse>;
+  /** Who the bearer is and what he may do now. */
+  me(identity: Identity): Promise<Me>;
   /** Ends the one token that was sent. */
   logout(identity: Identity, actor: Actor): Promise<void>;
   /**
@@ -79,6 +82,15 @@ export function createPeopleService({ store, tokens, passwords, throttle, audit,
       return respond(user);
     },
 
+    async me({ userId, tenantId, key, scopes, expiresAt }) {
+      const found = await store.userWithTenant(tenantId, userId);
+      if (!found) throw new ApiError("UNAUTHORIZED", "the token is not valid any more");
+      return {
+        user: toUser(found.user), tenant: { id: tenantId, name: found.tenantName }, api_key: key && { id: key.id, name: key.name },
+        scopes: [...scopes] as Me["scopes"], expires_at: expiresAt === null ? null : toInstant(expiresAt),
+      };
+    },
+
     refresh: async (identity) => respond(await stillThere(identity)),
 
     logout: (identity, actor) => store.transaction(async (trx) => {
@@ -96,6 +108,7 @@ export function createPeopleService({ store, tokens, passwords, throttle, audit,
         await store.transaction((trx) => audit(trx, { actor, action: "auth.password_failed", target, before: null, after: null }));
         throw forbidden("the old password is wrong", "old_password");
       }
+      checkPassword(user.username, new_password, "new_password");
       if (new_password === old_password) throw badRequest([{ path: ["new_password"], message: "the same as the old one" }]);
       const tokensValidFrom = nextTokensValidFrom(user.tokens_valid_from, clock.now());
       const hash = await passwords.hash(new_password);

@@ -24,6 +24,8 @@ export interface PeopleStore {
   userByName(username: string): Promise<UserRow | null>;
   /** The user of a token, unless the token was revoked, or all of the user's before some moment after it was issued. */
   userOfToken(token: Pick<TokenClaims, "userId" | "tenantId" | "tokenId" | "issuedAt">): Promise<UserRow | null>;
+  /** A user with the name of the tenant. */
+  userWithTenant(tenantId: string, userId: string): Promise<{ readonly user: UserRow; readonly tenantName: string } | null>;
   /** By the hash of a key that was sent, or the id of one that was. Whether it has ended is for the caller to see. */
   bearerOfKey(key: { readonly secretSha256: string } | { readonly id: string }): Promise<KeyBearer | null>;
   /** From here on the token counts nowhere. Revoking it again changes nothing. */
@@ -47,13 +49,18 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
   return {
     transaction: (work) => db.transaction().execute(work),
     async userByName(username) {
-      return asUser(await reads.selectFrom("users").selectAll().where("username", "=", username).executeTakeFirst());
+      return asUser(await reads.selectFrom("users").selectAll().where("username_key", "=", username.toLowerCase()).executeTakeFirst());
     },
     async userOfToken({ userId, tenantId, tokenId, issuedAt }) {
       return asUser(await reads.selectFrom("users").selectAll()
         .where("id", "=", userId).where("tenant_id", "=", tenantId).where("tokens_valid_from", "<=", new Date(issuedAt).toISOString())
         .where((eb) => eb.not(eb.exists(eb.selectFrom("revoked_tokens").select("jti").where("jti", "=", tokenId))))
         .executeTakeFirst());
+    },
+    async userWithTenant(tenantId, userId) {
+      const row = await reads.selectFrom("users").innerJoin("tenants", "tenants.id", "users.tenant_id").selectAll("users")
+        .select("tenants.name as tenant_name").where("users.id", "=", userId).where("users.tenant_id", "=", tenantId).executeTakeFirst();
+      return row ? { user: checked(row), tenantName: row.tenant_name } : null;
     },
     async bearerOfKey(by) {
       const keys = reads.selectFrom("api_keys").selectAll();

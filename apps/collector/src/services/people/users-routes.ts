@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { Id, IdPageQuery, listEnvelope, User, UserCreate, UserUpdate } from "@lanthorn/contract";
+import { Id, listEnvelope, User, UserCreate, UsersQuery, UserUpdate } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
@@ -11,7 +11,7 @@ const list = declareRoute("users:read", {
   method: "get",
   path: "/users",
   summary: "List the users",
-  request: { query: IdPageQuery },
+  request: { query: UsersQuery },
   responses: { 200: { description: "Users in the order in which they were made", content: json(listEnvelope(User)) } },
 });
 

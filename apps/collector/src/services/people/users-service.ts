@@ -1,10 +1,10 @@
-import { type List, ROLE_SCOPES, type Role, type User, type UserCreate, type UserUpdate } from "@lanthorn/contract";
+import { type List, ROLE_SCOPES, type Role, type User, type UserCreate, type UsersQuery, type UserUpdate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { isDuplicate } from "../../db/constraints.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor, Identity } from "../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
-import { type IdPage, pageById } from "../../gateway/page.ts";
+import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import type { Passwords } from "./passwords.ts";
 import type { UserRow } from "./store.ts";
@@ -22,7 +22,7 @@ export interface Caller {
  * FORBIDDEN with the first scope that is missing. A tenant's last administrator stays one: CONFLICT.
  */
 export interface UsersService {
-  list(tenantId: string, page: IdPage): Promise<List<User>>;
+  list(tenantId: string, query: UsersQuery): Promise<List<User>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, userId: string): Promise<User>;
   /** @throws ApiError CONFLICT for a name that is taken. */
@@ -47,9 +47,10 @@ export function createUsersService({ store, passwords, audit, clock }: UsersDepe
   };
 
   return {
-    list: (tenantId, page) => pageById(page, {
-      read: (rows) => store.list(tenantId, rows), count: () => store.count(tenantId), show: toUser,
-    }),
+    list(tenantId, { search, role, ...page }) {
+      const filter = { tenantId, search, role };
+      return pageById(page, { read: (rows) => store.list(filter, rows), count: () => store.count(filter), show: toUser });
+    },
 
     async read(tenantId, userId) {
       const row = await store.byId(tenantId, userId);
@@ -59,6 +60,11 @@ export function createUsersService({ store, passwords, audit, clock }: UsersDepe
 
     async create({ identity, actor }, { username, password, role, email }) {
       checkReach(identity, role);
+      checkPassword(username, password, "password");
+      const domain = await store.loginDomain(identity.tenantId);
+      if (domain !== null && !username.toLowerCase().endsWith(`@${domain}`)) {
+        throw badRequest([{ path: ["username"], message: `must end with @${domain}: all tenants of this collector share one list of names` }]);
+      }
       const hash = await passwords.hash(password);
       return store.transaction(async (trx) => {
         const user = newUser({ tenantId: identity.tenantId, username, hash, role, email, now: clock.now() });
@@ -77,6 +83,7 @@ export function createUsersService({ store, passwords, audit, clock }: UsersDepe
         throw badRequest([{ path: ["password"], message: "change your own with POST /api/v1/auth/password" }]);
       }
       checkReach(identity, known.role);
+      if (password !== undefined) checkPassword(known.username, password, "password");
       const hash = password === undefined ? null : await passwords.hash(password);
       return store.transaction(async (trx) => {
         await store.holdTenant(trx, identity.tenantId);
@@ -110,6 +117,12 @@ export function createUsersService({ store, passwords, audit, clock }: UsersDepe
   };
 }
 
+/** The first password that anybody tries. @throws ApiError BAD_REQUEST, naming the field. */
+export function checkPassword(username: string, password: string, field: string): void {
+  if (password.toLowerCase() !== username.toLowerCase()) return;
+  throw badRequest([{ path: [field], message: "must not be the user name" }]);
+}
+
 /** Else an API key that may write users would make itself an administrator. */
 function checkReach({ scopes }: Identity, role: Role): void {
   const missing = ROLE_SCOPES[role].find((scope) => !scopes.has(scope));
@@ -126,13 +139,15 @@ export function newUser(user: {
   readonly now: number;
 }) {
   return {
-    id: createId(), tenant_id: user.tenantId, username: user.username, password_hash: user.hash, role: user.role, email: user.email,
+    id: createId(), tenant_id: user.tenantId, username: user.username,
+    username_key: user.username.toLowerCase(), password_hash: user.hash, role: user.role, email: user.email,
     created_at: toInstant(user.now),
     // A token's `iat` has whole seconds: one issued in this very second must count.
     tokens_valid_from: toInstant(Math.floor(user.now / 1000) * 1000),
   };
 }
 
-function toUser({ id, username, email, role, created_at, last_login_at }: UserRow): User {
+/** A user's row as the API shows it. */
+export function toUser({ id, username, email, role, created_at, last_login_at }: UserRow): User {
   return { id, username, email, role, created_at, last_login_at };
 }

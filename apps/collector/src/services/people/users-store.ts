@@ -1,18 +1,29 @@
 import type { Insertable, Kysely, Transaction, Updateable } from "kysely";
+import { holdsText } from "../../db/like.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 import { asUser, checked, type UserRow } from "./store.ts";
 
 type Trx = Transaction<Schema>;
 
+/** Which of a tenant's users a list shows. */
+interface UsersFilter {
+  readonly tenantId: string;
+  /** Part of the name or the e-mail address. */
+  readonly search?: string | undefined;
+  readonly role?: string | undefined;
+}
+
 export interface UsersStore {
   /** In the order in which they were made. */
-  list(tenantId: string, rows: Rows): Promise<readonly UserRow[]>;
-  count(tenantId: string): Promise<number>;
+  list(filter: UsersFilter, rows: Rows): Promise<readonly UserRow[]>;
+  count(filter: UsersFilter): Promise<number>;
   byId(tenantId: string, userId: string): Promise<UserRow | null>;
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /** Until the transaction ends, no other changes the tenant's users: two administrators cannot demote each other at the same moment. */
   holdTenant(trx: Trx, tenantId: string): Promise<void>;
+  /** What the names of users that the tenant makes end with, behind an `@`; null where they may be any. */
+  loginDomain(tenantId: string): Promise<string | null>;
   /** As the transaction sees it. */
   find(trx: Trx, tenantId: string, userId: string): Promise<UserRow | null>;
   countAdmins(trx: Trx, tenantId: string): Promise<number>;
@@ -24,20 +35,30 @@ export interface UsersStore {
 }
 
 export function createUsersStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): UsersStore {
+  const users = ({ tenantId, search, role }: UsersFilter) => {
+    let query = reads.selectFrom("users").where("tenant_id", "=", tenantId);
+    if (role !== undefined) query = query.where("role", "=", role);
+    if (search) query = query.where((eb) => eb.or([
+      holdsText(eb.ref("username"), search), holdsText(eb.fn.coalesce("email", eb.val("")), search),
+    ]));
+    return query;
+  };
   return {
-    async list(tenantId, { from, limit }) {
-      const query = reads.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
+    async list(filter, { from, limit }) {
+      const query = users(filter).selectAll().orderBy("id").limit(limit);
       return (await (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute()).map(checked);
     },
-    async count(tenantId) {
-      const row = await reads.selectFrom("users").select((eb) => eb.fn.countAll<number>().as("total"))
-        .where("tenant_id", "=", tenantId).executeTakeFirstOrThrow();
-      return row.total;
+    async count(filter) {
+      return (await users(filter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
     },
     async byId(tenantId, userId) {
       return asUser(
         await reads.selectFrom("users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", userId).executeTakeFirst(),
       );
+    },
+    async loginDomain(tenantId) {
+      const tenant = await reads.selectFrom("tenants").select("login_domain").where("id", "=", tenantId).executeTakeFirst();
+      return tenant?.login_domain ?? null;
     },
     transaction: (work) => db.transaction().execute(work),
     async holdTenant(trx, tenantId) {

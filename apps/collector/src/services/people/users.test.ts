@@ -55,6 +55,40 @@ describe("a user", () => {
     expect([answer.status, (answer.error.details as { path: string }[])[0]?.path]).toEqual([400, path]);
   });
 
+  test("has a name that is one whatever its case: for making another, for logging in and for counting wrong passwords", async () => {
+    const { server, call } = await start();
+    expect((await call("POST", "", { ...NEW, username: "Jo@Example.com" })).status).toBe(201);
+    expect((await call("POST", "", NEW)).error.code).toBe("CONFLICT");
+    const login = async (username: string, password: string) =>
+      (await server.call("POST", "/api/v1/auth/login", null, { username, password })).status;
+    expect(await login("jo@EXAMPLE.com", NEW.password)).toBe(200);
+    for (const username of ["jo@example.com", "JO@example.com", "Jo@Example.com", "jO@example.com", "jo@example.COM"]) {
+      expect(await login(username, "wrong")).toBe(401);
+    }
+    expect(await login("jo@example.com", NEW.password)).toBe(429);
+  });
+
+  test("has no password that is the user name", async () => {
+    const { call } = await start();
+    const answer = await call("POST", "", { ...NEW, password: "JO@example.com" });
+    expect([answer.status, answer.error.details]).toMatchObject([400, [{ path: "password" }]]);
+    const { body } = await call("POST", "", NEW);
+    const changed = await call("PUT", `/${(body as User).id}`, { password: NEW.username });
+    expect([changed.status, changed.error.details]).toMatchObject([400, [{ path: "password" }]]);
+  });
+
+  test("of a tenant with a login domain has a name that ends with it, whether or not another tenant has that name", async () => {
+    const { server, admin, call } = await start();
+    const other = await server.createTenant("admin");
+    expect((await call("POST", "", NEW, other.token)).status).toBe(201);
+    await server.db.updateTable("tenants").set({ login_domain: "acme" }).where("id", "=", admin.tenantId).execute();
+    for (const username of [NEW.username, "nobody.has.it"]) {
+      const answer = await call("POST", "", { ...NEW, username });
+      expect([answer.status, answer.error.details]).toMatchObject([400, [{ path: "username" }]]);
+    }
+    expect((await call("POST", "", { ...NEW, username: "jo@Acme" })).status).toBe(201);
+  });
+
   test("has a name that nobody else has, of whatever tenant", async () => {
     const { server, call } = await start();
     expect((await call("POST", "", NEW)).status).toBe(201);

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Id, listEnvelope, PageQuery, Scan, ScanHost, ScanProfile, ScansQuery, ScanStart } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
-import { toAnswer, wholeList } from "../../gateway/page.ts";
+import { pageOfAll, toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { ScansService } from "./service.ts";
 
@@ -21,6 +21,7 @@ const profiles = declareRoute("scans:read", {
   method: "get",
   path: "/scans/profiles",
   summary: "List the scan profiles",
+  request: { query: PageQuery },
   responses: { 200: { description: "All profiles", content: json(listEnvelope(ScanProfile)) } },
 });
 
@@ -67,7 +68,7 @@ export function scansRoutes(service: ScansService) {
     const scan = await service.start(actorOf(c), c.req.valid("json"));
     return c.json(scan, 202, { location: `/api/v1/scans/${scan.id}` });
   });
-  router.openapi(profiles, (c) => c.json(toAnswer(wholeList(service.profiles(), 100)), 200));
+  router.openapi(profiles, (c) => c.json(toAnswer(pageOfAll(service.profiles(), c.req.valid("query"), ({ name }) => name)), 200));
   router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").scan_id), 200));
   router.openapi(cancel, async (c) => c.json(await service.cancel(actorOf(c), c.req.valid("param").scan_id), 200));

@@ -304,6 +304,14 @@ describe("scans", () => {
     await bench.tell(probe, complete(scan));
   });
 
+  test("have profiles in pages like any list", async () => {
+    const read = async (query: string) => (await bench.server.get(`/api/v1/scans/profiles${query}`, bench.tenant.token)).body;
+    expect(await read("?per_page=2&page=2")).toMatchObject({
+      data: [{ name: "quick" }, { name: "standard" }], meta: { page: 2, per_page: 2, total: 6, next_cursor: "standard" },
+    });
+    expect(await read("?cursor=full")).toMatchObject({ data: [{ name: "deep" }], meta: { per_page: 100, next_cursor: null } });
+  });
+
   test("have the profiles of the decisions", async () => {
     const { data } = listEnvelope(ScanProfile).parse((await bench.server.get("/api/v1/scans/profiles", bench.tenant.token)).body);
     expect(data.map(({ name }) => name)).toEqual(["discovery", "gentle", "quick", "standard", "full", "deep"]);

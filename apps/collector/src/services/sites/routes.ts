@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { Id, IdPageQuery, listEnvelope, Site, SiteCreate, SiteUpdate } from "@lanthorn/contract";
+import { Id, listEnvelope, Site, SiteCreate, SitesQuery, SiteUpdate } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
@@ -9,7 +9,7 @@ const list = declareRoute("agents:read", {
   method: "get",
   path: "/sites",
   summary: "List the sites",
-  request: { query: IdPageQuery },
+  request: { query: SitesQuery },
   responses: { 200: { description: "Sites in the order in which they were made", content: json(listEnvelope(Site)) } },
 });
 

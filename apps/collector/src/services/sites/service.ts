@@ -1,10 +1,10 @@
-import type { List, ProbeConfiguration, Site, SiteCreate, SiteUpdate } from "@lanthorn/contract";
+import type { List, ProbeConfiguration, Site, SiteCreate, SitesQuery, SiteUpdate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { isDuplicate, isStillUsed } from "../../db/constraints.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
-import { type IdPage, pageById } from "../../gateway/page.ts";
+import { pageById } from "../../gateway/page.ts";
 import { plainNetworks } from "../../db/plain-networks.ts";
 import type { SiteRow, SitesStore } from "./store.ts";
 
@@ -17,7 +17,7 @@ const DEFAULT_SETTINGS: ProbeSettings = { sweep: { enabled: true, interval_secon
 export const DEFAULT_SITE_CONFIGURATION = JSON.stringify(DEFAULT_SETTINGS);
 
 export interface SitesService {
-  list(tenantId: string, page: IdPage): Promise<List<Site>>;
+  list(tenantId: string, query: SitesQuery): Promise<List<Site>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, siteId: string): Promise<Site>;
   /** @throws ApiError CONFLICT for a name that is taken. */
@@ -41,9 +41,10 @@ export function createSitesService({ store, audit, clock, onConfigured }: SitesD
     ({ actor, action, target: { type: "site", id: siteId }, ...states });
 
   return {
-    list: (tenantId, page) => pageById(page, {
-      read: (rows) => store.list(tenantId, rows), count: () => store.count(tenantId), show: toSite,
-    }),
+    list(tenantId, { search, ...page }) {
+      const filter = { tenantId, search };
+      return pageById(page, { read: (rows) => store.list(filter, rows), count: () => store.count(filter), show: toSite });
+    },
 
     async read(tenantId, siteId) {
       const row = await store.byId(tenantId, siteId);

@@ -1,14 +1,22 @@
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
+import { holdsText } from "../../db/like.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
 export type SiteRow = Selectable<Schema["sites"]>;
 type Trx = Transaction<Schema>;
 
+/** Which of a tenant's sites a list shows. */
+interface SitesFilter {
+  readonly tenantId: string;
+  /** Part of the name. */
+  readonly search?: string | undefined;
+}
+
 export interface SitesStore {
   /** In the order in which they were made. */
-  list(tenantId: string, rows: Rows): Promise<readonly SiteRow[]>;
-  count(tenantId: string): Promise<number>;
+  list(filter: SitesFilter, rows: Rows): Promise<readonly SiteRow[]>;
+  count(filter: SitesFilter): Promise<number>;
   byId(tenantId: string, siteId: string): Promise<SiteRow | null>;
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /** Fails by the name's constraint when the tenant has a site of this name. */
@@ -24,15 +32,17 @@ export interface SitesStore {
 }
 
 export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): SitesStore {
+  const sites = ({ tenantId, search }: SitesFilter) => {
+    const query = reads.selectFrom("sites").where("tenant_id", "=", tenantId);
+    return search ? query.where((eb) => holdsText(eb.ref("name"), search)) : query;
+  };
   return {
-    list(tenantId, { from, limit }) {
-      const query = reads.selectFrom("sites").selectAll().where("tenant_id", "=", tenantId).orderBy("id").limit(limit);
+    list(filter, { from, limit }) {
+      const query = sites(filter).selectAll().orderBy("id").limit(limit);
       return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
     },
-    async count(tenantId) {
-      const row = await reads.selectFrom("sites").select((eb) => eb.fn.countAll<number>().as("total")).where("tenant_id", "=", tenantId)
-        .executeTakeFirstOrThrow();
-      return row.total;
+    async count(filter) {
+      return (await sites(filter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
     },
     async byId(tenantId, siteId) {
       return (await reads.selectFrom("sites").selectAll().where("tenant_id", "=", tenantId).where("id", "=", siteId)

@@ -103,12 +103,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
-    idempotency: {
-      async doOnce(_, next) {
-        await next();
-        return undefined;
-      },
-    },
+    idempotency: { middleware: (_, next) => next() },
     authentication: {
       byKey: () => Promise.resolve("no keys here"),
       byToken(token) {
