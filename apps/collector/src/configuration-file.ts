@@ -107,7 +107,11 @@ export const ConfigurationFile = z.strictObject({
   } satisfies Record<RemoteName, unknown>).prefault({}),
   /** Where this collector itself is a service behind another's gateway: the secret with which that one signs who asks. */
   gateway: z.strictObject({ secret: z.string().min(32).optional() }).prefault({}),
-  probes: z.strictObject({ silent_after_seconds: z.int().min(1).max(86_400).default(90) }).prefault({}),
+  probes: z.strictObject({
+    silent_after_seconds: z.int().min(1).max(86_400).default(90),
+    /** What one probe may add to the database in the long run; four minutes of it may come at once. */
+    quota_megabytes_per_minute: z.number().min(0.1).max(100_000).default(64),
+  }).prefault({}),
   events: z.strictObject({
     keep_days: z.number().min(0.01).max(3650).default(30),
     keep_megabytes: z.number().min(1).max(10_000_000).default(2048),

@@ -19,6 +19,7 @@ import { isWildcard } from "./gateway/url-host.ts";
 import { createMerges } from "./identity/merges.ts";
 import { createRecomparison } from "./identity/recomparison.ts";
 import { createIngest } from "./ingest/ingest.ts";
+import { DEFAULT_QUOTA } from "./ingest/quota.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { openReplicas } from "./replicas/open.ts";
 import { openRetention } from "./retention/open.ts";
@@ -168,6 +169,11 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   const ingest = createIngest({
     registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans,
     measure: metrics.ingest, silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
+    quota: {
+      bytesPerMinute: configuration.probes.quota_megabytes_per_minute * 1e6,
+      // An external broker brings all probes' messages by one connection: who is held back there holds up all.
+      maxHoldMs: mqtt.url === undefined ? DEFAULT_QUOTA.maxHoldMs : 0,
+    },
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();

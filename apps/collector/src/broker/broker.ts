@@ -23,7 +23,7 @@ export interface ProbeMessage extends ProbeAddress {
 /** Why a payload was not taken; counted for each probe and shown in its record. */
 export type RefusalReason =
   | "not-a-batch" | "too-large" | "gap" | "unreadable-event" | "wrong-topic" | "wrong-client-id" | "not-a-status" | "not-a-health"
-  | "not-a-reply";
+  | "not-a-reply" | "queue-limit" | "quota" | "qos-2";
 
 /** Where the broker brings what it gets. */
 export interface ProbeReceiver {

@@ -99,6 +99,18 @@ describe.each(await brokerKinds())("with $name as the broker", ({ open }) => {
     expect(client.connected).toBe(true);
   });
 
+  test("what a probe sends with QoS 2 reaches no collector, and others are served", async () => {
+    const [probe, other] = [await bench.enroll(), await bench.enroll()];
+    const client = await connect(probe);
+    client.on("error", () => {});
+    // One broker takes it for nothing, the other ends the connection.
+    const ended = new Promise<void>((resolve) => client.once("close", () => resolve()));
+    const taken = client.publishAsync(probeTopic(probe.tenantId, probe.probeId, "events"), "kept", { qos: 2 }).catch(() => {});
+    await Promise.race([taken, ended]);
+    await (await connect(other)).publishAsync(probeTopic(other.tenantId, other.probeId, "events"), "own", { qos: 1 });
+    await expect.poll(texts).toEqual(["own"]);
+  });
+
   test("nobody comes in without a certificate, with another authority's, or with a server's", async () => {
     const { probeId } = await bench.enroll();
     await expect(bench.connect({ probeId, identity: {} })).rejects.toBeDefined();

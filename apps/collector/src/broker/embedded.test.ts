@@ -172,6 +172,36 @@ describe("what a probe cannot do", () => {
     expect(client.connected).toBe(true);
   });
 
+  test("make the broker keep messages of QoS 2 that it never releases: none is taken, and the second ends the connection", async () => {
+    const probe = await bench.enroll();
+    const other = await connect(await bench.enroll());
+    const events = probeTopic(probe.tenantId, probe.probeId, "events");
+    const socket = connectTls({
+      port: bench.broker.port(), host: "127.0.0.1", ca: bench.authority.certificate, cert: probe.identity.certificate, key: probe.identity.key,
+    });
+    const heard: number[] = [];
+    socket.on("data", (bytes: Buffer) => heard.push(...bytes));
+    socket.on("error", () => {});
+    const ended = new Promise((resolve) => socket.once("close", resolve));
+    await once(socket, "secureConnect");
+    const text = (value: string) => Buffer.concat([Buffer.from([value.length >> 8, value.length & 0xff]), Buffer.from(value)]);
+    const connectBody = Buffer.concat([text("MQTT"), Buffer.from([4, 2, 0, 60]), text(probe.probeId)]);
+    socket.write(Buffer.concat([Buffer.from([0x10, connectBody.length]), connectBody]));
+    await expect.poll(() => heard.slice(0, 4)).toEqual([0x20, 2, 0, 0]);
+    const publish = (identifier: number) => {
+      const body = Buffer.concat([text(events), Buffer.from([0, identifier]), Buffer.alloc(700_000)]);
+      const length = Buffer.from([(body.length & 0x7f) | 0x80, ((body.length >> 7) & 0x7f) | 0x80, body.length >> 14]);
+      socket.write(Buffer.concat([Buffer.from([0x34]), length, body]));
+    };
+    publish(1);
+    await expect.poll(() => heard.slice(4)).toEqual([0x50, 2, 0, 1]);
+    for (let identifier = 2; identifier <= 50; identifier += 1) publish(identifier);
+    await ended;
+    expect(bench.messages).toEqual([]);
+    expect(bench.refusals[0]).toEqual({ probeId: probe.probeId, reason: "qos-2", channel: "events" });
+    expect(other.connected).toBe(true);
+  });
+
   test("be read faster than its messages are taken", async () => {
     const probe = await bench.enroll();
     const client = await connect(probe);

@@ -71,7 +71,7 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     const identity = peerIdentity(socket);
     if (!identity || !aedes) return void socket.destroy();
     const connection = gateStream<Refused>(socket, {
-      gate: createGate<Refused>({ deadTopic: DEAD_TOPIC, judge: (topic, payloadBytes) => judge(session, topic, payloadBytes) }),
+      gate: createGate<Refused>({ deadTopic: DEAD_TOPIC, judge: (...publish) => judge(session, ...publish) }),
       onRefusal: ({ reason, channel }) => refuse(session, reason, channel),
       onFault: (fault) => options.log.warn({ probe_id: identity.probeId, fault }, "connection of a probe ended: what it sends is not MQTT"),
     });
@@ -159,10 +159,12 @@ interface Refused {
   readonly channel: UpChannel | null;
 }
 
-function judge(session: Session | undefined, topic: string | null, payloadBytes: number): Refused | null {
+function judge(session: Session | undefined, topic: string | null, payloadBytes: number, qos: number): Refused | null {
   const channel = topic === null ? null : ownUpChannel(session, topic);
   if (channel === null) return { reason: "wrong-topic", channel };
-  return payloadBytes > PAYLOAD_MAX_BYTES ? { reason: "too-large", channel } : null;
+  if (payloadBytes > PAYLOAD_MAX_BYTES) return { reason: "too-large", channel };
+  // Kept in memory until its sender says that it may go, which it need never do.
+  return qos > 1 ? { reason: "qos-2", channel } : null;
 }
 
 function rules({ sessions, refuse, admit, log, receiver }: {
@@ -193,6 +195,8 @@ function rules({ sessions, refuse, admit, log, receiver }: {
     keepaliveLimit: LONGEST_KEEPALIVE_SECONDS,
     drainTimeout: DRAIN_TIMEOUT_MS,
     maxTopicLevels: 8,
+    // What the gate refuses of QoS 2 is kept too, empty: a second one that its sender does not release ends the connection.
+    maxInflightInbound: 1,
     preConnect(_client, packet, done) {
       // A kept session would let a probe that never comes back collect messages in our memory.
       packet.clean = true;

@@ -30,10 +30,11 @@ const TOPIC_MAX_BYTES = 512;
  * A gate that lets every packet through but those PUBLISHes that `judge` refuses. In such a one's place goes an empty PUBLISH
  * to `deadTopic` with the same quality of service and packet identifier, so that the broker answers it (PUBACK, PUBREC)
  * and the session goes on, while the payload's bytes are dropped as they arrive. Holds at most one topic's bytes itself.
- * @param options.judge Gets the topic, or null for one that is too long to be read, and the payload's length in bytes.
+ * @param options.judge Gets the topic, or null for one that is too long to be read, the payload's length in bytes, and the quality of
+ *   service.
  */
 export function createGate<Refusal>(options: {
-  readonly judge: (topic: string | null, payloadBytes: number) => Refusal | null;
+  readonly judge: (topic: string | null, payloadBytes: number, qos: number) => Refusal | null;
   readonly deadTopic: string;
 }): Gate<Refusal> {
   /** Bytes of the packet's beginning, until enough of it is there to judge it. */
@@ -71,7 +72,7 @@ export function createGate<Refusal>(options: {
         }
         if (typeof packet === "string") return fail(packet);
         head = new Uint8Array(0);
-        const refusal = packet.type === PUBLISH ? options.judge(packet.topic, packet.payloadBytes) : null;
+        const refusal = packet.type === PUBLISH ? options.judge(packet.topic, packet.payloadBytes, packet.qos) : null;
         if (refusal === null) forward.push(view.subarray(0, packet.headBytes));
         else {
           refusals.push(refusal);
@@ -95,6 +96,7 @@ interface PacketHead {
   readonly topic: string | null;
   readonly identifier: Uint8Array;
   readonly payloadBytes: number;
+  readonly qos: number;
   /** Bytes that have been judged, and those of the whole packet. */
   readonly headBytes: number;
   readonly totalBytes: number;
@@ -109,7 +111,7 @@ function readHead(view: Uint8Array): PacketHead | "more" | GateFault {
   const totalBytes = bodyAt + length.value;
   if (type !== PUBLISH) {
     if (totalBytes > OTHER_PACKET_MAX_BYTES) return "packet-too-large";
-    return { type, topic: null, identifier: NOTHING, payloadBytes: 0, headBytes: bodyAt, totalBytes };
+    return { type, topic: null, identifier: NOTHING, payloadBytes: 0, qos: 0, headBytes: bodyAt, totalBytes };
   }
   const qos = (first >> 1) & 3;
   if (qos === 3) return "malformed";
@@ -122,11 +124,13 @@ function readHead(view: Uint8Array): PacketHead | "more" | GateFault {
   const payloadBytes = totalBytes - headBytes;
   if (topicBytes > TOPIC_MAX_BYTES) {
     // Its identifier lies behind the topic, beyond what is held; only without one can it be taken out quietly.
-    return qos === 0 ? { type, topic: null, identifier: NOTHING, payloadBytes, headBytes: bodyAt + 2, totalBytes } : "packet-too-large";
+    return qos === 0
+      ? { type, topic: null, identifier: NOTHING, payloadBytes, qos, headBytes: bodyAt + 2, totalBytes }
+      : "packet-too-large";
   }
   if (view.length < headBytes) return "more";
   return {
-    type, payloadBytes, headBytes, totalBytes,
+    type, payloadBytes, qos, headBytes, totalBytes,
     topic: Buffer.from(view.buffer, view.byteOffset + bodyAt + 2, topicBytes).toString("utf8"),
     identifier: view.slice(identifierAt, headBytes),
   };

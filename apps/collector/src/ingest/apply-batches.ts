@@ -21,7 +21,7 @@ export interface FreshBatch {
   readonly delivery: Delivered;
   /** Where the queue is with it. */
   readonly watermark: number;
-  readonly isGap: boolean;
+  readonly refusal: "gap" | "queue-limit" | null;
   /** Whether it holds anything. */
   readonly isNews: boolean;
   readonly read: readonly Extract<ReadEvent, { readonly event: ProbeEvent }>[];

@@ -1,19 +1,22 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import { insertMany, upsertMany } from "../db/write-many.ts";
 import { lockSites } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
-import { selectIn } from "../db/select-in.ts";
 import type { Appended, EventLog } from "../events/log.ts";
 import type { Merges } from "../identity/merges.ts";
 import { type AppliedBatch, applyBatches, type FreshBatch } from "./apply-batches.ts";
 import { groupBy } from "./group-by.ts";
+import { type ProbeQueues, readQueues } from "./probe-queues.ts";
 import type { Delivered, ProbeSite, RawEvent, ReadBatch } from "./read-batch.ts";
 
 /** How far the queue is committed now, and what was done to get there. */
 export interface Committed {
   readonly watermark: number;
-  /** The batch begins behind the watermark: events in between never came. Nothing was done. */
-  readonly isGap: boolean;
+  /**
+   * Why nothing was done: `gap` when the batch begins behind the watermark, since events in between never came; `queue-limit` when
+   * it begins a queue, and its probe has begun too many of late.
+   */
+  readonly refusal: "gap" | "queue-limit" | null;
   readonly appended: Appended | null;
   readonly rejected: number;
 }
@@ -34,8 +37,8 @@ interface CommitDependencies {
 export function commitBatches(deps: CommitDependencies, deliveries: readonly Delivered[]): Promise<readonly Committed[]> {
   return deps.db.transaction().execute(async (trx) => {
     await lockSites(trx, [...new Set(deliveries.map(({ probe }) => probe.siteId))]);
-    const watermarks = await readWatermarks(trx, deliveries);
-    const inOrder = await applyBatches(trx, deps.merges, deliveries.map((delivery) => freshOf(delivery, watermarks)));
+    const queues = await readQueues(trx, deliveries);
+    const inOrder = await applyBatches(trx, deps.merges, deliveries.map((delivery) => freshOf(delivery, queues)));
     await insertMany(trx, "rejected_events", inOrder.flatMap(({ delivery: { probe, batch, receivedAt }, rejected }) =>
       rejected.map(({ seq, rejected: reason, raw }) => ({
         probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
@@ -44,7 +47,10 @@ export function commitBatches(deps: CommitDependencies, deliveries: readonly Del
     await upsertMany(
       trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] },
       inOrder.filter(({ isNews }) => isNews).map(({ delivery: { probe, batch, receivedAt }, watermark }) => (
-        { probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark, updated_at: receivedAt }
+        {
+          probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark, updated_at: receivedAt,
+          created_at: receivedAt,
+        }
       )),
     );
     // Last, since it holds the tenant, for whom everybody else waits.
@@ -58,7 +64,7 @@ export function commitBatches(deps: CommitDependencies, deliveries: readonly Del
       }
     }
     return inOrder.map((draft): Committed => ({
-      watermark: draft.watermark, isGap: draft.isGap, appended: appended.get(draft) ?? null, rejected: draft.rejected.length,
+      watermark: draft.watermark, refusal: draft.refusal, appended: appended.get(draft) ?? null, rejected: draft.rejected.length,
     }));
   });
 }
@@ -70,26 +76,16 @@ export async function commitBatch(deps: CommitDependencies, probe: ProbeSite, ba
 }
 
 /** What of a batch the collector does not have yet. */
-function freshOf(delivery: Delivered, watermarks: ReadonlyMap<string, number>): FreshBatch {
+function freshOf(delivery: Delivered, queues: ProbeQueues): FreshBatch {
   const { probe, batch } = delivery;
-  const watermark = watermarks.get(queueKey(probe.probeId, batch.queueId)) ?? 0;
-  const isGap = batch.after > watermark;
-  const fresh = isGap ? [] : batch.events.filter(({ seq }) => seq > watermark);
+  const watermark = queues.watermark(probe.probeId, batch.queueId);
+  const refusal = queues.isRefused(probe.probeId, batch.queueId) ? "queue-limit" : batch.after > (watermark ?? 0) ? "gap" : null;
+  const fresh = refusal === null ? batch.events.filter(({ seq }) => seq > (watermark ?? 0)) : [];
   return {
-    delivery, isGap, isNews: fresh.length > 0, watermark: fresh.at(-1)?.seq ?? watermark,
+    delivery, refusal, isNews: fresh.length > 0, watermark: fresh.at(-1)?.seq ?? watermark ?? 0,
     read: fresh.flatMap((entry) => ("event" in entry ? [entry] : [])),
     rejected: fresh.flatMap((entry) => ("event" in entry ? [] : [entry])),
   };
-}
-
-async function readWatermarks(trx: Transaction<Schema>, deliveries: readonly Delivered[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await selectIn(deliveries.map(({ probe }) => probe.probeId), (list) => trx.selectFrom("probe_queues")
-    .select(["probe_id", "queue_id", "watermark"]).where("probe_id", "in", list).execute());
-  return new Map(rows.map((row) => [queueKey(row.probe_id, row.queue_id), row.watermark]));
-}
-
-function queueKey(probeId: string, queueId: string): string {
-  return `${probeId} ${queueId}`;
 }
 
 /** Tenants are held in the same order by all. */

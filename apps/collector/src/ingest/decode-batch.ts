@@ -13,18 +13,33 @@ export interface BatchRefusal {
 }
 
 /**
- * Reads the payload of a probe's `events`: a batch as JSON, or gzip of it. Decompression stops at `BATCH_MAX_BYTES`, so a small
- * payload cannot become a large one here. Never rejects.
+ * What a payload may become. A batch of many hosts' states shrinks to a fifteenth, one of nothing but repetitions to a thousandth: who is
+ * refused here sends the same in smaller batches.
  */
-export async function decodeBatch(payload: Buffer): Promise<{ readonly ok: true; readonly batch: Batch } | BatchRefusal> {
+const MAX_RATIO = 100;
+const ANY_RATIO_BYTES = 512 * 1024;
+
+/** A batch that was read, and the length of its JSON in bytes. */
+export interface DecodedBatch {
+  readonly ok: true;
+  readonly batch: Batch;
+  readonly jsonBytes: number;
+}
+
+/**
+ * Reads the payload of a probe's `events`: a batch as JSON, or gzip of it. Decompression stops at `BATCH_MAX_BYTES`, and at a hundred
+ * times the payload's own length, so a small payload cannot become a large one here. Never rejects.
+ */
+export async function decodeBatch(payload: Buffer): Promise<DecodedBatch | BatchRefusal> {
   if (payload.length > PAYLOAD_MAX_BYTES) return refuse("too-large", `the payload is larger than ${PAYLOAD_MAX_BYTES} bytes`);
   let bytes = payload;
   if (payload[0] === 0x1f && payload[1] === 0x8b) {
+    const most = Math.min(BATCH_MAX_BYTES, Math.max(ANY_RATIO_BYTES, payload.length * MAX_RATIO));
     try {
-      bytes = await decompress(payload, { maxOutputLength: BATCH_MAX_BYTES });
+      bytes = await decompress(payload, { maxOutputLength: most });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        return refuse("too-large", `the batch is larger than ${BATCH_MAX_BYTES} bytes`);
+        return refuse("too-large", `the batch is larger than ${most} bytes`);
       }
       return refuse("not-a-batch", "the payload is not gzip, though it begins as such");
     }
@@ -41,7 +56,7 @@ export async function decodeBatch(payload: Buffer): Promise<{ readonly ok: true;
     if (seq <= previous) return refuse("not-a-batch", `sequence ${seq} does not rise from ${previous}`);
     previous = seq;
   }
-  return { ok: true, batch: batch.data };
+  return { ok: true, batch: batch.data, jsonBytes: bytes.length };
 }
 
 function refuse(code: BatchRefusal["code"], message: string): BatchRefusal {

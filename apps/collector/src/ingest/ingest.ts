@@ -7,11 +7,14 @@ import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Lease } from "../replicas/lease.ts";
 import type { Merges } from "../identity/merges.ts";
+import type { Committed } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
+import { MAX_NEW_QUEUES } from "./probe-queues.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
+import { costOf, createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
 import { readEvents } from "./read-batch.ts";
 import { createRefusals } from "./refusals.ts";
 import { createSerial } from "./serial.ts";
@@ -58,11 +61,15 @@ export interface IngestDependencies {
     /** A probe has connected. @param runId Another one after each start of its daemon. */
     online(probe: KnownProbe, runId: string): Promise<void>;
   };
+  /** Left out: `DEFAULT_QUOTA`. */
+  readonly quota?: QuotaLimits;
   readonly measure?: IngestMeasure;
   /** Where several processes take what probes send: which of them says that one is silent. */
   readonly duty?: Pick<Lease, "isHeld"> | null;
 }
 
+/** What a probe is told that may send no more now. */
+const SPENT = "more was sent than a probe may send in this time: this is taken later";
 /** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
 const LONGEST_WAIT_MS = 30_000;
 
@@ -72,6 +79,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const probes = createProbesStore(deps);
   const refusals = createRefusals({ probes, clock, log: logger, measure: deps.measure });
   const underWay = createUnderWay({ clock });
+  const quota = createQuota({ clock }, deps.quota ?? DEFAULT_QUOTA);
   const group = createGroupCommit({ db: deps.db, log: deps.log, merges: deps.merges, published: deps.published, logger });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
@@ -93,15 +101,23 @@ export function createIngest(deps: IngestDependencies): Ingest {
     }
   };
 
+  /** Answers a payload of which nothing was read. */
+  const refuse = (probe: ProbeAddress, reason: "not-a-batch" | "too-large" | "quota", message: string, receivedAt: string) => {
+    refusals.count(probe.probeId, reason);
+    const code = reason === "quota" ? "not-ready" : reason;
+    return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused: { code, message } }, receivedAt);
+  };
+
   const takeEvents = async (probe: KnownProbe, payload: Buffer, receivedAt: string) => {
+    if (!await quota.mayRead(probe.probeId)) return refuse(probe, "quota", SPENT, receivedAt);
     const startedAt = clock.monotonic();
     const decoded = await decodeBatch(payload);
     if (!decoded.ok) {
-      refusals.count(probe.probeId, decoded.code);
-      const refused = { code: decoded.code, message: decoded.message };
-      return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, receivedAt);
+      quota.charge(probe.probeId, payload.length);
+      return refuse(probe, decoded.code, decoded.message, receivedAt);
     }
-    const { batch } = decoded;
+    const { batch, jsonBytes } = decoded;
+    quota.charge(probe.probeId, costOf({ jsonBytes, events: batch.events.length }));
     const committed = await group.commit({ probe, batch: readEvents(batch), receivedAt });
     fault = null;
     deps.measure?.batch({
@@ -109,12 +125,11 @@ export function createIngest(deps: IngestDependencies): Ingest {
       seconds: (clock.monotonic() - startedAt) / 1000, ageSeconds: Math.max(0, clock.now() - Date.parse(batch.sent_at)) / 1000,
     });
     for (let rejected = committed.rejected; rejected > 0; rejected -= 1) refusals.count(probe.probeId, "unreadable-event");
-    if (committed.isGap) refusals.count(probe.probeId, "gap");
-    const message = `nothing is here between ${committed.watermark} and ${batch.after}`;
-    const refused = committed.isGap ? { code: "gap" as const, message } : null;
-    return acknowledge(
-      probe, { queue_id: batch.queue_id, watermark: committed.watermark, batch_sent_at: batch.sent_at, refused }, receivedAt,
-    );
+    if (committed.refusal !== null) refusals.count(probe.probeId, committed.refusal);
+    const refused = refusalOf(committed, batch.after);
+    // A queue that is not known yet has no watermark to go by.
+    const queueId = committed.refusal === "queue-limit" ? null : batch.queue_id;
+    return acknowledge(probe, { queue_id: queueId, watermark: committed.watermark, batch_sent_at: batch.sent_at, refused }, receivedAt);
   };
 
   const sendConfiguration = async (probe: KnownProbe) => {
@@ -188,6 +203,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
       logger.debug({ probe_id: message.probeId }, "a message of a probe that is unknown or revoked");
       return;
     }
+    if (message.channel !== "events" && !quota.maySpeak(probe.probeId)) return refusals.count(probe.probeId, "quota");
     await take[message.channel](probe, message, receivedAt);
   };
 
@@ -196,6 +212,12 @@ export function createIngest(deps: IngestDependencies): Ingest {
     async receive(message) {
       if (isClosed) return;
       const receivedAt = toInstant(clock.now());
+      const leave = quota.enter(message.probeId, message.payload.length);
+      if (leave === null) {
+        if (message.channel === "events") await refuse(message, "quota", "too many batches wait already", receivedAt);
+        else refusals.count(message.probeId, "quota");
+        return;
+      }
       const done = underWay.begin();
       try {
         await serial.run(message.probeId, () => receive(message, receivedAt));
@@ -205,13 +227,13 @@ export function createIngest(deps: IngestDependencies): Ingest {
         logger.error({ probe_id: message.probeId, channel: message.channel, reason: fault }, "a message could not be taken");
       } finally {
         done();
+        leave();
       }
     },
     refused(probe, reason, channel) {
-      refusals.count(probe.probeId, reason);
-      if (channel !== "events" || reason !== "too-large" || isClosed) return;
-      const refused = { code: "too-large" as const, message: "the payload is too large to be read" };
-      void acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused }, toInstant(clock.now()));
+      const isAnswered = channel === "events" && reason === "too-large" && !isClosed;
+      if (isAnswered) void refuse(probe, reason, "the payload is too large to be read", toInstant(clock.now()));
+      else refusals.count(probe.probeId, reason);
     },
     async askAllAgain() {
       try {
@@ -243,9 +265,18 @@ export function createIngest(deps: IngestDependencies): Ingest {
     },
     async close() {
       isClosed = true;
+      quota.close();
       await serial.idle();
       await watch.close();
       await refusals.close();
     },
   };
+}
+
+/** What the acknowledgement says where nothing was done; with `not-ready` the probe keeps the batch, and sends it again later. */
+function refusalOf({ refusal, watermark }: Committed, after: number): Acknowledgement["refused"] {
+  if (refusal === null) return null;
+  return refusal === "gap"
+    ? { code: "gap", message: `nothing is here between ${watermark} and ${after}` }
+    : { code: "not-ready", message: `more than ${MAX_NEW_QUEUES} new queues within an hour: this one is taken later` };
 }

@@ -56,18 +56,22 @@ export function createRecordRetention(
     return gone.length;
   };
 
-  const forgetQueues = async (): Promise<number> => {
+  const forgetQueues = async (stopped: AbortSignal): Promise<number> => {
     let total = 0;
     const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id")
       .having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
     for (const { probe_id: probeId } of many) {
-      const beyond = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId).orderBy("updated_at", "desc")
-        .orderBy("queue_id").offset(KEEP_QUEUES).limit(CHUNK_ROWS).execute();
-      const gone = await db.deleteFrom("probe_queues").where("probe_id", "=", probeId).where(
-        "queue_id", "in", beyond.map(({ queue_id: id }) => id),
-      )
-        .executeTakeFirst();
-      total += Number(gone.numDeletedRows);
+      // The one that is in use was moved last, and stays whatever came after it.
+      const kept = await reads.selectFrom("probe_queues").select("updated_at").where("probe_id", "=", probeId)
+        .orderBy("updated_at", "desc").offset(KEEP_QUEUES - 1).limit(1).executeTakeFirstOrThrow();
+      for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
+        const old = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId)
+          .where("updated_at", "<", kept.updated_at).orderBy("updated_at").limit(CHUNK_ROWS).execute();
+        went = old.length;
+        if (went > 0) await db.deleteFrom("probe_queues").where("probe_id", "=", probeId)
+          .where("queue_id", "in", old.map(({ queue_id: id }) => id)).where("updated_at", "<", kept.updated_at).execute();
+        await nextTurn();
+      }
     }
     return total;
   };
@@ -75,7 +79,7 @@ export function createRecordRetention(
   return schedule(deps, {
     what: "old records", everyMs: RUN_EVERY_MS,
     async work(stopped) {
-      let total = await forgetQueues();
+      let total = await forgetQueues(stopped);
       for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
         for (const forget of [forgetAudit, forgetRejected]) {
           for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {

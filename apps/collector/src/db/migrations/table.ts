@@ -18,6 +18,7 @@ import * as switches from "./0026-switches.ts";
 import * as userNames from "./0034-user-names.ts";
 import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
+import * as hostileProbes from "./0032-hostile-probes.ts";
 import * as openPorts from "./0033-open-ports.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
@@ -40,6 +41,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0024-verdicts": verdicts,
   "0025-scan-remarks": scanRemarks,
   "0026-switches": switches,
+  "0032-hostile-probes": hostileProbes,
   "0033-open-ports": openPorts,
   "0034-user-names": userNames,
 };

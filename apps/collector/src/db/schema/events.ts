@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /** The event log, the alerts that it raises and the deliveries that go out. */
 export interface EventTables {
   /** The one ordered log of each tenant. `type` is a key of the contract's EVENTS. */
@@ -48,6 +50,8 @@ export interface EventTables {
     evidence: string; mitre_techniques: string;
     /** Whether `alert_created` was appended for it. */
     notified: number;
+    /** When the first event that was not late was received; null while there was none. */
+    live_at: Generated<string | null>;
     /** When it resolves by itself if it is not seen again; null where only its cause's end or a person ends it. */
     quiet_at: string | null;
     acknowledged_by: string | null; acknowledged_at: string | null; resolved_by: string | null; resolved_at: string | null;

@@ -19,6 +19,11 @@ export interface InventoryTables {
   };
   /** How many devices there are of each kind; triggers keep it. */
   device_counts: { tenant_id: string; site_id: string; is_online: number; devices: number };
+  /** How many devices were found at a site within the running window, and when that was too many: see `announcements.ts`. */
+  site_discoveries: {
+    site_id: string; tenant_id: string; window_at: string; found: number; storm: number; storm_since: string | null;
+    storm_until: string | null;
+  };
   interfaces: {
     device_id: string; tenant_id: string; site_id: string; mac: string; vendor: string; first_seen: string;
     /** How the interface is, where its device has others; that of a device with one interface is in the device's row. */

@@ -18,11 +18,17 @@ export interface ProbeTables {
     settings: Generated<string>;
     /** With its site's, the revision of what it is told. */
     configuration_revision: Generated<number>;
+    /** How far our clock is ahead of its clock, as last measured; null before any batch. */
+    clock_offset_ms: Generated<number | null>;
   };
   /** How a probe was, every few minutes. */
   probe_health: { probe_id: string; at: string; tenant_id: string; health: string };
   /** How far each queue file of a probe is committed. */
-  probe_queues: { probe_id: string; queue_id: string; tenant_id: string; watermark: number; updated_at: string };
+  probe_queues: {
+    probe_id: string; queue_id: string; tenant_id: string; watermark: number; updated_at: string;
+    /** Empty for one from before this was kept. */
+    created_at: Generated<string>;
+  };
   /** Events that a probe sent and this collector could not read, kept as they came so that nothing is lost. */
   rejected_events: {
     probe_id: string; queue_id: string; probe_seq: number; tenant_id: string; received_at: string; reason: string; payload: string;

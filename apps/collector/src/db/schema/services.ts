@@ -24,6 +24,8 @@ export interface ServiceTables {
     orphaned_at: string | null;
     /** A list in JSON. */
     remarks: Generated<string>;
+    /** Rows of hosts and ports that were written for it, again and again too. */
+    stored_rows: Generated<number>;
   };
   ipam_prefixes: {
     id: string; tenant_id: string; site_id: string | null;

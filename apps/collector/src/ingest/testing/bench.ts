@@ -13,6 +13,7 @@ import { createMerges, type Merges } from "../../identity/merges.ts";
 import { createAudit } from "../../services/audit/audit.ts";
 import { openTestDatabase } from "../../testing/database.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
+import type { QuotaLimits } from "../quota.ts";
 
 /** A tenant with a site and probes in a database of its own, and ingest over it with a broker that only records. For tests. */
 export interface IngestBench {
@@ -46,7 +47,7 @@ export interface IngestBench {
  * @param options.silentAfterSeconds 90 where it is left out.
  */
 export async function createIngestBench(
-  options: { readonly alerts?: boolean; readonly silentAfterSeconds?: number } = {},
+  options: { readonly alerts?: boolean; readonly silentAfterSeconds?: number; readonly quota?: QuotaLimits } = {},
 ): Promise<IngestBench> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-ingest-"));
   const database = await openTestDatabase(directory);
@@ -72,6 +73,7 @@ export async function createIngestBench(
   const open = () => createIngest({
     registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, broker, clock,
     logger: silentLog, silentAfterSeconds: options.silentAfterSeconds ?? 90,
+    ...(options.quota ? { quota: options.quota } : {}),
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });

@@ -45,7 +45,7 @@ export function createDraft(finding: Finding, { event, data, at }: Verdict, key:
       status: "open", count: 1,
       first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]),
       mitre_techniques: JSON.stringify(finding.techniques ?? []),
-      notified: 0, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null,
+      notified: 0, live_at: null, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null,
       resolved_at: null,
     },
   };
