@@ -51,7 +51,8 @@ export async function measureFloor(options: {
   let rows = 0;
   for (const { payload } of makeBatches(options.events, options.seed)) {
     writes.length = 0;
-    await commitBatch({ db, log, merges }, options.probe, readEvents(readPayload(payload)), new Date().toISOString());
+    const receivedAt = new Date().toISOString();
+    await commitBatch({ db, log, merges }, options.probe, readEvents(readPayload(payload), { offsetMs: 0, receivedAt }), receivedAt);
     const apart = writes.flatMap(splitRows);
     rows += apart.length;
     many.write(writes);

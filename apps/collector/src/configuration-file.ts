@@ -141,8 +141,12 @@ export const ConfigurationFile = z.strictObject({
   }).prefault({}),
   /** Scans that have ended. */
   scans: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
-  /** Resolved alerts; others are kept until they are. */
-  alerts: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
+  alerts: z.strictObject({
+    /** Resolved ones; others are kept until they are. */
+    keep_days: z.number().min(1).max(36_500).default(365),
+    /** Alerts of one type at a site that may be open by what probes tell; of more, one says how many. */
+    keep_open: z.int().min(20).max(1_000_000).default(1000),
+  }).prefault({}),
   webhooks: z.strictObject({
     /** Receivers beside https at public addresses: names, addresses, prefixes. See the README. */
     allow: Receivers.default([]),

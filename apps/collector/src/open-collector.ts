@@ -112,7 +112,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
     async onAppend(trx, tenantId, rows) {
       await noteScanFacts(trx, tenantId, rows);
       await noteNeighbors(trx, tenantId, rows);
-      await raiseAlerts(trx, tenantId, rows, eventLog);
+      await raiseAlerts(trx, tenantId, rows, { log: eventLog, maxOpen: configuration.alerts.keep_open });
     },
   });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });

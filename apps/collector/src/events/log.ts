@@ -15,6 +15,8 @@ export interface NewEvent {
   readonly probeSeq: number | null;
   readonly occurredAt: string;
   readonly receivedAt: string;
+  /** When it was seen, by our clock; left out, when it occurred, or when it was received if that is earlier. */
+  readonly seenAt?: string;
   readonly data: object;
   /** It was kept back for long, by an outage: it counts and is remembered, and nobody is called for it now. */
   readonly isLate?: boolean;
@@ -29,8 +31,8 @@ export interface Appended {
 /** An event as it lies in the log. `data` is JSON text. */
 export type StoredEvent = Schema["events"];
 
-/** An event that was written a moment ago, in a transaction that is still open. */
-export type JustAppended = StoredEvent & { readonly isLate: boolean };
+/** An event that was written a moment ago, in a transaction that is still open. `seenAt` is by our clock, never after it was received. */
+export type JustAppended = StoredEvent & { readonly isLate: boolean; readonly seenAt: string };
 
 /**
  * What follows from events: alerts, deliveries. It runs in the transaction that writes them, so that neither is there
@@ -93,7 +95,7 @@ export function createEventLog(deps: {
       await insertMany(trx, "events", rows);
       if (!deps.enqueue && !deps.onAppend) return { fromSeq, toSeq };
       const written = (rows as readonly StoredEvent[])
-        .map((row, index): JustAppended => ({ ...row, isLate: events[index]?.isLate ?? false }));
+        .map((row, index): JustAppended => ({ ...row, isLate: events[index]?.isLate ?? false, seenAt: seenAt(events[index], row) }));
       await deps.enqueue?.(trx, { tenantId, rows: written, webhooksRevision });
       await deps.onAppend?.(trx, tenantId, written);
       return { fromSeq, toSeq };
@@ -121,3 +123,7 @@ export function createEventLog(deps: {
 
 /** The event types that reach the WebSocket stream. */
 export const STREAMED_TYPES = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].stream !== null);
+
+function seenAt(event: NewEvent | undefined, row: StoredEvent): string {
+  return event?.seenAt ?? (row.occurred_at < row.received_at ? row.occurred_at : row.received_at);
+}

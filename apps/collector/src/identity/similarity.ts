@@ -27,10 +27,9 @@ const NO_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 export function similarity(a: Traits, b: Traits): Similarity {
-  const [name, otherName] = [firstLabel(a.hostname), firstLabel(b.hostname)];
   const reasons: Similarity["reasons"] = [
     ...common(a.keys, b.keys).map((value) => ({ trait: "key", value }) as const),
-    ...(name === otherName && !NO_NAMES.has(name) ? [{ trait: "hostname", value: a.hostname } as const] : []),
+    ...(isSameName(a.hostname, b.hostname) ? [{ trait: "hostname", value: a.hostname } as const] : []),
     ...common(a.ips, b.ips).slice(0, 1).map((value) => ({ trait: "ip", value }) as const),
     ...(a.vendor !== "" && a.vendor === b.vendor ? [{ trait: "vendor", value: a.vendor } as const] : []),
     // A phone that has changed its MAC is the usual reason for two devices of one machine.
@@ -38,6 +37,11 @@ export function similarity(a: Traits, b: Traits): Similarity {
   ];
   const score = 1 - reasons.reduce((rest, { trait }) => rest * (1 - WEIGHTS[trait]), 1);
   return { score: Math.round(score * 100) / 100, reasons };
+}
+
+/** Whether two devices are called the same, by a name that somebody gave. */
+export function isSameName(a: string, b: string): boolean {
+  return firstLabel(a) === firstLabel(b) && !NO_NAMES.has(firstLabel(a));
 }
 
 function firstLabel(hostname: string): string {

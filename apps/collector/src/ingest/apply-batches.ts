@@ -6,6 +6,7 @@ import { keysOf, keyText } from "../identity/keys.ts";
 import type { Merges } from "../identity/merges.ts";
 import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-interfaces.ts";
 import { chassisKeys } from "./apply/neighbor.ts";
+import { type Announcements, loadAnnouncements, saveAnnouncements } from "./announcements.ts";
 import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { groupBy } from "./group-by.ts";
@@ -46,10 +47,12 @@ export async function applyBatches(
   const shown = sites.flatMap((site) => site.shown);
   if (shown.length > 0) await takeMovedInterfaces(trx, shown);
   const sets = await loadWorkingSets(trx, sites.map(({ wanted }) => wanted));
-  const bySite = new Map(sets.map((set) => [set.site.siteId, set]));
+  const announcements = await loadAnnouncements(trx, sets.map(({ site }) => site));
+  const bySite = new Map(sets.map((set) => [set.site.siteId, { set, announcements: announcements.get(set.site.siteId) as Announcements }]));
   const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(batch, bySite) }));
   await judgeDevices(trx, sets);
   await saveWorkingSets(trx, sets);
+  await saveAnnouncements(trx, announcements.values());
   const joined = await joinSeen(trx, merges, sets);
   return joined.size === 0
     ? applied
@@ -57,16 +60,28 @@ export async function applyBatches(
 }
 
 function entriesOf(
-  { delivery: { probe, batch, receivedAt }, read }: FreshBatch, sets: ReadonlyMap<string, WorkingSet>,
+  { delivery: { probe, batch, receivedAt }, read }: FreshBatch, sites: ReadonlyMap<string, OpenSite>,
 ): readonly NewEvent[] {
-  return read.map(({ seq, event }) => {
-    const { type, deviceId, data } = applyEvent(event, { set: sets.get(probe.siteId) as WorkingSet, receivedAt });
+  const site = sites.get(probe.siteId) as OpenSite;
+  const entries = read.map(({ seq, event, occurredAt }) => {
+    const { type, deviceId, data } = applyEvent(event, { ...site, receivedAt });
     return {
       type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
-      occurredAt: event.occurred_at, receivedAt,
+      occurredAt, receivedAt, seenAt: event.occurred_at,
       isLate: event.occurred_at < batch.lateBefore,
     };
   });
+  const storm = read.length > 0 ? site.announcements.news() : null;
+  return storm === null ? entries : [...entries, {
+    type: "discovery_storm", deviceId: null, data: storm, siteId: probe.siteId, probeId: probe.probeId, queueId: null, probeSeq: null,
+    occurredAt: receivedAt, receivedAt,
+  }];
+}
+
+/** A site while batches are applied to it. */
+interface OpenSite {
+  readonly set: WorkingSet;
+  readonly announcements: Announcements;
 }
 
 /** What is to be read of a site, and the interfaces that are seen there with keys. */

@@ -46,8 +46,8 @@ async function commitOne(
     return await commitBatch(deps, probe, batch, receivedAt);
   } catch (error) {
     if (isStorageFault(error) || !("event" in entry)) throw error;
-    const { seq, event } = entry;
-    const raw = { seq, type: event.type, occurred_at: event.occurred_at, data: event.data };
+    const { seq, event, occurredAt } = entry;
+    const raw = { seq, type: event.type, occurred_at: occurredAt, data: event.data };
     const rejected: ReadEvent = { seq, rejected: `cannot be applied: ${describeError(error)}`.slice(0, 1024), raw };
     return commitBatch(deps, probe, { ...batch, events: [rejected] }, receivedAt);
   }

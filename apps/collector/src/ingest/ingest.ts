@@ -14,6 +14,7 @@ import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
 import { MAX_NEW_QUEUES } from "./probe-queues.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
+import { createProbeClocks } from "./probe-clock.ts";
 import { costOf, createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
 import { readEvents } from "./read-batch.ts";
 import { createRefusals } from "./refusals.ts";
@@ -79,6 +80,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const probes = createProbesStore(deps);
   const refusals = createRefusals({ probes, clock, log: logger, measure: deps.measure });
   const underWay = createUnderWay({ clock });
+  const clocks = createProbeClocks({ clock });
   const quota = createQuota({ clock }, deps.quota ?? DEFAULT_QUOTA);
   const group = createGroupCommit({ db: deps.db, log: deps.log, merges: deps.merges, published: deps.published, logger });
   const watch = createPresenceWatch({
@@ -118,7 +120,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
     }
     const { batch, jsonBytes } = decoded;
     quota.charge(probe.probeId, costOf({ jsonBytes, events: batch.events.length }));
-    const committed = await group.commit({ probe, batch: readEvents(batch), receivedAt });
+    const offsetMs = clocks.measure(probe, batch.sent_at, receivedAt);
+    const committed = await group.commit({ probe, batch: readEvents(batch, { offsetMs, receivedAt }), receivedAt });
     fault = null;
     deps.measure?.batch({
       stored: committed.appended ? committed.appended.toSeq - committed.appended.fromSeq + 1 : 0, rejected: committed.rejected,
@@ -186,7 +189,9 @@ export function createIngest(deps: IngestDependencies): Ingest {
       await watch.heard(probe);
       const health = read(ProbeHealth, message, "not-a-health");
       if (!health) return;
-      await probes.setHealth(probe.probeId, { version: health.version, json: JSON.stringify(health) });
+      await probes.setHealth(probe.probeId, {
+        version: health.version, json: JSON.stringify(health), clockOffsetMs: clocks.offsetOf(probe.probeId) ?? probe.clockOffsetMs,
+      });
       await deps.registry.heard(probe, health);
       fault = null;
     },

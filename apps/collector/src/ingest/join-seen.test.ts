@@ -23,7 +23,7 @@ describe("two interfaces with a strong key in common", () => {
   test("are one whether they come in one batch, in two, or the key is learned later", async () => {
     await send(found(wired), found(wireless));
     expect(await macs()).toEqual([[wired.mac, wireless.mac]]);
-    const late: Host = { ip: "192.0.2.30", mac: "00:1b:21:00:00:03" };
+    const late: Host = { ip: "192.0.2.30", mac: "00:1b:21:00:00:03", hostname: "laptop" };
     await send(found(late, 5));
     expect((await devices()).length).toBe(2);
     await send(learned({ ...late, keys: { dhcp_duid: DUID } }, 9));
@@ -111,11 +111,11 @@ describe("a random MAC", () => {
   });
 
   test("joins the device whose own MAC it tells, whichever was seen first", async () => {
-    const own: Host = { ip: "192.0.2.10", mac: "00:1b:21:00:00:01" };
+    const own: Host = { ip: "192.0.2.10", mac: "00:1b:21:00:00:01", hostname: "phone" };
     const random = { ...phone(1, {}), keys: { dhcp_client_id: "01001b21000001" } };
     await send(found(own), found(random, 5));
     expect(await macs()).toEqual([[own.mac, random.mac]]);
-    const [other, otherRandom] = [{ ip: "192.0.2.11", mac: "00:1b:21:00:00:02" },
+    const [other, otherRandom] = [{ ip: "192.0.2.11", mac: "00:1b:21:00:00:02", hostname: "phone" },
       { ...phone(2, {}), keys: { dhcp_client_id: "01001b21000002" } }];
     await send(found(otherRandom, 10));
     await send(found(other, 15));
@@ -137,7 +137,7 @@ describe("what is not joined", () => {
 
   test("a key that many show at once", async () => {
     await send(...Array.from({ length: 6 }, (_, index) =>
-      found({ ip: `192.0.2.${index + 1}`, mac: `00:1b:21:00:02:0${index}`, keys: { dhcp_duid: DUID } })));
+      found({ ip: `192.0.2.${index + 1}`, mac: `00:1b:21:00:02:0${index}`, hostname: "same", keys: { dhcp_duid: DUID } })));
     expect((await devices()).length).toBe(6);
   });
 
@@ -152,13 +152,14 @@ describe("what is not joined", () => {
   test("a key that two devices kept apart have joins no third", async () => {
     await send(found({ ...wired, keys: { ...wired.keys, snmp_engine_id: "80001f888001" } }),
       found({ ...wireless, keys: { ...wireless.keys, snmp_engine_id: "80001f888002" } }));
-    await send(found({ ip: "192.0.2.30", mac: "00:1b:21:00:00:03", keys: { dhcp_duid: DUID } }, 5));
+    await send(found({ ip: "192.0.2.30", mac: "00:1b:21:00:00:03", hostname: "laptop", keys: { dhcp_duid: DUID } }, 5));
     expect((await devices()).length).toBe(3);
   });
 
   test("more interfaces than a machine has", async () => {
     const hosts = Array.from({ length: 20 }, (_, index): Host =>
-      ({ ip: `192.0.2.${index + 1}`, mac: `00:1b:21:00:01:${String(index).padStart(2, "0")}`, keys: { dhcp_duid: DUID } }));
+      ({ ip: `192.0.2.${index + 1}`, mac: `00:1b:21:00:01:${String(index).padStart(2, "0")}`,
+        keys: { ssh_host_key: "ssh-ed25519 SHA256:one-of-many-cards" } }));
     for (const host of hosts) await send(found(host));
     expect((await macs()).map((list) => list.length)).toEqual([16, 1, 1, 1, 1]);
   });

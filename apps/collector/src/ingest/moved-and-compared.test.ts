@@ -55,7 +55,8 @@ describe("an interface that goes to another machine", () => {
 describe("the nightly comparison", () => {
   test("joins by a key what a third device kept apart, once that is gone, and by a MAC that was told; at three o'clock", async () => {
     const three = [1, 2, 3]
-      .map((index): Host => ({ ip: `192.0.2.${index}`, mac: `00:1b:21:00:00:0${index}`, keys: { snmp_engine_id: `80001f88800${index}` } }));
+      .map((index): Host => ({ ip: `192.0.2.${index}`, mac: `00:1b:21:00:00:0${index}`, hostname: "pc",
+        keys: { snmp_engine_id: `80001f88800${index}` } }));
     await send(...three.map((host) => found(host)));
     const rows = await devices();
     const own = { tenant_id: bench.tenantId, site_id: bench.siteId, source: "x", first_seen: at(0) };
@@ -69,7 +70,7 @@ describe("the nightly comparison", () => {
     await recomparison.run();
     expect((await macs()).map((list) => list.length)).toEqual([2]);
     expect((await merges()).map(({ by_id, at: merged }) => [by_id, merged.slice(11, 16)])).toEqual([["identity", "03:00"]]);
-    const phone2: Host = { ip: "192.0.2.50", mac: "da:00:00:00:00:01" };
+    const phone2: Host = { ip: "192.0.2.50", mac: "da:00:00:00:00:01", hostname: "pc" };
     await send(found(phone2, 400));
     const phoneId = (await devices()).find(({ mac }) => mac === phone2.mac)?.id ?? "";
     await bench.database.db.insertInto("device_keys").values({ ...own, device_id: phoneId, key: `mac ${three[0]?.mac}` }).execute();

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely, Selectable, Transaction } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
@@ -14,15 +14,25 @@ export interface KnownProbe extends ProbeSite {
   readonly silentSince: string | null;
   readonly lastHeardAt: string | null;
   readonly runId: string | null;
+  /** How far our clock was ahead of its clock when that was last kept. */
+  readonly clockOffsetMs: number | null;
 }
 
-const COLUMNS = ["id", "tenant_id", "site_id", "name", "state", "silent_since", "last_heard_at", "run_id"] as const;
+const COLUMNS = ["id", "tenant_id", "site_id", "name", "state", "silent_since", "last_heard_at", "run_id", "clock_offset_ms"] as const;
 
-function toKnown(row: Pick<Schema["probes"], (typeof COLUMNS)[number]>): KnownProbe {
+function toKnown(row: Pick<Selectable<Schema["probes"]>, (typeof COLUMNS)[number]>): KnownProbe {
   return {
     probeId: row.id, tenantId: row.tenant_id, siteId: row.site_id, name: row.name, state: row.state,
     silentSince: row.silent_since, lastHeardAt: row.last_heard_at, runId: row.run_id,
+    clockOffsetMs: row.clock_offset_ms,
   };
+}
+
+/** What a probe said last of how it is, and how far our clock is ahead of its clock. */
+interface KeptHealth {
+  readonly version: string;
+  readonly json: string;
+  readonly clockOffsetMs: number | null;
 }
 
 /** What ingest keeps of probes. */
@@ -41,7 +51,7 @@ export interface ProbesStore {
   /** @param times Probe → when it was heard. */
   setHeard(times: ReadonlyMap<string, string>): Promise<void>;
   setRun(probeId: string, run: { readonly runId: string; readonly version: string }): Promise<void>;
-  setHealth(probeId: string, health: { readonly version: string; readonly json: string }): Promise<void>;
+  setHealth(probeId: string, health: KeptHealth): Promise<void>;
   addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
 }
 
@@ -57,7 +67,7 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
     return (hasRowLocks(trx) ? query.forNoKeyUpdate() : query).execute();
   })).map(toKnown);
   /** Sets what `change` says of those that are there, of all that are asked for at the same time by one statement. */
-  const setTogether = <V>(change: (value: V, probe: KnownProbe) => Readonly<Record<string, string>> | null) =>
+  const setTogether = <V>(change: (value: V, probe: KnownProbe) => Readonly<Record<string, string | number | null>> | null) =>
     createTogether<V, never>(async (asked) => {
       await db.transaction().execute(async (trx) => {
         const rows = (await hold(trx, [...asked.keys()]))
@@ -68,7 +78,8 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
     });
   const setRun = setTogether<{ readonly runId: string; readonly version: string }>(({ runId, version }, known) =>
     (known.runId === runId ? null : { run_id: runId, version }));
-  const setHealth = setTogether<{ readonly version: string; readonly json: string }>(({ version, json }) => ({ health: json, version }));
+  const setHealth = setTogether<KeptHealth>(({ version, json, clockOffsetMs }) => (
+    { health: json, version, clock_offset_ms: clockOffsetMs }));
   const setHeardOne = setTogether<string>((at, { lastHeardAt }) =>
     (lastHeardAt === null || lastHeardAt < at ? { last_heard_at: at } : null));
   return {

@@ -1,5 +1,6 @@
 import { type Batch, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
+import { correctEvent } from "./probe-clock.ts";
 import type { Site } from "./working-set.ts";
 
 /** A probe with its place. */
@@ -20,21 +21,31 @@ export interface ReadBatch {
 export type RawEvent = Batch["events"][number];
 
 export type ReadEvent =
-  | { readonly seq: number; readonly event: ProbeEvent }
+  | {
+    readonly seq: number;
+    /** With its instants by our clock. */
+    readonly event: ProbeEvent;
+    /** By the probe's clock. */
+    readonly occurredAt: string;
+  }
   /** An event that cannot be read or applied: kept as it came, with the reason. */
   | { readonly seq: number; readonly rejected: string; readonly raw: RawEvent };
 
 /** A probe that comes back within this has been live all the time, to people; what is older pages nobody. */
 const LATE_AFTER_MS = 10 * 60_000;
 
-/** Reads each event of a batch for itself. */
-export function readEvents(batch: Batch): ReadBatch {
+/**
+ * Reads each event of a batch for itself.
+ * @param reading.offsetMs How far our clock is ahead of the probe's.
+ */
+export function readEvents(batch: Batch, reading: { readonly offsetMs: number; readonly receivedAt: string }): ReadBatch {
   const events = batch.events.map((raw): ReadEvent => {
     const parsed = parseProbeEvent(raw);
-    return parsed.ok ? { seq: raw.seq, event: parsed.event } : { seq: raw.seq, rejected: parsed.message, raw };
+    if (!parsed.ok) return { seq: raw.seq, rejected: parsed.message, raw };
+    return { seq: raw.seq, event: correctEvent(parsed.event, reading), occurredAt: parsed.event.occurred_at };
   });
-  // Both times are the probe's own: a clock that is off makes nothing late.
-  return { queueId: batch.queue_id, after: batch.after, lateBefore: toInstant(Date.parse(batch.sent_at) - LATE_AFTER_MS), events };
+  // Both are by our clock: one that is off makes nothing late, and one that lies cannot make a thousand old things new.
+  return { queueId: batch.queue_id, after: batch.after, lateBefore: toInstant(Date.parse(reading.receivedAt) - LATE_AFTER_MS), events };
 }
 
 /** A batch, whose it is and when it came. */

@@ -3,10 +3,11 @@ import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { type DeviceLimits, limitDevices } from "./device-parts.ts";
+import { limitSites } from "./limit-sites.ts";
 import { type Scheduled, schedule } from "./schedule.ts";
 
 export interface InventoryLimits extends DeviceLimits {
-  /** Devices of a site. Of more, those not seen for longest go, but none that people have worked on. */
+  /** Devices of a site: see `limitSites`. */
   readonly keepDevices: number;
   /** Merges of a device that can be undone. */
   readonly keepMerges: number;
@@ -40,26 +41,6 @@ export function createInventoryRetention(
     return total;
   };
 
-  const limitSites = async (stopped: AbortSignal): Promise<number> => {
-    let total = 0;
-    const counts = await reads.selectFrom("device_counts").select((eb) => ["site_id", eb.fn.sum<number>("devices").as("devices")])
-      .groupBy("site_id").having((eb) => eb.fn.sum("devices"), ">", limits.keepDevices).execute();
-    for (const { site_id: siteId, devices } of counts) {
-      for (let excess = devices - limits.keepDevices; excess > 0 && !stopped.aborted;) {
-        const ids = (await reads.selectFrom("devices").select("id").where("site_id", "=", siteId)
-          .where("locked_fields", "=", "[]").where("tags", "=", "[]").where("first_seen", "<>", "").orderBy("last_seen").orderBy("id")
-          .limit(Math.min(excess, CHUNK_DEVICES)).execute()).map(({ id }) => id);
-        if (ids.length === 0) break;
-        await db.deleteFrom("device_merges").where("kept_id", "in", ids).execute();
-        await db.deleteFrom("devices").where("id", "in", ids).execute();
-        total += ids.length;
-        excess -= ids.length;
-        await nextTurn();
-      }
-    }
-    return total;
-  };
-
   /** What was taken apart by people stays known for as long as the devices are: without it they would be joined again. */
   const limitMerges = async (before: string, stopped: AbortSignal): Promise<number> => {
     const old = await db.deleteFrom("device_merges").where("at", "<", before).where("undone_at", "is", null).executeTakeFirst();
@@ -86,7 +67,7 @@ export function createInventoryRetention(
       const isAll = lookedAt === null || lookedAtAll === null || now - lookedAtAll >= DAY_MS;
       const since = isAll ? "" : toInstant((lookedAt ?? 0) - RUN_EVERY_MS);
       const before = toInstant(now - limits.keepDays * DAY_MS);
-      const sites = await limitSites(stopped);
+      const sites = await limitSites({ db, reads }, limits.keepDevices, stopped);
       const merges = await limitMerges(before, stopped);
       const parts = await limitParts(since, before, stopped);
       lookedAt = now;

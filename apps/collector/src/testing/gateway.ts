@@ -127,6 +127,7 @@ export interface Extension {
 
 export async function startTestGateway(options: {
   readonly clock?: Clock;
+  readonly maxOpenAlerts?: number;
   readonly tiers?: Tiers;
   readonly tokenKey?: TokenKey;
   readonly passwords?: Passwords;
@@ -163,7 +164,7 @@ export async function startTestGateway(options: {
   const onAppend: OnAppend = async (trx, tenantId, rows) => {
     await noteScanFacts(trx, tenantId, rows);
     await noteNeighbors(trx, tenantId, rows);
-    await raiseAlerts(trx, tenantId, rows, eventLog);
+    await raiseAlerts(trx, tenantId, rows, { log: eventLog, maxOpen: options.maxOpenAlerts ?? 1000 });
   };
   const eventLog: EventLog = createEventLog({
     reads, ...(extension && { enqueue: extension.enqueue }), ...(options.alerts ? { onAppend } : {}),

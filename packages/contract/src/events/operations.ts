@@ -47,6 +47,18 @@ export const ProbeSilent = ErrorEvent.extend({
 /** A silent probe is heard again. */
 export const ProbeReturned = z.object({ name: z.string().max(255), silent_since: Instant });
 
+/**
+ * More devices than anybody reads of were found at a site: as long as that goes on, new ones are stored and not announced one by one. Told
+ * when it begins, and again every ten minutes while it goes on.
+ */
+export const DiscoveryStorm = ErrorEvent.extend({
+  code: z.literal("discovery-storm"),
+  state: z.enum(["begins", "continues"]),
+  /** Found within `window_seconds`. */
+  devices: z.int().min(0),
+  window_seconds: z.int().min(1),
+});
+
 export const AlertCreated = z.object({
   alert_id: Id, title: z.string().max(255), severity: Severity, device_ip: z.string().max(45), type: z.string().max(64),
   source: z.string().max(32),

@@ -22,8 +22,10 @@ export const ScanResults = z.object({
   })).min(1).max(256),
 });
 
-/** What looks like many hosts or ports, and is none. */
-export const SCAN_REMARKS = ["proxy-arp", "answers-for-network", "answers-everything", "tarpit"] as const;
+/** What looks like many hosts or ports, and is none; and by the collector's own word, what a probe told that its scan cannot have found. */
+export const SCAN_REMARKS = [
+  "proxy-arp", "answers-for-network", "answers-everything", "tarpit", "outside-target", "too-many-results",
+] as const;
 export type ScanRemarkCode = (typeof SCAN_REMARKS)[number];
 
 /** A scan met one device that answers for what is not there: it is told as such, and not as hosts or ports. */

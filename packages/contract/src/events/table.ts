@@ -4,7 +4,7 @@ import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
-  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, IpamConflictEvent, LicenseState, ProbeHealthAlert, ProbeReturned,
+  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, DiscoveryStorm, ErrorEvent, IpamConflictEvent, LicenseState, ProbeHealthAlert, ProbeReturned,
   ProbeSilent, QueueGap,
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
@@ -82,6 +82,7 @@ export const EVENTS = {
   queue_gap: { data: QueueGap, from: "probe", priority: "alert", stream: "error", webhook: null },
   probe_silent: { data: ProbeSilent, from: "collector", priority: "alert", stream: "error", webhook: null },
   probe_returned: { data: ProbeReturned, from: "collector", priority: "change", stream: null, webhook: null },
+  discovery_storm: { data: DiscoveryStorm, from: "collector", priority: "alert", stream: "error", webhook: null },
   alert_created: { data: AlertCreated, from: "collector", priority: "alert", stream: null, webhook: "alert.created" },
   alert_resolved: { data: AlertResolved, from: "collector", priority: "alert", stream: null, webhook: "alert.resolved" },
   backup_completed: { data: BackupCompleted, from: "collector", priority: "change", stream: null, webhook: "backup.completed" },

@@ -1,4 +1,5 @@
 import type { EventType, ProbeEvent, ProbeEventType } from "@lanthorn/contract";
+import type { Announcements } from "../announcements.ts";
 import type { HostRef } from "../devices-draft.ts";
 import type { WorkingSet } from "../working-set.ts";
 
@@ -6,7 +7,9 @@ export type EventOf<T extends ProbeEventType> = Extract<ProbeEvent, { readonly t
 
 export interface ApplyContext {
   readonly set: WorkingSet;
-  /** When the batch arrived: nothing was seen later than this, whatever the probe's clock says. */
+  /** Which new devices are announced. */
+  readonly announcements: Announcements;
+  /** When the batch arrived. */
   readonly receivedAt: string;
 }
 
@@ -17,16 +20,11 @@ export interface LogEntry {
   readonly data: object;
 }
 
-/** How one type of event changes what is known. */
+/** How one type of event changes what is known. Its instants are by our clock: see `correctEvent`. */
 export interface Apply<T extends ProbeEventType> {
   /** The hosts that it is about, to be read before. */
   readonly hosts: (event: EventOf<T>) => readonly HostRef[];
   /** Whether it changes more of them than presence. */
   readonly touches?: "addresses" | "ports";
   readonly apply: (event: EventOf<T>, context: ApplyContext) => LogEntry;
-}
-
-/** The earlier of the two: a probe whose clock is ahead would otherwise hold `last_seen` in the future. */
-export function notAfter(at: string, receivedAt: string): string {
-  return at < receivedAt ? at : receivedAt;
 }

@@ -3,7 +3,7 @@ import { addressKey } from "../../db/address-key.ts";
 import { keysOf } from "../../identity/keys.ts";
 import { readVerdicts, vendorOf } from "../../identity/verdicts.ts";
 import { type DeviceDraft, identified } from "../devices-draft.ts";
-import { type Apply, type ApplyContext, type LogEntry, notAfter } from "./apply.ts";
+import type { Apply, ApplyContext, LogEntry } from "./apply.ts";
 import { seen } from "./presence.ts";
 
 type Changed = "ip" | "addresses" | "hostname" | "vendor" | "evidence";
@@ -24,16 +24,15 @@ export const hostFound: Apply<"host_found"> = {
   hosts: ({ data }) => machinesOf(data),
   touches: "addresses",
   apply({ data, occurred_at }, context) {
-    const at = notAfter(occurred_at, context.receivedAt);
-    const told = takeOthers(data, at, context);
+    const told = takeOthers(data, occurred_at, context);
     const known = context.set.find(told.state);
     if (!known) return create(told, context);
     const isUnheardOf = wasNeverTold(known);
     const changed = update(known, told, context);
-    seen(known, data.mac, { state: "online", at }, context);
+    seen(known, data.mac, { state: "online", at: occurred_at }, context);
     if (isUnheardOf) return { type: "host_found", deviceId: known.id, data };
     if (changed.length > 0) return { type: "host_changed", deviceId: known.id, data: { ...data, changed } };
-    return { type: "host_online", deviceId: known.id, data: { ip: data.ip, mac: data.mac, last_seen_at: at } };
+    return { type: "host_online", deviceId: known.id, data: { ip: data.ip, mac: data.mac, last_seen_at: occurred_at } };
   },
 };
 
@@ -43,7 +42,7 @@ export const hostChanged: Apply<"host_changed"> = {
   touches: "addresses",
   apply({ data, occurred_at }, context) {
     const { changed, ...state } = data;
-    const told = takeOthers(state, notAfter(occurred_at, context.receivedAt), context);
+    const told = takeOthers(state, occurred_at, context);
     const known = context.set.find(told.state);
     if (!known) return create(told, context);
     const isUnheardOf = wasNeverTold(known);
@@ -82,13 +81,16 @@ function takeOthers(data: HostState, at: string, context: ApplyContext): Told {
   return { state, data, at };
 }
 
-function create({ state, data, at }: Told, { set }: ApplyContext): LogEntry {
+function create({ state, data, at }: Told, { set, announcements, receivedAt }: ApplyContext): LogEntry {
   const device = set.create(state, { hostname: state.hostname, vendor: state.vendor, last_seen: at });
   set.setVendor(device, state.mac, state.vendor, at);
   set.setAddresses(device, state.mac, state.addresses, at);
   set.addEvidence(device, state.evidence);
   set.addKeys(device, keysOf(data), at);
-  return { type: "host_found" satisfies EventType, deviceId: device.id, data };
+  if (announcements.found(receivedAt)) return { type: "host_found" satisfies EventType, deviceId: device.id, data };
+  // One of too many: it is here, and nobody is told.
+  const { ip, mac } = data;
+  return { type: "presence_report", deviceId: device.id, data: { hosts: [{ ip, mac, last_seen_at: at, presence_state: "online" }] } };
 }
 
 function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyContext): Changed[] {

@@ -2,7 +2,7 @@ import type { Evidence, NeighborDiscovered } from "@lanthorn/contract";
 import { readNeighbor } from "@lanthorn/fingerprints";
 import { type IdentityKey, keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices-draft.ts";
-import { type Apply, notAfter } from "./apply.ts";
+import type { Apply } from "./apply.ts";
 
 /** Names that one machine has and no other; an interface's name or an address is none. */
 const NAMES_A_MACHINE: ReadonlySet<string | undefined> = new Set(["mac", "component", "local"]);
@@ -16,8 +16,8 @@ const CONFIDENCE = 0.9;
  */
 export const neighborDiscovered: Apply<"neighbor_discovered"> = {
   hosts: ({ data }) => interfacesOf(data),
-  apply({ data, occurred_at }, { set, receivedAt }) {
-    const at = notAfter(occurred_at, receivedAt);
+  apply({ data, occurred_at }, { set }) {
+    const at = occurred_at;
     const devices = [...new Set(interfacesOf(data).flatMap((ref) => set.find(ref) ?? []))];
     const keys = chassisKeys(data);
     for (const device of devices) {

@@ -1,14 +1,14 @@
-import { type Apply, notAfter } from "./apply.ts";
+import type { Apply } from "./apply.ts";
 
 /** A port's state or service was learned. Texts that are empty now are so: the probe says the whole of what it sees. */
 export const portFound: Apply<"port_found"> = {
   hosts: ({ data }) => [data],
   touches: "ports",
-  apply({ data, occurred_at }, { set, receivedAt }) {
+  apply({ data, occurred_at }, { set }) {
     const device = set.find(data);
     if (device) {
       const { port, protocol, state, service, version, banner } = data;
-      set.setPort(device, { port, protocol, state, service, version, banner, last_scanned: notAfter(occurred_at, receivedAt) });
+      set.setPort(device, { port, protocol, state, service, version, banner, last_scanned: occurred_at });
     }
     return { type: "port_found", deviceId: device?.id ?? null, data };
   },

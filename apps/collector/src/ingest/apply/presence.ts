@@ -1,5 +1,5 @@
 import type { DeviceDraft } from "../devices-draft.ts";
-import { type Apply, type ApplyContext, notAfter } from "./apply.ts";
+import type { Apply, ApplyContext } from "./apply.ts";
 
 /** An offline host gave evidence of life again. */
 export const hostOnline: Apply<"host_online"> = {
@@ -19,8 +19,9 @@ export const hostOffline: Apply<"host_offline"> = {
     const isThere = device !== undefined && isSeenByItsMac(device, data);
     if (!device || (!isThere && !mayBeOffline(device, occurred_at))) return { type: "host_offline", deviceId: device?.id ?? null, data };
     if (!isThere) seen(device, data.mac, { state: "offline", at: data.last_seen_at }, context);
-    if (device.fields.presence_state === "offline") return { type: "host_offline", deviceId: device.id, data };
-    // One of its interfaces or a way to it is away, and the device is not: nobody is to be told that it is.
+    const isGone = device.fields.presence_state === "offline";
+    if (isGone && context.announcements.isKnown(device)) return { type: "host_offline", deviceId: device.id, data };
+    // Nobody was told that it came; or one of its interfaces or a way to it is away, and the device is not.
     const { ip, mac, last_seen_at } = data;
     return { type: "presence_report", deviceId: device.id, data: { hosts: [{ ip, mac, last_seen_at, presence_state: "offline" }] } };
   },
@@ -63,11 +64,11 @@ function isSeenByItsMac(
  */
 export function seen(
   device: DeviceDraft, mac: string, sighting: { readonly state: "online" | "offline"; readonly at: string },
-  { set, receivedAt }: ApplyContext,
+  { set }: ApplyContext,
 ): void {
   const state = set.setInterfacePresence(device, mac, sighting.state);
   set.set(device, "state", { presence_state: state, ...(state === "unknown" ? {} : { is_online: state === "online" ? 1 : 0 }) });
-  const at = notAfter(sighting.at, receivedAt);
+  const { at } = sighting;
   if (at > device.fields.last_seen) set.set(device, "seen", { last_seen: at });
   if (device.fields.first_seen === "") set.set(device, "met", { first_seen: at });
   showAnswering(device, at, set);

@@ -1,7 +1,7 @@
 import type { Evidence } from "@lanthorn/contract";
 import { keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices-draft.ts";
-import { type Apply, notAfter } from "./apply.ts";
+import type { Apply } from "./apply.ts";
 
 const CONFIDENCE = 0.9;
 /** A table of who was spoken to: the entry may be hours old, and anybody's who asked. */
@@ -19,8 +19,8 @@ export const switchReport: Apply<"switch_report"> = {
   hosts: ({ data: { ip, macs, addresses } }) => [
     askedAt(ip), ...ownRefs(macs), ...addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac })),
   ],
-  apply({ data, occurred_at }, { set, receivedAt }) {
-    const at = notAfter(occurred_at, receivedAt);
+  apply({ data, occurred_at }, { set }) {
+    const at = occurred_at;
     const word = (field: string, value: string, source: string, confidence: number): Evidence[] =>
       value === "" ? [] : [{ field, value, source, confidence, seen_at: at }];
     const devices = [...new Set(ownRefs(data.macs).flatMap((ref) => set.find(ref) ?? []))];

@@ -59,7 +59,7 @@ export async function createIngestBench(
     id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
   }).execute();
   const log: EventLog = createEventLog({
-    reads: database.reads, ...(options.alerts ? { onAppend: (trx, tenant, rows) => raiseAlerts(trx, tenant, rows, log) } : {}),
+    reads: database.reads, ...(options.alerts ? { onAppend: (trx, tenant, rows) => raiseAlerts(trx, tenant, rows, { log, maxOpen: 1000 }) } : {}),
   });
   const merges = createMerges({ audit: createAudit({ clock }), clock });
   const broker: Pick<Broker, "publish" | "health"> = {

@@ -57,4 +57,4 @@ export const merges = () => bench.database.db.selectFrom("device_merges").select
 
 export const DUID = "000100012abbccdd0011";
 export const wired: Host = { ip: "192.0.2.10", mac: "00:1b:21:00:00:01", hostname: "laptop", keys: { dhcp_duid: DUID } };
-export const wireless: Host = { ip: "192.0.2.20", mac: "00:1b:21:00:00:02", keys: { dhcp_duid: DUID } };
+export const wireless: Host = { ip: "192.0.2.20", mac: "00:1b:21:00:00:02", hostname: "laptop", keys: { dhcp_duid: DUID } };

@@ -5,6 +5,7 @@ import type { EventLog, JustAppended, NewEvent } from "../../events/log.ts";
 import { type AlertRow, createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
 import type { Finding } from "./rules.ts";
+import { LIMIT_TYPE, limitOf, loadOpenLimit } from "./open-limit.ts";
 import { loadStormCap, STORM_TYPE, summaryOf } from "./storm-cap.ts";
 import { openKey, type Verdict, verdictsOf } from "./verdicts.ts";
 
@@ -13,21 +14,24 @@ import { openKey, type Verdict, verdictsOf } from "./verdicts.ts";
  * speaks cost one look into the table of rules; else the open alerts are read once for all of them.
  *
  * `alert_created` is appended once for each alert, by the first event that is neither late nor muted; `alert_resolved` for
- * each of which that was said.
+ * each of which that was said. What begins too many alerts, or tells too many at once, is counted in one summary.
+ * @param options.maxOpen Of a type at a site, by what probes tell.
  */
 export async function raiseAlerts(
-  trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[], log: Pick<EventLog, "append">,
+  trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[],
+  options: { readonly log: Pick<EventLog, "append">; readonly maxOpen: number },
 ): Promise<void> {
   const verdicts = rows.flatMap(verdictsOf);
   if (verdicts.length === 0) return;
   const open = await loadDrafts(trx, keysOf(verdicts));
-  const fresh = verdicts.filter(({ finding, key }) => finding && !open.has(key));
+  const fresh = verdicts.filter((verdict) => verdict.finding && isNews(open.get(verdict.key), verdict));
   const cap = await loadStormCap(trx, tenantId, fresh);
+  const limit = await loadOpenLimit(trx, fresh.filter(({ key }) => !open.has(key)), options.maxOpen);
   const mutes = verdicts.some(({ finding }) => finding) ? await loadMutes(trx, tenantId, verdicts) : [];
   const drafts: Draft[] = [...open.values()];
   const told: NewEvent[] = [];
 
-  const raise = (finding: Finding, verdict: Verdict, key: string) => {
+  const raise = (finding: Finding, verdict: Verdict, key: string): Draft => {
     let draft = open.get(key);
     if (draft) repeatDraft(draft, finding, verdict);
     else {
@@ -35,32 +39,51 @@ export async function raiseAlerts(
       open.set(key, draft);
       drafts.push(draft);
     }
-    const { row } = draft;
-    if (row.notified === 1 || verdict.event.isLate || isMuted(mutes, row)) return;
+    return draft;
+  };
+  const tell = ({ row }: Draft, { event, at }: Verdict) => {
+    if (event.isLate) return;
+    row.live_at ??= event.received_at;
+    if (row.notified === 1 || isMuted(mutes, row)) return;
     row.notified = 1;
-    told.push(alertEvent(row, verdict.at, verdict.event.received_at));
+    told.push(alertEvent(row, at, event.received_at));
+  };
+  const summarize = (summary: Finding, verdict: Verdict) => tell(raise(summary, verdict, openKey(verdict.event, summary)), verdict);
+  const end = (known: Draft, { event, key, at }: Verdict) => {
+    resolveDraft(known, event.type, at);
+    open.delete(key);
+    if (known.row.notified === 1) told.push(alertEvent(known.row, at, event.received_at));
   };
   for (const verdict of verdicts) {
-    const { finding, key, event, at } = verdict;
+    const { finding, key } = verdict;
     const known = open.get(key);
     if (!finding) {
-      if (!known) continue;
-      resolveDraft(known, event.type, at);
-      open.delete(key);
-      if (known.row.notified === 1) told.push(alertEvent(known.row, at, event.received_at));
+      if (known) end(known, verdict);
       continue;
     }
-    const begun = { siteId: event.site_id, type: finding.type, at };
-    if (!known && finding.isCapped && cap.isReached(begun)) {
-      const summary = summaryOf(finding);
-      raise(summary, verdict, openKey(event, summary));
+    if (!isNews(known, verdict)) {
+      tell(raise(finding, verdict, key), verdict);
       continue;
     }
-    if (!known) cap.note(begun);
-    raise(finding, verdict, key);
+    const isStorm = finding.isCapped && cap.isReached(verdict, finding.type);
+    const isFull = !known && limit.isReached(verdict, finding.type);
+    // One that only late events have begun goes on being counted, and stays untold.
+    if (known && isStorm) raise(finding, verdict, key);
+    if (isStorm) summarize(summaryOf(finding), verdict);
+    else if (isFull) summarize(limitOf(finding, options.maxOpen), verdict);
+    else {
+      cap.note(verdict, finding.type);
+      if (!known) limit.note(verdict, finding.type);
+      tell(raise(finding, verdict, key), verdict);
+    }
   }
   await saveDrafts(trx, drafts);
-  if (told.length > 0) await log.append(trx, tenantId, told);
+  if (told.length > 0) await options.log.append(trx, tenantId, told);
+}
+
+/** Whether it begins an alert, or is the first live word of one that only late events have begun. */
+function isNews(known: Draft | undefined, { event }: Verdict): boolean {
+  return !known || (!event.isLate && known.row.live_at === null && known.row.notified === 0);
 }
 
 /** `alert_resolved` of an alert that is resolved, else `alert_created`. */
@@ -77,8 +100,8 @@ export function alertEvent(row: AlertRow, occurredAt: string, receivedAt: string
 }
 
 function keysOf(verdicts: readonly Verdict[]): readonly string[] {
-  const summaries = verdicts
-    .flatMap(({ event, finding }) => (finding?.isCapped ? [openKey(event, { type: STORM_TYPE, subject: finding.type })] : []));
+  const summaries = verdicts.flatMap(({ event, finding }) =>
+    (finding ? [STORM_TYPE, LIMIT_TYPE].map((type) => openKey(event, { type, subject: finding.type })) : []));
   return [...new Set([...verdicts.map(({ key }) => key), ...summaries])];
 }
 

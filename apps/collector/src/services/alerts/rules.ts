@@ -139,6 +139,14 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
     }),
   },
   probe_returned: { ends: ({ probeId }) => ({ type: "probe_silent", subject: probeId ?? "" }) },
+  discovery_storm: {
+    raises: ({ data }) => ({
+      type: "discovery_storm", source: "rogue", subject: "", severity: "medium", title: "Too many new devices at once",
+      description: `${data.message}. One host may be inventing hardware addresses: look which switch port most of them come from.`,
+      // It is told anew with each window, if anything new is found in it.
+      quietMs: 2 * data.window_seconds * 1000, isCapped: false,
+    }),
+  },
   queue_gap: {
     raises: ({ data, probeId }) => ({
       type: "events_lost", source: "health", subject: probeId ?? "", severity: "medium",

@@ -48,6 +48,28 @@ describe("a storm", () => {
   });
 });
 
+describe("open alerts of one type at a site", () => {
+  test("are bounded by what probes tell: of more, one says so, other types go on, and resolving some makes room", async () => {
+    await bench.server.stop();
+    bench = await createAlertsBench({ maxOpenAlerts: 30 });
+    const hits = async (from: number, count: number) => {
+      for (let index = from; index < from + count; index += 1) {
+        if (index % 15 === 0) await bench.clock.advance(11 * 60_000);
+        await bench.append([{ ...ids({ source_ip: `192.0.2.${index}` }), queueId: createId(), probeSeq: 1 }]);
+      }
+    };
+    await hits(1, 60);
+    expect((await bench.list("?type=ids_alert&status=open")).meta.total).toBe(30);
+    expect((await bench.list("?type=alert_limit")).data).toMatchObject([{ subject: "ids_alert", count: 30, status: "open" }]);
+    expect((await bench.told()).filter((told) => told === "alert_created alert_limit").length).toBe(1);
+    await bench.append([{ ...rogue(), queueId: createId(), probeSeq: 1 }]);
+    expect((await bench.list("?type=rogue_dhcp&status=open")).meta.total).toBe(1);
+    await bench.server.db.updateTable("alerts").set({ status: "resolved", open_key: null }).where("type", "=", "ids_alert").execute();
+    await hits(100, 1);
+    expect((await bench.list("?type=ids_alert&status=open")).meta.total).toBe(1);
+  });
+});
+
 describe("an alert that falls quiet", () => {
   /** Days pass here, and tokens with them. */
   const stored = () => bench.server.db.selectFrom("alerts").select(["type", "status", "resolved_by"]).orderBy("id").execute();

@@ -6,44 +6,60 @@ import type { Verdict } from "./verdicts.ts";
 /** More new alerts of one type at one site within this time become one summary: nobody reads the twenty-first. */
 const MOST_ALERTS = 20;
 const WINDOW_MS = 10 * 60_000;
+/** Of a backlog, the newest count; what is older pages nobody. */
+const MOST_READ = 5000;
 
 /** The summary's own type; its subject is the type of which there were too many. */
 export const STORM_TYPE = "alert_storm";
 
 /** Knows how many alerts of a type began at a site lately. */
 export interface StormCap {
-  isReached(about: Begun): boolean;
-  note(about: Begun): void;
+  isReached(verdict: Verdict, type: string): boolean;
+  note(verdict: Verdict, type: string): void;
 }
 
+/** Alerts of a type at a site: when their causes were first seen, and when the first live event of each was received. */
 interface Begun {
-  readonly siteId: string | null;
-  readonly type: string;
-  readonly at: string;
+  readonly seen: string[];
+  readonly live: string[];
 }
 
-/** Counts by when things occurred, so that a backlog is held to the same measure as live events. */
+/**
+ * Counts by when things were seen, so that a backlog is held to the same measure as live events; and live ones also by when they were
+ * received, whatever the probe says of when it saw them.
+ * @param fresh Verdicts that begin an alert, or are its first live word.
+ */
 export async function loadStormCap(trx: Transaction<Schema>, tenantId: string, fresh: readonly Verdict[]): Promise<StormCap> {
-  const begun = new Map<string, string[]>();
-  const note = ({ siteId, type, at }: Begun) => {
+  const begun = new Map<string, Begun>();
+  const of = (siteId: string | null, type: string): Begun => {
     const key = `${siteId ?? "-"} ${type}`;
-    const times = begun.get(key);
-    if (times) times.push(at);
-    else begun.set(key, [at]);
+    const known = begun.get(key) ?? { seen: [], live: [] };
+    begun.set(key, known);
+    return known;
   };
   const capped = fresh.filter(({ finding }) => finding?.isCapped);
   if (capped.length > 0) {
-    const times = capped.map(({ at }) => at).toSorted();
-    const rows = await trx.selectFrom("alerts").select(["site_id", "type", "first_seen"]).where("tenant_id", "=", tenantId)
-      .where("type", "in", [...new Set(capped.map(({ finding }) => finding?.type ?? ""))])
-      .where("first_seen", ">", before(times[0] ?? "")).where("first_seen", "<=", times.at(-1) ?? "").execute();
-    for (const row of rows) note({ siteId: row.site_id, type: row.type, at: row.first_seen });
+    const types = [...new Set(capped.map(({ finding }) => finding?.type ?? ""))];
+    const read = (column: "first_seen" | "live_at", times: readonly string[]) =>
+      trx.selectFrom("alerts").select(["site_id", "type", column]).where("tenant_id", "=", tenantId).where("type", "in", types)
+        .where(column, ">", before(times[0] ?? "")).where(column, "<=", times.at(-1) ?? "").orderBy(column, "desc").limit(MOST_READ)
+        .execute();
+    for (const row of await read("first_seen", capped.map(({ at }) => at).toSorted())) {
+      of(row.site_id, row.type).seen.push(row.first_seen ?? "");
+    }
+    for (const row of await read("live_at", capped.map(({ event }) => event.received_at).toSorted())) {
+      of(row.site_id, row.type).live.push(row.live_at ?? "");
+    }
   }
   return {
-    note,
-    isReached({ siteId, type, at }) {
-      const from = before(at);
-      return (begun.get(`${siteId ?? "-"} ${type}`) ?? []).filter((time) => time > from && time <= at).length >= MOST_ALERTS;
+    note({ event, at }, type) {
+      const known = of(event.site_id, type);
+      known.seen.push(at);
+      if (!event.isLate) known.live.push(event.received_at);
+    },
+    isReached({ event, at }, type) {
+      const { seen, live } = of(event.site_id, type);
+      return countIn(seen, at) >= MOST_ALERTS || (!event.isLate && countIn(live, event.received_at) >= MOST_ALERTS);
     },
   };
 }
@@ -55,6 +71,11 @@ export function summaryOf(finding: Finding): Finding {
     title: `More than ${MOST_ALERTS} new alerts of the type ${finding.type} within ${WINDOW_MS / 60_000} minutes`,
     description: "Further ones are counted here. Each event behind them is in the event log.", quietMs: WINDOW_MS, isCapped: false,
   };
+}
+
+function countIn(times: readonly string[], until: string): number {
+  const from = before(until);
+  return times.filter((time) => time > from && time <= until).length;
 }
 
 function before(at: string): string {

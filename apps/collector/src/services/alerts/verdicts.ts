@@ -6,7 +6,7 @@ import { type Fact, type Finding, type Rule, RULES } from "./rules.ts";
 export interface Verdict {
   readonly event: JustAppended;
   readonly data: Readonly<Record<string, unknown>>;
-  /** When its cause was seen: never later than it was received, whatever a probe's clock says. */
+  /** When its cause was seen, by our clock. */
   readonly at: string;
   /** The alert that it speaks of, as `alerts.open_key` has it. */
   readonly key: string;
@@ -19,7 +19,7 @@ export function verdictsOf(event: JustAppended): readonly Verdict[] {
   if (!rule) return [];
   const data = JSON.parse(event.data) as Verdict["data"];
   const fact = { data, probeId: event.probe_id, deviceId: event.device_id } as unknown as Fact<EventType>;
-  const at = event.occurred_at < event.received_at ? event.occurred_at : event.received_at;
+  const { seenAt: at } = event;
   const verdict = (about: Pick<Finding, "type" | "subject">, finding: Finding | null): Verdict => ({
     event, data, at, finding, key: openKey(event, about),
   });

@@ -39,6 +39,8 @@ export const ANSWER_WITHIN_MS = 40_000;
 const ORPHAN_GRACE_MS = 30_000;
 /** A running scan tells of itself each minute; without that for so long, nobody knows of it. */
 const STALLED_AFTER_MS = 3_600_000;
+/** The largest network at the slowest rate is scanned by then; until it ends, nothing else scans these addresses. */
+const MAX_RUN_DAYS = 14;
 const RUN_EVERY_MS = 5000;
 const KEPT_AT_ONCE = 100;
 const DAY_MS = 86_400_000;
@@ -100,8 +102,11 @@ export function createScanDispatch(
       .where("id", "=", scan.id).where("status", "=", "queued").execute();
   });
 
+  const hasNoEnd = ({ status, started_at: at }: ScanRow) =>
+    status === "running" && at !== null && at <= toInstant(clock.now() - MAX_RUN_DAYS * DAY_MS);
   const overdue = (scan: ScanRow & { readonly revoked_at: string | null }): string | null => {
     if (scan.revoked_at !== null) return "the probe was revoked";
+    if (hasNoEnd(scan)) return `it had no end after ${MAX_RUN_DAYS} days`;
     if (scan.status === "queued" && scan.answer_by <= now()) return `the probe did not answer within ${ANSWER_WITHIN_MS / 1000} s`;
     if (scan.orphaned_at !== null && scan.orphaned_at <= toInstant(clock.now() - ORPHAN_GRACE_MS)) return "the probe was started again";
     const isStalled = scan.status === "running" && scan.heard_at <= toInstant(clock.now() - STALLED_AFTER_MS);
@@ -112,7 +117,7 @@ export function createScanDispatch(
       .selectAll("scans").select("probes.revoked_at").where("scans.status", "in", ["queued", "running"]).execute();
     for (const scan of open) {
       const reason = overdue(scan);
-      if (reason !== null && !stopped.aborted) await fail(scan, reason, { presumed: scan.revoked_at === null });
+      if (reason !== null && !stopped.aborted) await fail(scan, reason, { presumed: scan.revoked_at === null && !hasNoEnd(scan) });
     }
     const old = await db.selectFrom("scans").select("id").where("status", "not in", ["queued", "running"])
       .where("finished_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS)).limit(KEPT_AT_ONCE).execute();

@@ -1,8 +1,9 @@
 import type { EventData, EventType, Scan } from "@lanthorn/contract";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import { addressKey } from "../../db/address-key.ts";
+import { refuseResult } from "./result-bounds.ts";
 import type { Schema } from "../../db/schema.ts";
-import type { StoredEvent } from "../../events/log.ts";
+import type { JustAppended } from "../../events/log.ts";
 
 /** A network full of tarpits needs no line for each. */
 const MOST_REMARKS = 100;
@@ -16,7 +17,7 @@ type Draft = { -readonly [K in keyof ScanRow]: ScanRow[K] };
 interface Fact<T extends Facts> {
   readonly scan: Draft;
   readonly data: EventData<T>;
-  /** When it happened: never later than it was received, whatever a probe's clock says. */
+  /** When it happened, by our clock. */
   readonly at: string;
   readonly found: Found;
 }
@@ -43,6 +44,7 @@ const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
   scan_results({ scan, data, at, found }) {
     for (const { ip, mac, port_counts: counts } of data.hosts) {
       const key = addressKey(ip);
+      if (!mayBeFound(scan, ip, key)) continue;
       const before = found.hosts.get(`${scan.id} ${key}`)?.port_counts;
       found.hosts.set(`${scan.id} ${key}`, {
         scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at,
@@ -52,9 +54,7 @@ const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
   },
   scan_remark({ scan, data }) {
     const { code, message, ip, mac, addresses } = data;
-    const known = JSON.parse(scan.remarks) as Scan["remarks"];
-    const others = known.filter((remark) => remark.code !== code || remark.ip !== ip || remark.mac !== mac);
-    scan.remarks = JSON.stringify([...others, { code, message, ip, mac, addresses }].slice(0, MOST_REMARKS));
+    addRemark(scan, { code, message, ip, mac, addresses });
   },
   scan_complete({ scan, data, at }) {
     count(scan, data);
@@ -70,14 +70,29 @@ const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
   port_found({ scan, data, found }) {
     const { ip, port, protocol, state, service, version, banner } = data;
     const key = addressKey(ip);
+    if (!mayBeFound(scan, ip, key)) return;
     found.ports.set(`${scan.id} ${key} ${port} ${protocol}`, {
       scan_id: scan.id, tenant_id: scan.tenant_id, ip_key: key, port, protocol, state, service, version, banner,
     });
   },
 };
 
+function addRemark(scan: Draft, remark: Scan["remarks"][number]): void {
+  const known = JSON.parse(scan.remarks) as Scan["remarks"];
+  const others = known.filter(({ code, ip, mac }) => code !== remark.code || ip !== remark.ip || mac !== remark.mac);
+  scan.remarks = JSON.stringify([...others, remark].slice(0, MOST_REMARKS));
+}
+
+/** Counts one result, and says in a remark when it is none that this scan can have. */
+function mayBeFound(scan: Draft, ip: string, key: string): boolean {
+  const refusal = refuseResult(scan, ip, key);
+  if (refusal === null) scan.stored_rows += 1;
+  else if (!scan.remarks.includes(`"${refusal.code}"`)) addRemark(scan, { ...refusal, ip: "", mac: "", addresses: 0 });
+  return refusal === null;
+}
+
 /** Keeps scans as their probes say that they are, in the transaction that writes the events. Events of no scan cost nothing. */
-export async function noteScanFacts(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
+export async function noteScanFacts(trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]): Promise<void> {
   const facts = rows.filter(speaksOfScan).map((row) => ({ row, data: JSON.parse(row.data) as { readonly scan_id: string } }));
   if (facts.length === 0) return;
   const ids = [...new Set(facts.map(({ data }) => data.scan_id))];
@@ -88,7 +103,7 @@ export async function noteScanFacts(trx: Transaction<Schema>, tenantId: string, 
     const scan = drafts.get(data.scan_id)?.scan;
     // Another probe's word about it is nobody's.
     if (!scan || scan.probe_id !== row.probe_id) continue;
-    const at = row.occurred_at < row.received_at ? row.occurred_at : row.received_at;
+    const at = row.seenAt;
     scan.heard_at = row.received_at;
     (NOTE[row.type as Facts] as (fact: object) => void)({ scan, data, at, found });
   }
@@ -112,7 +127,7 @@ async function recount(trx: Transaction<Schema>, scanId: string): Promise<void> 
 }
 
 /** What the collector says of a scan itself it has already written down. */
-function speaksOfScan({ type, queue_id, data }: StoredEvent): boolean {
+function speaksOfScan({ type, queue_id, data }: JustAppended): boolean {
   if (queue_id === null || !Object.hasOwn(NOTE, type)) return false;
   return type !== ("port_found" satisfies EventType) || !data.endsWith('"scan_id":null}');
 }

@@ -2,7 +2,7 @@ import type { EventData, EventType, NeighborProtocol } from "@lanthorn/contract"
 import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { upsertMany } from "../../db/write-many.ts";
-import type { StoredEvent } from "../../events/log.ts";
+import type { JustAppended } from "../../events/log.ts";
 import { noteSwitches } from "./note-switches.ts";
 
 type NeighborRow = Selectable<Schema["neighbors"]>;
@@ -22,7 +22,7 @@ const MOST_OF_A_PROBE = 1024;
  * Keeps neighbours and switches as their probes say that they are, in the transaction that writes the events. Other events cost
  * nothing.
  */
-export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
+export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]): Promise<void> {
   await noteSwitches(trx, tenantId, rows);
   const told = rows.filter(({ type, queue_id }) => queue_id !== null && type.startsWith("neighbor_"));
   for (const probeId of new Set(told.flatMap(({ probe_id }) => probe_id ?? []))) {
@@ -37,8 +37,8 @@ export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, 
   }
 }
 
-function note(known: Known, row: StoredEvent): void {
-  const at = row.occurred_at < row.received_at ? row.occurred_at : row.received_at;
+function note(known: Known, row: JustAppended): void {
+  const at = row.seenAt;
   const data: unknown = JSON.parse(row.data);
   const type = row.type as NeighborEvent;
   if (type === "neighbor_discovered") noteDiscovered(known, row, { at, data: data as EventData<typeof type> });
@@ -47,7 +47,7 @@ function note(known: Known, row: StoredEvent): void {
 }
 
 function noteDiscovered(
-  known: Known, row: StoredEvent, { at, data }: { readonly at: string; readonly data: EventData<"neighbor_discovered"> },
+  known: Known, row: JustAppended, { at, data }: { readonly at: string; readonly data: EventData<"neighbor_discovered"> },
 ): void {
   const key = keyOf(data.local_interface, data);
   const before = known.rows.get(key);

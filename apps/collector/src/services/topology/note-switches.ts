@@ -1,19 +1,19 @@
 import { EVENTS } from "@lanthorn/contract";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import type { StoredEvent } from "../../events/log.ts";
+import type { JustAppended } from "../../events/log.ts";
 
 /** A probe asks 64; who was asked before stays for a while. */
 const MOST_OF_A_PROBE = 128;
 
 /** Keeps each switch's last report, in the transaction that writes the events. One that is silent keeps what it said, as gone. */
-export async function noteSwitches(trx: Transaction<Schema>, tenantId: string, rows: readonly StoredEvent[]): Promise<void> {
+export async function noteSwitches(trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]): Promise<void> {
   const told = rows.filter(({ type, queue_id }) => queue_id !== null && type === "switch_report");
   for (const row of told) {
     const read = EVENTS.switch_report.data.safeParse(JSON.parse(row.data));
     if (!read.success || row.probe_id === null || row.site_id === null) continue;
     const { ip, answers } = read.data;
-    const at = row.occurred_at < row.received_at ? row.occurred_at : row.received_at;
+    const at = row.seenAt;
     const own =
       trx.updateTable("switch_reports").where("tenant_id", "=", tenantId).where("probe_id", "=", row.probe_id).where("ip", "=", ip);
     if (!answers) await own.set({ current: 0 }).execute();

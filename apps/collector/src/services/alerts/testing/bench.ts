@@ -26,9 +26,10 @@ export interface AlertsBench {
 
 const AlertList = listEnvelope(Alert);
 
-export async function createAlertsBench(): Promise<AlertsBench> {
+/** @param options.maxOpenAlerts Of a type at the site; 1000 where it is left out. */
+export async function createAlertsBench(options: { readonly maxOpenAlerts?: number } = {}): Promise<AlertsBench> {
   const clock = createFakeClock(Date.UTC(2026, 5, 1));
-  const server = await startTestGateway({ clock, alerts: true });
+  const server = await startTestGateway({ clock, alerts: true, ...options });
   const tenant = await server.createTenant("operator");
   const now = () => toInstant(clock.now());
   const list: AlertsBench["list"] = async (query = "", of = tenant) => {

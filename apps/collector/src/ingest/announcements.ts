@@ -1,0 +1,89 @@
+import type { EventData } from "@lanthorn/contract";
+import type { Transaction } from "kysely";
+import type { Schema } from "../db/schema.ts";
+import { selectIn } from "../db/select-in.ts";
+import { upsertMany } from "../db/write-many.ts";
+import type { DeviceDraft } from "./devices-draft.ts";
+import type { Site } from "./working-set.ts";
+
+/**
+ * New devices of a site that are announced one by one within this time. A host that invents MACs makes thousands; a first sweep of a
+ * large site too, and nobody reads them either. All are stored.
+ */
+export const MAX_ANNOUNCED = 1000;
+const WINDOW_MS = 10 * 60_000;
+
+type Row = { -readonly [K in keyof Schema["site_discoveries"]]: Schema["site_discoveries"][K] };
+
+/** Decides which new devices of a site are announced, by a stream event and `device.discovered`, and which are only stored. */
+export interface Announcements {
+  /** Counts a new device. @returns Whether it is announced. */
+  found(receivedAt: string): boolean;
+  /** Whether anybody has been told of the device, so that its going is news. */
+  isKnown(device: DeviceDraft): boolean;
+  /** Takes what is to be said of the storm itself: once when it begins, and once in each window in which it goes on. */
+  news(): EventData<"discovery_storm"> | null;
+  /** The row to be written; null when nothing changed. */
+  row(): Row | null;
+}
+
+/** @returns By site. Their rows are held by the lock on the site. */
+export async function loadAnnouncements(trx: Transaction<Schema>, sites: readonly Site[]): Promise<ReadonlyMap<string, Announcements>> {
+  const rows = await selectIn(sites.map(({ siteId }) => siteId), (list) =>
+    trx.selectFrom("site_discoveries").selectAll().where("site_id", "in", list).execute());
+  const known = new Map(rows.map((row) => [row.site_id, row]));
+  return new Map(sites.map((site) => [site.siteId, createAnnouncements(site, known.get(site.siteId))]));
+}
+
+export async function saveAnnouncements(trx: Transaction<Schema>, all: Iterable<Announcements>): Promise<void> {
+  await upsertMany(trx, "site_discoveries", { key: ["site_id"], update: ["window_at", "found", "storm", "storm_since", "storm_until"] },
+    [...all].flatMap((one) => one.row() ?? []));
+}
+
+export function createAnnouncements({ siteId, tenantId }: Site, stored: Row | undefined): Announcements {
+  const row: Row = stored ? { ...stored } : {
+    site_id: siteId, tenant_id: tenantId, window_at: "", found: 0, storm: 0, storm_since: null, storm_until: null,
+  };
+  let isChanged = false;
+  let news: EventData<"discovery_storm"> | null = null;
+
+  const begin = (receivedAt: string) => {
+    const age = Date.parse(receivedAt) - (row.window_at === "" ? 0 : Date.parse(row.window_at));
+    if (age >= 0 && age < WINDOW_MS) return;
+    // It goes on while the window before was too full by itself.
+    row.storm = row.storm === 1 && row.found > MAX_ANNOUNCED && age < 2 * WINDOW_MS ? 1 : 0;
+    if (row.storm === 1) news = newsOf(row.found, "continues");
+    Object.assign(row, { window_at: receivedAt, found: 0 });
+  };
+  return {
+    found(receivedAt) {
+      isChanged = true;
+      begin(receivedAt);
+      row.found += 1;
+      if (row.storm === 0 && row.found > MAX_ANNOUNCED) {
+        Object.assign(row, { storm: 1, storm_since: receivedAt });
+        news = newsOf(row.found, "begins");
+      }
+      if (row.storm === 1) row.storm_until = receivedAt;
+      return row.storm === 0;
+    },
+    isKnown({ fields, locked }) {
+      const { storm_since: since, storm_until: until } = row;
+      if (since === null || until === null || fields.first_seen < since || fields.first_seen > until) return true;
+      return fields.hostname !== "" || fields.open_ports !== "[]" || locked.size > 0;
+    },
+    news() {
+      const said = news;
+      news = null;
+      return said;
+    },
+    row: () => (isChanged ? { ...row } : null),
+  };
+}
+
+function newsOf(devices: number, state: "begins" | "continues"): EventData<"discovery_storm"> {
+  return {
+    code: "discovery-storm", state, devices, window_seconds: WINDOW_MS / 1000,
+    message: `${devices} devices were found within ${WINDOW_MS / 60_000} minutes: new ones are stored, and not announced one by one`,
+  };
+}
