@@ -87,7 +87,7 @@ describe.skipIf(!canMakeLabs())("a probe that is given SNMP credentials for two 
 
   test("draws which host is on which port of which switch", async () => {
     await cli(
-      "vault", "create", "core", "--type", "snmpv3", "--username", "lanthorn", "--site", "default", "--auth-password-file", secret("auth"),
+      "vault", "create", "core", "--type", "snmpv3", "--username", "lanthorn", "--site", "default", "--network", CORE, "--auth-password-file", secret("auth"),
       "--privacy-password-file", secret("privacy"),
     );
     await cli(

@@ -51,7 +51,7 @@ const API_KEY_PREFIX = "svc_live_";
 
 /** @throws ClientError from every call: the collector's code, `unreachable`, or `not-an-answer` for a body of another shape. */
 export function createTransport(options: TransportOptions): Transport {
-  const base = options.url.replace(/\/+$/, "");
+  const base = options.url.replace(/(?<!\/)\/+$/, "");
 
   const ask = async (method: string, path: string, { query, body }: CallOptions, accept: string, timeoutMs: number) => {
     const token = options.token();

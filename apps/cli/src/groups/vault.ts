@@ -36,7 +36,7 @@ const PARTS = ["community", "auth-password", "privacy-password", "password", "pr
 /** Secrets come from files, standard input or the keyboard: everybody on a machine can read a command's arguments. */
 function withScopeAndSecret(command: Command): Command {
   command.option(
-    "--network <networks...>", "hosts that it is for; all without",
+    "--network <networks...>", "hosts that it is for; without, SNMP asks only the hosts that a probe's own file names",
   ).option("--site <sites...>", "whose probes get it, by name or id")
     .option("--probe <ids...>", "probes that get it beside those");
   for (const part of PARTS) {

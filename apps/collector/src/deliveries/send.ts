@@ -165,7 +165,7 @@ function readExcerpt(response: IncomingMessage, clock: Clock, waitMs: number, on
 
 /** Without NUL, which PostgreSQL takes in no text, and without the half of a character at the end. */
 function toText(bytes: Buffer): string {
-  return bytes.toString("utf8").replace(/�+$/, "").replaceAll("\0", "�");
+  return bytes.toString("utf8").replace(/(?<!�)�+$/, "").replaceAll("\0", "�");
 }
 
 function isTlsError({ code = "" }: NodeJS.ErrnoException): boolean {

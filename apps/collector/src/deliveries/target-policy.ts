@@ -89,5 +89,5 @@ export function createTargetPolicy(allow: readonly string[]): TargetPolicy {
 }
 
 function plainName(host: string): string {
-  return host.toLowerCase().replace(/^\[(.*)\]$/, "$1").replace(/\.+$/, "");
+  return host.toLowerCase().replace(/^\[(.*)\]$/, "$1").replace(/(?<!\.)\.+$/, "");
 }

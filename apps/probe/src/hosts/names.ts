@@ -45,7 +45,7 @@ const LOCAL_ENDS = new Set([
  * @returns The name without dots and zeros at its end, or null for one that says nothing or holds control or invisible characters.
  */
 export function cleanName(text: string): string | null {
-  const name = text.replace(/[.\0\s]+$/, "").replace(/^[.\s]+/, "");
+  const name = text.replace(/(?<![.\0\s])[.\0\s]+$/, "").replace(/^[.\s]+/, "");
   if (name === "" || name.length > 253 || /[\p{C}\p{Zl}\p{Zp}\ufffd<>"\\]/u.test(name)) return null;
   return EMPTY_NAMES.has(name.toLowerCase()) || parseIp(name) !== null ? null : name;
 }

@@ -27,9 +27,11 @@ function open(
 const namesFor = (ip: string, ...given: Parameters<typeof open>) => open(...given).access.forHost(ip).map(({ name }) => name);
 
 describe("a credential", () => {
-  test("is sent to whom somebody has named, or whose network it is for; of all others, to none but by version 3", () => {
-    expect(namesFor("10.0.0.9", [user(), community(), ssh])).toEqual(["user"]);
-    expect(namesFor("10.0.0.9", [user(), community(["10.0.0.0/24"])])).toEqual(["user", "community"]);
+  test("is sent to whom somebody has named, or whose network it is for, of whatever version, and to nobody else who answers", () => {
+    expect(namesFor("10.0.0.9", [user(), community(), ssh])).toEqual([]);
+    expect(namesFor("10.0.0.9", [user(), community(["10.0.0.0/24"])])).toEqual(["community"]);
+    expect(namesFor("10.0.0.9", [{ ...user(), networks: ["10.0.0.0/24"] }, community()])).toEqual(["user"]);
+    expect(namesFor("10.0.0.9", [user()], { devices: ["10.0.0.9"] })).toEqual(["user"]);
     expect(namesFor("10.0.0.9", [community()], { devices: ["10.0.0.9"] })).toEqual(["community"]);
     expect(namesFor("10.0.0.9", [community()], { alone: ["10.0.0.9"] })).toEqual(["community"]);
     expect(namesFor("fd00::9", [community()], { devices: ["FD00:0:0::9"] })).toEqual(["community"]);

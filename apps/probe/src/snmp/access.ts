@@ -8,8 +8,8 @@ export interface SnmpAccess {
   /** Hosts that the configuration or a credential names alone. */
   namedHosts(): readonly string[];
   /**
-   * What may be sent to a host, the smallest network's first. Version 3 to everybody; a community only to whom somebody has named, or whose
-   * network it is for.
+   * What may be sent to a host, the smallest network's first: to whom somebody has named, or whose network it is for. Nobody else gets
+   * one, of version 3 neither: who answers learns a user's name, and may try passwords on what was signed with its own.
    */
   forHost(ip: string): readonly SnmpCredential[];
   /** Whether it still may: credentials change while somebody is asked. */
@@ -46,7 +46,7 @@ export function createSnmpAccess(deps: {
   const forHost = (ip: string) => {
     const isNamed = namedHosts().includes(ip);
     return credentials.forHost(ip).filter((one): one is SnmpCredential =>
-      one.type === "snmpv3" || (one.type === "snmp" && (isNamed || one.networks.length > 0)));
+      one.type !== "ssh" && (isNamed || one.networks.length > 0));
   };
   const keyOf = (ip: string, { id }: SnmpCredential) => `${ip} ${id}`;
   const last = (ip: string, credential: SnmpCredential) => {

@@ -6,7 +6,10 @@ const Name = z.string().trim().min(1).max(255);
 const Ids = z.array(Id).max(1000);
 const given = {
   name: Name,
-  /** Hosts that it is for; every host of the probes that have it where it is empty. */
+  /**
+   * Hosts that it is for, as addresses or networks. Where it is empty: SSH logs in to every host; SNMP, of any version, asks only the
+   * hosts that a probe's own file names (`snmp.devices`), and nobody else who answers.
+   */
   networks: z.array(IpNetwork).max(64).default([]),
   /** Whose probes get it. */
   site_ids: Ids.default([]),

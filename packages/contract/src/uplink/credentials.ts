@@ -44,7 +44,7 @@ export const CREDENTIAL_TYPES = Object.keys(CREDENTIAL_PARTS) as readonly Creden
 /** What a probe can be handed at most. */
 export const CREDENTIALS_MAX = 64;
 
-const Head = { id: Id, name: z.string(), /** Hosts that it is for; every host where it is empty. */ networks: z.array(IpNetwork).max(64) };
+const Head = { id: Id, name: z.string(), /** Hosts that it is for. Empty: every host for SSH, hosts that the probe's own file names for SNMP. */ networks: z.array(IpNetwork).max(64) };
 const handed = <T extends CredentialType>(type: T) => {
   const { settings, secret }: { readonly settings: Parts<T>["settings"]; readonly secret: Parts<T>["secret"] } = CREDENTIAL_PARTS[type];
   return z.object({ ...Head, type: z.literal(type), settings, secret });

@@ -44,12 +44,18 @@ export type AnswerKind = keyof typeof ANSWER_RULES;
 /** Answers in which daemons name the system that they were built for. */
 const NAMES_PLATFORM: ReadonlySet<AnswerKind> = new Set(["ssh", "http-server", "ftp", "smtp", "mysql", "dns-version"]);
 
+/** Answers of which more than 255 letters are read: a screen of text, a list before the name, a server with all its modules, a page's title. */
+const LONGER_TEXTS: Readonly<Partial<Record<AnswerKind, number>>> = {
+  "telnet": 1024, "ftp": 1024, "smtp": 1024, "imap": 1024, "pop3": 1024, "http-server": 512, "http-title": 512, "tls-subject": 1024,
+};
+
 /** @returns What the answer says of the service and its device; nothing for an answer that no rule knows. */
 export function readAnswer(kind: AnswerKind, text: string): readonly Claim[] {
-  const claims = withMaker(claimsOf(ANSWER_RULES[kind], text, kind));
+  const options = { source: kind, maxText: LONGER_TEXTS[kind] };
+  const claims = withMaker(claimsOf(ANSWER_RULES[kind], text, options));
   if (!NAMES_PLATFORM.has(kind)) return claims;
   const said = new Set(claims.map((claim) => claim.field));
-  return [...claims, ...claimsOf(PLATFORM_RULES, text, kind).filter((claim) => !said.has(claim.field))];
+  return [...claims, ...claimsOf(PLATFORM_RULES, text, options).filter((claim) => !said.has(claim.field))];
 }
 
 /**

@@ -52,7 +52,7 @@ export const FTP_RULES: readonly Rule[] = [
 /** What a Telnet server shows before it asks for a name, without its commands. */
 export const TELNET_RULES: readonly Rule[] = [
   {
-    pattern: /^\s*(Debian|Ubuntu)(?: GNU\/Linux)? (\d[\w.]*)/m,
+    pattern: /^[ \t]{0,40}(Debian|Ubuntu)(?: GNU\/Linux)? (\d[\w.]*)/m,
     says: { os: "$1", os_version: "$2" },
     examples: [["Debian GNU/Linux 12\r\nlab login: ", { os: "Debian", os_version: "12" }]],
   },

@@ -16,12 +16,18 @@ export interface Rule {
 
 const DEFAULT_CONFIDENCE = 0.9;
 
-/** Longer texts are cut: no rule looks further, and none then takes long. */
-const MAX_TEXT = 4096;
+/**
+ * Longer texts are cut: no rule looks further. It is what SNMP's, LLDP's and DHCP's own fields hold.
+ * @see RFC 2579, DisplayString; IEEE 802.1AB-2016 8.5.7; RFC 2132
+ */
+const MAX_TEXT = 255;
 
-/** @returns What the first rule says that matches; null where none does. A value whose groups took no part is left out. */
-export function applyRules(rules: readonly Rule[], text: string): Statement | null {
-  const cut = text.slice(0, MAX_TEXT);
+/**
+ * @param maxText Of the text, where its field may be longer than 255 letters.
+ * @returns What the first rule says that matches; null where none does. A value whose groups took no part is left out.
+ */
+export function applyRules(rules: readonly Rule[], text: string, maxText = MAX_TEXT): Statement | null {
+  const cut = text.slice(0, maxText);
   for (const rule of rules) {
     const match = rule.pattern.exec(cut);
     if (match) return fillIn(rule.says, match);
@@ -29,9 +35,11 @@ export function applyRules(rules: readonly Rule[], text: string): Statement | nu
   return null;
 }
 
-/** As claims, each with the rule's confidence. */
-export function claimsOf(rules: readonly Rule[], text: string, source: string): readonly Claim[] {
-  const cut = text.slice(0, MAX_TEXT);
+/** As `applyRules`, as claims, each with the rule's confidence. */
+export function claimsOf(
+  rules: readonly Rule[], text: string, { source, maxText = MAX_TEXT }: { readonly source: string; readonly maxText?: number | undefined },
+): readonly Claim[] {
+  const cut = text.slice(0, maxText);
   for (const rule of rules) {
     const match = rule.pattern.exec(cut);
     if (!match) continue;

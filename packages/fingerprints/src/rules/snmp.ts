@@ -40,7 +40,7 @@ export const SNMP_DESCRIPTION_RULES: readonly Rule[] = [
     examples: [["Brother NC-8300w, Firmware Ver.Z", { vendor: "Brother", model: "NC-8300w", device_type: "printer" }]],
   },
   {
-    pattern: /(?:UniFi|U6|UAP)-?\S*.{0,40}(?:AP|Access Point)/i,
+    pattern: /(?:UniFi|U6|UAP).{0,80}(?:AP|Access Point)/i,
     says: { vendor: "Ubiquiti", device_type: "access_point" },
     examples: [["UAP-AC-Pro-Gen2 access point 6.5.28", { vendor: "Ubiquiti", device_type: "access_point" }]],
   },
@@ -62,7 +62,7 @@ export const SNMP_DESCRIPTION_RULES: readonly Rule[] = [
     examples: [["GS724T 24-port Gigabit Smart Switch", { device_type: "switch" }]],
   },
   {
-    pattern: /^Linux (\S+) (\d+\.\d+\.\d+\S*) .*\b(x86_64|i686|aarch64|armv\d\w*|mips\w*)\s*$/s,
+    pattern: /^Linux (\S+) (\d{1,4}\.\d{1,4}\.\d\S*) .*\b(?:x86_64|i686|aarch64|armv\d\w{0,8}|mips\w{0,8})\s*$/s,
     says: { os: "Linux", os_version: "$2", os_cpe: "o:linux:linux_kernel:$2", hostname: "$1" },
     examples: [["Linux core-switch 6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01) x86_64", {
       os: "Linux", os_version: "6.1.0-18-amd64", os_cpe: "cpe:2.3:o:linux:linux_kernel:6.1.0\\-18\\-amd64:*:*:*:*:*:*:*", hostname: "core-switch",

@@ -35,7 +35,7 @@ export function proxyRoutes(
   const { resource, mounts } = SERVICES[remote.service];
   const hand = (c: Context<GatewayEnvironment>) => handOn(c, remote, deps.clock);
   for (const [method, path, access] of declaredAccess(declared)) {
-    router.on([method.toUpperCase()], [path.replaceAll(/\/{(.+?)}/g, "/:$1")], checkAccess(access), hand);
+    router.on([method.toUpperCase()], [path.replaceAll(/\/{([^{}]+)}/g, "/:$1")], checkAccess(access), hand);
   }
   for (const mount of mounts) {
     for (const path of [mount, `${mount}/*`]) {

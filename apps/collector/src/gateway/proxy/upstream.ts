@@ -53,7 +53,7 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
   const isSecure = url.protocol === "https:";
   const pool = { keepAlive: true, maxSockets: MOST_SOCKETS };
   const agent = isSecure ? new HttpsAgent({ ...pool, ...(options.ca === null ? {} : { ca: options.ca }) }) : new HttpAgent(pool);
-  const prefix = url.pathname.replace(/\/+$/, "");
+  const prefix = url.pathname.replace(/(?<!\/)\/+$/, "");
   let underWay = 0;
 
   const begin = (method: string, path: string, headers: OutgoingHttpHeaders): ClientRequest =>

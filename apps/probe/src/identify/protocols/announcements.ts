@@ -69,8 +69,8 @@ export const wsDiscovery: UdpProtocol = {
   learn(answer) {
     const text = toText(answer, 16_384);
     if (!/ProbeMatch/.test(text)) return null;
-    const types = (/<(?:\w+:)?Types[^>]{0,200}>([^<]{0,400})/.exec(text)?.[1] ?? "").trim();
-    const scopes = (/<(?:\w+:)?Scopes[^>]{0,200}>([^<]{0,2000})/.exec(text)?.[1] ?? "").trim();
+    const types = (/<(?:\w+:)?Types[^<>]{0,200}>([^<]{0,400})/.exec(text)?.[1] ?? "").trim();
+    const scopes = (/<(?:\w+:)?Scopes[^<>]{0,200}>([^<]{0,2000})/.exec(text)?.[1] ?? "").trim();
     const scope = (name: string) => decodeScope(new RegExp(`onvif://www\\.onvif\\.org/${name}/(\\S+)`).exec(scopes)?.[1]);
     const device = /NetworkVideoTransmitter/.test(types) ? "camera" : /Print/.test(types) ? "printer" : /Computer/.test(types)
       ? "workstation"

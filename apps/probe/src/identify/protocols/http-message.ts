@@ -64,7 +64,7 @@ function lengthMissing(bytes: Uint8Array): 0 | 1 | null {
   const length = /\r\ncontent-length: *(\d{1,12})/i.exec(head)?.[1];
   if (length !== undefined) return body >= Number(length) ? 0 : 1;
   const end = text.slice(Math.max(headEnd + 4, text.length - 256));
-  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n(?:.*\r\n)*\r\n$/.test(end) ? 0 : 1;
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return /(?:^|\r\n)0\r\n(?:[^\r\n]{1,250}\r\n){0,16}\r\n$/.test(end) ? 0 : 1;
   return 1;
 }
 

@@ -31,7 +31,7 @@ export const dict: TcpProtocol = {
   recognise(bytes) {
     const text = toText(bytes, 512);
     if (!"220 ".startsWith(text.slice(0, 4))) return "no";
-    return endsLine(bytes) ? (/^220 [^\n]*<[^>\n]*> *<[^>\n]+>\r?\n/.test(text) ? "yes" : "no") : "more";
+    return endsLine(bytes) ? (/^220 [^<\n]*<[^<>\n]*> *<[^<>\n]+>\r?\n/.test(text) ? "yes" : "no") : "more";
   },
   learn(first, connection) {
     const text = toText(first);

@@ -124,7 +124,7 @@ function fingerprintOf(reply: Uint8Array): string | null {
   const inner = new Reader(key);
   const type = toText(inner.take(inner.u32()));
   if (reader.failed || inner.failed || !/^[a-z0-9@.-]{1,64}$/.test(type)) return null;
-  return `${type} SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`;
+  return `${type} SHA256:${createHash("sha256").update(key).digest("base64").replace(/(?<!=)=+$/, "")}`;
 }
 
 function encodeString(bytes: Uint8Array): Buffer {

@@ -15,7 +15,7 @@ export const ntp: UdpProtocol = {
     const variables = readVariables((await ask(READ_VARIABLES)) ?? new Uint8Array());
     const version = /version="?(ntpd|ntpsec|ntpd ntpsec-)[ -]?([\w.@-]+)/.exec(variables);
     const isSec = /ntpsec/.test(variables);
-    const number = /(\d+\.\d+\.\d+(?:p\d+)?)/.exec(version?.[0] ?? "")?.[1];
+    const number = /(?<!\d)(\d{1,9}\.\d{1,9}\.\d{1,9}(?:p\d{1,9})?)/.exec(version?.[0] ?? "")?.[1];
     const system = /system="?([^",]+)/.exec(variables)?.[1];
     return learned("ntp", {
       claims: claims("ntp", 0.9, variables === "" ? { version: `v${(flags >> 3) & 7}` } : {

@@ -77,7 +77,7 @@ function proxyClaims(start: HttpAnswer): readonly Claim[] {
 }
 
 function titleOf(body: string): string {
-  return decodeEntities((/<title[^>]{0,200}>([^<]{0,300})/i.exec(body)?.[1] ?? "").replaceAll(/\s+/g, " ").trim());
+  return decodeEntities((/<title[^<>]{0,200}>([^<]{0,300})/i.exec(body)?.[1] ?? "").replaceAll(/\s+/g, " ").trim());
 }
 
 function decodeEntities(text: string): string {
@@ -98,7 +98,7 @@ function realmOf(challenge: string): string {
 function redirectOf(answer: HttpAnswer, path: string, target: Target): string | null {
   const location = answer.status >= 300 && answer.status <= 399 ? answer.headers["location"]
     : answer.status === 200 && answer.body.length < 2048
-      ? /<meta[^>]{0,80}http-equiv=["']?refresh["']?[^>]{0,80}url=["']?([^"'>\s]{1,300})/i.exec(answer.body)?.[1]
+      ? /<meta[^<>]{0,80}http-equiv=["']?refresh["']?[^<>]{0,80}url=["']?([^"'>\s]{1,300})/i.exec(answer.body)?.[1]
       : undefined;
   return location === undefined ? null : pathOnHost(location, path, target);
 }
@@ -117,7 +117,7 @@ function pathOnHost(reference: string, path: string, target: Target): string | n
 async function findPicture(
   from: { readonly page: HttpAnswer; readonly path: string }, ask: AskPage, target: Target,
 ): Promise<{ readonly texts: readonly FindingText[]; readonly banner: string } | null> {
-  const link = /<link\b[^>]{0,300}\brel=["']?(?:shortcut )?icon\b[^>]{0,300}>/i.exec(from.page.body.slice(0, MOST_SEARCHED))?.[0] ?? "";
+  const link = /<link\b[^<>]{0,300}\brel=["']?(?:shortcut )?icon\b[^<>]{0,300}>/i.exec(from.page.body.slice(0, MOST_SEARCHED))?.[0] ?? "";
   const reference = /\bhref=["']?([^"'>\s]{1,500})/i.exec(link)?.[1] ?? "/favicon.ico";
   const path = pathOnHost(reference, from.path, target);
   const answer = path === null ? null : await ask(path);
