@@ -12,7 +12,9 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
   let site: Site;
 
   beforeAll(async () => {
-    site = await openSite({ hosts: ["gateway", ...HARD_HOSTS.map(({ name }) => name)], events: ["error"] });
+    site = await openSite({
+      hosts: ["gateway", ...HARD_HOSTS.map(({ name }) => name)], events: ["error"], probeToml: `[scan]\nnetworks = ["${BRANCH.subnet}"]\n`,
+    });
     await changeSite({ sweep: { enabled: false } });
     await waitFor(
       "the probe's networks", 60_000, async () => ((await site.collector.rest.listProbes()).data[0]?.state === "online" ? true : null),

@@ -53,6 +53,8 @@ const Configuration = z.strictObject({
   scan: z.strictObject({
     /** The most that a scan at somebody's word may reach; it goes slower by itself where frames get lost. */
     packets_per_second: z.int().min(1).max(1_000_000).default(DEFAULT_SCAN_PACKETS_PER_SECOND),
+    /** Networks behind routers that the collector may have scanned, or asked by SNMP, beside the own subnets and `sweep.routed`. */
+    networks: z.array(Prefix).max(256).default([]),
   }).prefault({}),
   snmp: z.strictObject({
     /** Switches and routers to ask beside those that a credential of the vault names alone, or that announce themselves. */

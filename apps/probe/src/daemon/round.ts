@@ -8,6 +8,7 @@ import { createReplayWatch } from "../capture/replay-watch.ts";
 import { type Configuration, packetsPerSecond } from "../configuration.ts";
 import { createCredentials } from "../credentials/credentials.ts";
 import { createHostDiscovery } from "../discover/host-discovery.ts";
+import { reachOf } from "../discover/reach.ts";
 import { ProbeError } from "../errors.ts";
 import type { OpenIdentification } from "../identify/open.ts";
 import { createHealthAlerts } from "../health/alerts.ts";
@@ -19,7 +20,7 @@ import { createRenewalSchedule } from "../identity/renewal-schedule.ts";
 import { createNeighborListener } from "../listen/neighbor-listener.ts";
 import { openDeepLook } from "../nmap/open.ts";
 import type { FindProgram } from "../nmap/find-program.ts";
-import { subnetsOf } from "../observe/link.ts";
+import { createLink, subnetsOf } from "../observe/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
@@ -124,7 +125,10 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   const credentials = createCredentials({ identity: () => identity });
   const { snmp } = configuration;
-  const access = deps.replay === null && snmp.enabled ? createSnmpAccess({ credentials, devices: snmp.devices, clock }) : null;
+  const reach = reachOf(configuration);
+  const access = deps.replay === null && snmp.enabled
+    ? createSnmpAccess({ credentials, devices: snmp.devices, clock, reaches: (ip) => reach.holds(ip, createLink(lan.facts())) })
+    : null;
   let identification: OpenIdentification | null = null;
   lifecycle.onClose("identification", () => identification?.close());
   const discovery = createHostDiscovery({
@@ -139,6 +143,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
         routed: configuration.sweep.routed,
       },
       scanPacketsPerSecond: configuration.scan.packets_per_second,
+      scanNetworks: configuration.scan.networks,
       excluded: configuration.excluded,
       maxHosts: configuration.max_hosts,
       unasked: deps.replay ? "all" : "paced",

@@ -2,6 +2,7 @@ import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import { ProbeError } from "../errors.ts";
 import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
+import { createReach, type Reach } from "./reach.ts";
 
 /** What the probe's own file says; `configure` can only narrow it. */
 export interface DiscoverySettings {
@@ -16,6 +17,8 @@ export interface DiscoverySettings {
     /** Networks behind routers to watch; none unless given. */
     readonly routed?: readonly string[];
   };
+  /** Networks behind routers that a scan may be asked for, beside the own subnets and those that are watched; none unless given. */
+  readonly scanNetworks?: readonly string[];
   /** Frames a second that a scan at somebody's word may reach, where nothing is lost. */
   readonly scanPacketsPerSecond: number;
   /** Addresses and prefixes of both families that nothing is ever sent to. */
@@ -45,6 +48,8 @@ export interface Policy {
   /** Behind routers, to be watched. */
   readonly routed: readonly AddressPrefix[];
   readonly exclusions: Exclusions;
+  /** Where a scan may be asked for. */
+  readonly reach: Reach;
   /** @returns What is wrong with it, in which case nothing changes; else null. */
   narrow(narrowing: Narrowing | null): string | null;
   /** Holds everything that is sent to a rate, for as long as a scan needs it; infinity lets go. */
@@ -57,6 +62,8 @@ const GUARDED_PACKETS_PER_SECOND = 15;
 /** @throws ProbeError `config-invalid` for text that is no address or prefix. */
 export function createPolicy(settings: DiscoverySettings): Policy {
   const networks = parseOrThrow("sweep.networks", settings.sweep.networks);
+  const routed = parseOrThrow("sweep.routed", settings.sweep.routed ?? []);
+  const beyond = [...routed, ...parseOrThrow("scan.networks", settings.scanNetworks ?? [])];
   const ownExcluded = parseOrThrow("excluded", settings.excluded);
   let exclusions = createExclusions(ownExcluded);
   let narrowed: Narrowing["sweep"] | null = null;
@@ -64,7 +71,8 @@ export function createPolicy(settings: DiscoverySettings): Policy {
   const { sweep } = settings;
   return {
     networks,
-    routed: parseOrThrow("sweep.routed", settings.sweep.routed ?? []),
+    routed,
+    reach: createReach({ networks, beyond }),
     scanPacketsPerSecond: settings.scanPacketsPerSecond,
     mayAsk: sweep.enabled,
     get isGentle() {

@@ -1,5 +1,5 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
-import { parsePrefix, prefixCovers, prefixHolds } from "../observe/address-prefix.ts";
+import { parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import { MOST_HOST_BITS, type Neighbours6 } from "../scan/find-neighbours-ipv6.ts";
 import { portsOf } from "../scan/port-lists.ts";
@@ -47,8 +47,8 @@ export function planScan(
   const prefix = parsePrefix(target);
   if (!prefix) return { refused: `${target} is no network` };
   if (!link?.up) return { refused: "the interface is down" };
-  if (policy.networks.length > 0 && ![...policy.networks, ...policy.routed].some((network) => prefixCovers(network, prefix))) {
-    return { refused: `${target} is outside the networks of this probe's own configuration` };
+  if (!policy.reach.covers(prefix, link)) {
+    return { refused: `${target} is outside this probe's own networks; name it in the probe's own file (scan.networks) to have it scanned` };
   }
   const parsed = parsePrefixes(excluded);
   if ("wrong" in parsed) return { refused: `excluded: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix` };

@@ -1,5 +1,5 @@
 import { type AddressPrefix, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
-import { type Link, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
+import { LINK_LOCAL, type Link, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
 import { MOST_HOST_BITS } from "../scan/find-neighbours-ipv6.ts";
 import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { planSweep, type SweepRange } from "./sweep-plan.ts";
@@ -15,7 +15,6 @@ export interface ScanTargets {
 }
 
 const prefixes = (...texts: readonly string[]) => texts.map((text) => parsePrefix(text) as AddressPrefix);
-const LINK_LOCAL6 = parsePrefix("fe80::/10") as AddressPrefix;
 /** Nobody's, everybody's, this host's own, or only on a link: no router has a way to a host there. @see RFC 6890 */
 const UNROUTED = prefixes("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::/16", "ff00::/8", "fe80::/10");
 const MOST_ADDRESSES = 2 ** MOST_HOST_BITS;
@@ -57,7 +56,7 @@ function leftOut(target: AddressPrefix, subnets: readonly AddressPrefix[]): read
 }
 
 function planIpv6(link: Link, target: AddressPrefix): ScanTargets | { readonly refused: string } {
-  const isOnLink = prefixCovers(LINK_LOCAL6, target) || link.own.some(({ subnet }) => prefixCovers(subnet, target));
+  const isOnLink = prefixCovers(LINK_LOCAL, target) || link.own.some(({ subnet }) => prefixCovers(subnet, target));
   if (isOnLink) {
     const linkLocal = ownLinkLocal(link);
     const others = link.own.filter(({ bytes, subnet }) => bytes.length === 16 && prefixCovers(subnet, target)).map(({ bytes }) => bytes);

@@ -25,7 +25,7 @@ export interface Link {
 }
 
 /** fe80::/10 is on every link, whatever addresses the interface has. @see RFC 4291 section 2.5.6 */
-const LINK_LOCAL = createPrefix(Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 10);
+export const LINK_LOCAL = createPrefix(Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 10);
 
 /** @returns Null for an interface that is not there, or has no Ethernet address. */
 export function createLink(facts: LinkFacts | null): Link | null {

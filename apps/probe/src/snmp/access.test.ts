@@ -19,10 +19,12 @@ const ssh: ProbeCredential = {
 
 function open(
   all: readonly ProbeCredential[],
-  { devices = [], alone = [] }: { readonly devices?: readonly string[]; readonly alone?: readonly string[] } = {},
+  { devices = [], alone = [], reaches = () => true }: {
+    readonly devices?: readonly string[]; readonly alone?: readonly string[]; readonly reaches?: (ip: string) => boolean;
+  } = {},
 ) {
   const clock = createFakeClock();
-  return { clock, access: createSnmpAccess({ credentials: { forHost: () => all, namedHosts: () => alone }, devices, clock }) };
+  return { clock, access: createSnmpAccess({ reaches, credentials: { forHost: () => all, namedHosts: () => alone }, devices, clock }) };
 }
 const namesFor = (ip: string, ...given: Parameters<typeof open>) => open(...given).access.forHost(ip).map(({ name }) => name);
 
@@ -35,6 +37,15 @@ describe("a credential", () => {
     expect(namesFor("10.0.0.9", [community()], { devices: ["10.0.0.9"] })).toEqual(["community"]);
     expect(namesFor("10.0.0.9", [community()], { alone: ["10.0.0.9"] })).toEqual(["community"]);
     expect(namesFor("fd00::9", [community()], { devices: ["FD00:0:0::9"] })).toEqual(["community"]);
+  });
+
+  test("is sent beyond the probe's own networks only to whom the probe's own file names, whatever a credential or a host says", () => {
+    const held = [{ ...user(), networks: ["0.0.0.0/0"] }, community(["203.0.113.7/32"])];
+    const bound = { alone: ["203.0.113.7"], reaches: (ip: string) => ip.startsWith("10.") };
+    expect(namesFor("203.0.113.7", held, bound)).toEqual([]);
+    expect(open(held, bound).access.namedHosts()).toEqual([]);
+    expect(namesFor("203.0.113.7", held, { ...bound, devices: ["203.0.113.7"] })).toEqual(["user", "community"]);
+    expect(namesFor("10.0.0.9", held, bound)).toContain("user");
   });
 
   test("that is refused waits an hour, or until it is another", async () => {

@@ -34,6 +34,8 @@ interface Tried {
 export function createSnmpAccess(deps: {
   readonly credentials: Pick<Credentials, "forHost" | "namedHosts">;
   readonly devices: readonly string[];
+  /** Whether the probe's own file lets a host be asked that it does not name: the collector's word, or a neighbor's, alone does not. */
+  readonly reaches: (ip: string) => boolean;
   readonly clock: Pick<Clock, "monotonic">;
 }): SnmpAccess {
   const { credentials, clock } = deps;
@@ -42,8 +44,9 @@ export function createSnmpAccess(deps: {
     const bytes = parseIp(text);
     return bytes ? [formatIp(bytes)] : [];
   });
-  const namedHosts = () => [...new Set([...devices, ...credentials.namedHosts()])];
+  const namedHosts = () => [...new Set([...devices, ...credentials.namedHosts().filter(deps.reaches)])];
   const forHost = (ip: string) => {
+    if (!devices.includes(ip) && !deps.reaches(ip)) return [];
     const isNamed = namedHosts().includes(ip);
     return credentials.forHost(ip).filter((one): one is SnmpCredential =>
       one.type !== "ssh" && (isNamed || one.networks.length > 0));

@@ -29,7 +29,7 @@ test.each<readonly [string, readonly string[], boolean, number]>([
   const watch = openSwitches({
     outbox: { append: (some) => events.push(...some) }, db: new SqliteDatabase(":memory:"), announced: () => [], intervalMs: 3_600_000,
     excluded: () => excluded,
-    access: createSnmpAccess({ credentials, devices: ["127.0.0.1"], clock }),
+    access: createSnmpAccess({ reaches: () => true, credentials, devices: ["127.0.0.1"], clock }),
     random: Math.random, log: silentLog, clock,
   });
   await watch.pollNow();

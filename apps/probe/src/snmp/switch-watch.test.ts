@@ -43,7 +43,7 @@ function start(given: Partial<SwitchWatchDeps> & {
   const clock = {
     ...systemClock, monotonic: () => systemClock.monotonic() + later, after: (_: number, task: () => void) => systemClock.after(0, task),
   };
-  const access = createSnmpAccess({ credentials: { forHost: () => held, namedHosts: () => alone }, devices, clock });
+  const access = createSnmpAccess({ reaches: () => true, credentials: { forHost: () => held, namedHosts: () => alone }, devices, clock });
   const watch = createSwitchWatch({
     outbox: { append: (some) => events.push(...some) }, store: createSwitchesStore(db), access, announced: () => [],
     isExcluded: () => false, clock,

@@ -31,7 +31,7 @@ function open(held: readonly ProbeCredential[], isHeard: (question: Uint8Array) 
     asked.push(question);
     return isHeard(question) ? askDatagram({ ...target, port: snmpd.port }, question, options) : Promise.resolve(null);
   };
-  const access = createSnmpAccess({ credentials: { forHost: () => held, namedHosts: () => [] }, devices: [], clock: systemClock });
+  const access = createSnmpAccess({ reaches: () => true, credentials: { forHost: () => held, namedHosts: () => [] }, devices: [], clock: systemClock });
   const openSnmp = createVaultReader({ access, ask, clock: systemClock, random: Math.random, log: silentLog });
   const count = (text: string) => asked.filter((bytes) => Buffer.from(bytes).includes(text)).length;
   const identify = () => identifyService(TARGET, { ask, openSnmp, random: Math.random }, new AbortController().signal);

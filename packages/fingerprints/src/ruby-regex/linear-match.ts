@@ -4,8 +4,11 @@ import { has } from "./character-set.ts";
 import type { Program, Step } from "./linear-program.ts";
 import type { Assertion } from "./syntax-tree.ts";
 
-/** Looks around are tried anew at each place; this holds what even they may cost. */
-const MAX_STEPS_TAKEN = 5_000_000;
+/** All work on one text, what looks around takes too: some 10 ms. A thousand letters by a program of a hundred steps are a tenth of it. */
+const MAX_STEPS_TAKEN = 1_000_000;
+/** What it costs to begin a look around, in steps, and for how many of its words of memory it costs one more. */
+const STEPS_TO_BEGIN = 32;
+const WORDS_TO_A_STEP = 16;
 
 /** Where each group begins and ends, by twice its number; -1 where it took no part. */
 export type Slots = Int32Array;
@@ -15,7 +18,7 @@ interface Budget {
 }
 
 /**
- * @returns The slots of the leftmost match, or null where there is none, or none was found within five million steps.
+ * @returns The slots of the leftmost match, or null where there is none, or none was found within a million steps.
  */
 export function matchLinear(program: Program, captures: number, text: string): Slots | null {
   const slots = new Int32Array((captures + 1) * 2).fill(-1);
@@ -95,11 +98,23 @@ function runAt(run: Run, start: number, mustEndAt: number | null): number {
 function tryStep(step: Extract<Step, { readonly op: "assertion" | "look" | "atomic" }>, run: Run, place: number): number {
   const { text } = run;
   if (step.op === "assertion") return holds(step.assertion, text, place) ? place : -1;
-  const inner = () => ({ ...run, program: step.program, failed: failuresFor(step.program, text) });
-  if (step.op === "atomic") return runAt(inner(), place, null);
-  let found = step.ahead && runAt(inner(), place, null) !== -1;
-  for (let start = place; !step.ahead && !found && start >= 0; start -= 1) found = runAt(inner(), start, place) !== -1;
-  return found === step.negative ? -1 : place;
+  const inner = beginInner(step.program, run);
+  if (step.op === "atomic") return inner(place, null);
+  let found = step.ahead && inner(place, null) !== -1;
+  for (let start = place; !step.ahead && !found && start >= 0 && run.budget.left > 0; start -= 1) found = inner(start, place) !== -1;
+  // Where the work was too much, nothing is known, and nothing matches.
+  return found === step.negative || run.budget.left <= 0 ? -1 : place;
+}
+
+/**
+ * @returns What runs a program inside at a place, on the same budget: the memory that it needs costs steps, too. What failed for one place
+ * to end at has failed for all that are tried from further back.
+ */
+function beginInner(program: Program, run: Run): (start: number, mustEndAt: number | null) => number {
+  run.budget.left -= STEPS_TO_BEGIN + Math.ceil((program.steps.length * (run.text.length + 1)) / 32 / WORDS_TO_A_STEP);
+  if (run.budget.left <= 0) return () => -1;
+  const inner = { ...run, program, failed: failuresFor(program, run.text) };
+  return (start, mustEndAt) => runAt(inner, start, mustEndAt);
 }
 
 function holds(assertion: Assertion, text: string, place: number): boolean {

@@ -144,10 +144,15 @@ describe("a text that was made to be slow", () => {
     ["([\\w-]+\\.)+[\\w-]+@", "a.".repeat(2000)],
     ["(?=(?:a+)+$)x", "a".repeat(4000)],
     ["^.{1,512}x.{1,512}y", "x".repeat(4000)],
+    ["(?:(?=.*b)a)+$", "a".repeat(4000)],
+    ["(?:(?<=a|aa)a)+$", `${"a".repeat(4000)}b`],
+    ["(?:(?<!b.{1,400})a)+$", `${"a".repeat(4000)}b`],
+    ["(?:(?>a*)b|a)+$", `${"a".repeat(4000)}c`],
+    ["(?=(?=(?=a*b)a*b)a*b)a", "a".repeat(4000)],
   ];
   test.each(SLOW)("is done with in bounded time: %j", (pattern, text) => {
     const startedAt = performance.now();
     expect(matcherOf(pattern).match(text)).toBe(null);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(500);
   });
 });

@@ -1,0 +1,42 @@
+import { parseIp } from "@lanthorn/packets";
+import { type AddressPrefix, createPrefix, parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
+import { LINK_LOCAL, type Link } from "../observe/link.ts";
+
+/**
+ * What the probe's own file lets be asked at the collector's word, whatever that says: a collector in wrong hands must not turn the probe on
+ * networks that nobody at the site has named.
+ */
+export interface Reach {
+  /** Whether all of a network may be asked. @param link Null while the interface is away: then its own subnets are not known. */
+  covers(target: AddressPrefix, link: Pick<Link, "own"> | null): boolean;
+  /** The same of one address, of either family. */
+  holds(ip: string, link: Pick<Link, "own"> | null): boolean;
+}
+
+/**
+ * @param file.networks Parts of the own subnets; all of them where it is empty.
+ * @param file.beyond Networks behind routers: `sweep.routed` and `scan.networks`.
+ */
+export function createReach(file: { readonly networks: readonly AddressPrefix[]; readonly beyond: readonly AddressPrefix[] }): Reach {
+  const covers: Reach["covers"] = (target, link) => {
+    const own = file.networks.length > 0 ? file.networks : [LINK_LOCAL, ...(link?.own ?? []).map(({ subnet }) => subnet)];
+    return [...own, ...file.beyond].some((network) => prefixCovers(network, target));
+  };
+  return {
+    covers,
+    holds(ip, link) {
+      const bytes = parseIp(ip);
+      return bytes !== null && covers(createPrefix(bytes, bytes.length * 8), link);
+    },
+  };
+}
+
+/** @param configuration As the probe's file has it: what is no prefix is refused when that is read. */
+export function reachOf({ networks, sweep, scan }: {
+  readonly networks: readonly string[];
+  readonly sweep: { readonly routed: readonly string[] };
+  readonly scan: { readonly networks: readonly string[] };
+}): Reach {
+  const parsed = (texts: readonly string[]) => texts.flatMap((text) => parsePrefix(text) ?? []);
+  return createReach({ networks: parsed(networks), beyond: [...parsed(sweep.routed), ...parsed(scan.networks)] });
+}
