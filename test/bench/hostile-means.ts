@@ -20,6 +20,8 @@ export interface Uplink {
   publish(channel: ProbeChannel, payload: Buffer, qos?: 1 | 2): void;
   readonly closed: Promise<void>;
   isOpen(): boolean;
+  /** Bytes that the broker has not taken yet. */
+  buffered(): number;
   close(): void;
 }
 
@@ -86,6 +88,7 @@ export function openUplink(identity: ProbeIdentity, onPacket: (packet: Packet) =
       uplink.write({ cmd: "publish", topic: topic(channel), payload, qos, retain: false, dup: false, messageId: nextId() });
     },
     isOpen: () => !socket.destroyed,
+    buffered: () => socket.writableLength,
     close: () => void socket.destroy(),
   };
   socket.on("error", () => {});
