@@ -1,7 +1,6 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { type Clock, createId, describeError, type Log } from "@lanthorn/runtime";
 import type { Context } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
 import { HTTPException } from "hono/http-exception";
 import { matchedRoutes } from "hono/route";
@@ -29,7 +28,7 @@ interface GatewayDependencies {
   readonly limiter: RateLimiter;
   readonly tiers: Tiers;
   /** What makes a POST that carries `Idempotency-Key` happen once. */
-  readonly idempotency: Pick<Idempotency, "middleware">;
+  readonly idempotency: Pick<Idempotency, "doOnce">;
   /** Origins whose pages may read the answers. */
   readonly origins?: readonly string[];
   /** What a gateway in front of this collector signs with; null where there is none. */
@@ -43,14 +42,13 @@ interface GatewayDependencies {
   readonly health: OpenAPIHono<GatewayEnvironment>;
 }
 
-const BODY_LIMIT_BYTES = 1024 * 1024;
 const TIME_LIMIT_MS = 30_000;
 /** Longer ones are cut by proxies and browsers in places that nobody sees; all that a list takes fits into a quarter. */
 const URL_LIMIT = 8192;
 
 /**
- * The one app behind every listener. In order: request id, access log, headers, who is it, rate limit, time limit, body
- * limit, whether it was done before; then the route's own access check and its schema.
+ * The one app behind every listener. In order: request id, access log, headers, who is it, rate limit, time limit; then the
+ * route's own: its access check, the body's limits, whether it was done before, its schema.
  */
 export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnvironment> {
   const app = createRouter();
@@ -66,13 +64,10 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
   app.use(answerPreflight(deps.origins ?? []));
   app.use(limitUrl);
   app.use(limitTime(deps.clock));
-  app.use(bodyLimit({
-    maxSize: BODY_LIMIT_BYTES,
-    onError() {
-      throw new ApiError("BAD_REQUEST", `the body is larger than ${BODY_LIMIT_BYTES} bytes`, { status: 413 });
-    },
-  }));
-  app.use(deps.idempotency.middleware);
+  app.use(async (c, next) => {
+    c.set("doOnce", deps.idempotency.doOnce);
+    await next();
+  });
   // First, since a service may have a route with a parameter where a page of documentation is.
   for (const router of deps.atRoot ?? []) app.route("/", router);
   for (const prefix of ["/api/v1", "/api"]) {

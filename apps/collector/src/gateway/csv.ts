@@ -93,11 +93,14 @@ export function parseCsv(text: string): readonly CsvLine[] | null {
   return lines;
 }
 
+/** What ends a cell without quotes. */
+const CELL_END = /[,\r\n]/g;
+
 /** @returns The cell that begins at `at`, and where it ends: at a comma, a line end or the text's end. */
 function readCell(text: string, at: number): { readonly text: string; readonly end: number } | null {
   if (text[at] !== '"') {
-    let end = at;
-    while (end < text.length && !",\r\n".includes(text[end] ?? "")) end += 1;
+    CELL_END.lastIndex = at;
+    const end = CELL_END.exec(text)?.index ?? text.length;
     return { text: text.slice(at, end), end };
   }
   let cell = "";

@@ -1,5 +1,5 @@
 import type { Role } from "@lanthorn/contract";
-import type { Context } from "hono";
+import type { Context, Next } from "hono";
 import { ApiError } from "./errors.ts";
 
 /** Who is at the other end of a connection, as the listener knows it. */
@@ -42,6 +42,16 @@ export interface Actor {
   readonly address: string;
 }
 
+/**
+ * How an answer comes by the secret in it. `made`: the request makes it, and it is shown this once (an API key), so the same
+ * request again must not make another. `shown`: the secret was there before (a reveal), or each request is to give a new one
+ * (a ticket), so the same request again is done and audited again.
+ */
+export type SecretAnswer = "made" | "shown";
+
+/** Does a request that has an `Idempotency-Key` once. `secret` is null for an answer that may be kept. */
+export type DoOnce = (c: Context<GatewayEnvironment>, next: Next, secret: SecretAnswer | null) => Promise<Response | undefined>;
+
 /** What every route of the gateway and its services finds in its context. */
 export interface GatewayEnvironment {
   Bindings: { readonly peer: Peer };
@@ -51,6 +61,10 @@ export interface GatewayEnvironment {
     readonly identity: Identity | string | null;
     /** What was answered when the time limit was over, though the work goes on. */
     readonly lateness?: Error;
+    /** What a route of this gateway does its requests once with. */
+    readonly doOnce: DoOnce;
+    /** The answer goes out as it is: its length could tell of a secret in it, or it is another service's. */
+    readonly isPlain?: boolean;
   };
 }
 

@@ -23,7 +23,7 @@ export interface KeptAnswer {
 }
 
 /** What is known of a request that comes with a key. */
-type Begun =
+export type Begun =
   /** Nobody has done it: it is the caller's to do, and to `keep` or `release` by this id. */
   | { readonly state: "mine"; readonly runId: string }
   | { readonly state: "running" }
@@ -48,9 +48,8 @@ const KEEP_MS = 24 * 3_600_000;
 const LEASE_MS = 60_000;
 
 /**
- * Keys and answers in the database, so that every replica knows them. An answer may show a secret once (an API key, a
- * webhook's secret), so it lies there sealed, by a key made of the deployment's secret and the client's own key, of which
- * only a digest is kept.
+ * Keys and answers in the database, so that every replica knows them. An answer may be nobody else's business, so it lies there
+ * sealed, by a key made of the deployment's secret and the client's own key, of which only a digest is kept.
  */
 export function createIdempotencyStore(deps: {
   readonly db: Kysely<Schema>;

@@ -1,18 +1,13 @@
 import { createHash } from "node:crypto";
 import { type Clock, type Log, pause } from "@lanthorn/runtime";
-import type { Context, MiddlewareHandler } from "hono";
-import { createMiddleware } from "hono/factory";
+import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { repeatWork } from "../repeated-work.ts";
-import { actorOf, type GatewayEnvironment } from "./environment.ts";
+import { actorOf, type DoOnce, type GatewayEnvironment, type SecretAnswer } from "./environment.ts";
 import { ApiError } from "./errors.ts";
-import type { IdempotencyStore, KeptAnswer, KeyedRequest } from "./idempotency-store.ts";
-import { badRequest } from "./route.ts";
+import type { Begun, IdempotencyStore, KeptAnswer, KeyedRequest } from "./idempotency-store.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
-
-/** Who comes here is not known yet, and what is answered is an identity. */
-const EXEMPT = /^\/api(\/v1)?\/(auth\/login|agents\/enroll)$/;
 
 /** A second one of a request that is still under way waits this long for the first one's answer, asking this often. */
 const WAIT_MS = 25_000;
@@ -28,8 +23,7 @@ function isPassing(status: number): boolean {
 
 /** Makes a POST that carries `Idempotency-Key` happen once. */
 export interface Idempotency {
-  /** Stands behind identification and the body limit. */
-  readonly middleware: MiddlewareHandler<GatewayEnvironment>;
+  readonly doOnce: DoOnce;
   close(): Promise<void>;
 }
 
@@ -40,6 +34,9 @@ const PURGE_EVERY_MS = 3_600_000;
  * The same POST again within a day gets the first answer, marked by `Idempotency-Replayed`; another body under the same key
  * is 409. Of several at once, on whichever replica, one is done and the others wait for its answer. What failed for the
  * moment's sake (no rights, too many, an error of ours) is not kept, and the next one tries.
+ *
+ * An answer with a secret is never kept. Where the request made the secret, the same one again is 409 and names what was
+ * made; where it only showed it, it is done again.
  *
  * A collector that dies in the middle of one leaves it open for a minute; then it may be done again.
  */
@@ -60,18 +57,18 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
     }
   };
 
-  const middleware = createMiddleware<GatewayEnvironment>(async (c, next) => {
+  const doOnce: DoOnce = async (c, next, secret) => {
     const key = c.req.header("idempotency-key");
     const { identity } = c.var;
-    const isExempt = c.req.method !== "POST" || identity === null || typeof identity === "string" || EXEMPT.test(c.req.path);
-    if (key === undefined || isExempt) return next();
-    if (!KEY.test(key)) throw badRequest([{ path: ["Idempotency-Key"], message: "1 to 255 visible ASCII characters" }]);
+    const isExempt = c.req.method !== "POST" || identity === null || typeof identity === "string" || secret === "shown";
+    if (key === undefined || isExempt) {
+      await next();
+      return undefined;
+    }
+    if (!KEY.test(key)) throw wrongKey();
     const request = await keyedRequest(c, key);
     const begun = await begin(request);
-    const details = { idempotency_key: key };
-    if (begun.state === "other") throw new ApiError("CONFLICT", "this Idempotency-Key was used for another request", { details });
-    if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this was done before, but its answer was lost", { details });
-    if (begun.state === "done") return replay(c, begun.answer);
+    if (begun.state !== "mine") return answerKnown(c, begun, { key, secret });
     let isKept = false;
     try {
       await next();
@@ -81,7 +78,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
         isKept = true;
         return undefined;
       }
-      const answer = isPassing(c.res.status) ? null : await readAnswer(c.res);
+      const answer = isPassing(c.res.status) ? null : await readAnswer(c.res, secret);
       if (answer === null) return undefined;
       await store.keep(begun.runId, request, answer);
       isKept = true;
@@ -89,27 +86,50 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
     } finally {
       if (!isKept) await store.release(begun.runId);
     }
-  });
-  return { middleware, close };
+  };
+  return { doOnce, close };
+}
+
+function wrongKey(): ApiError {
+  const message = "1 to 255 visible ASCII characters";
+  return new ApiError("BAD_REQUEST", `Idempotency-Key: ${message}`, { details: [{ path: "Idempotency-Key", message }] });
+}
+
+/** What is said to a request that came before. @throws ApiError CONFLICT where its answer cannot be given again. */
+function answerKnown(
+  c: Context<GatewayEnvironment>, begun: Exclude<Begun, { readonly state: "mine" | "running" }>,
+  { key, secret }: { readonly key: string; readonly secret: SecretAnswer | null },
+): Response {
+  const details = { idempotency_key: key };
+  if (begun.state === "other") throw new ApiError("CONFLICT", "this Idempotency-Key was used for another request", { details });
+  if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this was done before, but its answer was lost", { details });
+  const { status, headers: { location } } = begun.answer;
+  if (secret !== null && status < 400) {
+    throw new ApiError("CONFLICT", "this was done before; its answer showed a secret and was not kept: look at what was made, or make another", {
+      details: { ...details, ...(location !== undefined && { location }) },
+    });
+  }
+  return replay(c, begun.answer);
 }
 
 async function keyedRequest(c: Context<GatewayEnvironment>, key: string): Promise<KeyedRequest> {
   const { tenantId, type, id } = actorOf(c);
   const { pathname, search } = new URL(c.req.url);
-  // The copy's: whoever answers reads the original.
-  const body = new Uint8Array(await c.req.raw.clone().arrayBuffer());
+  // Hono keeps what was read, for whoever answers.
+  const body = new Uint8Array(await c.req.arrayBuffer());
   const fingerprint = createHash("sha256").update(`${c.req.method} ${pathname}${search}\n`).update(body).digest("hex");
   return { tenantId, caller: `${type} ${id}`, key, fingerprint };
 }
 
 /** @returns Null for what is no JSON, a stream or a file: nothing that a POST here makes. */
-async function readAnswer(response: Response): Promise<KeptAnswer | null> {
+async function readAnswer(response: Response, secret: SecretAnswer | null): Promise<KeptAnswer | null> {
   const { status, headers } = response;
   if (response.body !== null && !headers.get("content-type")?.startsWith("application/json")) return null;
   const kept = KEPT_HEADERS.flatMap((name) => {
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
+  if (secret !== null && status < 400) return { status, headers: Object.fromEntries(kept), body: null };
   const body = response.body === null ? null : Buffer.from(await response.clone().arrayBuffer()).toString("base64");
   return { status, headers: Object.fromEntries(kept), body };
 }

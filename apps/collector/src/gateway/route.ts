@@ -1,9 +1,10 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
 import { createMiddleware } from "hono/factory";
-import { type GatewayEnvironment, identityOf, probeOf } from "./environment.ts";
+import { type GatewayEnvironment, identityOf, probeOf, type SecretAnswer } from "./environment.ts";
+import { examineBody, limitBody } from "./body.ts";
 import { ApiError, forbidden } from "./errors.ts";
-import { placeOfNul } from "./nul.ts";
+import { doOnce } from "./once.ts";
 
 /**
  * Who may use a route: the bearer of a scope, by token or API key; a person by any valid token (`signed-in`), which no key
@@ -11,17 +12,23 @@ import { placeOfNul } from "./nul.ts";
  */
 export type Access = Scope | "signed-in" | "known" | "probe" | "anyone";
 
+/** What a route says of itself beside what OpenAPI has a word for. */
+interface Declared {
+  /** That its answer holds a secret: it is never kept and never compressed. Left out where it holds none. */
+  readonly "x-secret"?: SecretAnswer;
+}
+
 /**
- * Declares a route: its access makes the check, made before the request is validated, and the entry in the OpenAPI document.
+ * Declares a route: its access makes the check, made before the body is read, and the entry in the OpenAPI document.
  * @param route As `createRoute` takes it; the error envelope is added to its responses.
  */
-export function declareRoute<const R extends RouteConfig>(access: Access, route: R): R {
+export function declareRoute<const R extends RouteConfig & Declared>(access: Access, route: R): R {
   return createRoute({
     ...route,
     "x-access": access,
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
-    middleware: [checkAccess(access), refuseNul],
+    middleware: [checkAccess(access), limitBody, examineBody, doOnce(route["x-secret"] ?? null)],
     responses: {
       ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } },
     },
@@ -47,11 +54,20 @@ export function createRouter(): OpenAPIHono<GatewayEnvironment> {
   });
 }
 
-/** 400 with `details: [{ path, message }]`. */
+/** More faults than this are one fault, which a person mends first. */
+const MAX_FAULTS = 100;
+/** Of a message or a path, in characters: both may quote what was sent. */
+const MAX_FAULT_LENGTH = 300;
+
+/** 400 with `details: [{ path, message }]`, of the first faults where there are many; what they quote is cut. */
 export function badRequest(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): ApiError {
-  const details = issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const details = issues.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: cut(path.join(".")), message: cut(message) }));
   const first = details[0];
   return new ApiError("BAD_REQUEST", first ? `${first.path || "body"}: ${first.message}` : "the request is not valid", { details });
+}
+
+function cut(text: string): string {
+  return text.length > MAX_FAULT_LENGTH ? `${text.slice(0, MAX_FAULT_LENGTH)}…` : text;
 }
 
 function isScope(access: Access): access is Scope {
@@ -64,21 +80,6 @@ function securityOf(access: Access): Record<string, string[]>[] {
   if (access === "known") return [{ bearer: [] }, { apiKey: [] }];
   return access === "signed-in" ? [{ bearer: [] }] : [{ bearer: [access] }, { apiKey: [access] }];
 }
-
-const NUL = "a text cannot hold U+0000";
-
-/** PostgreSQL's texts cannot hold it, programs in C would see half of the text, and nobody means it. */
-const refuseNul = createMiddleware<GatewayEnvironment>(async (c, next) => {
-  if (c.req.url.includes("%00")) {
-    const [name] = [...new URL(c.req.url).searchParams].find(([, value]) => value.includes("\0")) ?? [];
-    throw badRequest([{ path: name === undefined ? [] : [name], message: NUL }]);
-  }
-  if (c.req.header("content-type")?.includes("json")) {
-    const path = placeOfNul(await c.req.text());
-    if (path) throw badRequest([{ path, message: NUL }]);
-  }
-  await next();
-});
 
 /** Answers 401 or 403 for who may not use a route of this access. */
 export function checkAccess(access: Access) {

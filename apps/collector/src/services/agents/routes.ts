@@ -12,6 +12,7 @@ import type { SettingsService } from "./settings-service.ts";
 const createToken = declareRoute("agents:write", {
   method: "post",
   path: "/agents/tokens",
+  "x-secret": "made",
   summary: "Make a token that enrolls one probe",
   request: { body: jsonBody(EnrollmentTokenCreate) },
   responses: { 201: { description: "The token, shown this once", content: json(EnrollmentToken) } },
@@ -48,6 +49,7 @@ const removeToken = declareRoute("agents:write", {
 const enroll = declareRoute("anyone", {
   method: "post",
   path: "/agents/enroll",
+  "x-secret": "shown",
   summary: "Enroll a probe",
   description: "The enrollment token in the body is the credential.",
   request: { body: jsonBody(EnrollRequest) },
@@ -57,6 +59,7 @@ const enroll = declareRoute("anyone", {
 const renew = declareRoute("probe", {
   method: "post",
   path: "/agents/renew",
+  "x-secret": "shown",
   summary: "Renew a probe's certificate",
   description: "Asked with the current certificate, or with the one before until the new one was first used: a probe that did not get the "
     + "answer asks again.",

@@ -12,10 +12,11 @@ export interface Comparison {
 /** Lines around each change. */
 const CONTEXT = 3;
 /**
- * Beyond so many changed lines two texts are not compared any more, but told as one taken out and the other put in: the
- * time grows with the square, and meanwhile nothing else happens here.
+ * Beyond so many changed lines, or so long, two texts are not compared any more, but told as one taken out and the other put in:
+ * the time grows with the square.
  */
-const MOST_EDITS = 4000;
+const MAX_EDITS = 4000;
+const MAX_COMPARE_MS = 8000;
 
 /** Lines that say when the device was asked, and not what it is: a difference in them alone is none. */
 const VOLATILE = [
@@ -26,7 +27,10 @@ const VOLATILE = [
 
 /** A text in lines as they are compared: whatever ends them, and without empty ones at the end. */
 export function linesOf(text: string): readonly string[] {
-  return text.replaceAll(/\r\n?/g, "\n").replace(/\n+$/, "").split("\n");
+  const lines = text.split(/\r\n?|\n/);
+  let end = lines.length;
+  while (end > 1 && lines[end - 1] === "") end -= 1;
+  return lines.slice(0, end);
 }
 
 /** Whether two texts say the same of a device. */
@@ -64,7 +68,7 @@ type Hunk = ReturnType<typeof structuredPatch>["hunks"][number];
 /** What was compared are the open texts, so that a secret that changed is a line that changed. */
 function hunksOf(from: readonly string[], to: readonly string[]): readonly Hunk[] {
   const patch = structuredPatch("", "", `${from.join("\n")}\n`, `${to.join("\n")}\n`, "", "", {
-    context: CONTEXT, maxEditLength: MOST_EDITS,
+    context: CONTEXT, maxEditLength: MAX_EDITS, timeout: MAX_COMPARE_MS,
   });
   if (patch) return patch.hunks;
   const lines = [...from.map((line) => `-${line}`), ...to.map((line) => `+${line}`)];

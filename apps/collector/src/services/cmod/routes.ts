@@ -47,6 +47,7 @@ const read = declareRoute("config:read", {
 const reveal = declareRoute("vault:reveal", {
   method: "post",
   path: `${VERSION}/reveal`,
+  "x-secret": "shown",
   summary: "Read a configuration as it is",
   description: "Each time is in the audit log.",
   request: { params: OfVersion },
@@ -73,6 +74,7 @@ const diff = declareRoute("config:read", {
 const revealDiff = declareRoute("vault:reveal", {
   method: "post",
   path: `${DEVICE}/diff/reveal`,
+  "x-secret": "shown",
   summary: "Compare two versions as they are",
   description: "Each time is in the audit log.",
   request: { params: OfDevice, body: jsonBody(ConfigDiffReveal, {}) },

@@ -14,9 +14,9 @@ import { type IdPage, pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { ownerOfConfiguration } from "../../sealing/sealed-columns.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
-import { compare, isSame, linesOf } from "./compare.ts";
-import { maskLines } from "./mask.ts";
+import { createDiffs } from "./diffs.ts";
 import type { CmodStore, DeviceRow, ListedVersion, VersionRow } from "./store.ts";
+import type { TextWorker } from "./text-worker.ts";
 
 /** Every method throws ApiError NOT_FOUND for a device or version that the tenant does not have. */
 export interface CmodService {
@@ -50,12 +50,14 @@ const TRIES = 3;
 export function createCmodService(deps: {
   readonly store: CmodStore;
   readonly sealing: Sealing;
+  readonly worker: Pick<TextWorker, "run">;
   readonly log: Pick<EventLog, "append">;
   readonly published: (tenantId: string, fromSeq: number) => void;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
 }, options: { readonly keepVersions: number }): CmodService {
-  const { store, sealing, audit, clock } = deps;
+  const { store, sealing, worker, audit, clock } = deps;
+  const diffs = createDiffs(worker);
 
   const textOf = async (row: VersionRow): Promise<string> => {
     const packed = Buffer.from(sealing.open(row.content_sealed, ownerOfConfiguration(row.id)), "base64");
@@ -78,16 +80,15 @@ export function createCmodService(deps: {
     readonly version: ConfigVersion; readonly isNew: boolean;
   } | null> => {
     const { tenantId } = actor;
-    const lines = linesOf(upload.content);
     const latest = await store.latest(tenantId, device.id);
-    const before = latest && linesOf(await textOf(latest));
-    if (latest && before && isSame(before, lines)) return { version: show(latest), isNew: false };
-    const change = before && compare(before, lines);
-    const [id, content, at] = [createId(), `${lines.join("\n")}\n`, toInstant(clock.now())];
+    const change = await worker.run(tenantId, { kind: "change", before: latest && (await textOf(latest)), text: upload.content });
+    if (latest && change.isSame) return { version: show(latest), isNew: false };
+    const { content } = change;
+    const [id, at] = [createId(), toInstant(clock.now())];
     const row: VersionRow = {
       id, tenant_id: tenantId, device_id: device.id, version: (latest?.version ?? 0) + 1, content_sealed: await sealText(id, content),
-      size_bytes: Buffer.byteLength(content), lines: lines.length, lines_added: change?.added ?? lines.length,
-      lines_removed: change?.removed ?? 0, changed_by: upload.changed_by, comment: upload.comment,
+      size_bytes: Buffer.byteLength(content), lines: change.lines, lines_added: change.added, lines_removed: change.removed,
+      changed_by: upload.changed_by, comment: upload.comment,
       captured_at: upload.captured_at === undefined ? at : new Date(upload.captured_at).toISOString(),
       created_at: at,
     };
@@ -119,12 +120,11 @@ export function createCmodService(deps: {
     if (number === null) throw badRequest([{ path: ["from"], message: `there is no version before ${now.version}` }]);
     const old = await store.byNumber(tenantId, deviceId, number);
     if (!old) throw notFound("version");
-    const comparison = compare(linesOf(await textOf(old)), linesOf(await textOf(now)));
     const name = ({ version, captured_at: at }: VersionRow) => `version ${version}\t${at}`;
-    return {
-      device_id: deviceId, from: old.version, to: now.version, lines_added: comparison.added, lines_removed: comparison.removed,
-      diff: comparison.unified({ from: name(old), to: name(now) }, { masked }),
-    };
+    const { added, removed, diff } = await diffs.of({ tenantId, oldId: old.id, newId: now.id, masked }, async () => ({
+      kind: "diff", from: await textOf(old), to: await textOf(now), names: { from: name(old), to: name(now) }, masked,
+    }));
+    return { device_id: deviceId, from: old.version, to: now.version, lines_added: added, lines_removed: removed, diff };
   };
 
   return {
@@ -145,7 +145,7 @@ export function createCmodService(deps: {
 
     async read(tenantId, deviceId, versionId) {
       const row = await versionOf(tenantId, deviceId, versionId);
-      return { ...show(row), content: `${maskLines(linesOf(await textOf(row))).join("\n")}\n` };
+      return { ...show(row), content: await worker.run(tenantId, { kind: "mask", text: await textOf(row) }) };
     },
 
     async reveal(actor, deviceId, versionId) {

@@ -25,6 +25,7 @@ const list = declareRoute("webhooks:read", {
 const create = declareRoute("webhooks:write", {
   method: "post",
   path: WEBHOOKS,
+  "x-secret": "made",
   summary: "Create a webhook",
   description: "Without `secret` one is made and answered, this once.",
   request: { body: jsonBody(WebhookCreate, EXAMPLE) },
@@ -42,6 +43,7 @@ const read = declareRoute("webhooks:read", {
 const update = declareRoute("webhooks:write", {
   method: "put",
   path: `${WEBHOOKS}/{webhook_id}`,
+  "x-secret": "shown",
   summary: "Change a webhook or rotate its secret",
   description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
   request: { params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }) },

@@ -19,6 +19,7 @@ const list = declareRoute("signed-in", {
 const create = declareRoute("signed-in", {
   method: "post",
   path: "/auth/keys",
+  "x-secret": "made",
   summary: "Make an API key",
   description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot "
     + "make another.",

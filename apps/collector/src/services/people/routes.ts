@@ -7,6 +7,7 @@ import type { PeopleService } from "./service.ts";
 const login = declareRoute("anyone", {
   method: "post",
   path: "/auth/login",
+  "x-secret": "shown",
   summary: "Log in",
   description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",
   request: { body: jsonBody(LoginRequest) },
@@ -24,6 +25,7 @@ const me = declareRoute("known", {
 const refresh = declareRoute("signed-in", {
   method: "post",
   path: "/auth/refresh",
+  "x-secret": "shown",
   summary: "Exchange a token for a new one",
   responses: { 200: { description: "A new token; the one that was sent counts until it ends", content: json(TokenResponse) } },
 });
@@ -38,6 +40,7 @@ const logout = declareRoute("signed-in", {
 const password = declareRoute("signed-in", {
   method: "post",
   path: "/auth/password",
+  "x-secret": "made",
   summary: "Change one's own password",
   description: "Every token of the user's from before ends. API keys stay.",
   request: { body: jsonBody(PasswordChange) },
@@ -47,6 +50,7 @@ const password = declareRoute("signed-in", {
 const ticket = declareRoute("devices:read", {
   method: "post",
   path: "/ws/ticket",
+  "x-secret": "shown",
   summary: "Make a ticket for one connection to the event stream",
   description: "For `/ws/events?ticket=…` within 30 s. The stream ends when the token or key does with which the ticket was made.",
   responses: { 201: { description: "The ticket", content: json(StreamTicket) } },

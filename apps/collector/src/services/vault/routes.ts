@@ -58,6 +58,7 @@ const remove = declareRoute("vault:write", {
 const reveal = declareRoute("vault:reveal", {
   method: "post",
   path: `${CREDENTIALS}/{credential_id}/reveal`,
+  "x-secret": "shown",
   summary: "Show a credential's secret",
   description: "Each time is in the audit log.",
   request: { params: Params },

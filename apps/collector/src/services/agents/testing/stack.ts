@@ -103,7 +103,12 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
-    idempotency: { middleware: (_, next) => next() },
+    idempotency: {
+      async doOnce(_, next) {
+        await next();
+        return undefined;
+      },
+    },
     authentication: {
       byKey: () => Promise.resolve("no keys here"),
       byToken(token) {
