@@ -16,6 +16,7 @@ import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { IDENTITY_HEADER, readCaller } from "./proxy/identity.ts";
 import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
+import { createRecordReader } from "./record-reader.ts";
 import { createRouter } from "./route.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
 
@@ -64,8 +65,10 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
   app.use(answerPreflight(deps.origins ?? []));
   app.use(limitUrl);
   app.use(limitTime(deps.clock));
+  const readRecord = createRecordReader(deps.services);
   app.use(async (c, next) => {
     c.set("doOnce", deps.idempotency.doOnce);
+    c.set("readRecord", readRecord);
     await next();
   });
   // First, since a service may have a route with a parameter where a page of documentation is.

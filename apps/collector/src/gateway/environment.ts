@@ -52,6 +52,13 @@ export type SecretAnswer = "made" | "shown";
 /** Does a request that has an `Idempotency-Key` once. `secret` is null for an answer that may be kept. */
 export type DoOnce = (c: Context<GatewayEnvironment>, next: Next, secret: SecretAnswer | null) => Promise<Response | undefined>;
 
+/**
+ * Reads the record that a request is about, as the GET of its path answers it.
+ * @returns Its JSON; null where the path has no GET.
+ * @throws ApiError NOT_FOUND as that GET.
+ */
+export type ReadRecord = (c: Context<GatewayEnvironment>) => Promise<string | null>;
+
 /** What every route of the gateway and its services finds in its context. */
 export interface GatewayEnvironment {
   Bindings: { readonly peer: Peer };
@@ -59,6 +66,10 @@ export interface GatewayEnvironment {
     readonly requestId: string;
     /** Null without credentials; a text says why those that were sent do not count. */
     readonly identity: Identity | string | null;
+    /** Reads the record that the request is about, whatever the caller may read. */
+    readonly readRecord: ReadRecord;
+    /** The gateway reads for itself, to compare a record: the caller's access to another route was checked. */
+    readonly isOwnRead?: boolean;
     /** What was answered when the time limit was over, though the work goes on. */
     readonly lateness?: Error;
     /** What a route of this gateway does its requests once with. */

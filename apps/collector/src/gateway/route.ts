@@ -5,6 +5,7 @@ import { type GatewayEnvironment, identityOf, probeOf, type SecretAnswer } from 
 import { examineBody, limitBody } from "./body.ts";
 import { ApiError, forbidden } from "./errors.ts";
 import { doOnce } from "./once.ts";
+import { recordPart } from "./record-part.ts";
 
 /**
  * Who may use a route: the bearer of a scope, by token or API key; a person by any valid token (`signed-in`), which no key
@@ -23,17 +24,23 @@ interface Declared {
  * @param route As `createRoute` takes it; the error envelope is added to its responses.
  */
 export function declareRoute<const R extends RouteConfig & Declared>(access: Access, route: R): R {
+  const isPersons = access !== "anyone" && access !== "probe";
+  const { middleware, ...ofRecord } = isPersons ? recordPart(route) : NO_RECORD;
   return createRoute({
     ...route,
+    ...ofRecord,
     "x-access": access,
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
-    middleware: [checkAccess(access), limitBody, examineBody, doOnce(route["x-secret"] ?? null)],
+    middleware: [checkAccess(access), limitBody, examineBody, doOnce(route["x-secret"] ?? null), ...middleware],
     responses: {
-      ...route.responses, default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } },
+      ...(ofRecord.responses ?? route.responses),
+      default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } },
     },
   });
 }
+
+const NO_RECORD: ReturnType<typeof recordPart> = { middleware: [] };
 
 /** An answer of JSON, as `createRoute` wants it. */
 export function json<T extends z.ZodType>(schema: T) {
@@ -84,12 +91,13 @@ function securityOf(access: Access): Record<string, string[]>[] {
 /** Answers 401 or 403 for who may not use a route of this access. */
 export function checkAccess(access: Access) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
+    if (c.var.isOwnRead) return next();
     if (access === "probe") probeOf(c);
     else if (access !== "anyone") {
       const identity = identityOf(c);
       const isAllowed = isScope(access) ? identity.scopes.has(access) : access === "known" || identity.key === null;
       if (!isAllowed) throw forbidden(isScope(access) ? `this needs the scope ${access}` : "this needs a person's token", access);
     }
-    await next();
+    return next();
   });
 }
