@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { ROLES, type Role } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
 import { type Command, Option } from "commander";
 import type { Configuration } from "./configuration.ts";
-import { type Database, openDatabase } from "./db/open.ts";
+import { withDatabase } from "./database-command.ts";
 import { CollectorError } from "./errors.ts";
 import { addKey, openKeyring } from "./sealing/keyring.ts";
 import { resealAll } from "./sealing/reseal.ts";
@@ -32,21 +32,10 @@ export function addAdminCommands(program: Command, deps: {
   const passwordFile = () =>
     new Option("--password-file <file>", "takes the password from the file's first line; without it one is made and shown");
 
-  async function withDatabase(options: Options, work: (db: Database["db"], configuration: Configuration) => Promise<void>): Promise<void> {
-    const configuration = deps.configuration(options.config ?? null);
-    const { database_location: location } = configuration;
-    // Made here, it would belong to whoever runs this, and not to the daemon's user.
-    if ("file" in location && !existsSync(location.file)) {
-      throw new CollectorError("admin-refused", `there is no database ${location.file}: start the collector once first`);
-    }
-    const database = await openDatabase(location);
-    try {
-      await work(database.db, configuration);
-    } finally {
-      await database.close();
-    }
-  }
-  const within = (options: Options, work: (administration: Administration) => Promise<void>) => withDatabase(options, (db) => {
+  const configurationOf = (options: Options) => deps.configuration(options.config ?? null);
+  const within = (
+    options: Options, work: (administration: Administration) => Promise<void>,
+  ) => withDatabase(configurationOf(options), (db) => {
     const { clock, operator } = deps;
     const audit = createAudit({ clock });
     return work(
@@ -89,14 +78,18 @@ export function addAdminCommands(program: Command, deps: {
   admin.command("rotate-sealing-key")
     .description("seals every secret in the database anew: with a new key, or with the first one where the configuration gives the keys")
     .addOption(configFile())
-    .action((options: Options) => withDatabase(options, async (db, { data_dir: dataDir, sealing_key: given }) => {
-      const sealing = createSealing(openKeyring(dataDir, given));
-      // What was left by a rotation that did not come to its end would need the key that the next one forgets.
-      await resealAll(db, sealing);
-      if (given === undefined) addKey(dataDir);
-      print(`${await resealAll(db, sealing)} secrets are sealed with `
-        + (given === undefined ? "a new key; a running collector has it already" : "the first key"));
-    }));
+    .action((options: Options) => {
+      const configuration = configurationOf(options);
+      const { data_dir: dataDir, sealing_key: given } = configuration;
+      return withDatabase(configuration, async (db) => {
+        const sealing = createSealing(openKeyring(dataDir, given));
+        // What was left by a rotation that did not come to its end would need the key that the next one forgets.
+        await resealAll(db, sealing);
+        if (given === undefined) addKey(dataDir);
+        print(`${await resealAll(db, sealing)} secrets are sealed with `
+          + (given === undefined ? "a new key; a running collector has it already" : "the first key"));
+      });
+    });
 }
 
 function passwordOf({ passwordFile }: Options): { readonly password: string; readonly isMade: boolean } {

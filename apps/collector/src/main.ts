@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createLifecycle, createLog, createServiceManager, describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
+import { addRecipientsCommand } from "./backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
 import { type Configuration, readCollectorConfiguration, unreadVariables } from "./configuration.ts";
@@ -55,10 +56,12 @@ addMigrateCommand(program, { print });
 const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
 const given = { configuration, clock, print };
 addCertificateCommand(program, { ...given, usingSecrets });
-addAdminCommands(program, { ...given, operator: process.env["SUDO_USER"] ?? userInfo().username });
-addBackupCommands(program, {
+const operator = process.env["SUDO_USER"] ?? userInfo().username;
+addAdminCommands(program, { ...given, operator });
+const backupCommands = addBackupCommands(program, {
   ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env,
 });
+addRecipientsCommand(backupCommands, { ...given, operator });
 try {
   await program.parseAsync();
   process.exit();

@@ -158,7 +158,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ ...parts, broker }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
-  const backups = openBackups(configuration, parts, { program: deps.program, version });
+  const backups = openBackups(configuration, { ...parts, isConfirmed: people.isConfirmed }, { program: deps.program, version });
   lifecycle.onClose("backups", () => backups.close());
   await backups.run();
   const metrics = createMetrics();

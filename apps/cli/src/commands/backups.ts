@@ -54,10 +54,18 @@ export async function verifyBackup(
   return { json: backup, text: describeVerification(backup) };
 }
 
-/** @param out The file that is written, which may not be there; without it, one of the backup's own name. */
-export async function downloadBackup({ rest }: Connection, id: string, out: string | undefined): Promise<Answer> {
+/**
+ * Asks for the password, which a download needs once more, unless a file holds it.
+ * @param options.out The file that is written, which may not be there; without it, one of the backup's own name.
+ * @param options.passwordFile `-` for standard input.
+ */
+export async function downloadBackup(
+  { rest }: Connection, id: string, { out, passwordFile }: { readonly out?: string; readonly passwordFile?: string }, input: Input,
+): Promise<Answer> {
   const backup = await rest.readBackup(id);
   const file = out ?? basename(`lanthorn-backup-${backup.created_at.replaceAll(/[-:]|\.\d+/g, "")}-${backup.id}.tar.gz.age`);
+  const password = passwordFile === undefined ? await input.askSecret("Your password: ") : (await readText(passwordFile, input)).trimEnd();
+  await rest.confirmPassword(password);
   const from = await rest.downloadBackup(id);
   const to = createWriteStream(file, { flags: "wx", mode: 0o600 });
   let isMine = false;
@@ -83,7 +91,7 @@ export async function showBackupSettings({ rest }: Connection): Promise<Answer> 
 /** What is not given stays. */
 export async function setBackupSettings({ rest }: Connection, changes: BackupSettingsUpdate): Promise<Answer> {
   if (Object.keys(changes).length === 0) {
-    throw new CliError("bad-option", "say what is to be set: --schedule, --no-schedule, --keep, --recipient");
+    throw new CliError("bad-option", "say what is to be set: --schedule, --no-schedule, --keep");
   }
   return answerSettings(await rest.updateBackupSettings(changes));
 }

@@ -8,7 +8,6 @@ interface SettingsOptions {
   /** False for `--no-schedule`. */
   readonly schedule?: string | false;
   readonly keep?: number;
-  readonly recipient?: readonly string[];
 }
 
 /** `backups …`. */
@@ -24,9 +23,11 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
     (connection, options: { wait: boolean }) => createBackup(connection, options, { clock }),
   );
   answering(
-    backups.command("download <id>").description("write a backup's file, which only the private key opens")
-      .option("--out <file>", "where; a name of its own without"),
-    (connection, id: string, options: { out?: string }) => downloadBackup(connection, id, options.out),
+    backups.command("download <id>")
+      .description("write a backup's file, which only the private key opens; asks for your password, and raises an alert")
+      .option("--out <file>", "where; a name of its own without")
+      .option("--password-file <file>", "read the password from a file instead of asking; - for standard input"),
+    (connection, id: string, options: { out?: string; passwordFile?: string }) => downloadBackup(connection, id, options, input),
   );
   answering(
     backups.command("verify <id>").description("look at a backup's file once more: its checksum, or with the private key what is in it")
@@ -43,11 +44,9 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
   answering(
     backups.command("set").description("set it, unless the collector's configuration does; what is not named stays")
       .option("--schedule <pattern>", "minute hour day month weekday, as '30 3 * * *'").option("--no-schedule", "make none by themselves")
-      .option("--keep <count>", "of scheduled ones so many", Number)
-      .option("--recipient <keys...>", "public keys, age1…, in the place of those before"),
-    (connection, { schedule, keep, recipient }: SettingsOptions) => setBackupSettings(connection, {
+      .option("--keep <count>", "of scheduled ones so many", Number),
+    (connection, { schedule, keep }: SettingsOptions) => setBackupSettings(connection, {
       ...(schedule !== undefined && { schedule: schedule === false ? null : schedule }), ...(keep !== undefined && { keep }),
-      ...(recipient !== undefined && { recipients: [...recipient] }),
     }),
   );
 }

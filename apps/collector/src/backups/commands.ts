@@ -21,7 +21,10 @@ interface Options {
   readonly config?: string;
 }
 
-/** `backups …` and `restore`: for who has the machine, while the daemon runs or, to restore, does not. */
+/**
+ * `backups …` and `restore`: for who has the machine, while the daemon runs or, to restore, does not.
+ * @returns `backups`, for further commands of it.
+ */
 export function addBackupCommands(program: Command, deps: {
   readonly configuration: (file: string | null) => Configuration;
   readonly clock: Pick<Clock, "now">;
@@ -31,7 +34,7 @@ export function addBackupCommands(program: Command, deps: {
   readonly exit: (code: number) => void;
   /** Of this process, for those that it starts. */
   readonly environment: NonNullable<ProgramsSettings["environment"]>;
-}): void {
+}): Command {
   const { print, clock } = deps;
   const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
   const programsOf = (
@@ -109,6 +112,7 @@ export function addBackupCommands(program: Command, deps: {
     const code = await serveBackupJob(deps);
     deps.exit(code);
   });
+  return backups;
 }
 
 function readKey(path: string): readonly AgeKey[] {

@@ -36,6 +36,7 @@ import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
 import { noteScanFacts } from "../services/scans/note-scan-facts.ts";
+import type { IsConfirmed } from "../services/people/confirmations.ts";
 import { createPasswords, type Passwords } from "../services/people/passwords.ts";
 import { createPeople } from "../services/people/people.ts";
 import { createPeopleStore } from "../services/people/store.ts";
@@ -85,6 +86,7 @@ export interface ServiceParts extends Pick<Database, "db" | "reads"> {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly logger: Log;
+  readonly isConfirmed: IsConfirmed;
 }
 
 export interface TestTenant {
@@ -175,7 +177,7 @@ export async function startTestGateway(options: {
     extension?.published(tenantId);
   };
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30 });
-  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log };
+  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: people.isConfirmed };
   const topology = createTopology({ reads, clock });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;

@@ -9,7 +9,7 @@ export const backupCalls = ({ call, download }: Transport) => ({
   startBackup: () => call("POST", "/api/v1/backups", Backup),
   readBackup: (id: string) => call("GET", path(id), Backup),
   listBackups: (query?: Query) => call("GET", "/api/v1/backups", listEnvelope(Backup), { query }),
-  /** The sealed file, as it comes. */
+  /** The sealed file, as it comes. It needs an administrator's own token, and `confirmPassword` before. */
   downloadBackup: (id: string) => download(path(id, "/download")),
   /** Begins to look at a file: see `verification` of the backup for what comes of it. */
   verifyBackup: (id: string, wish: BackupVerify = {}) => call("POST", path(id, "/verify"), Backup, { body: wish }),

@@ -1,5 +1,6 @@
 import {
-  ApiKey, type ApiKeyCreate, ApiKeyCreated, type ApiKeyUpdate, AuditRecord, HealthResponse, listEnvelope, Me, type PasswordChange, Site, type SiteCreate,
+  ApiKey, type ApiKeyCreate, ApiKeyCreated, type ApiKeyUpdate, AuditRecord, HealthResponse, listEnvelope, Me, type PasswordChange, PasswordConfirmed, Site,
+  type SiteCreate,
   type SiteUpdate,
   StreamTicket, TokenResponse, User, type UserCreate, type UserUpdate,
 } from "@lanthorn/contract";
@@ -17,6 +18,8 @@ export const peopleCalls = ({ call }: Transport) => ({
   logout: async (): Promise<void> => void (await call("POST", "/api/v1/auth/logout", z.unknown())),
   /** Every other token of the person ends. @returns A new one. */
   changePassword: (change: PasswordChange) => call("POST", "/api/v1/auth/password", TokenResponse, { body: change }),
+  /** The token that is sent counts as confirmed for five minutes. */
+  confirmPassword: (password: string) => call("POST", "/api/v1/auth/confirm", PasswordConfirmed, { body: { password } }),
   health: () => call("GET", "/api/health", HealthResponse),
   /** Opens one stream, within 30 s, without a token in the URL. */
   createStreamTicket: () => call("POST", "/api/v1/ws/ticket", StreamTicket),

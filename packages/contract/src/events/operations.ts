@@ -68,6 +68,9 @@ export const AlertResolved = AlertCreated.extend({ resolved_by: z.string().max(2
 
 export const BackupCompleted = z.object({ backup_id: Id, size_bytes: z.int().min(0), duration_seconds: z.number().min(0) });
 
+/** Somebody took a backup, which holds every tenant's data, to another machine. */
+export const BackupDownloaded = z.object({ backup_id: Id, downloaded_by: z.string().max(255), address: z.string().max(64) });
+
 export const BackupFailed = z.object({ backup_id: Id, reason: z.string().max(1024) });
 
 /** An address of a site is not used as it is planned, or is again. */

@@ -4,7 +4,8 @@ import { ConfigChanged, PcapReady, VulnFound } from "./findings.ts";
 import { HostChanged, HostOffline, HostOnline, HostState, PresenceReport } from "./hosts.ts";
 import { NeighborDiscovered, NeighborLost, NeighborReport } from "./neighbors.ts";
 import {
-  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, DiscoveryStorm, ErrorEvent, IpamConflictEvent, LicenseState, ProbeHealthAlert, ProbeReturned,
+  AlertCreated, AlertResolved, BackupCompleted, BackupDownloaded, BackupFailed, DiscoveryStorm, ErrorEvent, IpamConflictEvent, LicenseState,
+  ProbeHealthAlert, ProbeReturned,
   ProbeSilent, QueueGap,
 } from "./operations.ts";
 import { PortFound } from "./ports.ts";
@@ -86,6 +87,7 @@ export const EVENTS = {
   alert_created: { data: AlertCreated, from: "collector", priority: "alert", stream: null, webhook: "alert.created" },
   alert_resolved: { data: AlertResolved, from: "collector", priority: "alert", stream: null, webhook: "alert.resolved" },
   backup_completed: { data: BackupCompleted, from: "collector", priority: "change", stream: null, webhook: "backup.completed" },
+  backup_downloaded: { data: BackupDownloaded, from: "collector", priority: "alert", stream: null, webhook: null },
   license_state: { data: LicenseState, from: "collector", priority: "alert", stream: null, webhook: null },
   ipam_conflict: { data: IpamConflictEvent, from: "collector", priority: "alert", stream: null, webhook: null },
   backup_failed: { data: BackupFailed, from: "collector", priority: "alert", stream: null, webhook: "backup.failed" },

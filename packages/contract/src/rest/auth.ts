@@ -24,6 +24,13 @@ export const PasswordChange = z.strictObject({
 });
 export type PasswordChange = z.infer<typeof PasswordChange>;
 
+/** The caller's own password once more, before something that a stolen token alone must not do. */
+export const PasswordConfirmation = z.strictObject({ password: z.string().min(1).max(1024) });
+
+/** Until when the token that was sent counts as confirmed; no token that replaces it does. */
+export const PasswordConfirmed = z.object({ confirmed_until: Instant });
+export type PasswordConfirmed = z.infer<typeof PasswordConfirmed>;
+
 /** Resources that scopes name as `<resource>:read` and `<resource>:write`. */
 export const RESOURCES = [
   "devices", "scans", "alerts", "cve", "webhooks", "agents", "ipam", "config", "vault", "pcap", "backups", "users", "license", "audit",

@@ -49,7 +49,7 @@ export const BackupVerify = z.strictObject({
 });
 export type BackupVerify = z.infer<typeof BackupVerify>;
 
-const SETTINGS = ["schedule", "keep", "recipients"] as const;
+const SETTINGS = ["schedule", "keep"] as const;
 const Keep = z.int().min(1).max(10_000);
 
 /** When backups are made by themselves, and for whom. */
@@ -57,7 +57,7 @@ export const BackupSettings = z.object({
   schedule: z.string().nullable().describe("A cron pattern in the collector's time zone. Null where no backups are made by themselves."),
   next_at: Instant.nullable().describe("When the next one is made. Null where none is."),
   keep: Keep.describe("How many scheduled backups are kept."),
-  recipients: z.array(z.string()).describe("Public keys (age) that backups are sealed to. Without any there are no backups."),
+  recipients: z.array(z.string()).describe("Public keys (age) that backups are sealed to, set on the collector's machine. Without any there are no backups."),
   fixed: z.array(z.enum(SETTINGS)).describe("Settings that the collector's configuration file says. They are changed there only."),
   updated_at: Instant.nullable().describe("When they were last changed here. Null where they never were."),
   updated_by: z.string().nullable().describe("Name of who changed them here. Null where nobody has."),
@@ -70,8 +70,5 @@ export const BackupSettingsUpdate = z.strictObject({
     .describe("A cron pattern: minute, hour, day of month, month, day of week. Null for no backups by themselves.")
     .meta({ examples: ["30 3 * * *"] }),
   keep: Keep.optional().describe("How many scheduled backups are kept."),
-  recipients: z.array(z.string().max(100)).max(16).optional()
-    .describe("Public keys (age) that backups are sealed to, in place of those that are set.")
-    .meta({ examples: [["age1zww8srm0ptlg7l5w5tzr4ggeyg36g5e0n4esl59la9mucrhxwvxsa4dh6y"]] }),
 });
 export type BackupSettingsUpdate = z.infer<typeof BackupSettingsUpdate>;

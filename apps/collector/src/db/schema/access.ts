@@ -30,6 +30,8 @@ export interface AccessTables {
     email: string | null; last_login_at: string | null;
   };
   revoked_tokens: { jti: string; tenant_id: string; expires_at: string };
+  /** Whose bearer has given the password once more. */
+  confirmed_tokens: { jti: string; tenant_id: string; confirmed_until: string };
   api_keys: {
     id: string; tenant_id: string;
     /** Its maker, with whom it goes, and whose scopes bound its own. */

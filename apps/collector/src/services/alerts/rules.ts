@@ -196,6 +196,14 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
       quietMs: null, isCapped: false,
     }),
   },
+  backup_downloaded: {
+    raises: ({ data }) => ({
+      type: "backup_downloaded", source: "health", subject: words(data.backup_id, data.downloaded_by), severity: "medium",
+      title: `${data.downloaded_by} downloaded a backup of the whole deployment`,
+      description: `From ${data.address}. If nobody was to do that: change that user's password, and ask who has the backups' private keys.`,
+      quietMs: WEEK_MS, isCapped: false,
+    }),
+  },
   backup_completed: { ends: () => ({ type: "backup_failed", subject: "" }) },
 };
 

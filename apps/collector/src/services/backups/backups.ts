@@ -4,6 +4,7 @@ import type { RunBackupJob } from "../../backups/job-process.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
+import type { Identity } from "../../gateway/environment.ts";
 import { type BackupSettings, createBackupMaker } from "./maker.ts";
 import { backupsRoutes } from "./routes.ts";
 import { createBackupsService } from "./service.ts";
@@ -29,6 +30,8 @@ export interface BackupsDependencies {
   readonly clock: Clock;
   readonly logger: Log;
   readonly runJob: RunBackupJob;
+  /** Whether the bearer of a token has just given the password again. */
+  readonly isConfirmed: (identity: Identity) => Promise<boolean>;
 }
 
 /** With the operator's tenant, where it is not the first one. */

@@ -2,14 +2,16 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Alert, AuditRecord, Backup, BackupSettings, listEnvelope } from "@lanthorn/contract";
+import { Alert, AuditRecord, Backup, BackupSettings, listEnvelope, ROLE_SCOPES } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { generateIdentity } from "../../backups/age-keys.ts";
 import { doBackupJob } from "../../backups/job.ts";
 import type { RunBackupJob } from "../../backups/job-process.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
+import { createAudit } from "../audit/audit.ts";
 import { type Backups, createBackups } from "./backups.ts";
+import { setRecipients } from "./recipients.ts";
 
 const { recipient, identity } = generateIdentity();
 const DAY_MS = 86_400_000;
@@ -69,9 +71,12 @@ const events = async (type: string) => {
   return rows.map(({ data }) => JSON.parse(data) as Record<string, unknown>);
 };
 const alerts = async () => listEnvelope(Alert).parse((await gateway.get("/api/v1/alerts?status=open", admin.token)).body).data;
-const download = (id: string) => fetch(`${gateway.url}/api/v1/backups/${id}/download`, {
-  headers: { authorization: `Bearer ${admin.token}` },
-});
+const confirm = (token = admin.token, password = "password") =>
+  gateway.call("POST", "/api/v1/auth/confirm", token, { password });
+const download = async (id: string) => {
+  expect((await confirm()).status).toBe(200);
+  return fetch(`${gateway.url}/api/v1/backups/${id}/download`, { headers: { authorization: `Bearer ${admin.token}` } });
+};
 
 describe("a backup", () => {
   test("is started, made, told of, shown, downloaded and deleted", async () => {
@@ -97,7 +102,7 @@ describe("a backup", () => {
     expect((await call("DELETE", `/${made.id}`)).status).toBe(204);
     expect([(await call("GET", `/${made.id}`)).status, readdirSync(directory)]).toEqual([404, []]);
     const audited = listEnvelope(AuditRecord).parse((await gateway.get("/api/v1/audit?target=backup", admin.token)).body).data;
-    expect(audited.map(({ action }) => action)).toEqual(["backup.delete", "backup.start"]);
+    expect(audited.map(({ action }) => action)).toEqual(["backup.delete", "backup.download", "backup.start"]);
   });
 
   test("is one at a time", async () => {
@@ -140,8 +145,62 @@ describe("a backup", () => {
   test("is not made without a key to make it for", async () => {
     await start({ recipients: [] });
     const answer = await call("POST", "");
-    expect([answer.status, answer.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect([answer.status, answer.error]).toMatchObject([409, { code: "CONFLICT", details: { reason: "no-backup-key" } }]);
+    expect((answer.error.details as { readonly action: string }).action).toContain("lanthorn-collector backups key");
     expect(await listAll()).toEqual([]);
+  });
+});
+
+describe("a download", () => {
+  const refusal = async (id: string, credential: string) => {
+    const { status, error } = await gateway.call("GET", `/api/v1/backups/${id}/download`, credential);
+    return [status, (error.details as { readonly required?: unknown } | null)?.required];
+  };
+
+  test("needs an administrator's own token, whose password was confirmed within five minutes with that very token", async () => {
+    await start();
+    const { id } = await make();
+    expect(await refusal(id, admin.token)).toEqual([403, "password"]);
+    const key = await gateway.call("POST", "/api/v1/auth/keys", admin.token, { name: "all", scopes: ROLE_SCOPES.admin });
+    const { key: secret } = key.body as { readonly key: string };
+    expect(await refusal(id, secret)).toEqual([403, "signed-in"]);
+    const operator = await gateway.createUser(admin, "operator");
+    await confirm(operator.token);
+    expect(await refusal(id, operator.token)).toEqual([403, "admin"]);
+    expect(await events("backup_downloaded")).toEqual([]);
+
+    expect([(await confirm(admin.token, "wrong")).status, await refusal(id, admin.token)]).toEqual([403, [403, "password"]]);
+    expect((await download(id)).status).toBe(200);
+    expect(await refusal(id, secret)).toEqual([403, "signed-in"]);
+    const { access_token: refreshed } = (await gateway.call("POST", "/api/v1/auth/refresh", admin.token)).body as { access_token: string };
+    expect(await refusal(id, refreshed)).toEqual([403, "password"]);
+    clock.jump(300_000);
+    expect(await refusal(id, admin.token)).toEqual([403, "password"]);
+  });
+
+  test("is no more for who was demoted after the confirmation", async () => {
+    await start();
+    const { id } = await make();
+    const second = await gateway.createUser(admin, "admin");
+    expect((await confirm(second.token)).status).toBe(200);
+    await gateway.call("PUT", `/api/v1/users/${second.userId}`, admin.token, { role: "operator" });
+    expect(await refusal(id, second.token)).toEqual([403, "admin"]);
+  });
+
+  test("is in the audit log and raises an alert", async () => {
+    await start();
+    const { id } = await make();
+    expect((await download(id)).status).toBe(200);
+    expect(await events("backup_downloaded")).toEqual([{ backup_id: id, downloaded_by: admin.username, address: "127.0.0.1" }]);
+    expect((await alerts()).map(({ type, source, severity }) => [type, source, severity])).toEqual([["backup_downloaded", "health", "medium"]]);
+  });
+
+  test("cannot be opened by trying passwords: five wrong ones, and the right one waits too", async () => {
+    await start();
+    const statuses = [];
+    for (let count = 0; count < 6; count += 1) statuses.push((await confirm(admin.token, "wrong")).status);
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
+    expect((await confirm()).status).toBe(429);
   });
 });
 
@@ -244,13 +303,14 @@ describe("settings of backups", () => {
     expect(BackupSettings.parse((await call("GET", "/settings")).body)).toEqual({
       schedule: null, next_at: null, keep: 7, recipients: [], fixed: [], updated_at: null, updated_by: null,
     });
-    expect((await call("POST", "")).status).toBe(503);
-    expect((await call("PUT", "/settings", { recipients: [recipient, "age1x"] })).error.details).toEqual([
-      { path: "recipients.1", message: "a public key, age1…" },
-    ]);
+    expect((await call("POST", "")).status).toBe(409);
+    const own = await call("PUT", "/settings", { recipients: [recipient] });
+    expect([own.status, BackupSettings.parse((await call("GET", "/settings")).body).recipients]).toEqual([400, []]);
+    const operator = { db: gateway.db, audit: createAudit({ clock }), clock, operator: "root" };
+    await setRecipients(operator, [recipient], undefined);
     clock.jump(10 * DAY_MS);
     await signIn();
-    const set = await call("PUT", "/settings", { schedule: "0 * * * *", keep: 2, recipients: [recipient] });
+    const set = await call("PUT", "/settings", { schedule: "0 * * * *", keep: 2 });
     const settings = BackupSettings.parse(set.body);
     expect([set.status, settings]).toMatchObject([
       200, { schedule: "0 * * * *", keep: 2, recipients: [recipient], updated_by: admin.username },
@@ -270,15 +330,16 @@ describe("settings of backups", () => {
     });
     const audited = listEnvelope(AuditRecord).parse((await gateway.get("/api/v1/audit?target=backup_settings", admin.token)).body).data;
     expect(audited.map(({ action, before }) => [action, before])).toMatchObject([
-      ["backup.configure", { schedule: "0 * * * *", recipients: [recipient] }], ["backup.configure", { schedule: null, recipients: [] }],
+      ["backup.configure", { schedule: "0 * * * *", recipients: [recipient] }],
+      ["backup.configure", { schedule: null, recipients: [recipient] }], ["backup.configure", { recipients: [] }],
     ]);
   });
 
   test("that the configuration says are not changed here, nor to what is none", async () => {
     await start({ keep: 3 });
-    expect(BackupSettings.parse((await call("GET", "/settings")).body)).toMatchObject({ keep: 3, fixed: ["recipients", "keep"] });
-    const refused = await call("PUT", "/settings", { recipients: [generateIdentity().recipient], schedule: "0 3 * * *" });
-    expect([refused.status, refused.error.details]).toEqual([409, { fixed: ["recipients"] }]);
+    expect(BackupSettings.parse((await call("GET", "/settings")).body)).toMatchObject({ keep: 3, fixed: ["keep"] });
+    const refused = await call("PUT", "/settings", { keep: 4, schedule: "0 3 * * *" });
+    expect([refused.status, refused.error.details]).toEqual([409, { fixed: ["keep"] }]);
     for (const [changes, path] of [[{ schedule: "now and then" }, "schedule"], [{ keep: 0 }, "keep"], [{ more: 1 }, ""]] as const) {
       const answer = await call("PUT", "/settings", changes);
       expect([answer.status, (answer.error.details as readonly { readonly path: string }[])[0]?.path]).toEqual([400, path]);
@@ -297,7 +358,7 @@ describe("a collector that stopped in the middle of a backup", () => {
     // Another one on the same data, as after a crash.
     const { db, reads, eventLog } = gateway;
     const again = createBackups({
-      db, reads, log: eventLog, published: () => {}, audit: async () => {}, clock, runJob, logger: silentLog,
+      db, reads, log: eventLog, published: () => {}, audit: async () => {}, clock, runJob, logger: silentLog, isConfirmed: async () => false,
     }, {
       recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, postgresBin: undefined, secrets: {},
       version: "1", isAlone: true, schedule: undefined, keep: 1, tenant: undefined,

@@ -14,9 +14,8 @@ const start = declareRoute("backups:write", {
   path: "/backups",
   operationId: "startBackup",
   summary: "Start a backup of the whole deployment",
-  description: "It holds every tenant's data, sealed to the public keys of the configuration: only users of the operator's own tenant "
-    + "start, see and "
-    + "download backups. When it is written, it is read back, restored in a scratch place and counted; only then it is `completed`. "
+  description: "It holds every tenant's data, sealed to the public keys that were set on the collector's machine (without one: 409): only "
+    + "users of the operator's own tenant start and see backups. When it is written, it is read back, restored in a scratch place and counted; only then it is `completed`. "
     + "`backup.completed` and `backup.failed` tell how it ended.",
   responses: { 202: { description: "The backup, running", content: json(Backup) } },
 });
@@ -43,10 +42,10 @@ const updateSettings = declareRoute("backups:write", {
   method: "put",
   path: SETTINGS,
   operationId: "updateBackupSettings",
-  summary: "Set when backups are made by themselves, and for which keys",
+  summary: "Set when backups are made by themselves",
   description: "Fields left out stay. What the collector's own configuration says is named in `fixed`, and can be changed there only: "
-    + "409. Who has one of the "
-    + "private keys can open the backups that are made from now on.",
+    + "409. The public keys that backups are made for are set on the collector's machine only, in its configuration or by "
+    + "`lanthorn-collector backups recipients`: who could set them here could read every tenant's data.",
   request: { body: jsonBody(BackupSettingsUpdate, { schedule: "30 3 * * *", keep: 14 }) },
   responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
 });
@@ -64,7 +63,9 @@ const download = declareRoute("backups:read", {
   path: "/backups/{backup_id}/download",
   operationId: "downloadBackup",
   summary: "Download a backup's file",
-  description: "An age file, which `lanthorn-collector restore` takes, or by hand `age -d -i KEY FILE | tar -xz`. `Repr-Digest` has its "
+  description: "For an administrator's own token, not an API key, whose password was confirmed within 5 minutes by `POST /auth/confirm` "
+    + "with the same token: else 403, whose `details.required` is `signed-in`, `admin` or `password`. Each download is in the audit log and "
+    + "raises an alert. An age file, which `lanthorn-collector restore` takes, or by hand `age -d -i KEY FILE | tar -xz`. `Repr-Digest` has its "
     + "SHA-256 (RFC 9530).",
   request: { params },
   responses: {
@@ -105,7 +106,7 @@ export function backupsRoutes(service: BackupsService) {
   router.openapi(updateSettings, async (c) => c.json(await service.changeSettings(actorOf(c), c.req.valid("json")), 200));
   router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").backup_id), 200));
   router.openapi(download, async (c) => {
-    const { path, name, sizeBytes, sha256 } = await service.open(identityOf(c).tenantId, c.req.valid("param").backup_id);
+    const { path, name, sizeBytes, sha256 } = await service.open(identityOf(c), actorOf(c), c.req.valid("param").backup_id);
     return c.body(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>, 200, {
       "content-type": "application/octet-stream", "content-length": String(sizeBytes),
       "content-disposition": `attachment; filename="${name}"`,

@@ -1,10 +1,11 @@
 import { rmSync } from "node:fs";
-import type { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, List } from "@lanthorn/contract";
+import type { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, EventData, List } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import { parseIdentities } from "../../backups/age-keys.ts";
 import { CollectorError } from "../../errors.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
-import type { Actor } from "../../gateway/environment.ts";
+import type { Actor, Identity } from "../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
@@ -14,19 +15,26 @@ import type { Settings } from "./settings.ts";
 import type { BackupRow, BackupsStore } from "./store.ts";
 import type { Upkeep } from "./upkeep.ts";
 
+const KEY_ADVICE = "make a pair of keys with lanthorn-collector backups key, then set the public one on the collector's machine: "
+  + "backups.recipients in the configuration, or lanthorn-collector backups recipients";
+
 /**
  * Backups as the operator's own tenant sees them. A backup holds every tenant's rows: to all others there is none, and
  * none can be made.
  */
 export interface BackupsService {
-  /** @throws ApiError FORBIDDEN to other tenants; SERVICE_UNAVAILABLE without a key to make it for; CONFLICT while one runs. */
+  /** @throws ApiError FORBIDDEN to other tenants; CONFLICT without a key to make it for, and while one runs. */
   start(actor: Actor): Promise<Backup>;
   /** Newest first; empty to other tenants. */
   list(tenantId: string, query: BackupsQuery): Promise<List<Backup>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, id: string): Promise<Backup>;
-  /** @throws ApiError NOT_FOUND, also for one that is not whole or whose file is not here. */
-  open(tenantId: string, id: string): Promise<{
+  /**
+   * A backup's file, for an administrator who has just given the password again. It is in the audit log, and raises an alert.
+   * @throws ApiError FORBIDDEN to API keys, other roles, and tokens that were not confirmed, with what is required; NOT_FOUND, also for one
+   * that is not whole or whose file is not here.
+   */
+  open(identity: Identity, actor: Actor, id: string): Promise<{
     readonly path: string; readonly name: string; readonly sizeBytes: number; readonly sha256: string;
   }>;
   /**
@@ -44,8 +52,8 @@ export interface BackupsService {
 
 export function createBackupsService(deps: {
   readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "settings">;
-  readonly audit: Audit;
-  readonly clock: Pick<Clock, "now">; readonly settings: Settings;
+  readonly audit: Audit; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly clock: Pick<Clock, "now">; readonly settings: Settings; readonly isConfirmed: (identity: Identity) => Promise<boolean>;
 }): BackupsService {
   const { store, maker, upkeep, audit, settings } = deps;
   const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
@@ -73,9 +81,7 @@ export function createBackupsService(deps: {
       await requireOperator(actor.tenantId);
       const { recipients } = await settings.current();
       if (recipients.length === 0) {
-        const reason = "no public key is set, in backups.recipients nor by PUT /api/v1/backups/settings: lanthorn-collector backups key "
-          + "makes a pair of keys";
-        throw new ApiError("SERVICE_UNAVAILABLE", reason, { details: { reason }, isOrdinary: true });
+        throw new ApiError("CONFLICT", `no backup key is set: ${KEY_ADVICE}`, { details: { reason: "no-backup-key", action: KEY_ADVICE } });
       }
       const row = maker.draft({ tenantId: actor.tenantId, trigger: "manual", requestedBy: actor.name, recipients });
       const isAdded = await store.add(
@@ -99,8 +105,25 @@ export function createBackupsService(deps: {
 
     read: async (tenantId, id) => show(await find(tenantId, id)),
 
-    async open(tenantId, id) {
-      const row = await findFile(tenantId, id, "NOT_FOUND");
+    async open(identity, actor, id) {
+      if (identity.key !== null) throw forbidden("a backup is downloaded by a person, not by an API key", "signed-in");
+      if (identity.role !== "admin") throw forbidden("a backup is downloaded by an administrator", "admin");
+      const row = await findFile(identity.tenantId, id, "NOT_FOUND");
+      if (!(await deps.isConfirmed(identity))) {
+        throw new ApiError("FORBIDDEN", "confirm your password first, with POST /api/v1/auth/confirm", {
+          details: { required: "password", action: "POST /api/v1/auth/confirm" },
+        });
+      }
+      const at = toInstant(deps.clock.now());
+      const data: EventData<"backup_downloaded"> = { backup_id: id, downloaded_by: identity.username, address: actor.address };
+      const { fromSeq } = await store.transaction(async (trx) => {
+        await audit(trx, write(actor, "backup.download", row, { before: null, after: null }));
+        return deps.log.append(trx, identity.tenantId, [{
+          type: "backup_downloaded", data, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
+          receivedAt: at,
+        }]);
+      });
+      deps.published(identity.tenantId, fromSeq);
       return { path: maker.fileOf(row), name: row.file_name, sizeBytes: row.size_bytes ?? 0, sha256: row.sha256 ?? "" };
     },
 

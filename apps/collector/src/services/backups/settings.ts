@@ -1,7 +1,6 @@
 import type { BackupSettings, BackupSettingsUpdate } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Selectable } from "kysely";
-import { parseRecipient } from "../../backups/age-keys.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
@@ -9,9 +8,9 @@ import { ApiError } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { parseSchedule, type Schedule } from "./schedule.ts";
 
-/** What the configuration says of backups; what it leaves out, people may set through the API. */
+/** What the configuration says of backups. The schedule and how many are kept may be set through the API where it leaves them out. */
 export interface FixedSettings {
-  /** Public keys. None is as good as left out. */
+  /** Public keys. Without any those count that were set by command on the machine. */
   readonly recipients: readonly string[];
   /** A cron pattern. */
   readonly schedule: string | undefined;
@@ -32,11 +31,12 @@ export interface CurrentSettings {
 
 export interface Settings {
   current(): Promise<CurrentSettings>;
-  /** @throws ApiError BAD_REQUEST for what is no key or pattern; CONFLICT for what the configuration says. */
+  /** @throws ApiError BAD_REQUEST for what is no pattern; CONFLICT for what the configuration says. */
   change(actor: Actor, changes: BackupSettingsUpdate): Promise<void>;
 }
 
-const ID = "deployment";
+/** Of the one row. */
+export const SETTINGS_ID = "deployment";
 const DEFAULT_KEEP = 7;
 
 type Row = Selectable<Schema["backup_settings"]>;
@@ -46,9 +46,9 @@ export function createSettings(
   fixed: FixedSettings,
 ): Settings {
   const fixedFields = ([
-    ["recipients", fixed.recipients.length > 0], ["schedule", fixed.schedule !== undefined], ["keep", fixed.keep !== undefined],
+    ["schedule", fixed.schedule !== undefined], ["keep", fixed.keep !== undefined],
   ] as const).filter(([, isFixed]) => isFixed).map(([name]) => name);
-  const read = (from: Kysely<Schema>) => from.selectFrom("backup_settings").selectAll().where("id", "=", ID).executeTakeFirst();
+  const read = (from: Kysely<Schema>) => from.selectFrom("backup_settings").selectAll().where("id", "=", SETTINGS_ID).executeTakeFirst();
   const show = (row: Row | undefined): CurrentSettings["shown"] => ({
     schedule: fixed.schedule ?? row?.schedule ?? null, keep: fixed.keep ?? row?.keep ?? DEFAULT_KEEP,
     recipients: fixed.recipients.length > 0 ? [...fixed.recipients] : (JSON.parse(row?.recipients ?? "[]") as string[]),
@@ -70,24 +70,24 @@ export function createSettings(
       await deps.db.transaction().execute(async (trx) => {
         const row = await read(trx);
         const at = toInstant(deps.clock.now());
-        const { schedule, keep, recipients } = changes;
+        const { schedule, keep } = changes;
         const next: Row = {
-          id: ID, schedule: schedule === undefined ? (row?.schedule ?? null) : schedule, keep: keep ?? row?.keep ?? null,
-          recipients: recipients === undefined ? (row?.recipients ?? null) : JSON.stringify(recipients),
+          id: SETTINGS_ID, schedule: schedule === undefined ? (row?.schedule ?? null) : schedule, keep: keep ?? row?.keep ?? null,
+          recipients: row?.recipients ?? null,
           scheduled_at: schedule === undefined ? (row?.scheduled_at ?? null) : at, updated_at: at, updated_by: actor.name,
         };
         const { id: _, ...columns } = next;
         await trx.insertInto("backup_settings").values(next).onConflict((on) => on.column("id").doUpdateSet(columns)).execute();
         await deps.audit(
-          trx, { actor, action: "backup.configure", target: { type: "backup_settings", id: ID }, before: show(row), after: show(next) },
+          trx, { actor, action: "backup.configure", target: { type: "backup_settings", id: SETTINGS_ID }, before: show(row), after: show(next) },
         );
       });
     },
   };
 }
 
-function check({ schedule, recipients, ...others }: BackupSettingsUpdate, fixedFields: readonly string[]): void {
-  const given = Object.entries({ schedule, recipients, ...others }).filter(([, value]) => value !== undefined).map(([name]) => name);
+function check({ schedule, ...others }: BackupSettingsUpdate, fixedFields: readonly string[]): void {
+  const given = Object.entries({ schedule, ...others }).filter(([, value]) => value !== undefined).map(([name]) => name);
   const refused = given.filter((name) => fixedFields.includes(name));
   if (refused.length > 0) {
     throw new ApiError(
@@ -97,6 +97,4 @@ function check({ schedule, recipients, ...others }: BackupSettingsUpdate, fixedF
   if (typeof schedule === "string" && parseSchedule(schedule) === null) {
     throw badRequest([{ path: ["schedule"], message: "a cron pattern of five parts, as 30 3 * * *" }]);
   }
-  const wrong = (recipients ?? []).findIndex((text) => parseRecipient(text) === null);
-  if (wrong !== -1) throw badRequest([{ path: ["recipients", wrong], message: "a public key, age1…" }]);
 }

@@ -31,6 +31,7 @@ export function createUpkeep(
 ): Upkeep {
   const { store, maker, clock, logger } = deps;
   const startedAt = clock.now();
+  let hasWarned = false;
 
   const operatorTenant = async () => {
     if (tenant === undefined) return store.firstTenant();
@@ -71,6 +72,10 @@ export function createUpkeep(
     const tenantId = await operatorTenant();
     if (tenantId === null) return;
     const settings = await deps.settings.current();
+    if (settings.schedule && settings.recipients.length === 0 && !hasWarned) {
+      hasWarned = true;
+      logger.warn({}, "backups are scheduled and none is made: set backups.recipients, or lanthorn-collector backups recipients KEY");
+    }
     await makeDue(tenantId, settings);
     await forgetSurplus(tenantId, settings);
   };

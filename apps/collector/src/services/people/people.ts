@@ -4,6 +4,7 @@ import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Authentication } from "../../gateway/authentication.ts";
 import { createAuthentication } from "./authentication.ts";
+import { createConfirmations, type IsConfirmed } from "./confirmations.ts";
 import { keysRoutes } from "./keys-routes.ts";
 import { createKeysService } from "./keys-service.ts";
 import { createKeysStore } from "./keys-store.ts";
@@ -21,6 +22,7 @@ import { createUsersStore } from "./users-store.ts";
 export interface People {
   readonly authentication: Authentication;
   readonly routes: readonly ReturnType<typeof peopleRoutes>[];
+  readonly isConfirmed: IsConfirmed;
   close(): Promise<void>;
 }
 
@@ -40,7 +42,10 @@ export function createPeople(deps: {
   const tokens = createTokens({ key: deps.tokenKey, lifetimeSeconds: deps.tokenLifetimeSeconds, clock });
   const upkeep = createUpkeep({ db, clock, log });
   const authentication = createAuthentication({ store, tokens, db, clock, onKeyUsed: (keyId) => upkeep.keyUsed(keyId) });
-  const people = createPeopleService({ store, tokens, passwords, throttle: createLoginThrottle({ db, clock }), audit, clock, log });
+  const confirmations = createConfirmations(deps);
+  const people = createPeopleService({
+    store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), audit, clock, log,
+  });
   return {
     authentication,
     routes: [
@@ -48,6 +53,7 @@ export function createPeople(deps: {
       keysRoutes(createKeysService({ store: createKeysStore(deps), audit, clock })),
       usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, audit, clock })),
     ],
+    isConfirmed: confirmations.isConfirmed,
     close: () => upkeep.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { LoginRequest, Me, PasswordChange, StreamTicket, TokenResponse } from "@lanthorn/contract";
+import { LoginRequest, Me, PasswordChange, PasswordConfirmation, PasswordConfirmed, StreamTicket, TokenResponse } from "@lanthorn/contract";
 import type { Authentication } from "../../gateway/authentication.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
@@ -47,6 +47,17 @@ const password = declareRoute("signed-in", {
   responses: { 200: { description: "A new token", content: json(TokenResponse) } },
 });
 
+const confirm = declareRoute("signed-in", {
+  method: "post",
+  path: "/auth/confirm",
+  operationId: "confirmPassword",
+  summary: "Confirm one's own password",
+  description: "Some calls need it within the last 5 minutes, by the same token: they answer 403 with `details.required` = `password`. Wrong "
+    + "passwords count as at login.",
+  request: { body: jsonBody(PasswordConfirmation) },
+  responses: { 200: { description: "The token counts as confirmed until then", content: json(PasswordConfirmed) } },
+});
+
 const ticket = declareRoute("devices:read", {
   method: "post",
   path: "/ws/ticket",
@@ -56,7 +67,7 @@ const ticket = declareRoute("devices:read", {
   responses: { 201: { description: "The ticket", content: json(StreamTicket) } },
 });
 
-/** `/me`, `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password` and `/ws/ticket`. */
+/** `/me`, `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password`, `/auth/confirm` and `/ws/ticket`. */
 export function peopleRoutes(service: PeopleService, authentication: Pick<Authentication, "createTicket">) {
   const router = createRouter();
   router.openapi(login, async (c) => c.json(await service.login({ ...c.req.valid("json"), address: c.env.peer.address }), 200));
@@ -67,6 +78,7 @@ export function peopleRoutes(service: PeopleService, authentication: Pick<Authen
     return c.body(null, 204);
   });
   router.openapi(password, async (c) => c.json(await service.changePassword(identityOf(c), actorOf(c), c.req.valid("json")), 200));
+  router.openapi(confirm, async (c) => c.json(await service.confirm(identityOf(c), actorOf(c), c.req.valid("json").password), 200));
   router.openapi(ticket, async (c) => c.json(await authentication.createTicket(identityOf(c)), 201));
   return router;
 }

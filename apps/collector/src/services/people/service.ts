@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { Me, PasswordChange, TokenResponse } from "@lanthorn/contract";
+import type { Me, PasswordChange, PasswordConfirmed, TokenResponse } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor, Identity } from "../../gateway/environment.ts";
 import { ApiError, forbidden, rateLimited } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
+import type { Confirmations } from "./confirmations.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./passwords.ts";
 import type { PeopleStore, UserRow } from "./store.ts";
@@ -28,6 +29,11 @@ export interface PeopleService {
    * @throws ApiError FORBIDDEN for a wrong old password; RATE_LIMITED as at login; CONFLICT when it was changed meanwhile.
    */
   changePassword(identity: Identity, actor: Actor, change: PasswordChange): Promise<TokenResponse>;
+  /**
+   * Marks the token that was sent as one whose bearer has given the password again.
+   * @throws ApiError FORBIDDEN for a wrong password; RATE_LIMITED as at login.
+   */
+  confirm(identity: Identity, actor: Actor, password: string): Promise<PasswordConfirmed>;
 }
 
 interface PeopleDependencies {
@@ -35,12 +41,14 @@ interface PeopleDependencies {
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
+  readonly confirmations: Pick<Confirmations, "confirm">;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
 
-export function createPeopleService({ store, tokens, passwords, throttle, audit, clock, log }: PeopleDependencies): PeopleService {
+export function createPeopleService(deps: PeopleDependencies): PeopleService {
+  const { store, tokens, passwords, throttle, audit, clock, log } = deps;
   // Compared against when there is no such user, so that the answer takes as long.
   const nobodysHash = passwords.hash(randomBytes(16).toString("hex"));
   const now = () => toInstant(clock.now());
@@ -119,6 +127,21 @@ export function createPeopleService({ store, tokens, passwords, throttle, audit,
         await audit(trx, { actor, action: "auth.password", target, before: null, after: null });
       });
       return respond({ ...user, tokens_valid_from: tokensValidFrom });
+    },
+
+    async confirm(identity, actor, password) {
+      const user = await stillThere(identity);
+      const target = { type: "user", id: user.id };
+      await begin(user.username, actor.address);
+      if (!(await passwords.matches(user.password_hash, password))) {
+        await store.transaction((trx) => audit(trx, { actor, action: "auth.confirm_failed", target, before: null, after: null }));
+        throw forbidden("the password is wrong", "password");
+      }
+      return store.transaction(async (trx) => {
+        await throttle.succeeded(trx, user.username, actor.address);
+        await audit(trx, { actor, action: "auth.confirm", target, before: null, after: null });
+        return { confirmed_until: await deps.confirmations.confirm(trx, identity) };
+      });
     },
   };
 }

@@ -30,6 +30,7 @@ export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; 
   const forget = async () => {
     const now = clock.now();
     await db.deleteFrom("revoked_tokens").where("expires_at", "<=", toInstant(now)).execute();
+    await db.deleteFrom("confirmed_tokens").where("confirmed_until", "<=", toInstant(now)).execute();
     await db.deleteFrom("stream_tickets").where("expires_at", "<=", toInstant(now)).execute();
     await db.deleteFrom("login_failures").where("updated_at", "<=", toInstant(now - LOGIN_WINDOW_MS)).execute();
     await db.deleteFrom("audit").where("tenant_id", "=", "").where("at", "<=", toInstant(now - KEEP_STRANGERS_MS)).execute();

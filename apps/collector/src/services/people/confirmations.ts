@@ -1,0 +1,39 @@
+import { type Clock, toInstant } from "@lanthorn/runtime";
+import type { Kysely, Transaction } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+import type { Identity } from "../../gateway/environment.ts";
+
+/** Which tokens' bearers have given their password again, for what a stolen token alone must not do. */
+export interface Confirmations {
+  /** @returns Until when this one token counts as confirmed. */
+  confirm(trx: Transaction<Schema>, identity: Pick<Identity, "tokenId" | "tenantId">): Promise<string>;
+  /** An API key never is. */
+  isConfirmed(identity: Pick<Identity, "tokenId" | "tenantId" | "key">): Promise<boolean>;
+}
+
+/** Asks whether the bearer of a token has given the password again within the last `CONFIRMED_SECONDS`. */
+export type IsConfirmed = Confirmations["isConfirmed"];
+
+/** Long enough for a command that asks and then acts. */
+export const CONFIRMED_SECONDS = 300;
+
+export function createConfirmations(
+  { reads, clock }: { readonly reads: Kysely<Schema>; readonly clock: Pick<Clock, "now"> },
+): Confirmations {
+  return {
+    async confirm(trx, { tokenId: jti, tenantId: tenant_id }) {
+      const confirmed_until = toInstant(clock.now() + CONFIRMED_SECONDS * 1000);
+      await trx.insertInto("confirmed_tokens").values({ jti, tenant_id, confirmed_until })
+        .onConflict((conflict) => conflict.column("jti").doUpdateSet({ confirmed_until })).execute();
+      return confirmed_until;
+    },
+    async isConfirmed({ tokenId, tenantId, key }) {
+      if (key !== null) return false;
+      // A clock that was set back makes no confirmation last longer than it may.
+      const row = await reads.selectFrom("confirmed_tokens").select("jti").where("jti", "=", tokenId).where("tenant_id", "=", tenantId)
+        .where("confirmed_until", ">", toInstant(clock.now()))
+        .where("confirmed_until", "<=", toInstant(clock.now() + CONFIRMED_SECONDS * 1000)).executeTakeFirst();
+      return row !== undefined;
+    },
+  };
+}
