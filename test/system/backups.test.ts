@@ -54,6 +54,8 @@ describe("a backup of a collector", () => {
   const backupsOf = (dataDir: string) => join(dataDir, "backups");
   let dataDir: string;
   let file: string;
+  let keys: string;
+  let signer: string;
 
   test("opens with age's own program, and ours opens what age has sealed", async () => {
     dataDir = join(folder, "first");
@@ -67,7 +69,7 @@ describe("a backup of a collector", () => {
     mkdirSync(open);
     await age("age", ["-d", "-i", keyFile, "-o", join(open, "archive.tar.gz"), file]);
     expect(await tryCommand("tar", ["-xzf", join(open, "archive.tar.gz"), "-C", open])).toMatchObject({ code: 0 });
-    expect(readdirSync(join(open, "files"))).toEqual(expect.arrayContaining(["ca.pem", "sealing-key", "token-secret"]));
+    expect(readdirSync(join(open, "files")).toSorted()).toEqual(["backup-signer.pub", "ca.crt"]);
     expect(JSON.parse(readFileSync(join(open, "manifest.json"), "utf8"))).toMatchObject({
       backup_id: backup.id, database: { engine: "sqlite", tables: { sites: 2 } },
     });
@@ -83,28 +85,49 @@ describe("a backup of a collector", () => {
     const authority = readFileSync(join(dataDir, "ca.crt"), "utf8");
     const refused = await run(dataDir, "restore", file, "--key", keyFile, "--force");
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop the collector first")]);
+    keys = join(folder, "keys");
+    expect((await run(dataDir, "backups", "keys", "--out", keys)).code).toBe(0);
+    signer = (await run(dataDir, "backups", "signer")).stdout.trim();
     await collector?.stop();
     const other = join(folder, "second");
-    const restored = await run(other, "restore", file, "--key", keyFile);
-    expect([restored.code, restored.stderr]).toEqual([0, ""]);
+    const untrusted = await run(other, "restore", file, "--key", keyFile, "--keys", keys);
+    expect([untrusted.code, untrusted.stderr]).toEqual([1, expect.stringContaining("--signer")]);
+    const restored = await run(other, "restore", file, "--key", keyFile, "--keys", keys, "--signer", signer);
+    expect([restored.code, restored.stderr, restored.stdout]).toEqual([0, "", expect.not.stringContaining("missing")]);
     const { rest } = await start(other, { LANTHORN_ADMIN_PASSWORD: password });
     expect((await rest.listSites()).data.map(({ name }) => name)).toEqual(["default", "Store 12"]);
     expect(readFileSync(join(other, "ca.crt"), "utf8")).toBe(authority);
     expect((await rest.listBackups()).data).toEqual([]);
     expect(await openAlerts(rest)).toEqual([]);
+    expect((await run(other, "backups", "signer")).stdout.trim()).toBe(signer);
+    await collector?.stop();
+  }, 120_000);
+
+  test("brings back what it has without the keys too, and the collector makes new ones", async () => {
+    const other = join(folder, "without-keys");
+    const restored = await run(other, "restore", file, "--key", keyFile, "--signer", signer);
+    expect([restored.code, restored.stderr]).toEqual([0, ""]);
+    expect(restored.stdout.match(/^missing: [\w.-]+/gm)?.toSorted()).toEqual(
+      ["backup-signing.pem", "ca.pem", "sealing-key", "token-secret"].map((name) => `missing: ${name}`),
+    );
+    const { rest } = await start(other, { LANTHORN_ADMIN_PASSWORD: readFileSync(join(dataDir, "admin-password"), "utf8").trim() });
+    expect((await rest.listSites()).data.map(({ name }) => name)).toEqual(["default", "Store 12"]);
+    expect((await ended(rest, await rest.startBackup())).status).toBe("completed");
+    expect((await run(other, "backups", "signer")).stdout.trim()).not.toBe(signer);
     await collector?.stop();
   }, 120_000);
 
   test("that is being made when the collector is killed has failed, and leaves nothing", async () => {
     const other = join(folder, "second");
-    const { rest } = await start(other);
+    const password = { LANTHORN_ADMIN_PASSWORD: readFileSync(join(dataDir, "admin-password"), "utf8").trim() };
+    const { rest } = await start(other, password);
     const { id } = await rest.startBackup();
     await collector?.kill();
     await waitFor(
       "the end of what the collector had begun", 20_000,
       () => (readdirSync(other).includes("backups") && readdirSync(backupsOf(other)).length > 0 ? null : true),
     );
-    const again = await start(other);
+    const again = await start(other, password);
     expect(await again.rest.readBackup(id)).toMatchObject({ status: "failed", available: false });
     expect(await openAlerts(again.rest)).toEqual(["backup_failed"]);
     expect((await ended(again.rest, await again.rest.startBackup())).status).toBe("completed");
@@ -142,8 +165,13 @@ test("a backup of a collector on PostgreSQL is verified with its key, and brings
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("stop the collector first")]);
     await collector?.stop();
 
+    const keys = join(folder, "postgres-keys");
+    const onFirst = { LANTHORN_DATA_DIR: dataDir, ...on(servers[0]) };
+    const exported = await tryCommand(process.execPath, [COLLECTOR, "backups", "keys", "--out", keys], { env: onFirst });
+    expect([exported.code, exported.stderr]).toEqual([0, ""]);
+    const signer = (await tryCommand(process.execPath, [COLLECTOR, "backups", "signer"], { env: onFirst })).stdout.trim();
     const other = join(folder, "fifth");
-    const restored = await restore(other, servers[1]);
+    const restored = await restore(other, servers[1], "--keys", keys, "--signer", signer);
     expect([restored.code, restored.stderr, restored.stdout]).toEqual([0, "", expect.stringContaining(`restored: backup ${backup.id}`)]);
     const again = await start(other, { ...on(servers[1]), LANTHORN_ADMIN_PASSWORD: password });
     expect((await again.rest.listSites()).data.map(({ name }) => name)).toEqual(["default", "Store 12"]);

@@ -157,9 +157,11 @@ export const ConfigurationFile = z.strictObject({
     keep_deliveries: z.int().min(100).max(10_000_000).default(100_000),
   }).prefault({}),
   backups: z.strictObject({
-    /** Public keys that backups are made for; who has one of the private keys can open them. These, `schedule` and `keep` may also be set
-     * through the API, each unless it is here. */
+    /** Public keys that backups are made for; who has one of the private keys can open them. Without any here those count that
+     * `lanthorn-collector backups recipients` has set. */
     recipients: Recipients.default([]),
+    /** Whether the deployment's own keys are in its backups too: who opens one then has everything at once. */
+    include_keys: z.boolean().default(false),
     /** Without one they lie in the data directory. */
     directory: z.string().min(1).optional(),
     /** Minute, hour, day of month, month, day of week, in the machine's own time zone. */

@@ -31,6 +31,7 @@ const NAMES = {
   LANTHORN_DATABASE_URL: "database.url",
   LANTHORN_WEBHOOKS_ALLOW: "webhooks.allow",
   LANTHORN_BACKUPS_RECIPIENTS: "backups.recipients",
+  LANTHORN_BACKUPS_INCLUDE_KEYS: "backups.include_keys",
   LANTHORN_BACKUPS_DIRECTORY: "backups.directory",
   LANTHORN_BACKUPS_SCHEDULE: "backups.schedule",
   LANTHORN_BACKUPS_POSTGRES_BIN: "backups.postgres_bin",

@@ -59,7 +59,7 @@ addCertificateCommand(program, { ...given, usingSecrets });
 const operator = process.env["SUDO_USER"] ?? userInfo().username;
 addAdminCommands(program, { ...given, operator });
 const backupCommands = addBackupCommands(program, {
-  ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env,
+  ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env, usingSecrets,
 });
 addRecipientsCommand(backupCommands, { ...given, operator });
 try {

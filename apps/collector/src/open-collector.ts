@@ -1,5 +1,6 @@
 import { createVendorLookup } from "@lanthorn/fingerprints";
 import type { Clock, Lifecycle, Log } from "@lanthorn/runtime";
+import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/signing.ts";
 import { finishSwap } from "./backups/swap.ts";
 import type { Broker } from "./broker/broker.ts";
 import { openBroker } from "./broker/open.ts";
@@ -158,7 +159,9 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ ...parts, broker }, { keepDays: configuration.scans.keep_days });
   lifecycle.onClose("scans", () => scans.close());
-  const backups = openBackups(configuration, { ...parts, isConfirmed: people.isConfirmed }, { program: deps.program, version });
+  const signingKey = await replicas.secrets.keep(SIGNING_KEY_NAME, () => Promise.resolve(generateSigningKey()));
+  publishSigner(dataDir, createSigner(signingKey));
+  const backups = openBackups(configuration, { ...parts, isConfirmed: people.isConfirmed }, { program: deps.program, version, signingKey });
   lifecycle.onClose("backups", () => backups.close());
   await backups.run();
   const metrics = createMetrics();

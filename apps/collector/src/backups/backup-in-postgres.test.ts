@@ -17,10 +17,13 @@ import { openSession, type PostgresSession } from "./postgres-session.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { restoreBackup } from "./restore.ts";
 import { createKeys, type SampleKeys } from "./testing/sample.ts";
+import { createSigner, generateSigningKey } from "./signing.ts";
 import { writeBackup } from "./write-backup.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const STAMP = "20260101T000000Z";
+const signingKey = generateSigningKey();
+const signer = createSigner(signingKey);
 let folder: string;
 let location: PostgresLocation;
 let postgres: ProgramsSettings;
@@ -48,12 +51,13 @@ const addTenants = async (count: number) => {
 };
 const order = (changes: object = {}) => ({
   id: createId(), version: "1", createdAt: AT, dataDir: join(folder, "data"), database: location, secrets: {}, recipients: keys.recipients,
-  directory: join(folder, "backups"), name: "backup.age", ...changes,
+  directory: join(folder, "backups"), name: "backup.age", includeKeys: true, signer, ...changes,
 });
 const write = (settings = postgres, changes: object = {}) => writeBackup(order(changes), createDatabaseTools(location, settings));
 const file = () => join(folder, "backups", "backup.age");
 const unpack = (from: PostgresLocation = location) => unpackBackup(
-  createReadStream(file()), { identities: keys.identities }, mkdtempSync(join(folder, "unpacked-")), createDatabaseTools(from, postgres),
+  createReadStream(file()), { opener: { identities: keys.identities }, trust: { signer: signer.publicKey } }, mkdtempSync(join(folder, "unpacked-")),
+  createDatabaseTools(from, postgres),
 );
 const ask = async (text: string, at: PostgresLocation = location) => {
   const session = await openSession(at.url);
@@ -175,6 +179,7 @@ describe("a backup of a PostgreSQL database", () => {
 describe("a restore into PostgreSQL", () => {
   const restore = (changes: object = {}) => restoreBackup({
     file: file(), identities: keys.identities, dataDir: join(folder, "restored"), database: location, postgres, force: false, stamp: STAMP,
+    trust: { signer: signer.publicKey }, keysFolder: null, configuredKeys: [],
     ...changes,
   });
   const tenants = async (at = location) => (await ask("select count(*) as rows from tenants", at))[0]?.["rows"];

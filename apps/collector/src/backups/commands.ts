@@ -14,6 +14,9 @@ import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
 import { countRows, type Manifest } from "./manifest.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";
 import { unpackBackup } from "./read-backup.ts";
+import { exportKeys, readSigningKey } from "./keys.ts";
+import { createSigner, isSigner, readSigner, type Trust } from "./signing.ts";
+import type { usingSecrets } from "../replicas/open.ts";
 import { restoreBackup } from "./restore.ts";
 import { writeBackup } from "./write-backup.ts";
 
@@ -34,6 +37,8 @@ export function addBackupCommands(program: Command, deps: {
   readonly exit: (code: number) => void;
   /** Of this process, for those that it starts. */
   readonly environment: NonNullable<ProgramsSettings["environment"]>;
+  /** Opens what the deployment keeps, for as long as `use` lasts. */
+  readonly usingSecrets: typeof usingSecrets;
 }): Command {
   const { print, clock } = deps;
   const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
@@ -42,6 +47,10 @@ export function addBackupCommands(program: Command, deps: {
   ): ProgramsSettings => ({ folder, environment: deps.environment });
   const configFlag = ["--config <file>", "the collector's configuration"] as const;
   const keyFlag = ["--key <file>", "the file with the private key"] as const;
+  const signerFlag = [
+    "--signer <key>", "the public key that it must be signed with, ed25519:…; without it the one of this data directory",
+  ] as const;
+  const unsignedFlag = ["--unsigned", "takes it whoever has made it, also without a signature"] as const;
 
   backups.command("key").description(
     "makes a pair of keys: the public one for the configuration, the private one to be kept away from this machine",
@@ -54,6 +63,22 @@ export function addBackupCommands(program: Command, deps: {
         throw new CollectorError("backup-key-unusable", `${out} is there already`);
       }
       print(`public key: ${recipient}`);
+    });
+  backups.command("signer").description("shows the public key that this deployment's backups are signed with: note it beside the private key")
+    .option(...configFlag)
+    .action(({ config }: Options) => {
+      const signer = readSigner(deps.configuration(config ?? null).data_dir);
+      if (signer === null) throw new CollectorError("backup-failed", "there is none yet: start the collector once first, it makes one");
+      print(signer);
+    });
+  backups.command("keys").description("writes the deployment's own keys, which backups are without, for a place away from this machine")
+    .requiredOption("--out <folder>", "an empty folder").option(...configFlag)
+    .action(async ({ out, config }: Options & { readonly out: string }) => {
+      const configuration = deps.configuration(config ?? null);
+      const files = await deps.usingSecrets(
+        configuration, (secrets, dataDir) => exportKeys({ secrets, dataDir, folder: out, given: secretsOf(configuration) }),
+      );
+      print(files.join("\n"));
     });
   backups.command("create").description("makes a backup, while the daemon runs or not; the daemon's own list does not show it")
     .requiredOption("--out <file>", "where it is written; nothing may be there").option(...configFlag)
@@ -70,17 +95,20 @@ export function addBackupCommands(program: Command, deps: {
       if ("file" in database && !existsSync(database.file)) {
         throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
       }
+      const signer = createSigner(await deps.usingSecrets(configuration, (secrets) => readSigningKey(secrets)));
       const { sizeBytes, sha256, rows } = await writeBackup({
         id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, database, secrets: secretsOf(configuration),
-        recipients, directory: dirname(file), name: basename(file),
+        recipients, directory: dirname(file), name: basename(file), includeKeys: configuration.backups.include_keys, signer,
       }, createDatabaseTools(database, programsOf(configuration)));
-      print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}`);
+      print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}\nsigner ${signer.publicKey}`);
     });
   backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
     .requiredOption(...keyFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
     .option("--database <url>", "for one of PostgreSQL: a server on which a database may be made, instead of the configuration's")
-    .option(...configFlag)
-    .action(async (file: string, options: Options & { readonly key: string; readonly scratch: string; readonly database?: string }) => {
+    .option(...signerFlag).option(...unsignedFlag).option(...configFlag)
+    .action(async (
+      file: string, options: Options & TrustOptions & { readonly key: string; readonly scratch: string; readonly database?: string },
+    ) => {
       const identities = readKey(options.key);
       const configuration = deps.configuration(options.config ?? null);
       const location = options.database === undefined ? configuration.database_location : parseLocation(options.database);
@@ -88,7 +116,7 @@ export function addBackupCommands(program: Command, deps: {
       const scratch = mkdtempSync(join(options.scratch, "lanthorn-verify-"));
       try {
         const { manifest } = await unpackBackup(
-          createReadStream(file), { identities }, scratch, createDatabaseTools(location, programsOf(configuration)),
+          createReadStream(file), { opener: { identities }, trust: trustOf(options, configuration) }, scratch, createDatabaseTools(location, programsOf(configuration)),
         );
         print(`whole: ${describe(manifest)}`);
       } finally {
@@ -96,15 +124,23 @@ export function addBackupCommands(program: Command, deps: {
       }
     });
   program.command("restore <file>").description("puts a backup in the place of what the data directory has; the daemon must not run")
-    .requiredOption(...keyFlag).option("--force", "moves what is there aside", false).option(...configFlag)
-    .action(async (file: string, { key, force, config }: Options & { readonly key: string; readonly force: boolean }) => {
-      const configuration = deps.configuration(config ?? null);
+    .requiredOption(...keyFlag).option("--force", "moves what is there aside", false)
+    .option("--keys <folder>", "the deployment's own keys, as `backups keys` wrote them, for a backup without them")
+    .option(...signerFlag).option(...unsignedFlag).option(...configFlag)
+    .action(async (
+      file: string, options: Options & TrustOptions & { readonly key: string; readonly force: boolean; readonly keys?: string },
+    ) => {
+      const { key, force } = options;
+      const configuration = deps.configuration(options.config ?? null);
       const { data_dir: dataDir, database_location: database } = configuration;
       const stamp = toInstant(clock.now()).replaceAll(/[-:]|\.\d+/g, "");
-      const { manifest, aside } = await restoreBackup({
+      const { manifest, aside, keys, missing } = await restoreBackup({
         file, identities: readKey(key), dataDir, database, postgres: programsOf(configuration), force, stamp,
+        trust: trustOf(options, configuration), keysFolder: options.keys ?? null, configuredKeys: Object.keys(secretsOf(configuration)),
       });
       print(`restored: ${describe(manifest)}`);
+      if (keys.length > 0) print(`keys from ${options.keys ?? "this data directory"}: ${keys.join(", ")}`);
+      for (const { name, meaning } of missing) print(`missing: ${name}; ${meaning}`);
       for (const place of aside) print(`what was there before is in ${place}`);
       print("start the collector: systemctl start lanthorn-collector");
     });
@@ -113,6 +149,21 @@ export function addBackupCommands(program: Command, deps: {
     deps.exit(code);
   });
   return backups;
+}
+
+interface TrustOptions {
+  readonly signer?: string;
+  readonly unsigned?: boolean;
+}
+
+/** @throws CollectorError `backup-key-unusable` for what is no public key. */
+function trustOf({ signer, unsigned }: TrustOptions, { data_dir: dataDir }: Pick<Configuration, "data_dir">): Trust {
+  if (signer !== undefined && unsigned === true) throw new CollectorError("backup-key-unusable", "give either --signer or --unsigned");
+  if (unsigned === true) return "unsigned";
+  if (signer !== undefined && !isSigner(signer)) {
+    throw new CollectorError("backup-key-unusable", "--signer: ed25519:…, as lanthorn-collector backups signer shows it");
+  }
+  return { signer: signer ?? readSigner(dataDir) };
 }
 
 function readKey(path: string): readonly AgeKey[] {

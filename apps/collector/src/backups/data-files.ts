@@ -2,6 +2,15 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { DatabaseLocation } from "../db/location.ts";
 import { FILE_NAME, LARGEST_FILE_BYTES } from "./manifest.ts";
+import { SIGNER_FILE } from "./signing.ts";
+
+/** What anybody may have. All else in the data directory is taken for a key. */
+const PUBLIC_FILES: ReadonlySet<string> = new Set(["ca.crt", SIGNER_FILE]);
+
+/** Whether a file of the data directory belongs into a backup without keys. */
+export function isPublicFile(name: string): boolean {
+  return PUBLIC_FILES.has(name);
+}
 
 /**
  * What of a data directory a restore needs beside the database: its small plain files, which are keys and certificates.

@@ -6,6 +6,7 @@ import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createJobProcesses, JOB_COMMAND } from "./job-process.ts";
 import type { BackupJob } from "./job.ts";
+import { generateSigningKey } from "./signing.ts";
 import { createSample, type Sample } from "./testing/sample.ts";
 
 const PROGRAM = [
@@ -16,6 +17,7 @@ const runJob = createJobProcesses(PROGRAM);
 /** Each process compiles the whole collector first. */
 vi.setConfig({ testTimeout: 180_000 });
 
+const signingKey = generateSigningKey();
 let sample: Sample;
 beforeEach(async () => {
   sample = await createSample();
@@ -25,7 +27,8 @@ afterEach(() => sample.remove());
 const job = (changes: Partial<Extract<BackupJob, { readonly kind: "write" }>> = {}): Extract<BackupJob, { readonly kind: "write" }> => ({
   kind: "write", id: createId(), version: "1", createdAt: "2026-01-01T00:00:00.000Z", dataDir: sample.dataDir,
   database: { file: sample.databaseFile }, secrets: {},
-  recipients: [sample.recipient], directory: sample.backupsDir, name: "backup.age", ...changes,
+  recipients: [sample.recipient], directory: sample.backupsDir, name: "backup.age", includeKeys: false, signingKey,
+  ...changes,
 });
 const never = new AbortController().signal;
 

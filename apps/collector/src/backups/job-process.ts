@@ -17,7 +17,7 @@ const Outcome = z.discriminatedUnion("ok", [
   z.object({ ok: z.literal(true), result: JobResult }),
   z.object({
     ok: z.literal(false),
-    code: z.enum(["backup-failed", "backup-unreadable", "backup-key-unusable", "database-newer", "database-unreachable"]),
+    code: z.enum(["backup-failed", "backup-unreadable", "backup-key-unusable", "backup-untrusted", "database-newer", "database-unreachable"]),
     message: z.string(),
   }),
 ]);

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { parseIdentities, parseRecipients } from "./age-keys.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";
+import { createSigner } from "./signing.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { workFolderOf, writeBackup } from "./write-backup.ts";
 
@@ -21,7 +22,9 @@ export const BackupJob = z.discriminatedUnion("kind", [
     kind: z.literal("write"),
     id: z.string(), version: z.string(), createdAt: z.string(), dataDir: z.string(), database: Location,
     secrets: z.record(z.string(), z.string()), recipients: z.array(z.string()), directory: z.string(), name: z.string(),
-    postgresBin: PostgresBin,
+    postgresBin: PostgresBin, includeKeys: z.boolean(),
+    /** Private, PEM. */
+    signingKey: z.string(),
   }),
   z.strictObject({ kind: z.literal("checksum"), file: z.string() }),
   z.strictObject({
@@ -49,7 +52,7 @@ export async function doBackupJob(job: BackupJob, environment: ProgramsSettings[
   ) => createDatabaseTools(database, { folder: postgresBin, environment });
   switch (job.kind) {
     case "write": {
-      return writeBackup({ ...job, recipients: parseRecipients(job.recipients) }, toolsOf(job));
+      return writeBackup({ ...job, recipients: parseRecipients(job.recipients), signer: createSigner(job.signingKey) }, toolsOf(job));
     }
     case "checksum": {
       return hashFile(job.file);
@@ -59,9 +62,11 @@ export async function doBackupJob(job: BackupJob, environment: ProgramsSettings[
       mkdirSync(folder, { mode: 0o700 });
       try {
         const identities = parseIdentities(job.identities);
-        // A dump is statements, which the server carries out: only those of the file that was made here.
+        // A dump is statements, which the server carries out: only those of the file that was made here, which its checksum says.
         const found = await hashFile(job.file);
-        if (found.sha256 === job.sha256) await unpackBackup(createReadStream(job.file), { identities }, folder, toolsOf(job));
+        if (found.sha256 === job.sha256) {
+          await unpackBackup(createReadStream(job.file), { opener: { identities }, trust: "unsigned" }, folder, toolsOf(job));
+        }
         return found;
       } finally {
         rmSync(folder, { recursive: true, force: true });

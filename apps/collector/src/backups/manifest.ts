@@ -12,10 +12,15 @@ export const FILE_NAME = /^[a-z\d][\w.-]{0,99}$/i;
 export const LARGEST_FILE_BYTES = 1024 * 1024;
 
 const Count = z.int().min(0);
+/** In hexadecimal. Those of format 1 have none. */
+const Sha256 = z.string().regex(/^[\da-f]{64}$/).optional();
 
 /** What a backup says of itself: enough to know after a restore whether all of it is there. */
 export const Manifest = z.object({
-  format: z.literal(1),
+  /** 1 was not signed, and had the keys. */
+  format: z.union([z.literal(1), z.literal(2)]),
+  /** Whether the deployment's own keys are among the files. */
+  keys: z.enum(["included", "left-out"]).default("included"),
   backup_id: Id,
   created_at: Instant,
   /** Of the collector that made it. */
@@ -23,12 +28,13 @@ export const Manifest = z.object({
   database: z.object({
     engine: z.enum(["sqlite", "postgres"]),
     size_bytes: Count,
+    sha256: Sha256,
     /** Names, in their order. */
     migrations: z.array(z.string().max(255)).max(10_000),
     /** Rows of each table. */
     tables: z.record(z.string().max(255), Count),
   }),
-  files: z.array(z.object({ name: z.string().regex(FILE_NAME), size_bytes: Count.max(LARGEST_FILE_BYTES) })).max(1000),
+  files: z.array(z.object({ name: z.string().regex(FILE_NAME), size_bytes: Count.max(LARGEST_FILE_BYTES), sha256: Sha256 })).max(1000),
 });
 export type Manifest = z.infer<typeof Manifest>;
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createWriteStream, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -8,6 +9,7 @@ import { decryptAge } from "./age.ts";
 import type { DatabaseTools } from "./database-tools.ts";
 import { DATABASE_NAME, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
 import { requireRoom } from "./room.ts";
+import { checkSignature, MAX_SIGNATURE_BYTES, SIGNATURE_NAME, type Trust } from "./signing.ts";
 import { readTar, type TarFile } from "./tar.ts";
 import { unreadable } from "./unreadable.ts";
 
@@ -21,25 +23,29 @@ export interface UnpackedBackup {
 
 const LARGEST_MANIFEST_BYTES = 4 * 1024 * 1024;
 
-/** What is read from a file and opened with a key. */
-export type Opener = Parameters<typeof decryptAge>[1];
+/** With which key a file is opened, and whose it must be. */
+export interface Expected {
+  readonly opener: Parameters<typeof decryptAge>[1];
+  readonly trust: Trust;
+}
 
 /**
  * Unpacks a backup into an empty folder, brings its database up there, and compares what it holds with the manifest.
- * Whoever has the public key can make a file that opens, so that nothing in it is trusted: names, sizes, numbers.
+ * Whoever has the public key can make a file that opens, so that nothing in it is trusted before its signature is checked, and names,
+ * sizes and numbers not after it either.
  * @param tools Of the engine that is expected.
- * @throws CollectorError `backup-unreadable` for what is not whole, was changed or does not fit its manifest;
+ * @throws CollectorError `backup-untrusted` for what nobody or somebody else has signed; `backup-unreadable` for what is not whole, was changed or does not fit its manifest;
  * `backup-key-unusable` for another key's; `database-newer` for what a later version has made.
  */
 export async function unpackBackup(
-  sealed: AsyncIterable<Uint8Array>, opener: Opener, folder: string, tools: Pick<DatabaseTools, "engine" | "check">,
+  sealed: AsyncIterable<Uint8Array>, { opener, trust }: Expected, folder: string, tools: Pick<DatabaseTools, "engine" | "check">,
 ): Promise<UnpackedBackup> {
   let unpacked: UnpackedBackup | undefined;
   try {
     await pipeline(
       decryptAge(sealed, opener), createGunzip(),
       async (packed: AsyncIterable<Uint8Array>) => {
-        unpacked = await unpackArchive(packed, folder, tools.engine);
+        unpacked = await unpackArchive(packed, folder, { engine: tools.engine, trust });
       },
     );
   } catch (error) {
@@ -51,22 +57,35 @@ export async function unpackBackup(
   return unpacked;
 }
 
-async function unpackArchive(packed: AsyncIterable<Uint8Array>, folder: string, engine: string): Promise<UnpackedBackup> {
+async function unpackArchive(
+  packed: AsyncIterable<Uint8Array>, folder: string, { engine, trust }: { readonly engine: string; readonly trust: Trust },
+): Promise<UnpackedBackup> {
   let manifest: Manifest | undefined;
-  const missing = new Map<string, number>();
+  let unsigned: Uint8Array | undefined;
+  const missing = new Map<string, { readonly size_bytes: number; readonly sha256?: string | undefined }>();
   mkdirSync(join(folder, FILES_FOLDER), { mode: 0o700 });
   for await (const file of readTar(packed)) {
     if (manifest === undefined) {
-      manifest = await readManifest(file);
+      const text = await readSmall(file, MANIFEST_NAME, LARGEST_MANIFEST_BYTES);
+      manifest = parseManifest(text);
+      if (manifest.format === 1) checkSignature(text, null, trust);
+      else unsigned = text;
       checkOrigin(manifest, engine);
       requireRoom(folder, manifest.database.size_bytes);
-      missing.set(DATABASE_NAME, manifest.database.size_bytes);
-      for (const { name, size_bytes: size } of manifest.files) missing.set(`${FILES_FOLDER}${name}`, size);
+      missing.set(DATABASE_NAME, manifest.database);
+      for (const known of manifest.files) missing.set(`${FILES_FOLDER}${known.name}`, known);
       continue;
     }
-    if (missing.get(file.name) !== file.sizeBytes) throw unreadable(`${JSON.stringify(file.name.slice(0, 100))} is not in its manifest`);
+    if (unsigned !== undefined) {
+      checkSignature(unsigned, await readSmall(file, SIGNATURE_NAME, MAX_SIGNATURE_BYTES), trust);
+      unsigned = undefined;
+      continue;
+    }
+    const known = missing.get(file.name);
+    if (known?.size_bytes !== file.sizeBytes) throw unreadable(`${JSON.stringify(file.name.slice(0, 100))} is not in its manifest`);
     missing.delete(file.name);
-    await pipeline(file.bytes, createWriteStream(join(folder, file.name), { flags: "wx", mode: 0o600 }));
+    const sha256 = await writeFile(file, join(folder, file.name));
+    if (known.sha256 !== undefined && known.sha256 !== sha256) throw unreadable(`${file.name} was changed`);
   }
   const [absent] = missing.keys();
   if (!manifest || absent !== undefined) throw unreadable(`${absent ?? MANIFEST_NAME} is missing`);
@@ -76,12 +95,31 @@ async function unpackArchive(packed: AsyncIterable<Uint8Array>, folder: string, 
   };
 }
 
-async function readManifest({ name, sizeBytes, bytes }: TarFile): Promise<Manifest> {
-  if (name !== MANIFEST_NAME || sizeBytes > LARGEST_MANIFEST_BYTES) throw unreadable("it does not begin with a manifest");
+/** @returns Its SHA-256, in hexadecimal. */
+async function writeFile({ bytes }: TarFile, path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(bytes, async function* noteHash(source: AsyncIterable<Uint8Array>) {
+    for await (const chunk of source) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }, createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  return hash.digest("hex");
+}
+
+async function readSmall({ name, sizeBytes, bytes }: TarFile, expected: string, largest: number): Promise<Uint8Array> {
+  if (name !== expected || sizeBytes > largest) throw unreadable(`it does not begin with a manifest and its signature`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function parseManifest(text: Uint8Array): Manifest {
   try {
-    return Manifest.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")));
+    const manifest = Manifest.parse(JSON.parse(Buffer.from(text).toString("utf8")));
+    const { format, database, files } = manifest;
+    if (format > 1 && [database, ...files].some(({ sha256 }) => sha256 === undefined)) throw new Error("a digest is missing");
+    return manifest;
   } catch (error) {
     throw unreadable("its manifest is none", error);
   }

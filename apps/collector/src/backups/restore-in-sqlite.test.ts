@@ -19,6 +19,7 @@ afterEach(() => sample.remove());
 
 const restore = (changes: Partial<Parameters<typeof restoreBackup>[0]> = {}) => restoreBackup({
   file, identities: sample.identities, dataDir: sample.dataDir, database: { file: sample.databaseFile }, force: false, stamp: STAMP,
+  trust: { signer: sample.signer.publicKey }, keysFolder: null, configuredKeys: [],
   ...changes,
 });
 const tenantsIn = (database: string) => {

@@ -45,9 +45,10 @@ export async function targetPostgres(location: PostgresLocation, settings: Progr
           return { file: copy, engine: "postgres", ...(await scratch.count()) };
         },
       },
-      async prepare() {
+      async prepare(_copy, { keepsSecrets }) {
         // As in SQLite's: the backup that it was taken by.
         await scratch?.ask("delete from backups where running_key is not null");
+        if (!keepsSecrets) await scratch?.ask("delete from kept_secrets");
         await scratch?.ask("analyze");
       },
       async swap(stamp) {

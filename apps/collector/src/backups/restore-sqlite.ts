@@ -12,10 +12,11 @@ export function targetSqlite(databaseFile: string): RestoreTarget {
     present: existsSync(databaseFile) ? basename(databaseFile) : null,
     folder: dirname(databaseFile), databaseFile,
     tools: { engine: "sqlite", check: async (copy) => checkSqlite(copy) },
-    async prepare(copy) {
+    async prepare(copy, { keepsSecrets }) {
       const database = new Sqlite(copy);
       // The one it was taken by: it is not being made any more, and here it never failed.
       database.exec("delete from backups where running_key is not null");
+      if (!keepsSecrets) database.exec("delete from kept_secrets");
       // One file then, with nothing beside it that would have to come along.
       database.pragma("journal_mode = DELETE");
       database.close();

@@ -8,8 +8,12 @@ export interface RestoreTarget {
   readonly folder: string | null;
   readonly databaseFile: string | null;
   readonly tools: Pick<DatabaseTools, "engine" | "check">;
-  /** Makes what was checked fit to be used. */
-  prepare(copy: string): Promise<void>;
+  /**
+   * Makes what was checked fit to be used.
+   * @param options.keepsSecrets False where the key is missing that opens what it keeps sealed of the deployment's own: it goes, and is
+   * made anew.
+   */
+  prepare(copy: string, options: { readonly keepsSecrets: boolean }): Promise<void>;
   /** Puts it in place, all or nothing, if it is no file. @returns Where what was there before is now, or null. */
   swap(stamp: string): Promise<string | null>;
   /** Leaves nothing behind of what was not put in place. */

@@ -9,9 +9,10 @@ import type { DatabaseLocation } from "../db/location.ts";
 import { createFileKey, encryptAge } from "./age.ts";
 import type { AgeKey } from "./age-keys.ts";
 import type { DatabaseTools } from "./database-tools.ts";
-import { listDataFiles } from "./data-files.ts";
+import { isPublicFile, listDataFiles } from "./data-files.ts";
 import { countRows, DATABASE_NAME, type DatabaseCopy, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
 import { unpackBackup } from "./read-backup.ts";
+import { type BackupSigner, SIGNATURE_NAME } from "./signing.ts";
 import { type TarFile, writeTar } from "./tar.ts";
 
 /** What is to be backed up, and where to. */
@@ -25,6 +26,9 @@ export interface BackupOrder {
   /** Files of the data directory that are elsewhere on this machine, by their names. */
   readonly secrets: Readonly<Record<string, string>>;
   readonly recipients: readonly AgeKey[];
+  /** Whether the deployment's own keys come along; without them a restore needs them from elsewhere. */
+  readonly includeKeys: boolean;
+  readonly signer: BackupSigner;
   readonly directory: string;
   /** In the directory. */
   readonly name: string;
@@ -54,11 +58,11 @@ export async function writeBackup(order: BackupOrder, tools: DatabaseTools): Pro
   try {
     const copy = await tools.copy(join(work, DATABASE_NAME));
     const files = readDataFiles(order);
-    const manifest = manifestOf(order, copy, files);
+    const manifest = manifestOf(order, copy, files, await hashFile(copy.file));
     const fileKey = createFileKey();
     const sha256 = createHash("sha256");
     await pipeline(
-      Readable.from(writeTar(archiveOf(manifest, copy, files), Date.parse(order.createdAt))),
+      Readable.from(writeTar(archiveOf(manifest, order.signer, copy, files), Date.parse(order.createdAt))),
       createGzip(),
       (packed: AsyncIterable<Uint8Array>) => encryptAge(packed, fileKey, order.recipients),
       async function* noteHash(sealed: AsyncIterable<Uint8Array>) {
@@ -73,7 +77,7 @@ export async function writeBackup(order: BackupOrder, tools: DatabaseTools): Pro
     rmSync(copy.file);
     const back = join(work, "back");
     mkdirSync(back, { mode: 0o700 });
-    await unpackBackup(createReadStream(draft), { fileKey }, back, tools);
+    await unpackBackup(createReadStream(draft), { opener: { fileKey }, trust: { signer: order.signer.publicKey } }, back, tools);
     const sizeBytes = statSync(draft).size;
     renameSync(draft, file);
     syncPath(order.directory);
@@ -89,29 +93,42 @@ export function workFolderOf({ directory, id }: Pick<BackupOrder, "directory" | 
   return join(directory, `${id}.work`);
 }
 
+async function hashFile(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Uint8Array);
+  return hash.digest("hex");
+}
+
 type DataFile = { readonly name: string; readonly bytes: Uint8Array };
 
-function readDataFiles({ dataDir, database, secrets }: BackupOrder): readonly DataFile[] {
-  const own = listDataFiles(dataDir, database).filter(({ name }) => !Object.hasOwn(secrets, name));
+function readDataFiles({ dataDir, database, secrets, includeKeys }: BackupOrder): readonly DataFile[] {
+  const own = listDataFiles(dataDir, database)
+    .filter(({ name }) => (includeKeys ? !Object.hasOwn(secrets, name) : isPublicFile(name)));
   return [
     ...own.map(({ name, path }) => ({ name, bytes: readFileSync(path) })),
-    ...Object.entries(secrets).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
+    ...Object.entries(includeKeys ? secrets : {}).map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
   ];
 }
 
-function manifestOf({ id, version, createdAt }: BackupOrder, copy: DatabaseCopy, files: readonly DataFile[]): Manifest {
+function manifestOf(
+  { id, version, createdAt, includeKeys }: BackupOrder, copy: DatabaseCopy, files: readonly DataFile[], sha256: string,
+): Manifest {
   return Manifest.parse({
-    format: 1, backup_id: id, created_at: createdAt, version,
-    database: { engine: copy.engine, size_bytes: statSync(copy.file).size, migrations: copy.migrations, tables: copy.tables },
-    files: files.map(({ name, bytes }) => ({ name, size_bytes: bytes.length })),
+    format: 2, keys: includeKeys ? "included" : "left-out", backup_id: id, created_at: createdAt, version,
+    database: { engine: copy.engine, size_bytes: statSync(copy.file).size, sha256, migrations: copy.migrations, tables: copy.tables },
+    files: files.map(({ name, bytes }) => ({
+      name, size_bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex"),
+    })),
   });
 }
 
-/** The manifest first: who reads knows then what must come. */
-function archiveOf(manifest: Manifest, copy: DatabaseCopy, files: readonly DataFile[]): readonly TarFile[] {
+/** The manifest and its signature first: who reads knows then what must come, and from whom. */
+function archiveOf(manifest: Manifest, signer: BackupSigner, copy: DatabaseCopy, files: readonly DataFile[]): readonly TarFile[] {
   const small = (name: string, bytes: Uint8Array): TarFile => ({ name, sizeBytes: bytes.length, bytes: Readable.from([bytes]) });
+  const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   return [
-    small(MANIFEST_NAME, Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)),
+    small(MANIFEST_NAME, text),
+    small(SIGNATURE_NAME, signer.sign(text)),
     { name: DATABASE_NAME, sizeBytes: manifest.database.size_bytes, bytes: createReadStream(copy.file) },
     ...files.map(({ name, bytes }) => small(`${FILES_FOLDER}${name}`, bytes)),
   ];

@@ -143,6 +143,7 @@ const ALLOWED_PLACE = `[webhooks]\nallow = ["127.0.0.1"]\n`;
 /** Fields whose valid value must be made for the occasion. */
 const SPECIAL: Readonly<Record<string, (token: string) => object | Promise<object>>> = {
   "/api/v1/auth/login": () => collector.credentials,
+  "/api/v1/auth/confirm": () => ({ password: collector.credentials.password }),
   "/api/v1/auth/password": () => ({ old_password: collector.credentials.password, new_password: OTHER_PASSWORD }),
   async "/api/v1/agents/enroll"(token) {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -8,7 +8,7 @@ import type { Sealing } from "../sealing/sealing.ts";
 /** Secrets that a deployment makes for itself, once. */
 export interface KeptSecrets {
   /** @param make Makes it where there is none yet. @returns The one that counts, also for whoever makes one at the same moment. */
-  keep(name: "ca.pem" | "token-secret", make: () => Promise<string>): Promise<string>;
+  keep(name: "ca.pem" | "token-secret" | "backup-signing.pem", make: () => Promise<string>): Promise<string>;
 }
 
 /** Each in a file of the data directory: for one process. */

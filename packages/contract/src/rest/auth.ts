@@ -25,10 +25,14 @@ export const PasswordChange = z.strictObject({
 export type PasswordChange = z.infer<typeof PasswordChange>;
 
 /** The caller's own password once more, before something that a stolen token alone must not do. */
-export const PasswordConfirmation = z.strictObject({ password: z.string().min(1).max(1024) });
+export const PasswordConfirmation = z.strictObject({
+  password: z.string().min(1).max(1024).describe("The caller's own password."),
+});
 
 /** Until when the token that was sent counts as confirmed; no token that replaces it does. */
-export const PasswordConfirmed = z.object({ confirmed_until: Instant });
+export const PasswordConfirmed = z.object({
+  confirmed_until: Instant.describe("Until when the token that was sent counts as confirmed: five minutes from now."),
+});
 export type PasswordConfirmed = z.infer<typeof PasswordConfirmed>;
 
 /** Resources that scopes name as `<resource>:read` and `<resource>:write`. */

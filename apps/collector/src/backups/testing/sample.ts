@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createId } from "@lanthorn/runtime";
 import { openDatabase } from "../../db/open.ts";
 import { generateIdentity, parseIdentities, parseRecipient } from "../age-keys.ts";
+import { type BackupSigner, createSigner, generateSigningKey } from "../signing.ts";
 import type { BackupOrder } from "../write-backup.ts";
 
 /** A pair of keys, as texts and ready for use. */
@@ -23,6 +24,7 @@ export function createKeys(): SampleKeys {
 
 /** A small deployment on the disk, and a pair of keys. */
 export interface Sample extends Omit<SampleKeys, "recipients"> {
+  readonly signer: BackupSigner;
   readonly folder: string;
   readonly dataDir: string;
   readonly databaseFile: string;
@@ -50,10 +52,12 @@ export async function createSample(rows = 100): Promise<Sample> {
   await reads.selectFrom("tenants").select("id").limit(1).execute();
   await close();
   const { recipients, ...keys } = createKeys();
+  const signer = createSigner(generateSigningKey());
   return {
-    folder, dataDir, databaseFile, backupsDir, ...keys,
+    folder, dataDir, databaseFile, backupsDir, signer, ...keys,
     order: (changes = {}) => ({
-      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients,
+      id: createId(), version: "1", createdAt: AT, dataDir, database: { file: databaseFile }, secrets: {}, recipients, includeKeys: true,
+      signer,
       directory: backupsDir, name: "backup.age",
       ...changes,
     }),

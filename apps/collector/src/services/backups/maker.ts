@@ -20,6 +20,9 @@ export interface BackupSettings {
   readonly postgresBin: string | undefined;
   /** Files of the data directory that the configuration holds instead, by their names. */
   readonly secrets: Readonly<Record<string, string>>;
+  readonly includeKeys: boolean;
+  /** With which they are signed: Ed25519, PEM. */
+  readonly signingKey: string;
   readonly version: string;
   /** Whether this is the only collector on its database, so that nobody else's backup can be running. */
   readonly isAlone: boolean;
@@ -116,9 +119,10 @@ export function createBackupMaker(
       ));
     });
     try {
-      const { directory, dataDir, database, postgresBin, secrets, version } = settings;
+      const { directory, dataDir, database, postgresBin, secrets, includeKeys, signingKey, version } = settings;
       const result = await deps.runJob({
-        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, postgresBin, secrets,
+        kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, postgresBin,
+        secrets: includeKeys ? secrets : {}, includeKeys, signingKey,
         recipients: JSON.parse(row.recipients) as string[], directory, name: row.file_name,
       }, stopper.signal);
       await complete(row, result);

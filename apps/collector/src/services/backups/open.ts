@@ -8,12 +8,15 @@ import { type Backups, type BackupsDependencies, createBackups } from "./backups
 /** @param program How this collector's own program is run, for the processes that do the work. */
 export function openBackups(
   configuration: Configuration, deps: Omit<BackupsDependencies, "runJob">,
-  { program, version }: { readonly program: readonly [string, ...string[]]; readonly version: string },
+  { program, version, signingKey }: {
+    readonly program: readonly [string, ...string[]]; readonly version: string; readonly signingKey: string;
+  },
 ): Backups {
   const { backups, data_dir: dataDir, database_location: database } = configuration;
   return createBackups({ ...deps, runJob: createJobProcesses(program) }, {
     recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, database,
-    postgresBin: backups.postgres_bin, secrets: secretsOf(configuration), version, isAlone: !hasRowLocks(deps.db),
+    postgresBin: backups.postgres_bin, secrets: secretsOf(configuration), includeKeys: backups.include_keys, signingKey,
+    version, isAlone: !hasRowLocks(deps.db),
     schedule: backups.schedule, keep: backups.keep, tenant: backups.tenant,
   });
 }
