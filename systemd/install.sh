@@ -65,19 +65,14 @@ ln -sfn ../lib/lanthorn/bin/lanthorn "$root/usr/bin/lanthorn"
 install -m 644 "$here/sysusers.conf" "$root/usr/lib/sysusers.d/lanthorn.conf"
 install -m 644 "$here/tmpfiles.conf" "$root/usr/lib/tmpfiles.d/lanthorn.conf"
 
-secret() { # NAME BYTES: made once, kept after that
-  file=$root/etc/lanthorn/credentials/$1
-  [ -s "$file" ] || (umask 077 && node -e "process.stdout.write(require('crypto').randomBytes($2).toString('base64url'))" >"$file")
-}
-
 for unit in $units; do
   ln -sfn "../lib/lanthorn/bin/lanthorn-$unit" "$root/usr/bin/lanthorn-$unit"
   install -m 644 "$here/lanthorn-$unit.service" "$root/usr/lib/systemd/system/lanthorn-$unit.service"
-  [ -e "$root/etc/lanthorn/$unit.toml" ] || install -m 644 "$here/$unit.toml" "$root/etc/lanthorn/$unit.toml"
-  if [ "$unit" = collector ]; then
-    secret token-secret 48
-    secret admin-password 18
-  fi
+  # The collector's may hold secrets; tmpfiles.conf gives it to the service's group. No secret is made here: every machine that a
+  # package is installed on would have the same. The collector makes its own at its first start.
+  mode=644
+  [ "$unit" = probe ] || mode=640
+  [ -e "$root/etc/lanthorn/$unit.toml" ] || install -m "$mode" "$here/$unit.toml" "$root/etc/lanthorn/$unit.toml"
 done
 
 if [ -z "$root" ]; then
@@ -103,7 +98,7 @@ if [ "$start" = yes ]; then
   done
 fi
 case $units in
-  *collector*) echo "User admin's first password is in $root/etc/lanthorn/credentials/admin-password." ;;
+  *collector*) echo "The first start makes user admin's password: $root/var/lib/lanthorn-collector/admin-password." ;;
 esac
 case $units in
   *probe*) [ -n "$root" ] || command -v nmap >/dev/null || echo "Scans of the profile deep need nmap, which is not here: apt-get install nmap" ;;

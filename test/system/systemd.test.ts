@@ -1,5 +1,5 @@
 import {
-  chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+  chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -45,14 +45,13 @@ describe("what systemd/install.sh puts below a folder", () => {
     rmSync(root, { recursive: true, force: true });
   }, 60_000);
 
-  test("is programs, units, users and configuration, writable by root alone, with two secrets that only root reads", () => {
+  test("is programs, units, users and configuration, writable by root alone, and no secret is among it", () => {
     const modes = (folder: string) => pathsBelow(installed(folder)).map((path) => {
       const found = lstatSync(path);
       return `${relative(root, path)} ${found.isSymbolicLink() ? "link" : (found.mode & 0o777).toString(8)}`;
     });
     expect(["etc", "usr/bin", "usr/lib/systemd", "usr/lib/sysusers.d", "usr/lib/tmpfiles.d"].flatMap(modes)).toEqual([
-      "etc/lanthorn 755", "etc/lanthorn/collector.toml 644", "etc/lanthorn/credentials 700",
-      "etc/lanthorn/credentials/admin-password 600", "etc/lanthorn/credentials/token-secret 600", "etc/lanthorn/probe.toml 644",
+      "etc/lanthorn 755", "etc/lanthorn/collector.toml 640", "etc/lanthorn/credentials 700", "etc/lanthorn/probe.toml 644",
       "usr/bin/lanthorn link", "usr/bin/lanthorn-collector link", "usr/bin/lanthorn-probe link",
       "usr/lib/systemd/system 755",
       "usr/lib/systemd/system/lanthorn-collector.service 644", "usr/lib/systemd/system/lanthorn-probe.service 644",
@@ -63,7 +62,6 @@ describe("what systemd/install.sh puts below a folder", () => {
     const parts = readdirSync(installed("usr/lib/lanthorn")).toSorted();
     expect(parts).toEqual(["LICENSE", "apps", "bin", "node_modules", "package.json", "packages"]);
     expect(said).toContain("admin-password");
-    expect(said).not.toContain(readFileSync(installed("etc/lanthorn/credentials/admin-password"), "utf8"));
   });
 
   test("runs from there, and takes the configuration that came with it", async () => {
@@ -98,8 +96,10 @@ describe("what systemd/install.sh puts below a folder", () => {
     beforeAll(async () => {
       // As systemd does: directories of state and credentials that the service's user may read.
       for (const name of UNITS) mkdirSync(state(name), { recursive: true });
-      cpSync(installed("etc/lanthorn/credentials"), credentials, { recursive: true });
-      password = readFileSync(join(credentials, "admin-password"), "utf8");
+      // Empty ones, as systemd-tmpfiles makes them, and the configuration for the service's group.
+      mkdirSync(credentials, { recursive: true });
+      for (const name of ["token-secret", "admin-password"]) writeFileSync(join(credentials, name), "", { mode: 0o600 });
+      chownSync(installed("etc/lanthorn/collector.toml"), 0, NOBODY);
       for (const path of [credentials, ...pathsBelow(credentials), ...UNITS.map(state)]) chownSync(path, NOBODY, NOBODY);
       collector = await startDaemon({
         script: installed("usr/bin/lanthorn-collector"), args: ["run", "--config", installed("etc/lanthorn/collector.toml")],
@@ -111,12 +111,13 @@ describe("what systemd/install.sh puts below a folder", () => {
         },
       });
       daemons.push(collector);
+      password = readFileSync(join(state("lanthorn-collector"), "admin-password"), "utf8").trim();
     }, 60_000);
 
     const probeProgram = installed("usr/bin/lanthorn-probe");
     const probeEnvironment = { LANTHORN_DATA_DIR: state("lanthorn-probe"), LANTHORN_INTERFACE: "lan0", NODE_ENV: "production" };
 
-    test("the collector serves, and knows the password that the installation made", async () => {
+    test("the collector serves, and knows the password that its first start made", async () => {
       const url = String(collector.ready["url"]);
       const health = await fetch(`${url}/health`);
       expect(health.status).toBe(200);
@@ -165,7 +166,7 @@ describe("what systemd/install.sh puts below a folder", () => {
       "usr/bin/lanthorn", "usr/bin/lanthorn-collector", "usr/lib/systemd/system/lanthorn-collector.service",
     ]);
     await uninstall("collector");
-    const kept = ["collector.toml", "credentials/admin-password", "credentials/token-secret", "probe.toml"];
+    const kept = ["collector.toml", "probe.toml"];
     expect(left()).toEqual(kept.map((name) => `etc/lanthorn/${name}`));
     await uninstall("all", "--purge");
     expect([left(), readdirSync(installed("var/lib")).length]).toEqual([[], 0]);

@@ -123,3 +123,14 @@ test("a name at the broker that could be a probe's is refused", () => {
     expect(refusal("", { LANTHORN_MQTT_NAME: name })).toContain("mqtt.name");
   }
 });
+
+test("secrets of the gateway and of services may be credentials, and an empty one is not given", () => {
+  const secret = "0123456789".repeat(4);
+  const credentials = directory({ "gateway-secret": `${secret}\n`, "vault-secret": secret, "token-secret": "" });
+  const configuration = read('[services.vault]\nurl = "https://vault:8443"\n', { CREDENTIALS_DIRECTORY: credentials });
+  expect([configuration.gateway.secret, configuration.services.vault?.secret, configuration.token.secret]).toEqual([
+    secret, secret, undefined,
+  ]);
+  expect(read("", { LANTHORN_GATEWAY_SECRET: `${secret}x`, CREDENTIALS_DIRECTORY: credentials.replace(/$/, "-none") }).gateway.secret)
+    .toBe(`${secret}x`);
+});

@@ -13,7 +13,15 @@ export interface Configuration extends z.infer<typeof ConfigurationFile> {
   readonly database_location: DatabaseLocation;
 }
 
-/** Environment variable → key. Secrets are not here: a password of digits must stay a text. */
+/** At least 32 characters each, so none is taken for a number: `gateway.secret`, and those of services in other processes. */
+const SERVICE_SECRETS = [
+  { name: "LANTHORN_GATEWAY_SECRET", credential: "gateway-secret", path: "gateway.secret" },
+  ...["vault", "license", "agents", "cmod", "ipam", "diplomat"].map((service) => ({
+    name: `LANTHORN_${service.toUpperCase()}_SECRET`, credential: `${service}-secret`, path: `services.${service}.secret`,
+  })),
+] as const;
+
+/** Environment variable → key. Other secrets are not here: a password of digits must stay a text. */
 const NAMES = {
   LANTHORN_DATA_DIR: "data_dir",
   LANTHORN_LOG_LEVEL: "log_level",
@@ -29,6 +37,7 @@ const NAMES = {
   LANTHORN_MQTT_NAME: "mqtt.name",
   LANTHORN_MQTT_PUBLIC_URL: "mqtt.public_url",
   LANTHORN_DATABASE_URL: "database.url",
+  ...Object.fromEntries(SERVICE_SECRETS.map(({ name, path }) => [name, path])),
   LANTHORN_WEBHOOKS_ALLOW: "webhooks.allow",
   LANTHORN_BACKUPS_RECIPIENTS: "backups.recipients",
   LANTHORN_BACKUPS_INCLUDE_KEYS: "backups.include_keys",
@@ -56,13 +65,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the file, the environment over it, and systemd's credentials (files `admin-password`, `token-secret`,
- * `sealing-key` and `smtp-password` in `$CREDENTIALS_DIRECTORY`) for the secrets that the environment does not name.
+ * `sealing-key`, `smtp-password`, `gateway-secret` and `<service>-secret` in `$CREDENTIALS_DIRECTORY`) for the secrets that the
+ * environment does not name.
  * @param file Null for the usual place, where there may be none.
  * @throws RuntimeError or CollectorError `config-invalid`, naming each key and what is allowed there.
  */
 export function readCollectorConfiguration(file: string | null, environment: Environment): Configuration {
   const values = readConfiguration({
-    schema: ConfigurationFile, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, environment, names: NAMES,
+    schema: ConfigurationFile, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, names: NAMES,
+    environment: {
+      ...environment,
+      ...Object.fromEntries(SERVICE_SECRETS.map(({ name, credential }) => [name, secretFrom(environment, name, credential)])),
+    },
   });
   const password = secretFrom(environment, "LANTHORN_ADMIN_PASSWORD", "admin-password") ?? values.admin.password;
   const secret = secretFrom(environment, "LANTHORN_TOKEN_SECRET", "token-secret") ?? values.token.secret;

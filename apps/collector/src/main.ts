@@ -8,9 +8,12 @@ import { addAdminCommands } from "./admin-commands.ts";
 import { addRecipientsCommand } from "./backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
-import { type Configuration, readCollectorConfiguration, unreadVariables } from "./configuration.ts";
+import {
+  type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables,
+} from "./configuration.ts";
 import { addLicenseCommands } from "./license-commands.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
+import { hasOpenSecrets } from "./open-secrets.ts";
 import { openCollector } from "./open-collector.ts";
 import { usingSecrets } from "./replicas/open.ts";
 
@@ -20,8 +23,9 @@ const PROGRAM = [process.execPath, ...process.execArgv, fileURLToPath(import.met
 const CLOSE_TIMEOUT_MS = 20_000;
 const clock = systemClock;
 
-async function run(configuration: Configuration): Promise<void> {
+async function run(configuration: Configuration, file: string): Promise<void> {
   const log = createLog({ name: "lanthorn-collector", level: configuration.log_level });
+  if (hasOpenSecrets(file)) log.warn({ file }, "the configuration holds secrets and everybody on this machine may read it: chmod 640");
   const lifecycle = createLifecycle({ log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
   const stopped = stopSignal();
   try {
@@ -45,7 +49,7 @@ program.command("run", { isDefault: true })
   .option("--check-config", "only checks the configuration")
   .action(async (options: { readonly config?: string; readonly checkConfig?: boolean }) => {
     const configuration = readCollectorConfiguration(options.config ?? null, process.env);
-    if (!options.checkConfig) return run(configuration);
+    if (!options.checkConfig) return run(configuration, options.config ?? DEFAULT_CONFIGURATION_FILE);
     for (const line of unreadVariables(process.env)) process.stderr.write(`lanthorn-collector: ${line}\n`);
     process.stdout.write("the configuration is valid\n");
     return undefined;
