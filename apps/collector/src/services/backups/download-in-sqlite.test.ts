@@ -102,3 +102,22 @@ describe("a download", () => {
     expect(await confirm()).toBe(429);
   });
 });
+
+describe("another tenant", () => {
+  test("sees no backup, makes none, and gets at none", async () => {
+    const read = async () => (await gateway.get(`/api/v1/backups/${id}`, admin.token)).body;
+    const made = await read();
+    const { token } = await gateway.createTenant("admin");
+    const other = (method: string, path: string, body?: unknown) => gateway.call(method, `/api/v1/backups${path}`, token, body);
+    const forbidden = await other("POST", "");
+    expect([forbidden.status, forbidden.error.details]).toEqual([403, { required: "operator tenant" }]);
+    expect((await other("GET", "/settings")).status).toBe(403);
+    expect((await other("PUT", "/settings", { keep: 1 })).status).toBe(403);
+    expect((await other("GET", "")).body).toMatchObject({ data: [], meta: { total: 0 } });
+    expect((await other("GET", `/${id}`)).status).toBe(404);
+    expect((await other("GET", `/${id}/download`)).status).toBe(404);
+    expect((await other("POST", `/${id}/verify`, {})).status).toBe(404);
+    expect((await other("DELETE", `/${id}`)).status).toBe(404);
+    expect(await read()).toEqual(made);
+  });
+});

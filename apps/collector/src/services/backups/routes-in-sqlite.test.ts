@@ -151,25 +151,6 @@ describe("a backup", () => {
   });
 });
 
-describe("another tenant", () => {
-  test("sees no backup, makes none, and gets at none", async () => {
-    await start();
-    const made = await make();
-    const { token } = await gateway.createTenant("admin");
-    const other = (method: string, path: string, body?: unknown) => call(method, path, body, token);
-    const forbidden = await other("POST", "");
-    expect([forbidden.status, forbidden.error.details]).toEqual([403, { required: "operator tenant" }]);
-    expect((await other("GET", "/settings")).status).toBe(403);
-    expect((await other("PUT", "/settings", { keep: 1 })).status).toBe(403);
-    expect((await other("GET", "")).body).toMatchObject({ data: [], meta: { total: 0 } });
-    expect((await other("GET", `/${made.id}`)).status).toBe(404);
-    expect((await other("GET", `/${made.id}/download`)).status).toBe(404);
-    expect((await other("POST", `/${made.id}/verify`, {})).status).toBe(404);
-    expect((await other("DELETE", `/${made.id}`)).status).toBe(404);
-    expect(await readOne(made.id)).toEqual(made);
-  });
-});
-
 describe("a verification", () => {
   test("compares the checksum, and with the private key restores", async () => {
     await start();
