@@ -45,9 +45,8 @@ export function addAdminCommands(program: Command, deps: {
 
   admin.command("create-tenant <name>").description("makes a tenant with a site").addOption(configFile())
     .action((name: string, options: Options) => within(options, async (administration) => {
-      const { tenantId, siteId, loginDomain } = await administration.createTenant(name);
+      const { tenantId, siteId } = await administration.createTenant(name);
       print(`tenant ${tenantId}, site ${siteId}`);
-      print(`the names of users that it makes by the API end with @${loginDomain}`);
     }));
   admin.command("create-user <name>").description("makes a user").requiredOption("--tenant <tenant>", "the tenant's name or id")
     .addOption(new Option("--role <role>", "what the user may do").choices([...ROLES]).makeOptionMandatory())
