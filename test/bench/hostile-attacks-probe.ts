@@ -96,8 +96,8 @@ function host(
 }
 
 /** A new queue in every batch. */
-export const queueIds: Attack = ({ probes: { own }, seconds }, tally) =>
-  publishBatches({ identity: own, seconds, inFlight: IN_FLIGHT, tally }, () => {
+export const queueIds: Attack = ({ probes: { queues: identity }, seconds }, tally) =>
+  publishBatches({ identity, seconds, inFlight: IN_FLIGHT, tally }, () => {
     const at = toInstant(Date.now());
     return createQueue().batch([
       { type: "host_online", occurred_at: at, data: { ip: "10.88.0.1", mac: "00:1b:63:88:00:01", last_seen_at: at } },
@@ -105,12 +105,12 @@ export const queueIds: Attack = ({ probes: { own }, seconds }, tally) =>
   });
 
 /** Messages of QoS 2 that are never released, so that the broker has to keep each. */
-export const qos2: Attack = async ({ probes: { own }, seconds }, tally) => {
+export const qos2: Attack = async ({ probes: { qos2: identity }, seconds }, tally) => {
   const end = performance.now() + seconds * 1000;
   const payload = Buffer.alloc(QOS2_BYTES, 0x41);
   let bytes = 0;
   while (performance.now() < end && bytes < MAX_QOS2_BYTES) {
-    const uplink = await openUplink(own, (packet) => {
+    const uplink = await openUplink(identity, (packet) => {
       if (packet.cmd === "pubrec") tally.answer("kept");
     });
     if (!uplink) {
@@ -132,13 +132,13 @@ export const qos2: Attack = async ({ probes: { own }, seconds }, tally) => {
 };
 
 /** Payloads that are large when they are unpacked: as nothing, and as events that each are as large as they may be. */
-export const compression: Attack = ({ probes: { own }, seconds }, tally) => {
+export const compression: Attack = ({ probes: { bytes: identity }, seconds }, tally) => {
   const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 });
   // Members of a gzip file follow each other.
   const bomb = Buffer.concat(Array.from({ length: 8 }, () => zeros));
   const queue = createQueue();
   let count = 0;
-  return publishBatches({ identity: own, seconds, inFlight: 1, tally }, () => {
+  return publishBatches({ identity, seconds, inFlight: 1, tally }, () => {
     count += 1;
     if (count % 4 === 0) return bomb;
     const at = toInstant(Date.now());
@@ -191,10 +191,10 @@ export const macFlood: Attack = ({ probes: { elsewhere }, seconds }, tally) => {
 };
 
 /** Neighbors whose descriptions are made to keep a pattern busy. */
-export const pumpedTexts: Attack = ({ probes: { own }, seconds }, tally) => {
+export const pumpedTexts: Attack = ({ probes: { neighbors: identity }, seconds }, tally) => {
   const queue = createQueue();
   let count = 0;
-  return publishBatches({ identity: own, seconds, inFlight: 1, tally }, () => {
+  return publishBatches({ identity, seconds, inFlight: 1, tally }, () => {
     const at = toInstant(Date.now());
     return queue.batch(Array.from({ length: 100 }, (): ProbeEvent => {
       count += 1;

@@ -14,8 +14,11 @@ export interface AttackOrder {
   /** A device of that tenant whose configuration has two long versions. */
   readonly deviceId: string;
   readonly siteId: string;
-  /** Hostile probes that are enrolled: at the hostile tenant's site, beside the good probe at its site, and at a site of its tenant. */
-  readonly probes: Readonly<Record<"own" | "beside" | "elsewhere", ProbeIdentity>>;
+  /**
+   * Hostile probes that are enrolled, each for one attack, so that what one has used up is there for the next: at the hostile tenant's
+   * site, but `beside` the good probe at its site, and `elsewhere` at another site of its tenant.
+   */
+  readonly probes: Readonly<Record<"queues" | "qos2" | "bytes" | "neighbors" | "beside" | "elsewhere", ProbeIdentity>>;
 }
 
 /** What it prints as its last line. */

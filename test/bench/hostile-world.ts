@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createRestClient, type RestClient } from "@lanthorn/client";
 import { createId, seededRandom, toInstant } from "@lanthorn/runtime";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
@@ -96,11 +97,12 @@ async function fill({ collector, database, folder, dataDir }: {
 
   const enroll = (by: RestClient, siteId: string, name: string) => enrollProbe({ by, siteId, name });
   const identity = await enroll(rest, site.id, "good");
+  const own = (name: string) => enroll(mallory, hostile.siteId, name);
   const probes = {
-    own: await enroll(mallory, hostile.siteId, "own"), beside: await enroll(rest, site.id, "beside"),
-    elsewhere: await enroll(rest, other.id, "elsewhere"),
+    queues: await own("queues"), qos2: await own("qos2"), bytes: await own("bytes"), neighbors: await own("neighbors"),
+    beside: await enroll(rest, site.id, "beside"), elsewhere: await enroll(rest, other.id, "elsewhere"),
   };
-  await leaveQueues(database, probes.own);
+  await leaveQueues(database, probes.queues);
   const port = (of: unknown) => Number(new URL(String(of)).port);
   return {
     witness: { url, apiKey: goodKey, identity },
@@ -139,6 +141,8 @@ async function loggedIn(url: string, username: string): Promise<RestClient> {
 async function enrollProbe(
   { by, siteId, name }: { readonly by: RestClient; readonly siteId: string; readonly name: string },
 ): Promise<ProbeIdentity> {
+  // The limits hold here too: ten requests a second.
+  await pause(300);
   const { token } = await by.createEnrollmentToken(siteId);
   const { key, request } = await createRequest();
   const enrolled = await by.enroll({ token, certificate_request: request, name });
