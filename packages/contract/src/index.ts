@@ -18,3 +18,4 @@ export * from "./rest/vault.ts";
 export * from "./rest/config-versions.ts";
 export * from "./rest/sites.ts";
 export * from "./rest/topology.ts";
+export { FIELD_TEXTS } from "./documentation/table.ts";

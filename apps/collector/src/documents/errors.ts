@@ -51,15 +51,15 @@ const STATUS: Readonly<Record<ErrorName, number>> = {
 const COMMON_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id"] as const;
 
 export const HEADERS: Readonly<Record<string, object>> = {
-  "X-RateLimit-Limit": { description: "Requests that are allowed in a minute", schema: { type: "integer" }, example: 60 },
+  "X-RateLimit-Limit": { description: "Requests that are allowed in a minute.", schema: { type: "integer" }, example: 60 },
   "X-RateLimit-Remaining": {
-    description: "What is left of the tighter of the two windows, a minute and a second", schema: { type: "integer" }, example: 9,
+    description: "Requests that are left, of the tighter of two windows: a minute and a second.", schema: { type: "integer" }, example: 9,
   },
   "X-Request-Id": {
-    description: "By which the collector's log knows this request", schema: { type: "string", format: "uuid" },
+    description: "The id of this request in the collector's log.", schema: { type: "string", format: "uuid" },
     example: "01989f2e-7c11-7aa0-b3c4-5d6e7f809102",
   },
-  "Retry-After": { description: "Seconds to wait", schema: { type: "integer" }, example: 1 },
+  "Retry-After": { description: "Seconds to wait before the next request.", schema: { type: "integer" }, example: 1 },
 };
 
 export function headersOf(names: readonly string[] = []): object {

@@ -2,27 +2,6 @@ import { exampleOf } from "./examples.ts";
 import { errorsOf, headersOf } from "./errors.ts";
 import type { Content, Operation, Parameter, Response, Schema } from "./openapi.ts";
 
-/** What a parameter of this name means, where its schema does not say it. */
-const PARAMETERS: Readonly<Record<string, string>> = {
-  action: "Whole, or its first part: `site` finds `site.create`.",
-  cursor: "`meta.next_cursor` of the page before: reads a changing list to its end without gaps or repeats.",
-  device_id: "Of this device.",
-  events: "Names of events with commas between; all when left out.",
-  is_online: "`true` or `false`.",
-  os: "Part of the operating system, in any case.",
-  page: "From 1. Ignored where a `cursor` is given.",
-  per_page: "1 to 1000.",
-  search: "Part of a text, in any case.",
-  severity: "Of this severity.",
-  since: "From then on: an ISO 8601 instant, or how long ago as `90s 15m 24h 7d 2w`.",
-  site_id: "Of this site.",
-  sort: "`field` ascends, `-field` descends; ties go by id.",
-  source: "From this source.",
-  status: "In this state.",
-  until: "Before then, written as `since`.",
-  vendor: "Part of the vendor's name, in any case.",
-};
-
 interface CompleteOptions {
   readonly method: string;
   readonly path: string;
@@ -74,13 +53,12 @@ function withExamples(content: Content, schemas: CompleteOptions["schemas"]): Co
 }
 
 function completeParameter(parameter: Parameter, schemas: CompleteOptions["schemas"]): Parameter {
-  const description = parameter.description ?? (parameter.in === "query" ? PARAMETERS[parameter.name] : undefined);
+  if (parameter.in !== "path") return parameter;
+  const thing = parameter.name.replace(/_id$/, "").replaceAll("_", " ");
   return {
     ...parameter,
-    ...(description === undefined ? {} : { description }),
-    ...(parameter.in === "path" && parameter.example === undefined
-      ? { example: exampleOf(parameter.schema, schemas, parameter.name) }
-      : {}),
+    description: parameter.description ?? `The ${thing}'s id, as \`id\` in its record.`,
+    example: parameter.example ?? exampleOf(parameter.schema, schemas, parameter.name),
   };
 }
 

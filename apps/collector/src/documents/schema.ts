@@ -1,3 +1,4 @@
+import { FIELD_TEXTS } from "@lanthorn/contract";
 import * as z from "zod";
 import type { Schema } from "./openapi.ts";
 
@@ -19,7 +20,7 @@ export function writeSchema(type: z.ZodType, direction: Direction): Schema | nul
       override: ({ zodSchema, jsonSchema }) => simplify(zodSchema, jsonSchema as Writable),
     });
     delete schema.$schema;
-    return schema as Schema;
+    return withTexts(schema) as Schema;
   } catch {
     return null;
   }
@@ -27,7 +28,29 @@ export function writeSchema(type: z.ZodType, direction: Direction): Schema | nul
 
 type Writable = { -readonly [K in keyof Schema]: Schema[K] };
 
-function simplify({ _zod: { def } }: z.core.$ZodTypes, schema: Writable): void {
+const TEXTS: ReadonlyMap<z.core.$ZodType, Readonly<Record<string, string>>> = new Map(FIELD_TEXTS);
+/** Holds the texts of an object's fields until its properties are written: before, those of one schema are one value. */
+const TEXTS_KEY = "x-field-texts";
+
+function textsOf(type: z.core.$ZodType): Readonly<Record<string, string>> | undefined {
+  const { _zod: { parent } } = type;
+  return TEXTS.get(type) ?? (parent && textsOf(parent));
+}
+
+function withTexts(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((member) => withTexts(member));
+  const { [TEXTS_KEY]: texts, ...schema } = value as Schema & { readonly [TEXTS_KEY]?: Readonly<Record<string, string>> };
+  const written = Object.fromEntries(Object.entries(schema).map(([key, member]) => [key, withTexts(member)])) as Schema;
+  if (texts === undefined) return written;
+  const properties = Object.entries(written.properties ?? {}).map(([name, property]) => [name, { description: texts[name], ...property }]);
+  return { ...written, properties: Object.fromEntries(properties) as Record<string, Schema> };
+}
+
+function simplify(type: z.core.$ZodTypes, schema: Writable): void {
+  const { _zod: { def } } = type;
+  const texts = def.type === "object" ? textsOf(type) : undefined;
+  if (texts) Object.assign(schema, { [TEXTS_KEY]: texts });
   if (schema.format !== undefined && schema.pattern !== undefined) {
     if (TELLING_FORMATS.has(schema.format)) delete schema.pattern;
     // One of zod's own, which others do not know.

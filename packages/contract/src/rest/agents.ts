@@ -2,6 +2,7 @@ import * as z from "zod";
 import { ProbeConfiguration, ProbeHealth } from "../uplink/messages.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
 import { PageQuery, PeriodQuery } from "./envelopes.ts";
+import { SweepSettings } from "./sites.ts";
 
 export const EnrollmentTokenCreate = z.strictObject({
   site_id: Id.describe("The site that the probe will belong to."),
@@ -36,7 +37,7 @@ export const ProbeUpdate = z.strictObject({
   name: z.string().trim().min(1).max(255).describe("What people call the probe."),
 });
 
-const Told = { sweep: ProbeConfiguration.shape.sweep, excluded: ProbeConfiguration.shape.excluded };
+const Told = { sweep: SweepSettings, excluded: ProbeConfiguration.shape.excluded };
 
 /** What a probe is told: its site's settings, and over them its own. */
 export const ProbeSettings = z.object({

@@ -81,6 +81,14 @@ const DeviceVerdict = z.object({
 });
 const verdict = (what: string) => DeviceVerdict.describe(`What is believed of its ${what}.`);
 
+const { value, source, confidence, seen_at: seenAt } = Evidence.shape;
+const DeviceEvidence = z.object({
+  value: value.describe("What was seen."),
+  source: source.describe("What showed it, as `dhcp` or `mdns:_ipp._tcp`."),
+  confidence: confidence.describe("How sure that is, 0 to 1."),
+  seen_at: seenAt.describe("When it was seen last."),
+});
+
 /** The full profile: newest change first, at most 100. */
 export const DeviceProfile = Device.extend({
   interfaces: z.array(DeviceInterface).describe("Its network interfaces with their addresses."),
@@ -94,7 +102,7 @@ export const DeviceProfile = Device.extend({
   cves: z.array(z.string()).describe("Ids of known vulnerabilities that apply to it, as `CVE-2026-12345`."),
   neighbors: z.array(DeviceNeighbor).describe("Its links to other devices."),
   history: z.array(DeviceChange).describe("Its last changes, newest first, at most 100."),
-  evidence: z.record(z.string(), z.array(Evidence.omit({ field: true })))
+  evidence: z.record(z.string(), z.array(DeviceEvidence))
     .describe("What was seen, by field: each value with its source, how sure it is, and when it was seen last."),
   verdicts: z.object({
     os: verdict("operating system"), os_version: verdict("operating system's version"), device_type: verdict("type"),

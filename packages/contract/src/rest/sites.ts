@@ -3,14 +3,21 @@ import { ProbeConfiguration } from "../uplink/messages.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
 import { IdPageQuery } from "./envelopes.ts";
 
-const Sweep = ProbeConfiguration.shape.sweep;
+const { enabled, interval_seconds: seconds, packets_per_second: rate } = ProbeConfiguration.shape.sweep.shape;
+
+/** How a probe looks for hosts by itself, as it is told. */
+export const SweepSettings = z.object({
+  enabled: enabled.describe("Whether the probe looks for hosts by itself."),
+  interval_seconds: seconds.describe("Seconds from one round to the next."),
+  packets_per_second: rate.describe("How many packets the probe sends in a second at most."),
+});
 
 /** A place that probes watch, and what its probes are told. */
 export const Site = z.object({
   id: Id.describe("The site's id."),
   name: z.string().describe("What people call the site. No two sites have the same name."),
   created_at: Instant.describe("When the site was created."),
-  sweep: Sweep.describe("How often probes look for hosts by themselves, and how fast. A probe's own file may say slower."),
+  sweep: SweepSettings.describe("How often probes look for hosts by themselves, and how fast. A probe's own file may say slower."),
   excluded: z.array(z.string()).describe("Addresses and networks that no probe of the site ever sends anything to."),
   scan_networks: z.array(z.string()).describe("Networks that may be scanned beyond the probes' own subnets."),
   configuration_revision: z.int().min(0).describe("Number of the settings. It rises with each change that probes are told of."),
@@ -18,7 +25,7 @@ export const Site = z.object({
 export type Site = z.infer<typeof Site>;
 
 const settings = {
-  sweep: z.strictObject(Sweep.shape).partial().optional()
+  sweep: z.strictObject(SweepSettings.shape).partial().optional()
     .describe("How often probes look for hosts by themselves, and how fast. Parts left out stay."),
   excluded: z.array(IpNetwork).max(4096).optional().describe("Addresses and networks that no probe of the site ever sends anything to."),
   scan_networks: z.array(IpNetwork).max(256).optional().describe("Networks that may be scanned beyond the probes' own subnets."),

@@ -19,72 +19,66 @@ const Subscriptions = z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])).min(1).ma
   .describe("The events that are sent to it: names, or `*` alone for every event.");
 
 export const WebhookCreate = z.strictObject({
-  url: WebhookUrl,
-  /** Left out, one is made and shown in the answer, once. */
-  secret: SigningSecret.optional(),
+  url: WebhookUrl.describe("Where events are sent: an `https` URL that the deployment allows."),
+  secret: SigningSecret.optional()
+    .describe("The key that signs deliveries, at least 24 bytes. Left out, one is made and shown in the answer, once."),
   events: Subscriptions,
-  active: z.boolean().default(true),
+  active: z.boolean().default(true).describe("Whether events are sent now."),
 });
 export type WebhookCreate = z.infer<typeof WebhookCreate>;
 
 /** Fields left out stay. `secret` sets a new one, `rotate_secret` makes one; the old one signs too for 24 hours. */
 export const WebhookUpdate = z.strictObject({
-  url: WebhookUrl.optional(),
-  secret: SigningSecret.optional(),
-  rotate_secret: z.literal(true).optional(),
-  events: Subscriptions.optional(),
-  active: z.boolean().optional(),
+  url: WebhookUrl.optional().describe("Where events are sent: an `https` URL that the deployment allows."),
+  secret: SigningSecret.optional().describe("A new key. The one before signs too for 24 hours."),
+  rotate_secret: z.literal(true).optional().describe("Make a new key and show it in the answer. The one before signs too for 24 hours."),
+  events: Subscriptions.optional().describe("Which events are sent, in place of those before."),
+  active: z.boolean().optional().describe("Whether events are sent from now on."),
 }).refine(
   ({ secret, rotate_secret: rotate }) => secret === undefined || rotate === undefined, "secret and rotate_secret exclude each other",
 );
 export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
 
 export const Webhook = z.object({
-  id: Id,
-  url: z.string(),
-  events: z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])),
-  active: z.boolean(),
-  /** `failing` after an event's five attempts failed: each new event is then sent once, until one arrives. */
-  status: z.enum(["healthy", "failing"]),
-  created_at: Instant,
-  last_delivery_at: Instant.nullable(),
-  /** The secret's last characters, to tell one from another. */
-  secret_hint: z.string(),
-  /** Until then the previous secret signs too. */
-  previous_secret_until: Instant.nullable(),
+  id: Id.describe("The webhook's id."),
+  url: z.string().describe("Where events are sent."),
+  events: z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])).describe("Which events are sent: names, or `*` for every event."),
+  active: z.boolean().describe("Whether events are sent now. The collector sets it to false after a 410, or after 3 days of failures."),
+  status: z.enum(["healthy", "failing"])
+    .describe("`failing` after the five attempts for an event failed. Each new event is then sent once, until one arrives."),
+  created_at: Instant.describe("When it was created."),
+  last_delivery_at: Instant.nullable().describe("When an event was last delivered. Null before the first."),
+  secret_hint: z.string().describe("The last characters of the key, to tell one from another."),
+  previous_secret_until: Instant.nullable().describe("Until when the key before signs too. Null where only one does."),
 });
 export type Webhook = z.infer<typeof Webhook>;
 
 /** A webhook as it is answered when it is made or its secret changed: `secret` only when it was made here, and never again. */
-export const WebhookWithSecret = Webhook.extend({ secret: z.string().optional() });
+export const WebhookWithSecret = Webhook.extend({
+  secret: z.string().optional().describe("The key, where it was made here. It is not shown again."),
+});
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 
 const AttemptResult = z.object({
-  /** 1 to 5; 0 before the first. */
-  attempt: z.int().min(0),
-  /** When the attempt began. */
-  requested_at: Instant.nullable(),
-  status_code: z.int().nullable(),
-  /** From the beginning of the attempt to the answer's head, or until it was given up. Null where nothing was sent. */
-  response_time_ms: z.int().min(0).nullable(),
-  /** Null when the receiver answered 2xx; else a code, and words after a colon. */
-  error: z.string().nullable(),
-  /** The first KiB of the answer's body. */
-  response_excerpt: z.string().nullable(),
+  attempt: z.int().min(0).describe("Number of the attempt, 1 to 5. 0 before the first."),
+  requested_at: Instant.nullable().describe("When the attempt began. Null before the first."),
+  status_code: z.int().nullable().describe("The receiver's HTTP status. Null where it did not answer."),
+  response_time_ms: z.int().min(0).nullable().describe("Milliseconds from the beginning of the attempt to its answer or its end. Null where nothing was sent."),
+  error: z.string().nullable().describe("Why it failed: a code, and words after a colon. Null where the receiver answered 2xx."),
+  response_excerpt: z.string().nullable().describe("The first 1024 bytes of the answer's body. Null where there is none."),
 });
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
 
 /** One event on its way to one webhook. The fields of an attempt are those of the last; `attempts` has each, the first first. */
 export const WebhookDelivery = AttemptResult.extend({
-  id: Id,
-  event_id: Id,
-  event: z.enum(WEBHOOK_EVENTS),
-  status: z.enum(DELIVERY_STATUSES),
-  created_at: Instant,
-  /** Null when there is no further attempt. */
-  next_attempt_at: Instant.nullable(),
-  attempts: z.array(AttemptResult),
+  id: Id.describe("The delivery's id."),
+  event_id: Id.describe("The event's id. It is also the `webhook-id` header."),
+  event: z.enum(WEBHOOK_EVENTS).describe("Which event is sent."),
+  status: z.enum(DELIVERY_STATUSES).describe("`pending` while attempts are left, then `delivered` or `failed`."),
+  created_at: Instant.describe("When it was queued."),
+  next_attempt_at: Instant.nullable().describe("When the next attempt is. Null where there is none."),
+  attempts: z.array(AttemptResult).describe("Every attempt, the first one first."),
 });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 export type WebhookAttempt = z.infer<typeof AttemptResult>;
@@ -99,19 +93,23 @@ export const WebhooksQuery = IdPageQuery.extend({
 export type WebhooksQuery = z.infer<typeof WebhooksQuery>;
 
 /** Newest first. */
-export const WebhookDeliveriesQuery = IdPageQuery.extend({ status: z.enum(DELIVERY_STATUSES).optional() });
+export const WebhookDeliveriesQuery = IdPageQuery.extend({ 
+  status: z.enum(DELIVERY_STATUSES).optional().describe("Deliveries in this state."),
+});
 export type WebhookDeliveriesQuery = z.infer<typeof WebhookDeliveriesQuery>;
 
 /** Which event the test is to look like; the first that the webhook is subscribed to where it is left out. */
-export const WebhookTest = z.strictObject({ event: z.enum(WEBHOOK_EVENTS).optional() });
+export const WebhookTest = z.strictObject({
+  event: z.enum(WEBHOOK_EVENTS).optional().describe("Which event the test looks like. Left out: the first that the webhook takes."),
+});
 
 /** Which events are to be delivered again, by when they were received: from `since` on and before `until`, or until now. */
-export const WebhookReplay = z.strictObject({ since: PeriodQuery.shape.since.unwrap(), until: PeriodQuery.shape.until });
+export const WebhookReplay = z.strictObject({ 
+  since: PeriodQuery.shape.since.unwrap()
+    .describe("From when on: an ISO 8601 instant, or how long ago as `90s`, `15m`, `24h`, `7d`, `2w`."),
+  until: PeriodQuery.shape.until,
+});
 
-export const WebhookReplayResult = z.object({ queued: z.int().min(0) });
-
-/** The length of the shorter of the two keys that a secret may stand for. */
-function keyBytes(secret: string): number {
-  const [, base64] = /^whsec_([\w+/]+)={0,2}$/.exec(secret) ?? [];
-  return base64 === undefined ? new TextEncoder().encode(secret).length : Math.floor((base64.length * 3) / 4);
-}
+export const WebhookReplayResult = z.object({
+  queued: z.int().min(0).describe("How many events are queued for delivery."),
+});

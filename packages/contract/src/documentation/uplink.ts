@@ -1,0 +1,95 @@
+import { CREDENTIAL_PARTS } from "../uplink/credentials.ts";
+import { EnrollRequest, EnrollResponse, RenewRequest, RenewResponse } from "../uplink/enrollment.ts";
+import { ProbeHealth } from "../uplink/messages.ts";
+import { ScanProfile } from "../uplink/scan-profiles.ts";
+import { PortCounts } from "../values.ts";
+import { describeFields, type FieldTexts } from "./texts.ts";
+
+const { memory, disk, capture, queue, interface: networkInterface, hosts, configuration } = ProbeHealth.shape;
+const { snmp, snmpv3, ssh } = CREDENTIAL_PARTS;
+const REQUEST = "A PKCS #10 signing request in PEM, for the key that the probe keeps.";
+const AUTHORITY = "The collector's CA certificate in PEM.";
+
+/** Fields of what a probe and the collector exchange, as far as REST shows it. */
+export const UPLINK_TEXTS: readonly FieldTexts[] = [
+  describeFields(EnrollRequest, {
+    token: "An enrollment token that was not used.",
+    certificate_request: REQUEST,
+    name: "What people should call the probe.",
+  }),
+  describeFields(EnrollResponse, {
+    probe_id: "The probe's id.",
+    tenant_id: "The tenant that it belongs to.",
+    site_id: "The site that it watches.",
+    certificate: "The probe's certificate in PEM.",
+    ca_certificate: AUTHORITY,
+    mqtt_url: "Where the probe connects to, as `mqtts://collector.example.org:8883`.",
+  }),
+  describeFields(RenewRequest, { certificate_request: REQUEST }),
+  describeFields(RenewResponse, { certificate: "The probe's new certificate in PEM.", ca_certificate: AUTHORITY }),
+  describeFields(ProbeHealth, {
+    v: "Version of the message; always 1.",
+    at: "When it was measured, by the probe's clock.",
+    version: "The probe's version.",
+    uptime_seconds: "Seconds since the probe started.",
+    cpu_percent: "CPU time that the probe uses, in percent of one core.",
+    load_1m: "The machine's load average of one minute.",
+    memory: "Memory of the probe and its machine.",
+    disk: "The disk that the probe keeps its data on.",
+    temperature_celsius: "The machine's temperature in degrees Celsius. Null where it does not say.",
+    capture: "Frames that the probe saw since it started.",
+    queue: "Events that wait to be sent.",
+    clock_offset_ms: "How far the probe's clock is ahead of the collector's, in milliseconds. Null while unknown.",
+    interface: "The network interface that the probe watches.",
+    hosts: "Hosts that the probe knows.",
+    configuration: "Which configuration the probe uses. Older probes leave it out.",
+  }),
+  describeFields(memory, {
+    rss_bytes: "Memory that the probe uses, in bytes.", available_bytes: "Memory that is free on the machine, in bytes.",
+    total_bytes: "Memory that the machine has, in bytes.",
+  }),
+  describeFields(disk, { free_bytes: "Free bytes.", total_bytes: "Size in bytes." }),
+  describeFields(capture, { frames: "Frames that were read.", dropped: "Frames that were lost because the probe was too slow." }),
+  describeFields(queue, {
+    events: "How many.", bytes: "Their size in bytes.", oldest_at: "When the oldest one happened. Null where none waits.",
+    dropped: "Events that were lost because the disk budget was spent.",
+  }),
+  describeFields(networkInterface, {
+    name: "Its name, as `eth0`.", up: "Whether it is up.",
+    networks: "Its own subnets, which may be scanned whatever the site's settings are. Older probes leave them out.",
+  }),
+  describeFields(hosts, { online: "Hosts that are online.", known: "Hosts that are online or were." }),
+  describeFields(configuration.unwrap(), {
+    revision: "Number of the configuration. Null before the first.",
+    error: "What is wrong with the last one that came. Null where nothing is.",
+  }),
+  describeFields(ScanProfile, {
+    name: "The profile's name, for `POST /scans/start`.",
+    description: "What it finds.",
+    tcp_ports: "How many TCP ports of each host are asked.",
+    udp_ports: "How many UDP ports of each host are asked.",
+    banners: "Whether services are asked what they are.",
+    os: "Whether the operating system is looked for.",
+    packets_per_second: "How many packets are sent in a second at most. Null for the probe's own rate.",
+  }),
+  describeFields(PortCounts, {
+    open: "Ports that are open.", closed: "Ports that are closed.", filtered: "Ports that did not answer.",
+    "open|filtered": "UDP ports that are open or did not answer.",
+  }),
+  describeFields(snmp.settings, { version: "The SNMP version.", port: "The UDP port." }),
+  describeFields(snmp.secret, { community: "The community." }),
+  describeFields(snmpv3.settings, {
+    username: "The user's name.", context: "The context. Empty for the default one.",
+    auth_protocol: "How messages are authenticated. Null for not at all, which leaves no privacy either.",
+    privacy_protocol: "How messages are encrypted. Null for not at all.", port: "The UDP port.",
+  }),
+  describeFields(snmpv3.secret, {
+    auth_password: "The password for authentication. Needed where `auth_protocol` is not null.",
+    privacy_password: "The password for encryption. Needed where `privacy_protocol` is not null.",
+  }),
+  describeFields(ssh.settings, { username: "The user's name.", port: "The TCP port." }),
+  describeFields(ssh.secret, {
+    password: "The password. One of `password` and `private_key` is needed.",
+    private_key: "The private key, in OpenSSH's format or PEM.", passphrase: "What opens the private key, where it is encrypted.",
+  }),
+];
