@@ -7,13 +7,13 @@ export const Id = z.uuid();
 export const Instant = z.iso.datetime({ precision: 3 });
 
 /** Six lower-case hexadecimal pairs joined by colons. */
-export const MacAddress = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/, "six lower-case hexadecimal pairs with colons");
+export const MacAddress = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/, "must be six lower-case hexadecimal pairs with colons");
 
 /** IPv4 in dotted decimal, or IPv6 as RFC 5952 writes it. */
 export const IpAddress = z.union([z.ipv4(), z.ipv6()]);
 
 /** An address, or a network as `10.0.0.0/8` or `2001:db8::/32`; bits behind the prefix do not count. */
-export const IpNetwork = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "an IP address, or a network as 10.0.0.0/8");
+export const IpNetwork = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an IP address, or a network as 10.0.0.0/8");
 
 export const Port = z.int().min(0).max(65_535);
 

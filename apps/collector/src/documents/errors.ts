@@ -12,7 +12,8 @@ interface ErrorDeclaration {
 const ERRORS = {
   BadRequest: {
     code: "BAD_REQUEST", description: "A parameter or the body is not valid",
-    message: "tags.0: a text was expected", details: [{ path: "tags.0", message: "a text was expected" }],
+    message: "ip: must be an IPv4 or IPv6 address",
+    details: [{ path: "ip", message: "must be an IPv4 or IPv6 address" }, { path: "colour", message: "is not a known field" }],
   },
   Unauthorized: { code: "UNAUTHORIZED", description: "Credentials are missing, wrong or expired", message: "the token has expired" },
   Forbidden: {

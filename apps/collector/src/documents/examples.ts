@@ -24,7 +24,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   hostname: "printer-2",
   ip: "192.0.2.10",
   mac: "00:00:5e:00:53:01",
-  message: "tags.0: a text was expected",
+  message: "ip: must be an IPv4 or IPv6 address",
   mqtt_url: "mqtts://collector.example.org:8883",
   name: "Headquarters",
   next_cursor: null,

@@ -19,6 +19,7 @@ import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
 import { createRecordReader } from "./record-reader.ts";
 import { createRouter } from "./route.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
+import { useOwnMessages } from "./validation-messages.ts";
 
 export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>>;
 
@@ -52,6 +53,7 @@ const URL_LIMIT = 8192;
  * route's own: its access check, the body's limits, whether it was done before, its schema.
  */
 export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnvironment> {
+  useOwnMessages();
   const app = createRouter();
   app.use(accessLog(deps));
   app.use(secureHeaders({

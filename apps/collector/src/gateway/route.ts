@@ -6,6 +6,7 @@ import { examineBody, limitBody } from "./body.ts";
 import { ApiError, forbidden } from "./errors.ts";
 import { doOnce } from "./once.ts";
 import { recordPart } from "./record-part.ts";
+import { faultsOf } from "./validation-messages.ts";
 
 /**
  * Who may use a route: the bearer of a scope, by token or API key; a person by any valid token (`signed-in`), which no key
@@ -67,8 +68,9 @@ const MAX_FAULTS = 100;
 const MAX_FAULT_LENGTH = 300;
 
 /** 400 with `details: [{ path, message }]`, of the first faults where there are many; what they quote is cut. */
-export function badRequest(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): ApiError {
-  const details = issues.slice(0, MAX_FAULTS).map(({ path, message }) => ({ path: cut(path.join(".")), message: cut(message) }));
+export function badRequest(issues: Parameters<typeof faultsOf>[0]): ApiError {
+  const details = faultsOf(issues.slice(0, MAX_FAULTS)).slice(0, MAX_FAULTS)
+    .map(({ path, message }) => ({ path: cut(path), message: cut(message) }));
   const first = details[0];
   return new ApiError("BAD_REQUEST", first ? `${first.path || "body"}: ${first.message}` : "the request is not valid", { details });
 }

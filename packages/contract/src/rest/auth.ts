@@ -75,7 +75,7 @@ export const UsersQuery = IdPageQuery.extend({
 export type UsersQuery = z.infer<typeof UsersQuery>;
 
 /** Letters that look alike, and characters that are not seen, would let one user pass for another. */
-const Username = z.string().min(1).max(255).regex(/^[\w.@+-]+$/, "letters, digits and . _ @ + -");
+const Username = z.string().min(1).max(255).regex(/^[\w.@+-]+$/, "must be letters, digits and . _ @ + -");
 const Email = z.email().max(254);
 
 export const UserCreate = z.strictObject({

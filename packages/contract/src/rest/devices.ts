@@ -123,7 +123,7 @@ export const DEVICE_SORT_FIELDS = ["ip", "hostname", "last_seen", "vendor"] as c
 
 /** Control characters are never meant, end up in terminals and spreadsheets, and PostgreSQL does not take the NUL among them. */
 const NO_CONTROL = /^\P{Cc}*$/u;
-const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "no control characters");
+const Text = (longest: number) => z.string().trim().max(longest).regex(NO_CONTROL, "must have no control characters");
 
 const PortQuery = z.string().regex(/^\d{1,5}$/, "must be a port number, 0 to 65535").transform(Number)
   .pipe(Port.max(65_535, "must be a port number, 0 to 65535"));

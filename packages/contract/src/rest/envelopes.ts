@@ -58,7 +58,7 @@ export const BooleanQuery = z.preprocess((text) => (text === "true" || text === 
 /** Some of `values`, with commas between them, as a query text. */
 export function listQuery<const V extends string>(values: readonly V[]) {
   const one = values.map((value) => value.replaceAll(/[^\w-]/g, String.raw`\$&`)).join("|");
-  return z.string().regex(new RegExp(`^(?:${one})(?:,(?:${one}))*$`), `some of ${values.join(", ")}, with commas`)
+  return z.string().regex(new RegExp(`^(?:${one})(?:,(?:${one}))*$`), `must be some of ${values.join(", ")}, with commas between them`)
     .transform((text) => text.split(",") as V[]);
 }
 
@@ -66,7 +66,8 @@ const AnyOffset = z.iso.datetime({ offset: true });
 
 /** A moment as a query says it: an ISO 8601 instant with `Z` or an offset, or how long ago: `90s 15m 24h 7d 2w`. */
 const Moment = z.string().max(64).refine(
-  (text) => parseDuration(text) !== null || AnyOffset.safeParse(text).success, "an ISO 8601 instant, or a duration as 90s 15m 24h 7d 2w",
+  (text) => parseDuration(text) !== null || AnyOffset.safeParse(text).success,
+  "must be an ISO 8601 time, or how long ago as 90s, 15m, 24h, 7d or 2w",
 );
 
 /** `since` (from then on) and `until` (before then) of a list of what happened. `momentToInstant` makes instants of them. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES } from "../values.ts";
 
-export const LicenseFeature = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, "lower-case letters, digits and _ . -");
+export const LicenseFeature = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, "must be lower-case letters, digits and _ . -");
 
 const Limit = z.int().min(1).max(1_000_000_000);
 

@@ -63,7 +63,8 @@ const AttemptResult = z.object({
   attempt: z.int().min(0).describe("Number of the attempt, 1 to 5. 0 before the first."),
   requested_at: Instant.nullable().describe("When the attempt began. Null before the first."),
   status_code: z.int().nullable().describe("The receiver's HTTP status. Null where it did not answer."),
-  response_time_ms: z.int().min(0).nullable().describe("Milliseconds from the beginning of the attempt to its answer or its end. Null where nothing was sent."),
+  response_time_ms: z.int().min(0).nullable()
+    .describe("Milliseconds from the beginning of the attempt to its answer or its end. Null where nothing was sent."),
   error: z.string().nullable().describe("Why it failed: a code, and words after a colon. Null where the receiver answered 2xx."),
   response_excerpt: z.string().nullable().describe("The first 1024 bytes of the answer's body. Null where there is none."),
 });
@@ -93,7 +94,7 @@ export const WebhooksQuery = IdPageQuery.extend({
 export type WebhooksQuery = z.infer<typeof WebhooksQuery>;
 
 /** Newest first. */
-export const WebhookDeliveriesQuery = IdPageQuery.extend({ 
+export const WebhookDeliveriesQuery = IdPageQuery.extend({
   status: z.enum(DELIVERY_STATUSES).optional().describe("Deliveries in this state."),
 });
 export type WebhookDeliveriesQuery = z.infer<typeof WebhookDeliveriesQuery>;

@@ -3,7 +3,7 @@ import { Id, IpNetwork } from "../values.ts";
 
 const Port = z.int().min(1).max(65_535);
 /** A community, a name, a password: printable, so that it can be typed into a device. */
-const Text = z.string().regex(/^[\x20-\x7e]+$/, "printable ASCII characters");
+const Text = z.string().regex(/^[\x20-\x7e]+$/, "must be printable ASCII characters");
 /** RFC 3414 section 11.2 asks for eight characters or more. */
 const SnmpPassword = Text.min(8).max(255);
 
