@@ -30,7 +30,7 @@ async function callsOfClient(): Promise<readonly string[]> {
 
 test("the client has a call for every operation, and none for what is no operation", async () => {
   const operations = Object.entries(merged.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, "{}")}`));
+    Object.entries(methods).filter(([, { responses }]) => !("101" in responses)).map(([method]) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, "{}")}`));
   const calls = await callsOfClient();
   expect(new Set(calls).size).toBe(calls.length);
   expect(calls.filter((call) => !operations.includes(call))).toEqual([]);

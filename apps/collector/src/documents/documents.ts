@@ -2,8 +2,10 @@ import { SERVICE_NAMES, type ServiceName, type ServiceRoutes, SERVICES } from ".
 import { createComponents } from "./components.ts";
 import { errorResponses, HEADERS } from "./errors.ts";
 import type { Components, OpenApiDocument, Operation, Tag } from "./openapi.ts";
-import { completeOperation } from "./operations.ts";
+import { completeOperation, withBodyExample } from "./operations.ts";
 import { pathsOf } from "./paths.ts";
+import { STREAM_PATH, STREAM_SECURITY_SCHEMES, streamOperation } from "./stream.ts";
+import { webhooksOf } from "./webhooks.ts";
 
 /** The documents of this deployment. */
 export interface Documents {
@@ -16,8 +18,8 @@ const DESCRIPTION = `Lanthorn discovers what is on a network and watches over it
 
 Send \`Authorization: Bearer <access_token>\` with a token of \`POST /api/auth/login\`, or \`X-API-Key: <key>\` with a key of
 \`POST /api/v1/auth/keys\`. Every path answers below \`/api/v1\` and below \`/api\`. Lists answer \`{ data, meta }\`; errors
-\`{ error: { code, message, details } }\` with one of nine codes. Requests are limited for each token, which the headers
-\`X-RateLimit-*\` tell.`;
+\`{ error: { code, message, details } }\` with one of nine codes. The number of requests a minute is limited; the
+headers \`X-RateLimit-*\` say how many are left.`;
 
 const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of `POST /api/auth/login`." },
@@ -25,22 +27,25 @@ const SECURITY_SCHEMES = {
     type: "apiKey", in: "header", name: "X-API-Key", description: "`svc_live_` and 48 hexadecimal characters, with scopes of its own.",
   },
   certificate: { type: "mutualTLS", description: "The client certificate that an enrolled probe has." },
+  ...STREAM_SECURITY_SCHEMES,
 };
 
 /** What each resource of the gateway is about; the other services have one tag each. */
 const TAGS: Readonly<Record<string, string>> = {
-  alerts: "What somebody should look at.",
-  audit: "Who changed what.",
-  auth: "Tokens and API keys.",
-  backups: "Copies of the collector's database.",
-  cve: "Known vulnerabilities of what was found.",
-  devices: "What is on the networks.",
-  events: "What happened, in one order.",
+  alerts: "Alerts, and mutes that silence them.",
+  audit: "The log of who changed what.",
+  auth: "Tokens, passwords and API keys.",
+  backups: "Copies of the whole deployment.",
+  cve: "Known vulnerabilities of devices.",
+  devices: "The inventory: devices, their ports and their history.",
+  events: "The log of events, in order.",
   health: "Whether the collector works.",
-  scans: "Looking at a network on demand.",
-  sites: "Places with a probe each.",
-  users: "People who may sign in.",
-  ws: "The live stream of events.",
+  me: "The user or API key that asks.",
+  scans: "Scans of networks on demand.",
+  sites: "Places that probes watch, and their settings.",
+  topology: "How devices are linked.",
+  users: "People who may log in.",
+  ws: "The live stream of events, by WebSocket.",
 };
 
 /** Writes the documents out of the routes' own declarations, each once and when it is first asked for. */
@@ -58,7 +63,8 @@ function write(
   names: readonly ServiceName[], { routes, version }: { readonly routes: ServiceRoutes; readonly version: string },
 ): OpenApiDocument {
   const components = createComponents();
-  const services = names.map((name) => [name, components.refer(pathsOf(name, routes))] as const);
+  const services = names.map((name) => [name, components.refer(operationsOf(name, routes))] as const);
+  const announced = names.includes("diplomat") ? components.refer(webhooksOf("diplomat")) : {};
   const envelope = components.named("ErrorEnvelope");
   const schemas = components.used();
   const tags = new Map<string, Tag>();
@@ -75,6 +81,8 @@ function write(
     const added = [...tags.keys()].filter((tag) => !before.has(tag));
     if (added.length > 0) groups.push({ name: SERVICES[name].title, tags: added });
   }
+  const webhooks = Object.fromEntries(Object.entries(announced).map(([event, { post }]) =>
+    [event, post ? { post: withBodyExample(post, schemas) } : {}]));
   const [only] = names;
   const one = names.length === 1 && only !== undefined ? SERVICES[only] : null;
   return {
@@ -87,8 +95,15 @@ function write(
     tags: [...tags.values()],
     ...(one ? {} : { "x-tagGroups": groups }),
     paths,
+    ...(names.includes("diplomat") ? { webhooks } : {}),
     components: usedBy(paths, { schemas, responses: errorResponses(envelope), headers: HEADERS, securitySchemes: SECURITY_SCHEMES }),
   };
+}
+
+/** What a service's routes answer, and of the gateway the stream, which is no route. */
+function operationsOf(name: ServiceName, routes: ServiceRoutes): OpenApiDocument["paths"] {
+  const paths = pathsOf(name, routes);
+  return name === "gateway" ? { ...paths, [STREAM_PATH]: { get: streamOperation() } } : paths;
 }
 
 /** Without what no path needs: a document should not tell of what is not there. */

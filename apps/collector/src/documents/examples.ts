@@ -11,6 +11,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   certificate_request: "-----BEGIN CERTIFICATE REQUEST-----\nMIH0…\n-----END CERTIFICATE REQUEST-----\n",
   cidr: "192.0.2.0/24",
   code: "BAD_REQUEST",
+  cve_id: "CVE-2026-12345",
   cves: [],
   description: "Second floor, rack 3",
   detail: "answers",

@@ -29,13 +29,17 @@ export function completeOperation(operation: Operation, options: CompleteOptions
   ];
   return {
     operationId: operationIdOf(method, path),
-    ...operation,
+    ...withBodyExample(operation, schemas),
     tags: [tag],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(operation.requestBody
-      ? { requestBody: { ...operation.requestBody, content: withExamples(operation.requestBody.content, schemas) } } : {}),
     responses: { ...errorsOf(method, path, operation, options.isRemote), ...Object.fromEntries(own) },
   };
+}
+
+/** The operation with an example of its body. */
+export function withBodyExample(operation: Operation, schemas: CompleteOptions["schemas"]): Operation {
+  const { requestBody } = operation;
+  return requestBody ? { ...operation, requestBody: { ...requestBody, content: withExamples(requestBody.content, schemas) } } : operation;
 }
 
 function completeResponse(response: Response, schemas: CompleteOptions["schemas"]): Response {

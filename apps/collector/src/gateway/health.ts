@@ -18,7 +18,8 @@ export type HealthParts = Readonly<Record<string, () => PartState | Promise<Part
 const health = declareRoute("anyone", {
   method: "get",
   path: "/health",
-  summary: "Read how every part is",
+  operationId: "readHealth",
+  summary: "Read whether the collector works",
   responses: {
     200: { description: "Every part works", content: json(HealthResponse) },
     503: { description: "A part does not", content: json(HealthResponse) },

@@ -27,7 +27,7 @@ const IfNoneMatch = z.object({
   }),
 });
 const ETag = {
-  description: "The record's state, for `If-Match` and `If-None-Match`", schema: { type: "string" }, example: TAG_EXAMPLE,
+  description: "The record's state, for `If-Match` and `If-None-Match`.", schema: { type: "string" }, example: TAG_EXAMPLE,
 } as const;
 
 /** A record's GET has a tag; its PUT and DELETE can be bound to one, and its PUT takes what the GET gave. */

@@ -42,6 +42,12 @@ export function messageOf(issue: z.core.$ZodRawIssue): string {
     case "invalid_union": {
       return ofUnion(issue);
     }
+    case "not_multiple_of": {
+      return `must be a multiple of ${issue.divisor}`;
+    }
+    case "custom":
+    case "invalid_element":
+    case "invalid_key":
     default: {
       return "is not valid";
     }

@@ -2,7 +2,7 @@ import { ConfigChanged, PcapReady, VulnFound } from "../events/findings.ts";
 import { HostOffline, HostState } from "../events/hosts.ts";
 import { NeighborDiscovered, NeighborPower } from "../events/neighbors.ts";
 import {
-  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, ErrorEvent, ProbeHealthAlert, ProbeSilent, QueueGap,
+  AlertCreated, AlertResolved, BackupCompleted, BackupFailed, DiscoveryStorm, ErrorEvent, ProbeHealthAlert, ProbeSilent, QueueGap,
 } from "../events/operations.ts";
 import { PortFound } from "../events/ports.ts";
 import { ScanComplete, ScanFailed, ScanRemark, ScanStarted } from "../events/scans.ts";
@@ -104,6 +104,10 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
   describeFields(ProbeSilent, {
     ...error, name: "The probe's name.", last_heard_at: "When it was last heard. Null for never.",
     clean_stop: "Whether the probe said that it stops.",
+  }),
+  describeFields(DiscoveryStorm, {
+    ...error, state: "`begins`, or `continues` every ten minutes after that.", devices: "Devices that were found in that time.",
+    window_seconds: "The time in which they were found, in seconds.",
   }),
   describeFields(AlertCreated, alert),
   describeFields(AlertResolved, { ...alert, resolved_by: "Who or what resolved it." }),

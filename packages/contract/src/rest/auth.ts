@@ -121,7 +121,8 @@ export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
 export const ApiKeyUpdate = z.strictObject({
   name: ApiKeyCreate.shape.name.optional(),
   scopes: ApiKeyCreate.shape.scopes.optional(),
-  expires_at: ApiKeyCreate.shape.expires_at.unwrap().optional(),
+  expires_at: ApiKeyCreate.shape.expires_at.unwrap().optional()
+    .describe("When the key ends, in the future. Null for a key without an end."),
 });
 export type ApiKeyUpdate = z.infer<typeof ApiKeyUpdate>;
 

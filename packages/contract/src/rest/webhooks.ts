@@ -114,3 +114,9 @@ export const WebhookReplay = z.strictObject({
 export const WebhookReplayResult = z.object({
   queued: z.int().min(0).describe("How many events are queued for delivery."),
 });
+
+/** The length of the shorter of the two keys that a secret may stand for. */
+function keyBytes(secret: string): number {
+  const [, base64] = /^whsec_([\w+/]+)={0,2}$/.exec(secret) ?? [];
+  return base64 === undefined ? new TextEncoder().encode(secret).length : Math.floor((base64.length * 3) / 4);
+}

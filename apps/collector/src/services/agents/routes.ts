@@ -13,7 +13,8 @@ const createToken = declareRoute("agents:write", {
   method: "post",
   path: "/agents/tokens",
   "x-secret": "made",
-  summary: "Make a token that enrolls one probe",
+  operationId: "createEnrollmentToken",
+  summary: "Create a token that enrolls one probe",
   request: { body: jsonBody(EnrollmentTokenCreate) },
   responses: { 201: { description: "The token, shown this once", content: json(EnrollmentToken) } },
 });
@@ -21,8 +22,9 @@ const createToken = declareRoute("agents:write", {
 const listTokens = declareRoute("agents:read", {
   method: "get",
   path: "/agents/tokens",
-  summary: "List the enrollment tokens",
-  description: "What they are is not known here any more. Those that ran out unused are there for a day.",
+  operationId: "listEnrollmentTokens",
+  summary: "List enrollment tokens",
+  description: "The tokens themselves are not shown again. An unused token stays in the list for a day after it ends.",
   request: { query: IdPageQuery },
   responses: { 200: { description: "Tokens, newest first", content: json(listEnvelope(EnrollmentTokenRecord)) } },
 });
@@ -32,6 +34,7 @@ const TokenParams = z.object({ token_id: Id });
 const readToken = declareRoute("agents:read", {
   method: "get",
   path: "/agents/tokens/{token_id}",
+  operationId: "readEnrollmentToken",
   summary: "Read an enrollment token's record",
   description: "Without the token itself. One that ran out unused is there for a day.",
   request: { params: TokenParams },
@@ -41,15 +44,17 @@ const readToken = declareRoute("agents:read", {
 const removeToken = declareRoute("agents:write", {
   method: "delete",
   path: "/agents/tokens/{token_id}",
-  summary: "Delete an enrollment token that was not used",
+  operationId: "deleteEnrollmentToken",
+  summary: "Delete an enrollment token",
   request: { params: TokenParams },
-  responses: { 204: { description: "It enrolls nothing any more" } },
+  responses: { 204: { description: "Deleted" } },
 });
 
 const enroll = declareRoute("anyone", {
   method: "post",
   path: "/agents/enroll",
   "x-secret": "shown",
+  operationId: "enrollProbe",
   summary: "Enroll a probe",
   description: "The enrollment token in the body is the credential.",
   request: { body: jsonBody(EnrollRequest) },
@@ -60,6 +65,7 @@ const renew = declareRoute("probe", {
   method: "post",
   path: "/agents/renew",
   "x-secret": "shown",
+  operationId: "renewProbeCertificate",
   summary: "Renew a probe's certificate",
   description: "Asked with the current certificate, or with the one before until the new one was first used: a probe that did not get the "
     + "answer asks again.",
@@ -70,7 +76,8 @@ const renew = declareRoute("probe", {
 const list = declareRoute("agents:read", {
   method: "get",
   path: "/agents/probes",
-  summary: "List the probes",
+  operationId: "listProbes",
+  summary: "List probes",
   request: { query: IdPageQuery },
   responses: { 200: { description: "Probes in the order of their enrollment", content: json(listEnvelope(Probe)) } },
 });
@@ -80,6 +87,7 @@ const Params = z.object({ probe_id: Id });
 const read = declareRoute("agents:read", {
   method: "get",
   path: "/agents/probes/{probe_id}",
+  operationId: "readProbe",
   summary: "Read a probe",
   request: { params: Params },
   responses: { 200: { description: "The probe", content: json(Probe) } },
@@ -88,6 +96,7 @@ const read = declareRoute("agents:read", {
 const update = declareRoute("agents:write", {
   method: "put",
   path: "/agents/probes/{probe_id}",
+  operationId: "renameProbe",
   summary: "Rename a probe",
   request: { params: Params, body: jsonBody(ProbeUpdate) },
   responses: { 200: { description: "The probe", content: json(Probe) } },
@@ -96,17 +105,19 @@ const update = declareRoute("agents:write", {
 const health = declareRoute("agents:read", {
   method: "get",
   path: "/agents/probes/{probe_id}/health",
-  summary: "Read how a probe was",
-  description: "A sample of every five minutes, for a week. The newest one of all is in the probe's own record.",
+  operationId: "listProbeHealth",
+  summary: "List a probe's health reports",
+  description: "One report for every five minutes of the last week. The newest report is in the probe's record.",
   request: { params: Params, query: ProbeHealthQuery },
-  responses: { 200: { description: "Samples, newest first", content: json(listEnvelope(ProbeHealth)) } },
+  responses: { 200: { description: "Health reports, newest first", content: json(listEnvelope(ProbeHealth)) } },
 });
 
 const readSettings = declareRoute("agents:read", {
   method: "get",
   path: "/agents/probes/{probe_id}/configuration",
-  summary: "Read what a probe is told",
-  description: "The site's settings with the probe's own over them, and which revision of it the probe says that it goes by.",
+  operationId: "readProbeConfiguration",
+  summary: "Read a probe's configuration",
+  description: "The site's settings with the probe's own over them, and the revision that the probe uses.",
   request: { params: Params },
   responses: { 200: { description: "The probe's configuration", content: json(ProbeSettings) } },
 });
@@ -114,9 +125,10 @@ const readSettings = declareRoute("agents:read", {
 const updateSettings = declareRoute("agents:write", {
   method: "put",
   path: "/agents/probes/{probe_id}/configuration",
-  summary: "Change what a probe is told",
-  description: "Fields left out stay; null goes back to the site's. The probe is told at once, or when it comes back; it can only be told "
-    + "to do less than its own file lets it.",
+  operationId: "updateProbeConfiguration",
+  summary: "Change a probe's configuration",
+  description: "Fields left out stay; null goes back to the site's. The probe gets it at once, or when it connects again. It can only "
+    + "narrow what the probe's own file allows.",
   request: { params: Params, body: jsonBody(ProbeSettingsUpdate, { sweep: { packets_per_second: 20 } }) },
   responses: { 200: { description: "The probe's configuration", content: json(ProbeSettings) } },
 });
@@ -124,9 +136,10 @@ const updateSettings = declareRoute("agents:write", {
 const revoke = declareRoute("agents:write", {
   method: "post",
   path: "/agents/probes/{probe_id}/revoke",
-  summary: "Revoke a probe's certificate and end its session",
+  operationId: "revokeProbe",
+  summary: "Revoke a probe",
   request: { params: Params },
-  responses: { 204: { description: "Revoked; its session has ended" } },
+  responses: { 204: { description: "Revoked, and its session has ended" } },
 });
 
 /** `/agents/…`: enrollment, and the probes' records. */

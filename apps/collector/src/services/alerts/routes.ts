@@ -12,7 +12,8 @@ const MuteParams = z.object({ mute_id: Id });
 const list = declareRoute("alerts:read", {
   method: "get",
   path: "/alerts",
-  summary: "List alerts, those seen last first",
+  operationId: "listAlerts",
+  summary: "List alerts",
   request: { query: AlertsQuery },
   responses: { 200: { description: "Alerts; their evidence without the bytes of packets", content: json(listEnvelope(Alert)) } },
 });
@@ -20,6 +21,7 @@ const list = declareRoute("alerts:read", {
 const exportCsv = declareRoute("alerts:read", {
   method: "get",
   path: "/alerts/export",
+  operationId: "exportAlerts",
   summary: "Export alerts as CSV",
   description: "All pages of the list as RFC 4180 has it, with a header line. "
     + "A cell that a spreadsheet would take for a formula begins with an apostrophe.",
@@ -30,6 +32,7 @@ const exportCsv = declareRoute("alerts:read", {
 const read = declareRoute("alerts:read", {
   method: "get",
   path: "/alerts/{alert_id}",
+  operationId: "readAlert",
   summary: "Read an alert with its evidence",
   request: { params: AlertParams },
   responses: { 200: { description: "The alert", content: json(Alert) } },
@@ -38,7 +41,8 @@ const read = declareRoute("alerts:read", {
 const acknowledge = declareRoute("alerts:write", {
   method: "post",
   path: "/alerts/{alert_id}/acknowledge",
-  summary: "Say that somebody looks after an alert",
+  operationId: "acknowledgeAlert",
+  summary: "Acknowledge an alert",
   request: { params: AlertParams },
   responses: { 200: { description: "The alert, acknowledged", content: json(Alert) } },
 });
@@ -46,8 +50,9 @@ const acknowledge = declareRoute("alerts:write", {
 const resolve = declareRoute("alerts:write", {
   method: "post",
   path: "/alerts/{alert_id}/resolve",
-  summary: "Say that an alert's matter is dealt with",
-  description: "The same again is a new alert.",
+  operationId: "resolveAlert",
+  summary: "Resolve an alert",
+  description: "If it happens again, a new alert is raised.",
   request: { params: AlertParams },
   responses: { 200: { description: "The alert, resolved", content: json(Alert) } },
 });
@@ -55,7 +60,8 @@ const resolve = declareRoute("alerts:write", {
 const mutes = declareRoute("alerts:read", {
   method: "get",
   path: "/alerts/mutes",
-  summary: "List what is muted now",
+  operationId: "listAlertMutes",
+  summary: "List mutes",
   request: { query: IdPageQuery },
   responses: { 200: { description: "Mutes that have not expired, oldest first", content: json(listEnvelope(AlertMute)) } },
 });
@@ -63,8 +69,9 @@ const mutes = declareRoute("alerts:read", {
 const mute = declareRoute("alerts:write", {
   method: "post",
   path: "/alerts/mutes",
-  summary: "Mute alerts until a moment",
-  description: "What is muted is counted and shown, and nobody is told of it.",
+  operationId: "createAlertMute",
+  summary: "Mute alerts",
+  description: "Muted alerts are counted and listed, but nobody is notified.",
   request: { body: jsonBody(AlertMuteCreate) },
   responses: { 201: { description: "The mute", content: json(AlertMute) } },
 });
@@ -72,6 +79,7 @@ const mute = declareRoute("alerts:write", {
 const readMute = declareRoute("alerts:read", {
   method: "get",
   path: "/alerts/mutes/{mute_id}",
+  operationId: "readAlertMute",
   summary: "Read a mute",
   request: { params: MuteParams },
   responses: { 200: { description: "The mute", content: json(AlertMute) } },
@@ -80,6 +88,7 @@ const readMute = declareRoute("alerts:read", {
 const unmute = declareRoute("alerts:write", {
   method: "delete",
   path: "/alerts/mutes/{mute_id}",
+  operationId: "deleteAlertMute",
   summary: "End a mute",
   request: { params: MuteParams },
   responses: { 204: { description: "Ended" } },

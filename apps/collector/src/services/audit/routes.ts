@@ -7,7 +7,8 @@ import type { AuditService } from "./service.ts";
 const list = declareRoute("audit:read", {
   method: "get",
   path: "/audit",
-  summary: "List who changed what, newest first",
+  operationId: "listAuditRecords",
+  summary: "List audit records, newest first",
   request: { query: AuditQuery },
   responses: { 200: { description: "Audit records", content: json(listEnvelope(AuditRecord)) } },
 });

@@ -23,6 +23,7 @@ const start = declareRoute("backups:write", {
 const list = declareRoute("backups:read", {
   method: "get",
   path: "/backups",
+  operationId: "listBackups",
   summary: "List backups, newest first",
   request: { query: BackupsQuery },
   responses: { 200: { description: "Backups; none to other tenants than the operator's", content: json(listEnvelope(Backup)) } },
@@ -53,6 +54,7 @@ const updateSettings = declareRoute("backups:write", {
 const read = declareRoute("backups:read", {
   method: "get",
   path: "/backups/{backup_id}",
+  operationId: "readBackup",
   summary: "Read a backup",
   request: { params },
   responses: { 200: { description: "The backup", content: json(Backup) } },
@@ -76,6 +78,7 @@ const download = declareRoute("backups:read", {
 const verify = declareRoute("backups:write", {
   method: "post",
   path: "/backups/{backup_id}/verify",
+  operationId: "verifyBackup",
   summary: "Verify a backup",
   description: "Without a key: its bytes are still those that were restored and counted when it was made; it is not opened, and nothing "
     + "is restored or "
@@ -88,6 +91,7 @@ const verify = declareRoute("backups:write", {
 const remove = declareRoute("backups:write", {
   method: "delete",
   path: "/backups/{backup_id}",
+  operationId: "deleteBackup",
   summary: "Delete a backup and its file",
   request: { params },
   responses: { 204: { description: "Deleted" } },

@@ -18,7 +18,8 @@ const EXAMPLE = {
 const upload = declareRoute("config:write", {
   method: "post",
   path: `${DEVICE}/versions`,
-  summary: "Keep a device's running configuration",
+  operationId: "uploadDeviceConfiguration",
+  summary: "Upload a device's running configuration",
   description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It "
     + "is sealed at rest.",
   request: { params: OfDevice, body: jsonBody(ConfigVersionUpload, EXAMPLE) },
@@ -31,7 +32,8 @@ const upload = declareRoute("config:write", {
 const list = declareRoute("config:read", {
   method: "get",
   path: `${DEVICE}/versions`,
-  summary: "List a device's configurations",
+  operationId: "listDeviceConfigurations",
+  summary: "List the versions of a device's configuration",
   request: { params: OfDevice, query: IdPageQuery },
   responses: { 200: { description: "Versions, newest first", content: json(listEnvelope(ConfigVersion)) } },
 });
@@ -39,7 +41,8 @@ const list = declareRoute("config:read", {
 const read = declareRoute("config:read", {
   method: "get",
   path: VERSION,
-  summary: "Read a configuration, with its secrets hidden",
+  operationId: "readDeviceConfiguration",
+  summary: "Read a configuration without its secrets",
   request: { params: OfVersion },
   responses: { 200: { description: "The version with its text", content: json(ConfigVersionContent) } },
 });
@@ -48,8 +51,9 @@ const reveal = declareRoute("vault:reveal", {
   method: "post",
   path: `${VERSION}/reveal`,
   "x-secret": "shown",
-  summary: "Read a configuration as it is",
-  description: "Each time is in the audit log.",
+  operationId: "revealDeviceConfiguration",
+  summary: "Read a configuration with its secrets",
+  description: "Each call is recorded in the audit log.",
   request: { params: OfVersion },
   responses: { 200: { description: "The version with its text", content: json(ConfigVersionContent) } },
 });
@@ -57,7 +61,8 @@ const reveal = declareRoute("vault:reveal", {
 const remove = declareRoute("config:write", {
   method: "delete",
   path: VERSION,
-  summary: "Delete a version",
+  operationId: "deleteDeviceConfiguration",
+  summary: "Delete a version of a configuration",
   request: { params: OfVersion },
   responses: { 204: { description: "Deleted; the others keep their numbers" } },
 });
@@ -65,7 +70,8 @@ const remove = declareRoute("config:write", {
 const diff = declareRoute("config:read", {
   method: "get",
   path: `${DEVICE}/diff`,
-  summary: "Compare two versions, with secrets hidden",
+  operationId: "compareDeviceConfigurations",
+  summary: "Compare two versions without their secrets",
   description: "A secret that changed is a line that changed, and hidden in both.",
   request: { params: OfDevice, query: ConfigDiffQuery },
   responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) } },
@@ -75,8 +81,9 @@ const revealDiff = declareRoute("vault:reveal", {
   method: "post",
   path: `${DEVICE}/diff/reveal`,
   "x-secret": "shown",
-  summary: "Compare two versions as they are",
-  description: "Each time is in the audit log.",
+  operationId: "revealDeviceConfigurationDiff",
+  summary: "Compare two versions with their secrets",
+  description: "Each call is recorded in the audit log.",
   request: { params: OfDevice, body: jsonBody(ConfigDiffReveal, {}) },
   responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) } },
 });

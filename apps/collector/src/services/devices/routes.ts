@@ -14,6 +14,7 @@ const params = z.object({ device_id: Id });
 const list = declareRoute("devices:read", {
   method: "get",
   path: "/devices",
+  operationId: "listDevices",
   summary: "List devices",
   request: { query: DevicesQuery },
   responses: { 200: { description: "Devices", content: json(listEnvelope(Device)) } },
@@ -22,6 +23,7 @@ const list = declareRoute("devices:read", {
 const exportCsv = declareRoute("devices:read", {
   method: "get",
   path: "/devices/export",
+  operationId: "exportDevices",
   summary: "Export devices as CSV",
   description: "All pages of the list as RFC 4180 has it, with a header line. "
     + "A cell that a spreadsheet would take for a formula begins with an apostrophe.",
@@ -32,7 +34,8 @@ const exportCsv = declareRoute("devices:read", {
 const create = declareRoute("devices:write", {
   method: "post",
   path: "/devices",
-  summary: "Add a device by hand",
+  operationId: "createDevice",
+  summary: "Add a device",
   description: "The vendor is that of the MAC. Stream and webhooks get `host_found` and `device.discovered`, as for one that a probe found; "
     + "a device without an address is announced when a probe first sees it. Hostname, type and tags are locked where they are set, "
     + "address and MAC where `locked_fields` names them.",
@@ -43,6 +46,7 @@ const create = declareRoute("devices:write", {
 const read = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}",
+  operationId: "readDevice",
   summary: "Read a device's full profile",
   request: { params },
   responses: { 200: { description: "The full profile", content: json(DeviceProfile) } },
@@ -51,7 +55,8 @@ const read = declareRoute("devices:read", {
 const update = declareRoute("devices:write", {
   method: "put",
   path: "/devices/{device_id}",
-  summary: "Set fields of a device, or leave them to discovery again",
+  operationId: "updateDevice",
+  summary: "Change a device",
   description: "Fields left out stay. A field that is set is locked: discovery never overwrites it. Null unlocks it.",
   request: { params, body: jsonBody(DeviceUpdate) },
   responses: { 200: { description: "The device as it is now", content: json(DeviceProfile) } },
@@ -60,15 +65,17 @@ const update = declareRoute("devices:write", {
 const remove = declareRoute("devices:write", {
   method: "delete",
   path: "/devices/{device_id}",
-  summary: "Forget a device",
-  description: "It is found again as a new one if it is still there. What the event log says of it stays.",
+  operationId: "deleteDevice",
+  summary: "Delete a device",
+  description: "If it is still on the network, it is found again as a new device. The event log is kept.",
   request: { params },
-  responses: { 204: { description: "Forgotten" } },
+  responses: { 204: { description: "Deleted" } },
 });
 
 const ports = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}/ports",
+  operationId: "listDevicePorts",
   summary: "List a device's ports",
   request: { params },
   responses: { 200: { description: "Ports by number", content: json(DevicePorts) } },
@@ -77,7 +84,8 @@ const ports = declareRoute("devices:read", {
 const history = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}/history",
-  summary: "List what changed of a device, newest first",
+  operationId: "listDeviceHistory",
+  summary: "List a device's changes, newest first",
   request: { params, query: IdPageQuery },
   responses: { 200: { description: "Changes", content: json(listEnvelope(DeviceChange)) } },
 });
@@ -85,7 +93,8 @@ const history = declareRoute("devices:read", {
 const similar = declareRoute("devices:read", {
   method: "get",
   path: "/devices/{device_id}/similar",
-  summary: "List devices of the site that may be the same one, the likeliest first",
+  operationId: "listSimilarDevices",
+  summary: "List devices that may be the same one",
   description: "With what they have in common. A key (as an SSH host key) joins devices by itself unless something "
     + "speaks against it; a name, an address, a vendor or a random MAC only scores. Merge those that are the same.",
   request: { params, query: IdPageQuery },
@@ -98,7 +107,8 @@ const EXAMPLE_ID = "01989f2e-7c11-7aa0-b3c4-5d6e7f809103";
 const merge = declareRoute("devices:write", {
   method: "post",
   path: "/devices/{device_id}/merge",
-  summary: "Make one device of two that are the same",
+  operationId: "mergeDevices",
+  summary: "Merge two devices",
   description: "With `into` the other one is kept, with `with` this one. What people set counts first. The device that is gone "
     + "answers 404 with `details.merged_into`; events that were logged of it keep its id. It can be undone: see split.",
   request: { params, body: jsonBody(DeviceMergeRequest, { into: EXAMPLE_ID }) },
@@ -108,7 +118,8 @@ const merge = declareRoute("devices:write", {
 const split = declareRoute("devices:write", {
   method: "post",
   path: "/devices/{device_id}/split",
-  summary: "Undo a merge, or make a device of some of a device's interfaces",
+  operationId: "splitDevice",
+  summary: "Split a device",
   description: "With `merge_id` (one of the profile's `merges`) both devices are as they were, with what was learned since on the one "
     + "that it is about. With `interfaces` (MACs, not all of the device's) they and their addresses become a device of their own. "
     + "Discovery keeps the two apart from then on.",

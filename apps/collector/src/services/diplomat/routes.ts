@@ -17,6 +17,7 @@ const EXAMPLE: z.input<typeof WebhookCreate> = { url: "https://hooks.example.org
 const list = declareRoute("webhooks:read", {
   method: "get",
   path: WEBHOOKS,
+  operationId: "listWebhooks",
   summary: "List webhooks",
   request: { query: WebhooksQuery },
   responses: { 200: { description: "Webhooks in the order in which they were made", content: json(listEnvelope(Webhook)) } },
@@ -26,6 +27,7 @@ const create = declareRoute("webhooks:write", {
   method: "post",
   path: WEBHOOKS,
   "x-secret": "made",
+  operationId: "createWebhook",
   summary: "Create a webhook",
   description: "Without `secret` one is made and answered, this once.",
   request: { body: jsonBody(WebhookCreate, EXAMPLE) },
@@ -35,6 +37,7 @@ const create = declareRoute("webhooks:write", {
 const read = declareRoute("webhooks:read", {
   method: "get",
   path: `${WEBHOOKS}/{webhook_id}`,
+  operationId: "readWebhook",
   summary: "Read a webhook",
   request: { params: OfWebhook },
   responses: { 200: { description: "The webhook", content: json(Webhook) } },
@@ -44,6 +47,7 @@ const update = declareRoute("webhooks:write", {
   method: "put",
   path: `${WEBHOOKS}/{webhook_id}`,
   "x-secret": "shown",
+  operationId: "updateWebhook",
   summary: "Change a webhook or rotate its secret",
   description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
   request: { params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }) },
@@ -53,23 +57,26 @@ const update = declareRoute("webhooks:write", {
 const remove = declareRoute("webhooks:write", {
   method: "delete",
   path: `${WEBHOOKS}/{webhook_id}`,
+  operationId: "deleteWebhook",
   summary: "Delete a webhook",
   request: { params: OfWebhook },
-  responses: { 204: { description: "It is gone, with everything on its way to it" } },
+  responses: { 204: { description: "Deleted, with all deliveries that are pending" } },
 });
 
 const test = declareRoute("webhooks:write", {
   method: "post",
   path: `${WEBHOOKS}/{webhook_id}/test`,
-  summary: "Send a test payload",
+  operationId: "testWebhook",
+  summary: "Send a test event",
   description: "Sends a sample with `data.test` true, once and at once, and answers with what came of it, for an inactive webhook too.",
   request: { params: OfWebhook, body: { ...jsonBody(WebhookTest, { event: "alert.created" }), required: false } },
-  responses: { 200: { description: "The delivery, delivered or failed", content: json(WebhookDelivery) } },
+  responses: { 200: { description: "The delivery and how it ended", content: json(WebhookDelivery) } },
 });
 
 const deliveries = declareRoute("webhooks:read", {
   method: "get",
   path: `${WEBHOOKS}/{webhook_id}/deliveries`,
+  operationId: "listWebhookDeliveries",
   summary: "List a webhook's deliveries",
   request: { params: OfWebhook, query: WebhookDeliveriesQuery },
   responses: { 200: { description: "Deliveries with their attempts, newest first", content: json(listEnvelope(WebhookDelivery)) } },
@@ -78,6 +85,7 @@ const deliveries = declareRoute("webhooks:read", {
 const delivery = declareRoute("webhooks:read", {
   method: "get",
   path: `${WEBHOOKS}/{webhook_id}/deliveries/{delivery_id}`,
+  operationId: "readWebhookDelivery",
   summary: "Read a delivery",
   request: { params: OfDelivery },
   responses: { 200: { description: "The delivery", content: json(WebhookDelivery) } },
@@ -86,6 +94,7 @@ const delivery = declareRoute("webhooks:read", {
 const redeliver = declareRoute("webhooks:write", {
   method: "post",
   path: `${WEBHOOKS}/{webhook_id}/deliveries/{delivery_id}/redeliver`,
+  operationId: "redeliverWebhookDelivery",
   summary: "Deliver an event again",
   description: "Makes a new delivery of the same event, with the same `webhook-id`.",
   request: { params: OfDelivery },
@@ -95,10 +104,11 @@ const redeliver = declareRoute("webhooks:write", {
 const replay = declareRoute("webhooks:write", {
   method: "post",
   path: `${WEBHOOKS}/{webhook_id}/replay`,
-  summary: "Deliver a period's events again",
+  operationId: "replayWebhookEvents",
+  summary: "Deliver the events of a period again",
   description: "In order, beside new events: those that the webhook takes now, received from `since` on and before `until`.",
   request: { params: OfWebhook, body: jsonBody(WebhookReplay, { since: "24h", until: "1h" }) },
-  responses: { 202: { description: "How many events are on their way", content: json(WebhookReplayResult) } },
+  responses: { 202: { description: "How many events are queued", content: json(WebhookReplayResult) } },
 });
 
 /** `/integrations/webhooks` and what is under it. */

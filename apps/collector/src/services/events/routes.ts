@@ -6,6 +6,7 @@ import type { EventsService } from "./service.ts";
 const list = declareRoute("devices:read", {
   method: "get",
   path: "/events",
+  operationId: "listEvents",
   summary: "List events, oldest first",
   description: "The tenant's log, as the stream and webhooks send it. Begin with `since`, follow `cursor` to the end, and come back with "
     + "`since` set to the last `position`. Events of alerts, scans and backups need the scope that reads those too. If the log "

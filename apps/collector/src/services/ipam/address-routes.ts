@@ -16,7 +16,8 @@ const params = z.object({ address_id: Id });
 const list = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/addresses",
-  summary: "List the addresses that are written down",
+  operationId: "listIpamAddresses",
+  summary: "List recorded addresses",
   request: { query: IpamAddressesQuery },
   responses: { 200: { description: "Addresses by number", content: json(listEnvelope(IpamAddress)) } },
 });
@@ -24,6 +25,7 @@ const list = declareRoute("ipam:read", {
 const exportCsv = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/addresses/export",
+  operationId: "exportIpamAddresses",
   summary: "Export addresses as CSV",
   description: "As the import takes it.",
   request: { query: IpamAddressesQuery.omit({ page: true, per_page: true, cursor: true }) },
@@ -45,7 +47,8 @@ const importCsv = declareRoute("ipam:write", {
 const create = declareRoute("ipam:write", {
   method: "post",
   path: "/ipam/addresses",
-  summary: "Write down an address",
+  operationId: "createIpamAddress",
+  summary: "Record an address",
   request: { body: jsonBody(IpamAddressCreate) },
   responses: { 201: { description: "The address", content: json(IpamAddress) } },
 });
@@ -53,6 +56,7 @@ const create = declareRoute("ipam:write", {
 const read = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/addresses/{address_id}",
+  operationId: "readIpamAddress",
   summary: "Read an address",
   request: { params },
   responses: { 200: { description: "The address", content: json(IpamAddress) } },
@@ -61,7 +65,8 @@ const read = declareRoute("ipam:read", {
 const update = declareRoute("ipam:write", {
   method: "put",
   path: "/ipam/addresses/{address_id}",
-  summary: "Change what is written down of an address",
+  operationId: "updateIpamAddress",
+  summary: "Change an address",
   request: { params, body: jsonBody(IpamAddressUpdate) },
   responses: { 200: { description: "The address", content: json(IpamAddress) } },
 });
@@ -69,17 +74,19 @@ const update = declareRoute("ipam:write", {
 const remove = declareRoute("ipam:write", {
   method: "delete",
   path: "/ipam/addresses/{address_id}",
-  summary: "Forget an address",
+  operationId: "deleteIpamAddress",
+  summary: "Delete an address",
   request: { params },
-  responses: { 204: { description: "Forgotten" } },
+  responses: { 204: { description: "Deleted" } },
 });
 
 const conflicts = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/conflicts",
-  summary: "List where what is planned and what is seen differ",
-  description: "As it is now, by address. What devices have outside of all prefixes is one only where a site has a prefix of its own or "
-    + "of all sites.",
+  operationId: "listIpamConflicts",
+  summary: "List conflicts between the plan and the network",
+  description: "The conflicts that exist now, by address. What devices have outside of all prefixes is one only where a "
+    + "site has a prefix of its own or of all sites.",
   request: { query: IpamConflictsQuery },
   responses: { 200: { description: "Conflicts", content: json(IpamConflicts) } },
 });

@@ -17,7 +17,8 @@ const params = z.object({ prefix_id: Id });
 const list = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/prefixes",
-  summary: "List prefixes in the order of their addresses",
+  operationId: "listIpamPrefixes",
+  summary: "List prefixes",
   request: { query: IpamPrefixesQuery },
   responses: { 200: { description: "Prefixes, each before those that lie in it", content: json(listEnvelope(IpamPrefix)) } },
 });
@@ -25,6 +26,7 @@ const list = declareRoute("ipam:read", {
 const exportCsv = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/prefixes/export",
+  operationId: "exportIpamPrefixes",
   summary: "Export prefixes as CSV",
   description: "As the import takes it. A cell that a spreadsheet would take for a formula begins with an apostrophe, which the import "
     + "takes away again.",
@@ -47,7 +49,8 @@ const importCsv = declareRoute("ipam:write", {
 const create = declareRoute("ipam:write", {
   method: "post",
   path: "/ipam/prefixes",
-  summary: "Write down a prefix",
+  operationId: "createIpamPrefix",
+  summary: "Record a prefix",
   request: { body: jsonBody(IpamPrefixCreate) },
   responses: { 201: { description: "The prefix", content: json(IpamPrefix) } },
 });
@@ -55,6 +58,7 @@ const create = declareRoute("ipam:write", {
 const read = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/prefixes/{prefix_id}",
+  operationId: "readIpamPrefix",
   summary: "Read a prefix",
   request: { params },
   responses: { 200: { description: "The prefix", content: json(IpamPrefix) } },
@@ -63,7 +67,8 @@ const read = declareRoute("ipam:read", {
 const update = declareRoute("ipam:write", {
   method: "put",
   path: "/ipam/prefixes/{prefix_id}",
-  summary: "Change what is written down of a prefix",
+  operationId: "updateIpamPrefix",
+  summary: "Change a prefix",
   request: { params, body: jsonBody(IpamPrefixUpdate) },
   responses: { 200: { description: "The prefix", content: json(IpamPrefix) } },
 });
@@ -71,17 +76,19 @@ const update = declareRoute("ipam:write", {
 const remove = declareRoute("ipam:write", {
   method: "delete",
   path: "/ipam/prefixes/{prefix_id}",
-  summary: "Forget a prefix",
-  description: "Prefixes and addresses that lie in it stay.",
+  operationId: "deleteIpamPrefix",
+  summary: "Delete a prefix",
+  description: "Prefixes and addresses in it stay.",
   request: { params },
-  responses: { 204: { description: "Forgotten" } },
+  responses: { 204: { description: "Deleted" } },
 });
 
 const utilization = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/prefixes/{prefix_id}/utilization",
-  summary: "Read how much of a prefix is taken",
-  description: "By what is written down and by what devices have now; an address that is both counts once.",
+  operationId: "readIpamPrefixUtilization",
+  summary: "Read a prefix's utilization",
+  description: "By what is recorded and by what devices use now. An address that is both counts once.",
   request: { params },
   responses: { 200: { description: "Its utilisation", content: json(IpamUtilization) } },
 });
@@ -89,7 +96,8 @@ const utilization = declareRoute("ipam:read", {
 const addresses = declareRoute("ipam:read", {
   method: "get",
   path: "/ipam/prefixes/{prefix_id}/addresses",
-  summary: "List the addresses of a prefix that are written down or had by devices",
+  operationId: "listIpamPrefixAddresses",
+  summary: "List a prefix's addresses, recorded or in use",
   request: { params, query: PageQuery },
   responses: { 200: { description: "Addresses by number", content: json(listEnvelope(IpamPrefixAddress)) } },
 });
@@ -99,9 +107,9 @@ const nextAddress = declareRoute("ipam:write", {
   path: "/ipam/prefixes/{prefix_id}/next-address",
   operationId: "allocateIpamAddress",
   summary: "Take the next free address of a prefix",
-  description: "Neither written down, nor had by a device, nor in a prefix below. Of several requests at once each gets another.",
+  description: "It is not recorded, not used by a device, and in no prefix below. Requests at the same time get different ones.",
   request: { params, body: jsonBody(IpamNextAddress) },
-  responses: { 201: { description: "The address, written down", content: json(IpamAddress) } },
+  responses: { 201: { description: "The address, recorded", content: json(IpamAddress) } },
 });
 
 const nextPrefix = declareRoute("ipam:write", {
@@ -109,9 +117,9 @@ const nextPrefix = declareRoute("ipam:write", {
   path: "/ipam/prefixes/{prefix_id}/next-prefix",
   operationId: "allocateIpamPrefix",
   summary: "Take the next free part of a prefix",
-  description: "No prefix and no address in use lies in it. Of several requests at once each gets another.",
+  description: "No prefix and no address in use lies in it. Requests at the same time get different ones.",
   request: { params, body: jsonBody(IpamNextPrefix) },
-  responses: { 201: { description: "The prefix, written down", content: json(IpamPrefix) } },
+  responses: { 201: { description: "The prefix, recorded", content: json(IpamPrefix) } },
 });
 
 /** `/ipam/prefixes`. */

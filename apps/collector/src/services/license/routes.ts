@@ -6,25 +6,28 @@ import type { LicenseService } from "./service.ts";
 const read = declareRoute("license:read", {
   method: "get",
   path: "/license",
-  summary: "Read the licence that applies",
-  description: "Without one the community licence applies, which limits nothing.",
-  responses: { 200: { description: "The licence, and how much of it is in use", content: json(License) } },
+  operationId: "readLicense",
+  summary: "Read the license that applies",
+  description: "Without one the community license applies, which limits nothing.",
+  responses: { 200: { description: "The license, and how much of it is in use", content: json(License) } },
 });
 
 const put = declareRoute("license:write", {
   method: "put",
   path: "/license",
-  summary: "Upload a licence",
-  description: "In place of the one before. It is verified here, without asking anybody: EdDSA, by an issuer in `license.issuer_files`.",
+  operationId: "uploadLicense",
+  summary: "Upload a license",
+  description: "It replaces the license before. It is verified offline: EdDSA, by an issuer in `license.issuer_files`.",
   request: { body: jsonBody(LicenseUpload, { license: "eyJhbGciOiJFZERTQSIsInR5cCI6ImxpY2Vuc2Urand0In0.e30.c2ln" }) },
-  responses: { 200: { description: "The licence as it applies now", content: json(License) } },
+  responses: { 200: { description: "The license as it applies now", content: json(License) } },
 });
 
 const remove = declareRoute("license:write", {
   method: "delete",
   path: "/license",
-  summary: "Delete the licence",
-  responses: { 204: { description: "The community licence applies" } },
+  operationId: "deleteLicense",
+  summary: "Delete the license",
+  responses: { 204: { description: "The community license applies" } },
 });
 
 /** `/license`. */

@@ -8,8 +8,9 @@ import type { KeysService } from "./keys-service.ts";
 const list = declareRoute("signed-in", {
   method: "get",
   path: "/auth/keys",
+  operationId: "listApiKeys",
   summary: "List API keys",
-  description: "One's own; with the scope `users:read` everybody's, or those of `user_id`.",
+  description: "Your own. With the scope `users:read` everybody's, or those of `user_id`.",
   request: { query: ApiKeysQuery },
   responses: {
     200: { description: "Keys in the order in which they were made, without their secrets", content: json(listEnvelope(ApiKey)) },
@@ -20,7 +21,8 @@ const create = declareRoute("signed-in", {
   method: "post",
   path: "/auth/keys",
   "x-secret": "made",
-  summary: "Make an API key",
+  operationId: "createApiKey",
+  summary: "Create an API key",
   description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot "
     + "make another.",
   request: { body: jsonBody(ApiKeyCreate) },
@@ -32,6 +34,7 @@ const KeyParams = z.object({ key_id: Id });
 const read = declareRoute("signed-in", {
   method: "get",
   path: "/auth/keys/{key_id}",
+  operationId: "readApiKey",
   summary: "Read an API key's record",
   description: "One's own; with the scope `users:read` anybody's. The key itself is shown when it is made and never again.",
   request: { params: KeyParams },
@@ -41,8 +44,9 @@ const read = declareRoute("signed-in", {
 const update = declareRoute("signed-in", {
   method: "put",
   path: "/auth/keys/{key_id}",
+  operationId: "updateApiKey",
   summary: "Change an API key's name, scopes or end",
-  description: "Fields left out stay. One's own; with the scope `users:write` anybody's. A scope that is added must be one of the "
+  description: "Fields left out stay. Your own. With the scope `users:write` anybody's. A scope that is added must be one of the "
     + "caller's own. The change counts at once, for streams too.",
   request: { params: KeyParams, body: jsonBody(ApiKeyUpdate) },
   responses: { 200: { description: "The key's record", content: json(ApiKey) } },
@@ -51,8 +55,9 @@ const update = declareRoute("signed-in", {
 const remove = declareRoute("signed-in", {
   method: "delete",
   path: "/auth/keys/{key_id}",
+  operationId: "revokeApiKey",
   summary: "Revoke an API key",
-  description: "One's own; with the scope `users:write` anybody's.",
+  description: "Your own. With the scope `users:write` anybody's.",
   request: { params: KeyParams },
   responses: { 204: { description: "Revoked" } },
 });

@@ -8,6 +8,7 @@ const login = declareRoute("anyone", {
   method: "post",
   path: "/auth/login",
   "x-secret": "shown",
+  operationId: "login",
   summary: "Log in",
   description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",
   request: { body: jsonBody(LoginRequest) },
@@ -17,6 +18,7 @@ const login = declareRoute("anyone", {
 const me = declareRoute("known", {
   method: "get",
   path: "/me",
+  operationId: "readCaller",
   summary: "Read who calls",
   description: "The user, the tenant and the scopes of the token or API key that is sent, as they are now.",
   responses: { 200: { description: "The caller", content: json(Me) } },
@@ -26,23 +28,26 @@ const refresh = declareRoute("signed-in", {
   method: "post",
   path: "/auth/refresh",
   "x-secret": "shown",
-  summary: "Exchange a token for a new one",
-  responses: { 200: { description: "A new token; the one that was sent counts until it ends", content: json(TokenResponse) } },
+  operationId: "refreshToken",
+  summary: "Get a new token",
+  responses: { 200: { description: "A new token. The one that was sent is good until it ends", content: json(TokenResponse) } },
 });
 
 const logout = declareRoute("signed-in", {
   method: "post",
   path: "/auth/logout",
-  summary: "End the token that is sent",
-  responses: { 204: { description: "The token counts nowhere any more" } },
+  operationId: "logout",
+  summary: "Log out",
+  responses: { 204: { description: "The token has ended" } },
 });
 
 const password = declareRoute("signed-in", {
   method: "post",
   path: "/auth/password",
   "x-secret": "made",
-  summary: "Change one's own password",
-  description: "Every token of the user's from before ends. API keys stay.",
+  operationId: "changePassword",
+  summary: "Change your password",
+  description: "All tokens that the user has end. API keys stay.",
   request: { body: jsonBody(PasswordChange) },
   responses: { 200: { description: "A new token", content: json(TokenResponse) } },
 });
@@ -62,7 +67,8 @@ const ticket = declareRoute("devices:read", {
   method: "post",
   path: "/ws/ticket",
   "x-secret": "shown",
-  summary: "Make a ticket for one connection to the event stream",
+  operationId: "createStreamTicket",
+  summary: "Create a ticket for the event stream",
   description: "For `/ws/events?ticket=…` within 30 s. The stream ends when the token or key does with which the ticket was made.",
   responses: { 201: { description: "The ticket", content: json(StreamTicket) } },
 });

@@ -10,7 +10,8 @@ const Params = z.object({ user_id: Id });
 const list = declareRoute("users:read", {
   method: "get",
   path: "/users",
-  summary: "List the users",
+  operationId: "listUsers",
+  summary: "List users",
   request: { query: UsersQuery },
   responses: { 200: { description: "Users in the order in which they were made", content: json(listEnvelope(User)) } },
 });
@@ -18,6 +19,7 @@ const list = declareRoute("users:read", {
 const read = declareRoute("users:read", {
   method: "get",
   path: "/users/{user_id}",
+  operationId: "readUser",
   summary: "Read a user",
   request: { params: Params },
   responses: { 200: { description: "The user", content: json(User) } },
@@ -26,8 +28,9 @@ const read = declareRoute("users:read", {
 const create = declareRoute("users:write", {
   method: "post",
   path: "/users",
-  summary: "Make a user",
-  description: "The role may stand for no more than the caller may do.",
+  operationId: "createUser",
+  summary: "Create a user",
+  description: "The role may allow no more than the caller may do.",
   request: { body: jsonBody(UserCreate) },
   responses: { 201: { description: "The new user", content: json(User) } },
 });
@@ -35,9 +38,10 @@ const create = declareRoute("users:write", {
 const update = declareRoute("users:write", {
   method: "put",
   path: "/users/{user_id}",
+  operationId: "updateUser",
   summary: "Change a user's role, e-mail address or password",
-  description: "Fields left out stay. A new role counts at once, for tokens and API keys that are out too; a new password ends the user's "
-    + "tokens. The last administrator stays one (409).",
+  description: "Fields left out stay. A new role counts at once, also for tokens and API keys that exist. A new password ends the user's "
+    + "tokens. The last administrator keeps the role (409).",
   request: { params: Params, body: jsonBody(UserUpdate) },
   responses: { 200: { description: "The user", content: json(User) } },
 });
@@ -45,8 +49,9 @@ const update = declareRoute("users:write", {
 const remove = declareRoute("users:write", {
   method: "delete",
   path: "/users/{user_id}",
+  operationId: "deleteUser",
   summary: "Delete a user, with the user's tokens and API keys",
-  description: "The last administrator stays (409).",
+  description: "The last administrator cannot be deleted (409).",
   request: { params: Params },
   responses: { 204: { description: "Deleted" } },
 });

@@ -10,6 +10,7 @@ const ScanParams = z.object({ scan_id: Id });
 const start = declareRoute("scans:write", {
   method: "post",
   path: "/scans/start",
+  operationId: "startScan",
   summary: "Start a scan",
   description: "The site's probe gets the command within half a minute, or the scan fails. "
     + "Read the scan to see how far it is; what it finds is on the stream as it goes.",
@@ -20,7 +21,8 @@ const start = declareRoute("scans:write", {
 const profiles = declareRoute("scans:read", {
   method: "get",
   path: "/scans/profiles",
-  summary: "List the scan profiles",
+  operationId: "listScanProfiles",
+  summary: "List scan profiles",
   request: { query: PageQuery },
   responses: { 200: { description: "All profiles", content: json(listEnvelope(ScanProfile)) } },
 });
@@ -28,6 +30,7 @@ const profiles = declareRoute("scans:read", {
 const list = declareRoute("scans:read", {
   method: "get",
   path: "/scans",
+  operationId: "listScans",
   summary: "List scans, newest first",
   request: { query: ScansQuery },
   responses: { 200: { description: "Scans", content: json(listEnvelope(Scan)) } },
@@ -36,7 +39,8 @@ const list = declareRoute("scans:read", {
 const read = declareRoute("scans:read", {
   method: "get",
   path: "/scans/{scan_id}",
-  summary: "Read a scan and how far it is",
+  operationId: "readScan",
+  summary: "Read a scan",
   request: { params: ScanParams },
   responses: { 200: { description: "The scan", content: json(Scan) } },
 });
@@ -44,8 +48,9 @@ const read = declareRoute("scans:read", {
 const cancel = declareRoute("scans:write", {
   method: "post",
   path: "/scans/{scan_id}/cancel",
+  operationId: "cancelScan",
   summary: "Cancel a scan",
-  description: "The probe stops within a second of hearing it; one that is away hears it when it comes back. "
+  description: "The probe stops within a second, or when it connects again. "
     + "What was found until then stays.",
   request: { params: ScanParams },
   responses: { 200: { description: "The scan, cancelled", content: json(Scan) } },
@@ -54,6 +59,7 @@ const cancel = declareRoute("scans:write", {
 const results = declareRoute("scans:read", {
   method: "get",
   path: "/scans/{scan_id}/results",
+  operationId: "listScanResults",
   summary: "List the hosts that answered a scan",
   request: { params: ScanParams, query: PageQuery },
   responses: {

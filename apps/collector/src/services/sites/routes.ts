@@ -8,7 +8,8 @@ import type { SitesService } from "./service.ts";
 const list = declareRoute("agents:read", {
   method: "get",
   path: "/sites",
-  summary: "List the sites",
+  operationId: "listSites",
+  summary: "List sites",
   request: { query: SitesQuery },
   responses: { 200: { description: "Sites in the order in which they were made", content: json(listEnvelope(Site)) } },
 });
@@ -18,6 +19,7 @@ const Params = z.object({ site_id: Id });
 const read = declareRoute("agents:read", {
   method: "get",
   path: "/sites/{site_id}",
+  operationId: "readSite",
   summary: "Read a site",
   request: { params: Params },
   responses: { 200: { description: "The site", content: json(Site) } },
@@ -26,7 +28,8 @@ const read = declareRoute("agents:read", {
 const create = declareRoute("agents:write", {
   method: "post",
   path: "/sites",
-  summary: "Make a site",
+  operationId: "createSite",
+  summary: "Create a site",
   request: { body: jsonBody(SiteCreate) },
   responses: { 201: { description: "The new site", content: json(Site) } },
 });
@@ -34,8 +37,9 @@ const create = declareRoute("agents:write", {
 const update = declareRoute("agents:write", {
   method: "put",
   path: "/sites/{site_id}",
-  summary: "Change a site and what its probes are told",
-  description: "Fields left out stay. The site's probes are told at once, and one that is away when it comes back.",
+  operationId: "updateSite",
+  summary: "Change a site and its probes' settings",
+  description: "Fields left out stay. The site's probes get the settings at once, or when they connect again.",
   request: { params: Params, body: jsonBody(SiteUpdate) },
   responses: { 200: { description: "The site", content: json(Site) } },
 });
@@ -43,6 +47,7 @@ const update = declareRoute("agents:write", {
 const remove = declareRoute("agents:write", {
   method: "delete",
   path: "/sites/{site_id}",
+  operationId: "deleteSite",
   summary: "Delete a site without probes and devices",
   request: { params: Params },
   responses: { 204: { description: "Deleted, with its enrollment tokens and revoked probes" } },

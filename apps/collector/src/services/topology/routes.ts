@@ -6,6 +6,7 @@ import type { TopologyService } from "./service.ts";
 const read = declareRoute("devices:read", {
   method: "get",
   path: "/topology",
+  operationId: "readTopology",
   summary: "Read how devices are linked",
   description: "Nodes are probes, devices and neighbours that are no known device; an edge is a cable, as the machine at its far end "
     + "announces it by LLDP, CDP, EDP, FDP or SONMP. `matched_by` and `confidence` tell how a neighbour was found to be a device; "

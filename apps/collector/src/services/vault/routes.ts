@@ -14,7 +14,8 @@ const EXAMPLE: z.input<typeof CredentialCreate> = {
 const list = declareRoute("vault:read", {
   method: "get",
   path: CREDENTIALS,
-  summary: "List the credentials, without their secrets",
+  operationId: "listCredentials",
+  summary: "List credentials without their secrets",
   request: { query: IdPageQuery },
   responses: { 200: { description: "Credentials in the order in which they were made", content: json(listEnvelope(Credential)) } },
 });
@@ -22,7 +23,8 @@ const list = declareRoute("vault:read", {
 const create = declareRoute("vault:write", {
   method: "post",
   path: CREDENTIALS,
-  summary: "Keep a credential, and hand it to probes",
+  operationId: "createCredential",
+  summary: "Create a credential and hand it to probes",
   description: "It is sealed at rest, and handed to each probe sealed to that probe's own key, at once or when the probe comes back.",
   request: { body: jsonBody(CredentialCreate, EXAMPLE) },
   responses: { 201: { description: "The new credential, without its secret", content: json(Credential) } },
@@ -31,7 +33,8 @@ const create = declareRoute("vault:write", {
 const read = declareRoute("vault:read", {
   method: "get",
   path: `${CREDENTIALS}/{credential_id}`,
-  summary: "Read a credential, without its secret",
+  operationId: "readCredential",
+  summary: "Read a credential without its secret",
   request: { params: Params },
   responses: { 200: { description: "The credential", content: json(Credential) } },
 });
@@ -39,8 +42,9 @@ const read = declareRoute("vault:read", {
 const update = declareRoute("vault:write", {
   method: "put",
   path: `${CREDENTIALS}/{credential_id}`,
-  summary: "Change a credential or whom it is handed to",
-  description: "Fields left out stay. Probes that had it, or get it, are told at once.",
+  operationId: "updateCredential",
+  summary: "Change a credential",
+  description: "Fields left out stay. Probes that have it, or get it, are updated at once.",
   request: { params: Params, body: jsonBody(CredentialUpdate, { networks: ["192.0.2.0/25"] }) },
   responses: { 200: { description: "The credential as it is now, without its secret", content: json(Credential) } },
 });
@@ -48,6 +52,7 @@ const update = declareRoute("vault:write", {
 const remove = declareRoute("vault:write", {
   method: "delete",
   path: `${CREDENTIALS}/{credential_id}`,
+  operationId: "deleteCredential",
   summary: "Delete a credential",
   description: "Probes forget it when they are told, at once or when they come back: what they could know by then is to be changed on "
     + "the devices.",
@@ -59,8 +64,9 @@ const reveal = declareRoute("vault:reveal", {
   method: "post",
   path: `${CREDENTIALS}/{credential_id}/reveal`,
   "x-secret": "shown",
-  summary: "Show a credential's secret",
-  description: "Each time is in the audit log.",
+  operationId: "revealCredential",
+  summary: "Read a credential with its secret",
+  description: "Each call is recorded in the audit log.",
   request: { params: Params },
   responses: { 200: { description: "The credential with its secret", content: json(CredentialRevealed) } },
 });
