@@ -61,12 +61,22 @@ describe("the live client", () => {
     expect([frames, ended]).toEqual([[], []]);
   });
 
-  test.each([4400, 4401, 4403])("ends when it is refused for good, with %i", async (code) => {
+  test.each([4401, 4400])("ends when it is refused for good, with %i", async (code) => {
     const { clock, sockets, ended } = setUp();
     sockets[0]?.fire("close", { code, reason: "" });
     await clock.advance(60_000);
     expect([sockets.length, ended.length]).toEqual([1, 1]);
   });
+
+  test.each([[400, true], [401, true], [403, true], [404, true], [429, false], [503, false]])(
+    "takes an upgrade refused with %i for the end: %s", async (status, isEnd) => {
+      const { clock, sockets, ended } = setUp();
+      sockets[0]?.fire("error", { message: `Unexpected server response: ${status}` });
+      sockets[0]?.fire("close", { code: 1006, reason: "" });
+      await clock.advance(60_000);
+      expect([sockets.length > 1, ended.length]).toEqual([!isEnd, isEnd ? 1 : 0]);
+    },
+  );
 
   test("is quiet once it was closed", async () => {
     const { clock, sockets, frames, live } = setUp();

@@ -5,7 +5,8 @@ interface SocketEvents {
   readonly open: unknown;
   readonly message: { readonly data: unknown };
   readonly close: { readonly code: number; readonly reason: string };
-  readonly error: unknown;
+  /** The `ws` package says in `message` how an upgrade was refused; a browser says nothing. */
+  readonly error: { readonly message?: unknown };
 }
 
 /** As much of a WebSocket as is used; the browser's and the `ws` package's both have it. */
@@ -23,8 +24,10 @@ interface Waits {
   reset(): void;
 }
 
-/** Close codes for what trying again does not mend: a wrong parameter, the token, a missing scope. Numbered as HTTP's refusals are. */
+/** Close codes for what trying again does not mend: 4401, when the token has ended or may do less. Numbered as HTTP's refusals are. */
 const CLOSE_REFUSED = { from: 4400, below: 4500 };
+/** Too many requests or streams: there is room later. */
+const TOO_MANY = 429;
 
 export interface LiveClient {
   /** Ends the stream; no handler is called after it. */
@@ -35,7 +38,8 @@ export interface LiveClient {
  * Follows the collector's event stream, coming back after every loss at the sequence where it was, so that no event is
  * missed or seen twice as long as the collector's log reaches back that far.
  * @param options.since The sequence after which to begin; null for from now on.
- * @param options.onClosed Called once when the stream ends for good: the token, or what was asked for, is refused.
+ * @param options.onClosed Called once when the stream ends for good: the token, or what was asked for, is refused. A browser does
+ * not say how an upgrade was refused: there, whoever sees no `connected` asks by REST.
  * @param options.onState Called whenever the connection comes, or goes and is tried again.
  */
 export function createLiveClient(options: {
@@ -60,7 +64,12 @@ export function createLiveClient(options: {
     const current = options.connect(streamUrl(options, since));
     socket = current;
     current.addEventListener("open", () => options.onState?.("connected"));
-    current.addEventListener("error", () => undefined);
+    current.addEventListener("error", ({ message }) => {
+      const status = statusOf(message);
+      if (closed || status < 400 || status >= 500 || status === TOO_MANY) return;
+      closed = true;
+      options.onClosed(`the collector refused it (${status})`);
+    });
     current.addEventListener("message", ({ data }) => {
       const frame = StreamFrame.safeParse(parseJson(data));
       if (closed || !frame.success) return;
@@ -87,6 +96,11 @@ export function createLiveClient(options: {
       socket?.close();
     },
   };
+}
+
+/** @returns 0 where the message names none. */
+function statusOf(message: unknown): number {
+  return Number(/^Unexpected server response: (\d{3})$/.exec(String(message))?.[1] ?? 0);
 }
 
 function streamUrl(
