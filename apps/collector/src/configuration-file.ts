@@ -3,6 +3,7 @@ import * as z from "zod";
 import { parseRecipient } from "./backups/age-keys.ts";
 import { parseLocation } from "./db/location.ts";
 import { isAllowEntry } from "./deliveries/target-policy.ts";
+import { ConnectionSettings, StreamSettings } from "./gateway/limits-configuration.ts";
 import type { RemoteName } from "./gateway/services.ts";
 import { parseSchedule } from "./services/backups/schedule.ts";
 
@@ -63,6 +64,9 @@ export const ConfigurationFile = z.strictObject({
   mqtt: z.strictObject({
     host: Host.default("0.0.0.0"),
     port: Port.default(8883),
+    /** Connections to the embedded broker, and from one address or one /64 before they have shown a certificate. */
+    connections: z.int().min(1).max(1_000_000).default(10_000),
+    strangers_per_address: z.int().min(1).max(1_000_000).default(64),
     /** An external broker instead of the embedded one. */
     url: BrokerUrl.optional(),
     /** Who has signed the external broker's certificate, in PEM, where that is not the collector's own CA. */
@@ -94,8 +98,14 @@ export const ConfigurationFile = z.strictObject({
   rate_limits: z.strictObject({ standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50) }).prefault({}),
   /** Only these may say in X-Forwarded-For who the client is. */
   trusted_proxies: z.array(Prefix).max(256).default([]),
-  /** Whether the OpenAPI documents can be read without credentials. */
-  docs: z.strictObject({ public: z.boolean().default(false) }).prefault({}),
+  connections: ConnectionSettings,
+  streams: StreamSettings,
+  docs: z.strictObject({
+    /** Whether the OpenAPI documents can be read without credentials. */
+    public: z.boolean().default(false),
+    /** Whether the pages that show them open without credentials. A page asks for a token and reads its document with it. */
+    pages: z.boolean().default(true),
+  }).prefault({}),
   /** Pages of these origins may read the answers. */
   cors: z.strictObject({ origins: z.array(Origin).max(64).default([]) }).prefault({}),
   /** Who may read `/metrics`, which tells of all tenants together. */

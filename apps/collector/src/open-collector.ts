@@ -14,8 +14,10 @@ import { awaitDatabase } from "./db/await.ts";
 import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { databaseHealth, databaseMoves, diskHealth, withoutReason } from "./gateway/health.ts";
+import { streamLimits } from "./gateway/limits-configuration.ts";
 import { openGateway } from "./gateway/open-gateway.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
+import { createStreamSessions } from "./gateway/stream-sessions.ts";
 import { isWildcard } from "./gateway/url-host.ts";
 import { createMerges } from "./identity/merges.ts";
 import { createRecomparison } from "./identity/recomparison.ts";
@@ -97,7 +99,15 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   const secret = await tokenSecret(configuration, replicas.secrets);
   const { key_file: keyFile } = configuration.token;
   const audit = createAudit({ clock });
+  const sessions = createStreamSessions({
+    authentication: { again: (identity) => people.authentication.again(identity) }, limits: streamLimits(configuration.streams), clock,
+  });
+  let tellOthersOfAccess: Broker["announceAccess"] = () => {};
   const people = createPeople({
+    onAccessChanged(tenantId) {
+      sessions.accessChanged(tenantId);
+      tellOthersOfAccess(tenantId);
+    },
     store: peopleStore, passwords, db, reads, audit, clock, log, tokenLifetimeSeconds: configuration.token.lifetime_seconds,
     tokenKey: keyFile === undefined ? { secret } : { privateKey: readTokenKey(keyFile) },
   });
@@ -180,9 +190,11 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   });
   lifecycle.onClose("ingest", () => ingest.close());
   await ingest.start();
-  await broker.start(ingest, replicas.peersOf(live, ingest));
+  await broker.start(ingest, replicas.peersOf(live, ingest, sessions));
   tellOthers = (tenantId) => broker.announce(tenantId);
+  tellOthersOfAccess = (tenantId) => broker.announceAccess(tenantId);
 
+  const sitesStore = createSitesStore(database);
   const services: ServiceRoutes = {
     gateway: [
       ...people.routes,
@@ -192,7 +204,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
       topology.routes,
       eventsRoutes(createEventsService({ store: createEventsStore({ reads }), log: eventLog, clock })),
       sitesRoutes(
-        createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
+        createSitesService({ store: sitesStore, audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       ),
       scans.routes,
       alerts.routes,
@@ -208,6 +220,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   };
   const urls = await openGateway(configuration, {
     clock, log, lifecycle, version, db, authentication: people.authentication, limiter, secret, services, authority, certificate, live, metrics,
+    sessions, siteExists: async (tenantId, siteId) => (await sitesStore.byId(tenantId, siteId)) !== null,
     healthParts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
       broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), ingest_lag: () => ingest.lag(),

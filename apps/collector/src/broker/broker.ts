@@ -43,6 +43,8 @@ export interface ProbeReceiver {
 export interface Peers {
   /** Another one has committed events of the tenant. */
   committed(tenantId: string): void;
+  /** Another one has ended or reduced what somebody of the tenant may do: open streams are to be checked. */
+  accessChanged(tenantId: string): void;
   /** Another one is gone without a word; what it had taken and not committed, nobody has. One of those that are left is told. */
   lost(): void;
 }
@@ -62,6 +64,8 @@ export interface Broker {
   publish(probe: ProbeAddress, channel: DownChannel, payload: string, options: { readonly retain: boolean }): Promise<void>;
   /** Tells other collectors, soon, that events of the tenant are committed. A hint: it may be lost, and says it once for many. */
   announce(tenantId: string): void;
+  /** Tells other collectors at once that somebody of the tenant may do less than before. It may be lost. */
+  announceAccess(tenantId: string): void;
   /**
    * Ends a probe's live sessions, if the broker is our own.
    * @param options.except The key (SubjectPublicKeyInfo in Base64) whose sessions stay.

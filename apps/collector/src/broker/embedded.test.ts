@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect as connectTcp } from "node:net";
+import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
@@ -88,17 +88,32 @@ describe("who is let in", () => {
     await expect.poll(() => bench.messages.length).toBe(1);
   });
 
-  test("at most as many connections without a certificate from one address as the limit says", async () => {
+  test("at most as many connections without a certificate from one address as the limit says; the oldest makes room", async () => {
     await bench.broker.close();
     bench = await startBrokerBench({ dataDir, limits: { connections: 100, strangersPerAddress: 3 } });
-    const idle = Array.from({ length: 3 }, () => connectTcp(bench.broker.port(), "127.0.0.1"));
+    const open = new Set<Socket>();
+    const strangers = Array.from({ length: 3 }, () => connectTcp(bench.broker.port(), "127.0.0.1"));
+    for (const socket of strangers) {
+      open.add(socket.on("error", () => {}));
+      socket.on("close", () => open.delete(socket));
+      await once(socket, "connect");
+    }
+    for (const count of [1, 2, 3]) {
+      expect([count, (await connect(await bench.enroll())).connected]).toEqual([count, true]);
+      // Each probe was a stranger until it had shown its certificate.
+      await expect.poll(() => open.size).toBe(2);
+    }
+    for (const socket of open) socket.destroy();
+  });
+
+  test("a probe where other addresses hold every connection without a certificate", async () => {
+    await bench.broker.close();
+    bench = await startBrokerBench({ dataDir, limits: { connections: 20, strangersPerAddress: 10 } });
+    const idle = Array.from({ length: 20 }, (_, index) =>
+      connectTcp({ port: bench.broker.port(), host: "127.0.0.1", localAddress: `127.0.0.${2 + (index % 4)}` }));
+    for (const socket of idle) socket.on("error", () => {});
     await Promise.all(idle.map((socket) => once(socket, "connect")));
-    const fourth = connectTcp(bench.broker.port(), "127.0.0.1");
-    fourth.on("error", () => {});
-    await once(fourth, "close");
-    idle[0]?.destroy();
-    const probe = await bench.enroll();
-    await expect.poll(() => connect(probe).then((client) => client.connected, () => false)).toBe(true);
+    expect((await connect(await bench.enroll())).connected).toBe(true);
     for (const socket of idle) socket.destroy();
   });
 });

@@ -7,11 +7,11 @@ import { Aedes, type AedesOptions, type AuthenticateError, type Client } from "a
 import { peerIdentity } from "../certificates/peer.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
 import { CollectorError } from "../errors.ts";
+import { createConnections } from "../gateway/connections.ts";
 import type { Broker, ProbeReceiver, RefusalReason, UpChannel } from "./broker.ts";
 import { createGate } from "./gate.ts";
 import { gateStream } from "./gated-stream.ts";
 import { createSessions, ownDownChannel, ownUpChannel, type Session, type Sessions } from "./sessions.ts";
-import { createStrangers } from "./strangers.ts";
 
 export interface EmbeddedBrokerOptions {
   readonly host: string;
@@ -24,8 +24,10 @@ export interface EmbeddedBrokerOptions {
   readonly admit: (probeId: string, publicKey: string) => Promise<{ readonly tenantId: string } | null>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Connections in all, and from one address before it has shown a certificate. */
-  readonly limits?: { readonly connections: number; readonly strangersPerAddress: number };
+  /** Connections in all, and from one address, or one /64, before they have shown a certificate. */
+  readonly limits: { readonly connections: number; readonly strangersPerAddress: number };
+  /** Addresses and prefixes of load balancers, which may bring any number of strangers. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** The broker inside the collector's own process, and the port that it listens on. */
@@ -33,7 +35,6 @@ export interface EmbeddedBroker extends Broker {
   port(): number;
 }
 
-const DEFAULT_LIMITS = { connections: 10_000, strangersPerAddress: 32 };
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A session without this is never known to be dead. */
@@ -56,7 +57,12 @@ type Refuse = (session: Session | undefined, reason: RefusalReason, channel: UpC
  * have is published again when it says that it is online.
  */
 export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBroker {
-  const limits = options.limits ?? DEFAULT_LIMITS;
+  const { limits, trustedProxies, clock } = options;
+  const connections = createConnections({
+    // Probes of many sites may share an address: those that are known are bounded by how many there are of each probe.
+    limits: { ...limits, total: limits.connections, perAddress: limits.connections, perProxy: limits.connections },
+    trustedProxies, clock,
+  });
   const sessions = createSessions();
   const openSockets = new Set<Socket>();
   let receiver: ProbeReceiver | null = null;
@@ -82,22 +88,21 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
   };
   const listen = async () => {
     const { key, certificate: cert } = options.certificate.current();
-    const strangers = createStrangers({ perAddress: limits.strangersPerAddress });
     const listener = createServer({
       key, cert, ca: options.clientCa, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.2",
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       // A packet's two answers, the broker's and ours, are small: the second would wait 40 ms for the probe to confirm the first.
       noDelay: true,
     });
-    listener.maxConnections = limits.connections;
     listener.on("connection", (socket: Socket) => {
-      if (!strangers.arrive(socket)) return void socket.destroy();
       openSockets.add(socket);
       socket.once("close", () => openSockets.delete(socket));
-      return undefined;
+      connections.arrive(socket);
     });
     listener.on("secureConnection", (socket: TLSSocket) => {
-      strangers.known(socket);
+      const connection = connections.of(socket);
+      connection.known();
+      connection.begin();
       onSecureConnection(socket);
     });
     listener.on("tlsClientError", (error: Error, socket: TLSSocket) => {
@@ -132,6 +137,7 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     }),
     // It serves this process alone.
     announce: () => {},
+    announceAccess: () => {},
     disconnect: (probeId, { except } = {}) =>
       sessions.end((session) => session.probeId === probeId && session.publicKey !== except),
     sessions: () => sessions.count(),

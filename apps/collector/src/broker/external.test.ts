@@ -1,4 +1,4 @@
-import { probeTopic } from "@lanthorn/contract";
+import { accessTopic, probeTopic } from "@lanthorn/contract";
 import { createId, silentLog, systemClock } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -53,6 +53,23 @@ describe.runIf(mosquitto !== null)("with mosquitto", () => {
     expect(new Set(Object.values(taken).flat()).size).toBe(31);
   });
 
+  test("collectors tell each other whose access has changed, and take nobody else's word for it", async () => {
+    const heard: string[] = [];
+    const peers = { committed: () => {}, lost: () => {}, accessChanged: (tenantId: string) => heard.push(tenantId) };
+    open.push(await bench.collector("lanthorn-collector", () => {}, peers));
+    const other = await bench.collector("lanthorn-collector-2", () => {}, peers);
+    open.push(other);
+    const tenantId = createId();
+    const { key, certificate } = await bench.authority.issueToCollector("lanthorn-collector-3");
+    const forger = await bench.connect({ probeId: "forger", identity: { key, certificate } });
+    clients.push(forger);
+    for (const payload of ["lanthorn-collector-2", `lanthorn-collector-2 ${"0".repeat(64)}`, "", " "]) {
+      await forger.publishAsync(accessTopic(tenantId), payload, { qos: 1 });
+    }
+    other.announceAccess(tenantId);
+    await expect.poll(() => heard).toEqual([tenantId]);
+  });
+
   test("a collector that comes later finds how its probes are", async () => {
     const { tenantId, probeId, client } = await probe();
     await client.publishAsync(probeTopic(tenantId, probeId, "status"), "here", { qos: 1, retain: true });
@@ -99,8 +116,8 @@ describe.runIf(mosquitto !== null)("with mosquitto", () => {
 
 test("an unreachable broker does not stop the start, and its password is in no health text", async () => {
   const broker = createExternalBroker({
-    name: "lanthorn-collector", group: "tested", url: "mqtt://user:hunter2@127.0.0.1:1", tls: null, clock: systemClock, random: () => 1,
-    log: silentLog,
+    name: "lanthorn-collector", group: "tested", announcementKey: new Uint8Array(32), url: "mqtt://user:hunter2@127.0.0.1:1", tls: null, clock: systemClock,
+    random: () => 1, log: silentLog,
   });
   await broker.start({ receive: () => Promise.resolve(), refused: () => {} });
   await expect.poll(() => broker.health().detail).toContain("ECONNREFUSED");

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import {
-  COLLECTOR_LOST_TOPIC, PAYLOAD_MAX_BYTES, parseProbeTopic, parseStreamTopic, PROBE_CHANNELS, probeTopic, streamTopic, TOPIC_PREFIX,
+  accessTopic, COLLECTOR_LOST_TOPIC, PAYLOAD_MAX_BYTES, parseAccessTopic, parseProbeTopic, parseStreamTopic, PROBE_CHANNELS, probeTopic,
+  streamTopic, TOPIC_PREFIX,
 } from "@lanthorn/contract";
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
 import { connect, type IPublishPacket, type MqttClient } from "mqtt";
@@ -12,6 +13,8 @@ export interface ExternalBrokerOptions {
   readonly name: string;
   /** All collectors of a deployment have the same group and share the probes' messages; nobody else knows it. */
   readonly group: string;
+  /** With which collectors sign what they tell each other of people's access; nobody else knows it. */
+  readonly announcementKey: Uint8Array;
   /** `mqtts://host:port`, or `mqtt://` for one on this machine. */
   readonly url: string;
   /** PEM texts for `mqtts`: the authority of the broker's certificate, and this collector's own key and certificate. */
@@ -74,7 +77,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     const topics = Object.entries(UP_CHANNELS)
       .map(([channel, whose]) => `${whose === "one" ? `$share/${options.group}/` : ""}${TOPIC_PREFIX}/+/+/${channel}`);
     const grants = await to.subscribeAsync([
-      ...topics, ...(peers ? [`$share/${options.group}/${COLLECTOR_LOST_TOPIC}`, `${TOPIC_PREFIX}/+/stream`] : []),
+      ...topics, ...(peers ? [`$share/${options.group}/${COLLECTOR_LOST_TOPIC}`, `${TOPIC_PREFIX}/+/stream`, `${TOPIC_PREFIX}/+/access`] : []),
     ], { qos: QOS });
     const refused = grants.filter((grant) => grant.qos >= 128);
     if (refused.length > 0) throw new Error("the broker does not let this collector subscribe to the probes' messages");
@@ -83,11 +86,23 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     log.info({ host }, "connected to the broker");
   };
 
+  const hearAccess = (tenantId: string, payload: string) => {
+    const [name = "", signature = ""] = payload.split(" ");
+    if (name === options.name) return;
+    const [given, expected] = [Buffer.from(signature), Buffer.from(signAccess(tenantId, name))];
+    if (given.length === expected.length && timingSafeEqual(given, expected)) peers?.accessChanged(tenantId);
+    else log.warn({ tenant_id: tenantId }, "a message in another collector's name is not signed by one, and is dropped");
+  };
+  /** Nothing in it keeps it from being sent again: all that it brings about is one more look at who may have a stream. */
+  const signAccess = (tenantId: string, name: string) =>
+    createHmac("sha256", options.announcementKey).update(`${tenantId} ${name}`).digest("hex");
   const hear = (packet: IPublishPacket): boolean => {
     if (packet.topic === COLLECTOR_LOST_TOPIC) peers?.lost();
     const tenantId = parseStreamTopic(packet.topic);
     if (tenantId !== null && packet.payload.toString() !== options.name) peers?.committed(tenantId);
-    return packet.topic === COLLECTOR_LOST_TOPIC || tenantId !== null;
+    const accessOf = parseAccessTopic(packet.topic);
+    if (accessOf !== null) hearAccess(accessOf, packet.payload.toString());
+    return packet.topic === COLLECTOR_LOST_TOPIC || tenantId !== null || accessOf !== null;
   };
   const announceAll = () => {
     const tenants = toAnnounce;
@@ -166,6 +181,12 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     announce(tenantId) {
       if (toAnnounce.size === 0) clock.after(ANNOUNCE_AFTER_MS, announceAll);
       toAnnounce.add(tenantId);
+    },
+    announceAccess(tenantId) {
+      if (!isReady) return;
+      client?.publish(accessTopic(tenantId), `${options.name} ${signAccess(tenantId, options.name)}`, { qos: QOS }, (error) => {
+        if (error) log.debug({ reason: error.message }, "other collectors could not be told of a change of access");
+      });
     },
     // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
     disconnect: () => {},

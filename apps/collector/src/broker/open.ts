@@ -11,7 +11,7 @@ import { createExternalBroker } from "./external.ts";
 
 /** The broker in this process, or the one that the configuration names; and where probes find it that reached us under `host`. */
 export async function openBroker(
-  { mqtt }: Configuration,
+  { mqtt, trusted_proxies: trustedProxies }: Configuration,
   deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & {
     readonly authority: Authority; readonly certificate: ServerCertificate; readonly clock: Clock;
     /** What all collectors of the deployment know and nobody else. */
@@ -21,7 +21,8 @@ export async function openBroker(
   const { authority, certificate, admit, clock, log } = deps;
   if (mqtt.url === undefined) {
     const broker = createEmbeddedBroker({
-      host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log,
+      host: mqtt.host, port: mqtt.port, certificate, clientCa: authority.certificate, admit, clock, log, trustedProxies,
+      limits: { connections: mqtt.connections, strangersPerAddress: mqtt.strangers_per_address },
     });
     return { broker, mqttUrl: (host) => mqtt.public_url ?? `mqtts://${urlHost(host)}:${broker.port()}` };
   }
@@ -32,6 +33,7 @@ export async function openBroker(
   shown.password = "";
   // A probe that knew the group could join it, and would be given messages that are then nobody's.
   const group = createHmac("sha256", deps.secret).update("lanthorn collectors").digest("hex").slice(0, 32);
-  const broker = createExternalBroker({ name: mqtt.name, group, url: mqtt.url, tls, clock, random: Math.random, log });
+  const announcementKey = createHmac("sha256", deps.secret).update("lanthorn announcements").digest();
+  const broker = createExternalBroker({ name: mqtt.name, group, announcementKey, url: mqtt.url, tls, clock, random: Math.random, log });
   return { broker, mqttUrl: () => mqtt.public_url ?? shown.href };
 }

@@ -42,6 +42,16 @@ describe("the documentation", () => {
     expect([answer.status, (answer.body as OpenApiDocument).openapi]).toEqual([200, "3.1.0"]);
   });
 
+  test("closes its pages and their files where the configuration says so", async () => {
+    const { get, createTenant, url } = await startGateway({ pages: false });
+    const { token } = await createTenant("viewer");
+    for (const path of ["/api/docs", "/api/v1/docs", "/api/vault/docs", "/api/docs/assets/swagger-ui-bundle.js"]) {
+      const answer = await get(path);
+      expect([path, answer.status, answer.error.code]).toEqual([path, 401, "UNAUTHORIZED"]);
+      expect((await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    }
+  });
+
   test("names what the contract names, writes it once, and says who may call", async () => {
     const { get } = await startGateway({ publicDocuments: true });
     const { paths, components } = (await get("/api/docs/openapi.json")).body as OpenApiDocument;

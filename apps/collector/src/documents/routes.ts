@@ -19,12 +19,16 @@ const ASSET_SECONDS = 86_400;
  * A page with Swagger UI for each service and for all in one, its OpenAPI document beside it, and the page's files. To be
  * mounted at the root.
  * @param deps.isPublic Whether the documents can be read without credentials.
+ * @param deps.arePagesOpen Whether the pages and their files can be. A page shows nothing without its document.
  */
-export function documentRoutes(deps: { readonly documents: Documents; readonly assets: Assets; readonly isPublic: boolean }) {
+export function documentRoutes(deps: {
+  readonly documents: Documents; readonly assets: Assets; readonly isPublic: boolean; readonly arePagesOpen: boolean;
+}) {
   const router = createRouter();
+  const pageAccess = checkAccess(deps.arePagesOpen ? "anyone" : "signed-in");
   const access = checkAccess(deps.isPublic ? "anyone" : "signed-in");
   const serve = (path: string, title: string, document: () => object) => {
-    router.get(path, (c) => page(c, title));
+    router.get(path, pageAccess, (c) => page(c, title));
     router.get(`${path}/openapi.json`, access, (c) => c.json(document()));
   };
   for (const name of SERVICE_NAMES) {
@@ -33,7 +37,7 @@ export function documentRoutes(deps: { readonly documents: Documents; readonly a
     if (name !== "gateway") serve(`/api/v1${docs}`, `Lanthorn: ${title}`, () => deps.documents.of(name));
   }
   serve("/api/v1/docs", "Lanthorn: all services", () => deps.documents.merged());
-  router.get("/api/docs/assets/:name", async (c) => {
+  router.get("/api/docs/assets/:name", pageAccess, async (c) => {
     const asset = await deps.assets.read(c.req.param("name"));
     if (!asset) throw notFound("file");
     const isGzipped = /\bgzip\b/.test(c.req.header("accept-encoding") ?? "");

@@ -1,13 +1,17 @@
+import type { IncomingMessage } from "node:http";
 import { type StreamEvent, STREAM_EVENTS } from "@lanthorn/contract";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
 import { allowanceHeaders, callerOf, type Tiers } from "../gateway/app.ts";
 import type { Authentication } from "../gateway/authentication.ts";
-import type { Identity, Peer } from "../gateway/environment.ts";
-import { ApiError, rateLimited } from "../gateway/errors.ts";
-import { endWithError, type OnUpgrade } from "../gateway/listeners.ts";
+import { type Identity, isIdentity } from "../gateway/environment.ts";
+import { ApiError, forbidden, notFound, rateLimited } from "../gateway/errors.ts";
+import type { OnUpgrade } from "../gateway/listeners.ts";
 import type { RateLimiter } from "../gateway/rate-limit.ts";
+import { endWithError } from "../gateway/refusals.ts";
+import { badRequest } from "../gateway/route.ts";
+import type { StreamSessions } from "../gateway/stream-sessions.ts";
 import type { LiveEvents } from "./live.ts";
 
 export interface StreamSockets {
@@ -20,15 +24,17 @@ export interface StreamSockets {
 
 interface StreamSocketDependencies {
   readonly live: LiveEvents;
-  readonly authentication: Pick<Authentication, "byToken" | "byTicket" | "again">;
+  readonly authentication: Pick<Authentication, "byToken" | "byTicket">;
+  readonly sessions: Pick<StreamSessions, "open">;
+  readonly siteExists: (tenantId: string, siteId: string) => Promise<boolean>;
   readonly limiter: RateLimiter;
   readonly tiers: Tiers;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Close codes: 1001, 1011 and 1013 as registered (RFC 6455 section 7.4), 44xx as the HTTP status they stand for. */
-const CLOSE = { goingAway: 1001, failed: 1011, tryAgainLater: 1013, badRequest: 4400, unauthorized: 4401, forbidden: 4403 } as const;
+/** Close codes as registered (RFC 6455 section 7.4); 4401 as the HTTP status that it stands for. */
+const CLOSE = { goingAway: 1001, failed: 1011, tryAgainLater: 1013 } as const;
 
 const PATH = "/ws/events";
 const SCOPE = "devices:read";
@@ -37,39 +43,53 @@ const PING_EVERY_MS = 30_000;
 const MOST_BEHIND_BYTES = 1024 * 1024;
 /** While catching up, as much is under way at once and no more. */
 const CATCH_UP_BYTES = 256 * 1024;
-const MOST_STREAMS = 1000;
 const CLOSE_WITHIN_MS = 2000;
 /** Clients have nothing to say; a ping or a close is small. */
 const LARGEST_MESSAGE_BYTES = 4096;
 
 const StreamQuery = z.object({
   since: z.string().regex(/^\d{1,15}$/, "a sequence number").transform(Number).optional(),
-  events: z.string().transform((text) => text.split(",").filter(Boolean)).pipe(z.array(z.enum(STREAM_EVENTS))).optional(),
+  events: z.string().transform((text) => text.split(",").filter(Boolean))
+    .pipe(z.array(z.enum(STREAM_EVENTS, { error: `unknown; there are ${STREAM_EVENTS.join(", ")}` }))).optional(),
   site_id: z.uuid().optional(),
 });
+type StreamQuery = z.infer<typeof StreamQuery>;
 
-/** `/ws/events?token=…&since=…&events=…&site_id=…` on every listener; instead of `token`, a single-use `ticket`. */
+/**
+ * `/ws/events?token=…&since=…&events=…&site_id=…` on every listener; instead of `token`, a single-use `ticket`. Whatever is wrong
+ * with a request is refused before the upgrade, with the status and the envelope that REST has for it.
+ */
 export function createStreamSockets(deps: StreamSocketDependencies): StreamSockets {
   const server = new WebSocketServer({ noServer: true, clientTracking: true, perMessageDeflate: false, maxPayload: LARGEST_MESSAGE_BYTES });
+  const answerHeaders = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
   let closed = false;
+  server.on("headers", (lines, request) => {
+    for (const [name, value] of Object.entries(answerHeaders.get(request) ?? {})) lines.push(`${name}: ${value}`);
+  });
+  server.on("wsClientError", (error, socket, request) => {
+    endWithError(socket, new ApiError("BAD_REQUEST", `no WebSocket can be opened: ${error.message}`), answerHeaders.get(request));
+  });
 
-  const accept = async ({ request, socket, head, peer }: Parameters<OnUpgrade>[0]): Promise<void> => {
+  const accept = async (upgrade: Parameters<OnUpgrade>[0]): Promise<void> => {
+    const { request, socket, head, peer } = upgrade;
     const url = parseTarget(request.url);
-    const query = StreamQuery.safeParse(Object.fromEntries(url.searchParams));
     const identity = await identify(url, request.headers.authorization);
-    const refusal = await refuse({ url, peer, identity });
-    if (refusal) {
-      endWithError(socket, refusal.error, refusal.headers);
-      return;
+    if (isIdentity(identity)) upgrade.connection.known();
+    const { caller, tier } = callerOf(identity, peer, deps.tiers);
+    const allowance = await deps.limiter.take(caller, tier);
+    const headers = allowanceHeaders(allowance);
+    answerHeaders.set(request, headers);
+    try {
+      if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);
+      const bearer = checkBearer(identity, url);
+      const query = await readQuery(url, bearer);
+      if (closed) throw new ApiError("SERVICE_UNAVAILABLE", "the collector stops");
+      if (socket.destroyed) return;
+      open({ request, socket, head }, bearer, query);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      endWithError(socket, error, headers);
     }
-    // A browser is told nothing of an upgrade that was refused, but does learn the code with which a socket was closed.
-    server.handleUpgrade(request, socket, head, (webSocket) => {
-      webSocket.on("error", (error) => deps.log.debug({ reason: error.message }, "stream connection failed"));
-      if (identity === null || typeof identity === "string") webSocket.close(CLOSE.unauthorized, identity ?? "a token is needed");
-      else if (!identity.scopes.has(SCOPE)) webSocket.close(CLOSE.forbidden, `this needs the scope ${SCOPE}`);
-      else if (!query.success) webSocket.close(CLOSE.badRequest, reasonOf(query.error));
-      else serve(webSocket, identity, query.data);
-    });
   };
 
   const identify = ({ pathname, searchParams }: URL, authorization = ""): Promise<Identity | string> | null => {
@@ -79,24 +99,31 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     return token === undefined ? null : deps.authentication.byToken(token);
   };
 
-  const refuse = async (upgrade: { readonly url: URL; readonly peer: Peer; readonly identity: Identity | string | null }) => {
-    const { caller, tier } = callerOf(upgrade.identity, upgrade.peer, deps.tiers);
-    const allowance = await deps.limiter.take(caller, tier);
-    const headers = allowanceHeaders(allowance);
-    if (!allowance.allowed) return { headers, error: rateLimited("too many requests", allowance.retryAfterMs) };
-    if (upgrade.url.pathname !== PATH) {
-      const known = upgrade.identity !== null && typeof upgrade.identity !== "string";
-      return {
-        headers, error: known ? new ApiError("NOT_FOUND", "there is no WebSocket here") : new ApiError("UNAUTHORIZED", "a token is needed"),
-      };
-    }
-    if (closed || server.clients.size >= MOST_STREAMS) {
-      return { headers, error: new ApiError("SERVICE_UNAVAILABLE", "no more streams can be served now") };
-    }
-    return null;
+  const readQuery = async ({ searchParams }: URL, { tenantId }: Identity): Promise<StreamQuery> => {
+    const query = StreamQuery.safeParse(Object.fromEntries(searchParams));
+    if (!query.success) throw badRequest(query.error.issues);
+    const { site_id: siteId } = query.data;
+    if (siteId !== undefined && !(await deps.siteExists(tenantId, siteId))) throw notFound("site");
+    return query.data;
   };
 
-  const serve = (webSocket: WebSocket, identity: Identity, query: z.infer<typeof StreamQuery>): void => {
+  const open = (
+    { request, socket, head }: Pick<Parameters<OnUpgrade>[0], "request" | "socket" | "head">, identity: Identity, query: StreamQuery,
+  ): void => {
+    let webSocket: WebSocket | null = null;
+    const place = deps.sessions.open({
+      identity, scope: SCOPE, onEnd: ({ code, reason }) => (webSocket ? webSocket.close(code, reason) : socket.destroy()),
+    });
+    if (place instanceof ApiError) throw place;
+    socket.once("close", place);
+    server.handleUpgrade(request, socket, head, (opened) => {
+      webSocket = opened;
+      opened.on("error", (error) => deps.log.debug({ reason: error.message }, "stream connection failed"));
+      serve(opened, identity, query);
+    });
+  };
+
+  const serve = (webSocket: WebSocket, identity: Identity, query: StreamQuery): void => {
     let answered = true;
     const ping = () => {
       if (!answered) {
@@ -105,24 +132,9 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
       }
       answered = false;
       webSocket.ping();
-      // A token may be revoked, or its user's role changed, while its stream is open.
-      void checkAgain();
     };
-    const checkAgain = async () => {
-      try {
-        const again = await deps.authentication.again(identity);
-        if (typeof again === "string") webSocket.close(CLOSE.unauthorized, again);
-        else if (!again.scopes.has(SCOPE)) webSocket.close(CLOSE.forbidden, `this needs the scope ${SCOPE}`);
-      } catch {
-        webSocket.close(CLOSE.failed, "the token could not be checked");
-      }
-    };
-    const expired = () => webSocket.close(CLOSE.unauthorized, "the token has expired");
-    // A key may end later than a timer can run, or never: that is seen with the pings.
-    const expiresAt = identity.key ? null : identity.expiresAt;
     const endings = [
       deps.clock.every(PING_EVERY_MS, ping),
-      ...(expiresAt === null ? [] : [deps.clock.after(Math.max(0, expiresAt - deps.clock.now()), expired)]),
       deps.live.subscribe(
         {
           tenantId: identity.tenantId, since: query.since ?? null, siteId: query.site_id ?? null,
@@ -145,7 +157,9 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
       upgrade.socket.on("error", () => upgrade.socket.destroy());
       accept(upgrade).catch((error: unknown) => {
         deps.log.error({ reason: error instanceof Error ? error.message : String(error) }, "stream could not be opened");
-        endWithError(upgrade.socket, new ApiError("INTERNAL_ERROR", "the stream could not be opened"));
+        endWithError(
+          upgrade.socket, new ApiError("INTERNAL_ERROR", "the stream could not be opened"), answerHeaders.get(upgrade.request),
+        );
       });
     },
     close() {
@@ -162,6 +176,14 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
       });
     },
   };
+}
+
+/** @throws ApiError UNAUTHORIZED, NOT_FOUND for another path, or FORBIDDEN. */
+function checkBearer(identity: Identity | string | null, { pathname }: URL): Identity {
+  if (!isIdentity(identity)) throw new ApiError("UNAUTHORIZED", identity ?? "a token is needed: ?token=<access_token>, or a ticket");
+  if (pathname !== PATH) throw new ApiError("NOT_FOUND", "there is no WebSocket here");
+  if (!identity.scopes.has(SCOPE)) throw forbidden(`this needs the scope ${SCOPE}`, SCOPE);
+  return identity;
 }
 
 /** A target that is no path is nobody's, like one that is not served. */
@@ -192,10 +214,4 @@ function consumerOf(webSocket: WebSocket) {
     },
     failed: () => webSocket.close(CLOSE.failed, "the stream cannot be read now: resume with since"),
   };
-}
-
-/** At most 123 bytes fit into a close frame (RFC 6455 section 5.5). */
-function reasonOf(error: z.ZodError): string {
-  const issue = error.issues[0];
-  return `${issue?.path.join(".") ?? "query"}: ${issue?.message ?? "not valid"}`.slice(0, 100);
 }

@@ -36,8 +36,8 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** Without a zone, and an IPv4-mapped address as the IPv4 address that it is; empty for what is no address. */
-function plainAddress(text: string): string {
+/** An address without its zone, and an IPv4-mapped one as the IPv4 address that it is; empty for what is no address. */
+export function plainAddress(text: string): string {
   const address = text.split("%", 1)[0] ?? "";
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   return isIP(mapped) === 0 ? "" : mapped;

@@ -146,9 +146,14 @@ describe("the gateway", () => {
       const socket = connect(listener.port, "127.0.0.1", () => socket.write(text));
       socket.on("data", (chunk) => chunks.push(chunk)).on("end", () => resolve(Buffer.concat(chunks).toString())).on("error", reject);
     });
-    for (const text of ["nonsense\r\n\r\n", `GET /health?${"x".repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`]) {
+    for (const [text, status] of [
+      ["nonsense\r\n\r\n", 400], [`GET /health?${"x".repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+      ["GET /health HTTP/1.1\r\nconnection: close\r\n\r\n", 400], ["GET /health HTTP/1.1\r\nhost: a b\r\n\r\n", 400],
+      ["CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n", 400],
+    ] as const) {
       const answer = await raw(text);
-      expect(answer).toMatch(/^HTTP\/1.1 400 /);
+      expect([text.slice(0, 30), Number(answer.slice(9, 12))]).toEqual([text.slice(0, 30), status]);
+      expect(answer.toLowerCase()).toMatch(/x-ratelimit-limit: 100000\r\nx-ratelimit-remaining: \d+\r\n/);
       expect(ErrorEnvelope.parse(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).error.code).toBe("BAD_REQUEST");
     }
   });

@@ -11,7 +11,7 @@ import { isAway, isFull } from "../db/faults.ts";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
 import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
-import { type GatewayEnvironment, type Identity, identityOf, type Peer } from "./environment.ts";
+import { type GatewayEnvironment, type Identity, identityOf, isIdentity, type Peer, STRANGER_KEEP_ALIVE_SECONDS } from "./environment.ts";
 import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { IDENTITY_HEADER, readCaller } from "./proxy/identity.ts";
@@ -56,6 +56,7 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
   useOwnMessages();
   const app = createRouter();
   app.use(accessLog(deps));
+  app.use(keepConnection);
   app.use(secureHeaders({
     // A page of documentation has its own policy.
     overwrite: false, strictTransportSecurity: false, contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
@@ -102,6 +103,16 @@ function preflightOf(peer: Peer, tiers: Tiers) {
   return { caller: `preflight ${limitGroup(peer.address)}`, tier: tiers.service };
 }
 
+/** Counts what never becomes a request, or not one for this app: by the probe or the address at the other end. */
+export function createPeerAllowance(
+  { limiter, tiers }: Pick<GatewayDependencies, "limiter" | "tiers">,
+): (peer: Peer) => Allowance | Promise<Allowance> {
+  return (peer) => {
+    const { caller, tier } = callerOf(null, peer, tiers);
+    return limiter.take(caller, tier);
+  };
+}
+
 /** The headers that every answer carries. */
 export function allowanceHeaders(allowance: Allowance): Readonly<Record<string, string>> {
   return { "x-ratelimit-limit": String(allowance.limit), "x-ratelimit-remaining": String(allowance.remaining) };
@@ -137,6 +148,18 @@ const noStore = createMiddleware<GatewayEnvironment>(async (c, next) => {
   if (c.env.peer.secure) c.header("strict-transport-security", "max-age=31536000");
 });
 
+/**
+ * Whoever is refused for its credentials or its haste gives its connection back, and a stranger is told how short its own is
+ * kept. What a trusted proxy keeps is about all of its clients.
+ */
+const keepConnection = createMiddleware<GatewayEnvironment>(async (c, next) => {
+  await next();
+  const kind = c.env.connection?.kind() ?? "proxy";
+  if (kind === "proxy") return;
+  if (c.res.status === 401 || c.res.status === 429) c.header("connection", "close");
+  else if (kind === "stranger") c.header("keep-alive", `timeout=${STRANGER_KEEP_ALIVE_SECONDS}`);
+});
+
 const limitUrl = createMiddleware<GatewayEnvironment>(async (c, next) => {
   if (c.req.url.length > URL_LIMIT) throw new ApiError("BAD_REQUEST", `the URL is longer than ${URL_LIMIT} characters`, { status: 414 });
   await next();
@@ -150,10 +173,8 @@ function identify(deps: GatewayDependencies) {
       // What the gateway in front says of the client is what there is to know: the connection is its own.
       if (typeof caller !== "string") Object.assign(c.env, { peer: { ...caller.peer, secure: c.env.peer.secure } satisfies Peer });
       c.set("identity", typeof caller === "string" ? caller : caller.identity);
-      await next();
-      return;
-    }
-    c.set("identity", await readIdentity(c.req.header("authorization"), c.req.header("x-api-key"), deps));
+    } else c.set("identity", await readIdentity(c.req.header("authorization"), c.req.header("x-api-key"), deps));
+    if (c.env.peer.probeId !== null || isIdentity(c.var.identity)) c.env.connection?.known();
     await next();
   });
 }

@@ -1,6 +1,10 @@
 import type { Role } from "@lanthorn/contract";
 import type { Context, Next } from "hono";
+import type { Connection } from "./connections.ts";
 import { ApiError } from "./errors.ts";
+
+/** How long a connection without a valid credential may wait for its next request. Browsers ask for a page's files within this. */
+export const STRANGER_KEEP_ALIVE_SECONDS = 5;
 
 /** Who is at the other end of a connection, as the listener knows it. */
 export interface Peer {
@@ -32,6 +36,11 @@ export interface Identity {
   readonly expiresAt: number | null;
 }
 
+/** Whether credentials were sent that count; null stands for none, a text for why those that were sent do not. */
+export function isIdentity(identity: Identity | string | null | undefined): identity is Identity {
+  return typeof identity === "object" && identity !== null;
+}
+
 /** Who does something, as the audit log remembers it. */
 export interface Actor {
   readonly type: "user" | "key" | "probe" | "system";
@@ -61,7 +70,11 @@ export type ReadRecord = (c: Context<GatewayEnvironment>) => Promise<string | nu
 
 /** What every route of the gateway and its services finds in its context. */
 export interface GatewayEnvironment {
-  Bindings: { readonly peer: Peer };
+  Bindings: {
+    readonly peer: Peer;
+    /** Over which the request came; missing where there is none, as in a test that calls the app itself. */
+    readonly connection?: Pick<Connection, "kind" | "known">;
+  };
   Variables: {
     readonly requestId: string;
     /** Null without credentials; a text says why those that were sent do not count. */

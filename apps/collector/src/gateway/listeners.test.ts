@@ -13,6 +13,7 @@ import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { probeOf } from "./environment.ts";
 import { createRouter, declareRoute, json } from "./route.ts";
 import { createClientAddress } from "./address.ts";
+import { createConnections } from "./connections.ts";
 import { openListener } from "./listeners.ts";
 
 const clock = createFakeClock(Date.now());
@@ -119,6 +120,10 @@ describe("the HTTPS listener", () => {
 test("a listener that cannot be opened names its address", async () => {
   const opening = openListener({ host: "127.0.0.1", port: gateway.listener.port, tls: null }, {
     fetch: () => new Response(), onUpgrade: () => {}, clientAddress: createClientAddress([]), clock, log: silentLog,
+    takeAllowance: () => ({ allowed: true, limit: 1, remaining: 0, retryAfterMs: 0 }),
+    connections: createConnections({
+      limits: { total: 1, perAddress: 1, strangersPerAddress: 1, perProxy: 1 }, trustedProxies: [], clock,
+    }),
   });
   await expect(opening).rejects.toMatchObject({
     code: "listen-failed", message: `cannot listen on 127.0.0.1 port ${gateway.listener.port}`,

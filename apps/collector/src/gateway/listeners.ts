@@ -1,4 +1,6 @@
-import { createServer as createHttpServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import {
+  createServer as createHttpServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener, type Server, type ServerResponse,
+} from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -9,12 +11,17 @@ import type { KeyAndCertificate } from "../certificates/authority.ts";
 import { peerIdentity, type PeerIdentity } from "../certificates/peer.ts";
 import { CollectorError } from "../errors.ts";
 import type { ClientAddress } from "./address.ts";
-import type { GatewayEnvironment, Peer } from "./environment.ts";
-import { ApiError, errorEnvelope } from "./errors.ts";
+import { allowanceHeaders } from "./app.ts";
+import type { Connection, Connections } from "./connections.ts";
+import { type GatewayEnvironment, type Peer, STRANGER_KEEP_ALIVE_SECONDS } from "./environment.ts";
+import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
+import type { Allowance } from "./rate-limit.ts";
+import { endWithError, lateRequest, parserRefusal } from "./refusals.ts";
 
 /** A request to become a WebSocket. Whoever gets it answers on the socket or destroys it. */
 export type OnUpgrade = (upgrade: {
   readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer; readonly peer: Peer;
+  readonly connection: Pick<Connection, "known">;
 }) => void;
 
 export interface ListenerOptions {
@@ -37,6 +44,12 @@ interface ListenerDependencies {
   readonly fetch: (request: Request, bindings: GatewayEnvironment["Bindings"]) => Response | Promise<Response>;
   readonly onUpgrade: OnUpgrade;
   readonly clientAddress: ClientAddress;
+  /** Of all listeners together. */
+  readonly connections: Connections;
+  /** Counts a request that never becomes one, by who is at the other end. */
+  readonly takeAllowance: (peer: Peer) => Allowance | Promise<Allowance>;
+  /** Is told of each request before it is served. */
+  readonly onRequest?: (socketAddress: string | undefined, headers: IncomingHttpHeaders) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,25 +59,41 @@ const HEADER_LIMIT_BYTES = 16_384;
 const LIMITS = {
   maxHeaderSize: HEADER_LIMIT_BYTES, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5000,
+  // A request without one is answered by `fetch`'s adapter, with the envelope.
+  requireHostHeader: false,
 } as const;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Each idle connection takes some tens of kilobytes, with TLS twice that. */
-const MOST_CONNECTIONS = 4096;
+/** A stranger's requests are small: to log in, to enroll. */
+const STRANGER_REQUEST_MS = 10_000;
+/** From the request's head to the last byte of the answer; the longest answer to strangers is a page of documentation. */
+const STRANGER_ANSWER_MS = 60_000;
 const FINISH_WITHIN_MS = 10_000;
 
 /** @throws CollectorError `listen-failed`, naming the address. */
 export async function openListener(options: ListenerOptions, deps: ListenerDependencies): Promise<Listener> {
+  const { connections } = deps;
   const peerOf = createPeerOf(deps);
+  /** The request that is being made one for `fetch`: the adapter does that at once, and does not say which one failed. */
+  let arriving: IncomingMessage | null = null;
   const handle = getRequestListener(
-    (request, { incoming }) => deps.fetch(request, { peer: peerOf(incoming as IncomingMessage) }),
-    { errorHandler: (error) => answerBroken(error, deps.log) },
+    (request, { incoming }) => deps.fetch(request, {
+      peer: peerOf(incoming), connection: connections.of((incoming as IncomingMessage).socket),
+    }),
+    { errorHandler: (error) => answerBroken(error, arriving && peerOf(arriving), deps) },
   );
   let closing = false;
   const listener: RequestListener = (incoming, outgoing) => {
+    deps.onRequest?.(incoming.socket.remoteAddress, incoming.headers);
+    const connection = connections.of(incoming.socket);
+    const end = connection.begin();
+    hurryStranger({ incoming, outgoing, connection, clock: deps.clock }, () => void refuseRaw(incoming.socket, lateRequest(), peerOf(incoming), deps));
     outgoing.once("close", () => {
+      end();
       if (closing) setImmediate(() => server.closeIdleConnections());
     });
+    arriving = incoming;
     void handle(incoming, outgoing);
+    arriving = null;
   };
   const { tls } = options;
   const server: Server = tls === null
@@ -72,9 +101,22 @@ export async function openListener(options: ListenerOptions, deps: ListenerDepen
     : createHttpsServer(
       { ...LIMITS, ...tlsOptions(tls), requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener,
     );
-  server.maxConnections = MOST_CONNECTIONS;
-  server.on("upgrade", (request, socket, head) => deps.onUpgrade({ request, socket, head, peer: peerOf(request) }));
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseBroken(error, socket));
+  server.on("connection", (socket: Socket) => connections.arrive(socket));
+  server.on("checkExpectation", listener);
+  server.on("upgrade", (request, socket, head) => {
+    deps.onRequest?.(request.socket.remoteAddress, request.headers);
+    const connection = connections.of(request.socket);
+    socket.once("close", connection.begin());
+    deps.onUpgrade({ request, socket, head, peer: peerOf(request), connection });
+  });
+  server.on("connect", (request, socket) => {
+    void refuseRaw(socket, new ApiError("BAD_REQUEST", "this is no proxy: CONNECT is not served"), peerOf(request), deps);
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const refusal = socket.writable ? parserRefusal(error, { headerBytes: HEADER_LIMIT_BYTES }) : null;
+    if (refusal === null) socket.destroy();
+    else void refuseRaw(socket, refusal, peerOf({ socket: socket as Socket, headers: {} }), deps);
+  });
   await listen(server, options);
   return {
     port: (server.address() as AddressInfo).port,
@@ -114,7 +156,9 @@ function listen(server: Server, { host, port }: ListenerOptions): Promise<void> 
 }
 
 /** Reads a connection's certificate once: many requests come over one connection. */
-function createPeerOf(deps: ListenerDependencies): (request: IncomingMessage) => Peer {
+function createPeerOf(
+  deps: Pick<ListenerDependencies, "clientAddress" | "clock">,
+): (request: Pick<IncomingMessage, "socket" | "headers">) => Peer {
   const identities = new WeakMap<Socket, PeerIdentity | null>();
   return ({ socket, headers }) => {
     let identity = identities.get(socket);
@@ -133,30 +177,54 @@ function createPeerOf(deps: ListenerDependencies): (request: IncomingMessage) =>
 }
 
 /** What the adapter could not make a request of: a bad Host header, a target that is no path. */
-function answerBroken(error: unknown, log: Log): Response {
+async function answerBroken(
+  error: unknown, peer: Peer | null, { takeAllowance, log }: Pick<ListenerDependencies, "takeAllowance" | "log">,
+): Promise<Response> {
   log.debug({ reason: describeError(error) }, "request not readable");
-  return Response.json(errorEnvelope(new ApiError("BAD_REQUEST", "the request is not readable")), { status: 400 });
+  const allowance = peer && await takeAllowance(peer);
+  const refusal = refusalWithin(allowance, new ApiError("BAD_REQUEST", "the request is not readable"));
+  const headers = { ...(allowance && allowanceHeaders(allowance)), ...refusal.headers, connection: "close" };
+  return Response.json(errorEnvelope(refusal), { status: refusal.status, headers });
 }
 
-/** What Node's parser could not read never becomes a request: the envelope goes straight to the socket. */
-function refuseBroken(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const message = error.code === "HPE_HEADER_OVERFLOW"
-    ? `URL and headers are larger than ${HEADER_LIMIT_BYTES} bytes`
-    : "the request is not readable HTTP";
-  endWithError(socket, new ApiError("BAD_REQUEST", message));
-}
-
-/** Answers a raw socket with the error envelope and closes it. */
-export function endWithError(socket: Duplex, error: ApiError, headers: Readonly<Record<string, string>> = {}): void {
-  const body = JSON.stringify(errorEnvelope(error));
-  const lines = Object.entries({
-    ...headers, ...error.headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)),
-    connection: "close",
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
+/** Answers what never becomes a request for `fetch`, straight on its socket. */
+async function refuseRaw(
+  socket: Duplex, refusal: ApiError, peer: Peer, { takeAllowance, log }: Pick<ListenerDependencies, "takeAllowance" | "log">,
+): Promise<void> {
   socket.on("error", () => socket.destroy());
-  socket.end(`HTTP/1.1 ${error.status} ${error.code}\r\n${lines.join("")}\r\n${body}`);
+  try {
+    const allowance = await takeAllowance(peer);
+    endWithError(socket, refusalWithin(allowance, refusal), allowanceHeaders(allowance));
+  } catch (error) {
+    log.debug({ reason: describeError(error) }, "a request could not be counted");
+    endWithError(socket, refusal);
+  }
+}
+
+function refusalWithin(allowance: Allowance | null, refusal: ApiError): ApiError {
+  return allowance === null || allowance.allowed ? refusal : rateLimited("too many requests", allowance.retryAfterMs);
+}
+
+/** Whoever has shown no credential sends its request, takes its answer and goes on with the next one soon, or is cut off. */
+function hurryStranger({ incoming, outgoing, connection, clock }: {
+  readonly incoming: IncomingMessage; readonly outgoing: ServerResponse; readonly connection: Connection; readonly clock: Clock;
+}, refuse: () => void): void {
+  if (connection.kind() !== "stranger") return;
+  const { socket } = incoming;
+  const limits = [
+    clock.after(STRANGER_REQUEST_MS, () => {
+      if (connection.kind() !== "stranger" || incoming.complete) return;
+      if (outgoing.headersSent) socket.destroy();
+      else refuse();
+    }),
+    clock.after(STRANGER_ANSWER_MS, () => {
+      if (connection.kind() === "stranger") socket.destroy();
+    }),
+  ];
+  outgoing.once("close", () => {
+    for (const cancel of limits) cancel();
+  });
+  outgoing.once("finish", () => {
+    if (connection.kind() === "stranger") socket.setTimeout(STRANGER_KEEP_ALIVE_SECONDS * 1000);
+  });
 }

@@ -9,16 +9,19 @@ import { createDocuments } from "../documents/documents.ts";
 import { documentRoutes } from "../documents/routes.ts";
 import type { LiveEvents } from "../events/live.ts";
 import { createStreamSockets } from "../events/stream-socket.ts";
-import { createGateway } from "./app.ts";
+import { createGateway, createPeerAllowance } from "./app.ts";
 import type { Authentication } from "./authentication.ts";
+import { createConnections } from "./connections.ts";
 import { type HealthParts, healthRoutes } from "./health.ts";
 import { createIdempotencyStore } from "./idempotency-store.ts";
 import { createIdempotency } from "./idempotency.ts";
+import { connectionLimits } from "./limits-configuration.ts";
 import { openListeners } from "./open.ts";
 import { createRemotes } from "./proxy/remotes.ts";
 import { createProxiedSockets } from "./proxy/sockets.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import type { ServiceRoutes } from "./services.ts";
+import type { StreamSessions } from "./stream-sessions.ts";
 import { tiersOf } from "./tiers.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { readingsOf } from "../metrics/readings.ts";
@@ -41,9 +44,11 @@ interface GatewayParts {
   readonly authority: Authority;
   readonly certificate: ServerCertificate;
   readonly live: LiveEvents;
+  readonly sessions: StreamSessions;
+  readonly siteExists: (tenantId: string, siteId: string) => Promise<boolean>;
   readonly metrics: Metrics;
-  /** What the metrics read beside the streams. */
-  readonly watched: Omit<Parameters<typeof readingsOf>[0], "streams">;
+  /** What the metrics read beside streams and connections. */
+  readonly watched: Omit<Parameters<typeof readingsOf>[0], "streams" | "connections">;
 }
 
 /**
@@ -69,15 +74,20 @@ export async function openGateway(configuration: Configuration, deps: GatewayPar
     atRoot: [
       documentRoutes({
         documents: createDocuments({ routes: services, version }), assets: createAssets(), isPublic: configuration.docs.public,
+        arePagesOpen: configuration.docs.pages,
       }),
       metricsRoutes({ metrics, allow: configuration.metrics.allow }),
     ],
   });
-  const streams = createStreamSockets({ live, authentication, limiter, tiers, clock, log });
-  metrics.watch(readingsOf({ ...deps.watched, streams }));
-  const proxied = createProxiedSockets({ remotes: remotes.all, authentication, limiter, tiers, clock, log });
+  const { sessions, siteExists } = deps;
+  const streams = createStreamSockets({ live, authentication, sessions, siteExists, limiter, tiers, clock, log });
+  const proxied = createProxiedSockets({ remotes: remotes.all, authentication, sessions, limiter, tiers, clock, log });
+  const connections = createConnections({
+    limits: connectionLimits(configuration.connections), trustedProxies: configuration.trusted_proxies, clock,
+  });
+  metrics.watch(readingsOf({ ...deps.watched, streams, connections }));
   return openListeners(configuration, {
-    authority, certificate, lifecycle, clock, log,
+    authority, certificate, lifecycle, clock, log, connections, takeAllowance: createPeerAllowance({ limiter, tiers }),
     fetch: (request, bindings) => app.fetch(request, bindings),
     onUpgrade(upgrade) {
       if (!proxied.take(upgrade)) streams.onUpgrade(upgrade);

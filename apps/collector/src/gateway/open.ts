@@ -5,6 +5,7 @@ import type { ServerCertificate } from "../certificates/server-certificate.ts";
 import type { Configuration } from "../configuration.ts";
 import { createClientAddress } from "./address.ts";
 import { openListener } from "./listeners.ts";
+import { createProxyWarning } from "./unlisted-proxy.ts";
 import { urlHost } from "./url-host.ts";
 
 /** Where the gateway is reached. */
@@ -20,14 +21,17 @@ interface Places {
  */
 export async function openListeners(
   configuration: Pick<Configuration, "http" | "https" | "trusted_proxies">,
-  deps: Omit<Parameters<typeof openListener>[1], "clientAddress"> & {
+  deps: Omit<Parameters<typeof openListener>[1], "clientAddress" | "onRequest"> & {
     readonly authority: Authority; readonly certificate: ServerCertificate; readonly lifecycle: Pick<Lifecycle, "onClose">;
     readonly closeStreams: () => Promise<void>;
   },
 ): Promise<Places> {
   const { http, https } = configuration;
   const { authority, certificate } = deps;
-  const listenerDeps = { ...deps, clientAddress: createClientAddress(configuration.trusted_proxies) };
+  const { trusted_proxies: trustedProxies } = configuration;
+  const listenerDeps = {
+    ...deps, clientAddress: createClientAddress(trustedProxies), onRequest: createProxyWarning({ ...deps, trustedProxies }),
+  };
   const serving = [deps.closeStreams];
   deps.lifecycle.onClose("listeners", async () => void (await Promise.all(serving.map((close) => close()))));
   const plain = await openListener({ host: http.host, port: http.port, tls: null }, listenerDeps);

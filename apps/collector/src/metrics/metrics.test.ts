@@ -48,6 +48,10 @@ describe("metrics", () => {
     const statusBehind = async (from: string) => (await fetch(`${guarded.url}/metrics`, { headers: { "x-forwarded-for": from } })).status;
     expect([await statusBehind("192.0.2.7"), await statusBehind("2001:db8::1"), await statusBehind("192.0.3.7")]).toEqual([200, 200, 401]);
     expect((await guarded.get("/metrics")).status).toBe(401);
+    const closed = await startGateway({ metricsAllow: [] });
+    expect([(await closed.get("/metrics")).status, (await closed.get("/metrics", (await closed.createTenant("admin")).token)).status]).toEqual([
+      401, 403,
+    ]);
   });
 
   test("tell what is in the database and what waits, and nothing of what is gone", async () => {
@@ -60,13 +64,15 @@ describe("metrics", () => {
     metrics.watch(readingsOf({
       reads: server.reads, ingest: { waiting: () => ({ messages: 2, oldestMs: 1500 }) },
       broker: { sessions: () => sessions, health: () => ({ status: "degraded", detail: "" }) }, streams: { open: () => 4 },
+      connections: { count: () => ({ strangers: 5, known: 6 }) },
     }));
     const found = series(await metrics.text());
     expect(
-      Object.fromEntries([...found].filter(([name]) => /devices|waiting|wait_seconds|stream|broker|probes/.test(name))),
+      Object.fromEntries([...found].filter(([name]) => /devices|waiting|wait_seconds|stream|broker|probes|connections/.test(name))),
     ).toMatchObject({
       'lanthorn_devices{presence="online"}': 1, 'lanthorn_devices{presence="offline"}': 1, lanthorn_ingest_waiting_messages: 2,
       lanthorn_ingest_oldest_wait_seconds: 1.5, lanthorn_stream_consumers: 4, lanthorn_broker_up: 0, lanthorn_broker_sessions: 3,
+      'lanthorn_connections{kind="stranger"}': 5, 'lanthorn_connections{kind="known"}': 6,
       'lanthorn_probes{state="silent"}': 0, 'lanthorn_webhook_deliveries_waiting{lane="retry"}': 0,
     });
     sessions = null;

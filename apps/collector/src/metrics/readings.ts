@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Broker } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
+import type { Connections } from "../gateway/connections.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { LabelledReading, Reading } from "./metrics.ts";
 
@@ -10,8 +11,9 @@ export function readingsOf(parts: {
   readonly ingest: Pick<Ingest, "waiting">;
   readonly broker: Pick<Broker, "sessions" | "health">;
   readonly streams: { open(): number };
+  readonly connections: Pick<Connections, "count">;
 }): readonly (Reading | LabelledReading)[] {
-  const { reads, ingest, broker, streams } = parts;
+  const { reads, ingest, broker, streams, connections } = parts;
   return [
     {
       name: "lanthorn_ingest_waiting_messages", help: "Messages of probes that are not committed yet",
@@ -22,6 +24,10 @@ export function readingsOf(parts: {
       read: () => ingest.waiting().oldestMs / 1000,
     },
     { name: "lanthorn_stream_consumers", help: "Open streams of live events", read: () => streams.open() },
+    {
+      name: "lanthorn_connections", help: "Open connections of HTTP clients, by whether they have shown a valid credential", label: "kind",
+      read: () => Promise.resolve({ stranger: connections.count().strangers, known: connections.count().known }),
+    },
     { name: "lanthorn_broker_up", help: "1 while the way to the probes works", read: () => (broker.health().status === "ok" ? 1 : 0) },
     { name: "lanthorn_broker_sessions", help: "Probes that are connected, where the broker is our own", read: () => broker.sessions() },
     { name: "lanthorn_probes", help: "Probes by state", label: "state", read: () => probesByState(reads) },

@@ -8,6 +8,7 @@ import type { Schema } from "../db/schema.ts";
 import type { LiveEvents } from "../events/live.ts";
 import { createRateLimiter, type RateLimiter } from "../gateway/rate-limit.ts";
 import { createSharedRateLimiter } from "../gateway/shared-rate-limit.ts";
+import type { StreamSessions } from "../gateway/stream-sessions.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { openKeyring } from "../sealing/keyring.ts";
 import { createSealing, type Sealing } from "../sealing/sealing.ts";
@@ -23,7 +24,9 @@ export interface Replicas {
   /** Its periodic tasks are called in one of the processes only. */
   readonly upkeep: Clock;
   /** What is done at the word of others, and when one has died; undefined where there are none. To be called once. */
-  peersOf(live: Pick<LiveEvents, "published">, ingest: Pick<Ingest, "askAllAgain">): Peers | undefined;
+  peersOf(
+    live: Pick<LiveEvents, "published">, ingest: Pick<Ingest, "askAllAgain">, sessions: Pick<StreamSessions, "accessChanged">,
+  ): Peers | undefined;
   /** Calls `look` each second where others may have committed something, of which the broker's hint was lost. */
   follow(look: () => void): void;
 }
@@ -65,9 +68,11 @@ export async function openReplicas(deps: {
   lifecycle.onClose("rate limits", async () => limiter.close());
   return {
     secrets: secretsInDatabase(deps), limiter, duty, upkeep,
-    peersOf(live, ingest) {
+    peersOf(live, ingest, sessions) {
       takeover = () => void ingest.askAllAgain();
-      return { committed: (tenantId) => live.published(tenantId, 0), lost: takeover };
+      return {
+        committed: (tenantId) => live.published(tenantId, 0), accessChanged: (tenantId) => sessions.accessChanged(tenantId), lost: takeover,
+      };
     },
     follow(look) {
       const stop = clock.every(FOLLOW_EVERY_MS, look);

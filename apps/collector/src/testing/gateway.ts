@@ -13,18 +13,17 @@ import { createDocuments } from "../documents/documents.ts";
 import { documentRoutes } from "../documents/routes.ts";
 import { createLiveEvents } from "../events/live.ts";
 import { createEventLog, type EventLog, type NewEvent, type OnAppend } from "../events/log.ts";
-import { createStreamSockets } from "../events/stream-socket.ts";
-import { createClientAddress } from "../gateway/address.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
+import type { Connections } from "../gateway/connections.ts";
 import type { GatewayEnvironment } from "../gateway/environment.ts";
 import { createIdempotency } from "../gateway/idempotency.ts";
 import { createIdempotencyStore } from "../gateway/idempotency-store.ts";
 import { databaseHealth, type HealthParts, healthRoutes } from "../gateway/health.ts";
-import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
+import type { Listener } from "../gateway/listeners.ts";
 import { createRemotes } from "../gateway/proxy/remotes.ts";
-import { createProxiedSockets } from "../gateway/proxy/sockets.ts";
 import { createRateLimiter } from "../gateway/rate-limit.ts";
 import type { ServiceRoutes } from "../gateway/services.ts";
+import { createStreamSessions, type StreamLimits, type StreamSessions } from "../gateway/stream-sessions.ts";
 import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
 import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
 import type { Audit } from "../gateway/audit.ts";
@@ -43,6 +42,8 @@ import { createPeopleStore } from "../services/people/store.ts";
 import { createTokens, type TokenKey } from "../services/people/tokens.ts";
 import { newUser } from "../services/people/users-service.ts";
 import { openTestDatabase } from "./database.ts";
+import { openTestListener, type TestListenerOptions } from "./listen.ts";
+import { PLENTY } from "./plenty.ts";
 import { testVendorOf } from "./vendors.ts";
 import { sitesRoutes } from "../services/sites/routes.ts";
 import { createSitesService } from "../services/sites/service.ts";
@@ -62,6 +63,8 @@ export interface TestGateway extends Database {
   readonly listener: Listener;
   readonly eventLog: EventLog;
   readonly alerts: Alerts;
+  readonly sessions: StreamSessions;
+  readonly connections: Connections;
   readonly get: (path: string, token?: string) => Promise<Answer>;
   readonly request: (path: string, init: RequestInit) => Promise<Answer>;
   /** With JSON there and back; the credential is a token, or an API key by how it begins. */
@@ -109,11 +112,6 @@ export const TEST_SECRET = new TextEncoder().encode("a secret of the tests, 32 b
 /** Of every user that `createTenant` makes. */
 const PASSWORD = "password";
 
-const PLENTY: Tiers = {
-  standard: { perMinute: 100_000, burst: 100_000 }, admin: { perMinute: 100_000, burst: 100_000 },
-  service: { perMinute: 100_000, burst: 100_000 },
-};
-
 function credentialHeader(credential: string | null): Record<string, string> {
   if (credential === null) return {};
   return credential.startsWith("svc_live_") ? { "x-api-key": credential } : { authorization: `Bearer ${credential}` };
@@ -127,7 +125,7 @@ export interface Extension {
   readonly close: () => Promise<void>;
 }
 
-export async function startTestGateway(options: {
+export async function startTestGateway(options: TestListenerOptions & {
   readonly clock?: Clock;
   readonly maxOpenAlerts?: number;
   readonly tiers?: Tiers;
@@ -135,8 +133,6 @@ export async function startTestGateway(options: {
   readonly passwords?: Passwords;
   /** Of another one, whose database it shares. */
   readonly dataDir?: string;
-  readonly tls?: ListenerOptions["tls"];
-  readonly trustedProxies?: readonly string[];
   readonly services?: Routers | ((parts: ServiceParts) => Routers);
   readonly parts?: HealthParts;
   /** Whether events raise alerts and tell of scans, as in the product. */
@@ -150,8 +146,14 @@ export async function startTestGateway(options: {
   readonly origins?: readonly string[];
   readonly gatewaySecret?: string;
   readonly metricsAllow?: readonly string[];
+  /** False: they need credentials. */
+  readonly pages?: boolean;
+  readonly streams?: Partial<StreamLimits>;
+  /** Is told what other collectors would be told. */
+  readonly onAccessChanged?: (tenantId: string) => void;
+  readonly log?: Log;
 } = {}): Promise<TestGateway> {
-  const [clock, log] = [options.clock ?? systemClock, silentLog];
+  const [clock, log] = [options.clock ?? systemClock, options.log ?? silentLog];
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "lanthorn-gateway-"));
   const database = await openTestDatabase(dataDir);
   const { db, reads } = database;
@@ -160,7 +162,15 @@ export async function startTestGateway(options: {
   const tokens = createTokens({ key: tokenKey, lifetimeSeconds: 86_400, clock });
   const audit = createAudit({ clock });
   const passwords = options.passwords ?? createPasswords();
+  const sessions = createStreamSessions({
+    authentication: { again: (identity) => people.authentication.again(identity) }, clock,
+    limits: { total: 1000, perTenant: 1000, perUser: 1000, ...options.streams },
+  });
   const people = createPeople({
+    onAccessChanged(tenantId) {
+      sessions.accessChanged(tenantId);
+      options.onAccessChanged?.(tenantId);
+    },
     store: createPeopleStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
   });
   const onAppend: OnAppend = async (trx, tenantId, rows) => {
@@ -210,19 +220,16 @@ export async function startTestGateway(options: {
     atRoot: [
       documentRoutes({
         documents: createDocuments({ routes: services, version: "test" }), assets: createAssets(),
-        isPublic: options.publicDocuments ?? false,
+        isPublic: options.publicDocuments ?? false, arePagesOpen: options.pages ?? true,
       }),
       metricsRoutes({ metrics, allow: options.metricsAllow ?? ["127.0.0.0/8"] }),
     ],
   });
-  const streams = createStreamSockets({ live, authentication: people.authentication, limiter, tiers, clock, log });
-  const proxied = createProxiedSockets({ remotes: remotes.all, authentication: people.authentication, limiter, tiers, clock, log });
-  const listener = await openListener({ host: "127.0.0.1", port: 0, tls: options.tls ?? null }, {
-    fetch: (incoming, bindings) => app.fetch(incoming, bindings), 
-    onUpgrade(upgrade) {
-      if (!proxied.take(upgrade)) streams.onUpgrade(upgrade);
-    },
-    clientAddress: createClientAddress(options.trustedProxies ?? []), clock, log,
+  const sitesStore = createSitesStore(database);
+  const { listener, connections, closeStreams } = await openTestListener(options, {
+    live, authentication: people.authentication, sessions, remotes: remotes.all, limiter, tiers, clock, log,
+    siteExists: async (tenantId, siteId) => (await sitesStore.byId(tenantId, siteId)) !== null,
+    fetch: (incoming, bindings) => app.fetch(incoming, bindings),
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;
   const request = async (path: string, init: RequestInit): Promise<Answer> => {
@@ -242,7 +249,7 @@ export async function startTestGateway(options: {
     return { tenantId, siteId, userId: user.id, username, token };
   };
   return {
-    ...database, url, dataDir, clock, listener, eventLog, alerts, request,
+    ...database, url, dataDir, clock, listener, eventLog, alerts, sessions, connections, request,
     get: (path, token) => request(path, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
 
     call: (method, path, credential, body) => request(path, {
@@ -294,8 +301,7 @@ export async function startTestGateway(options: {
     async stop({ keep } = { keep: false }) {
       await idempotency.close();
       await alerts.close();
-      await streams.close();
-      proxied.close();
+      await closeStreams();
       remotes.close();
       await people.close();
       await listener.close();

@@ -21,6 +21,16 @@ export function parseStreamTopic(topic: string): string | null {
   return /^lanthorn\/v1\/([^/+#]+)\/stream$/.exec(topic)?.[1] ?? null;
 }
 
+/** That somebody of the tenant may do less than before, from the replica that changed it to the others. */
+export function accessTopic(tenantId: string): string {
+  return `${TOPIC_PREFIX}/${identity(tenantId)}/access`;
+}
+
+/** @returns The tenant of an access topic, or null for any other topic. */
+export function parseAccessTopic(topic: string): string | null {
+  return /^lanthorn\/v1\/([^/+#]+)\/access$/.exec(topic)?.[1] ?? null;
+}
+
 /** Says that a collector is gone without a word; its last will. */
 export const COLLECTOR_LOST_TOPIC = `${TOPIC_PREFIX}/collectors/lost`;
 

@@ -52,7 +52,7 @@ export async function startBrokerBench(options: {
     host: "127.0.0.1", port: 0, clientCa: authority.certificate, clock, log: silentLog,
     certificate: { current: () => server, onChange: () => {} },
     admit: (probeId) => Promise.resolve(admitted.has(probeId) ? { tenantId: admitted.get(probeId) as string } : null),
-    ...(options.limits ? { limits: options.limits } : {}),
+    limits: options.limits ?? { connections: 10_000, strangersPerAddress: 64 }, trustedProxies: [],
   });
   const bench: BrokerBench = {
     authority, broker, admitted, messages: [], refusals: [], hold: Promise.resolve(),

@@ -9,7 +9,7 @@ import { findMosquitto, type Mosquitto, startMosquitto } from "../../../../../te
 import { waitFor } from "../../../../../test/lab/wait-for.ts";
 import { type Authority, type KeyAndCertificate, openAuthority } from "../../certificates/authority.ts";
 import { publishCaCertificate, writeBrokerCertificate } from "../../certificates/authority-files.ts";
-import type { Broker, ProbeMessage } from "../broker.ts";
+import type { Broker, Peers, ProbeMessage } from "../broker.ts";
 import { createExternalBroker } from "../external.ts";
 import { connectProbe, issueProbe, startBrokerBench } from "./bench.ts";
 
@@ -81,7 +81,7 @@ export interface ExternalBench extends Pick<BrokerUnderTest, "authority" | "conn
   daemon(): Mosquitto;
   start(): Promise<void>;
   /** A collector that is connected. @param to Told of each message. */
-  collector(name: string, to?: (message: ProbeMessage) => unknown): Promise<Broker>;
+  collector(name: string, to?: (message: ProbeMessage) => unknown, peers?: Peers): Promise<Broker>;
 }
 
 export async function startExternal(root: DebianRoot): Promise<ExternalBench> {
@@ -101,13 +101,13 @@ export async function startExternal(root: DebianRoot): Promise<ExternalBench> {
     async start() {
       daemon = await start();
     },
-    async collector(name, to = () => {}) {
+    async collector(name, to = () => {}, peers) {
       const { key, certificate } = await authority.issueToCollector(name);
       const broker = createExternalBroker({
-        name, group: "tested", url, tls: { ca: authority.certificate, key, certificate }, clock: systemClock, random: () => 0.1,
-        log: silentLog,
+        name, group: "tested", announcementKey: new Uint8Array(32).fill(7), url, tls: { ca: authority.certificate, key, certificate },
+        clock: systemClock, random: () => 0.1, log: silentLog,
       });
-      await broker.start({ receive: async (message) => void (await to(message)), refused: () => {} });
+      await broker.start({ receive: async (message) => void (await to(message)), refused: () => {} }, peers);
       await waitFor("the collector at the broker", 10_000, () => (broker.health().status === "ok" ? true : null));
       return broker;
     },

@@ -4,7 +4,6 @@ import { z } from "@hono/zod-openapi";
 import { createFakeClock } from "@lanthorn/runtime";
 import { decodeJwt } from "jose";
 import { afterEach, describe, expect, test } from "vitest";
-import { WebSocket, WebSocketServer } from "ws";
 import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { actorOf, identityOf } from "../environment.ts";
 import { createRouter, declareRoute, json } from "../route.ts";
@@ -247,71 +246,5 @@ describe("a service behind the gateway", () => {
     }));
     expect([forged.status, forged.error.message]).toEqual([401, "this gateway is not trusted here"]);
     expect((await behind.get("/api/v1/vault/who", admin.token)).status).toBe(401);
-  });
-});
-
-describe("a WebSocket of a service behind the gateway", () => {
-  async function startSockets() {
-    const both = await startBoth((_, response) => {
-      response.writeHead(404);
-      response.end();
-    });
-    const sockets = new WebSocketServer({ noServer: true });
-    const upgrades: IncomingMessage[] = [];
-    both.server.on("upgrade", (request, socket, head) => {
-      upgrades.push(request);
-      if (request.url?.startsWith("/api/v1/vault/none")) socket.end("HTTP/1.1 503 x\r\ncontent-length: 0\r\n\r\n");
-      else sockets.handleUpgrade(
-        request, socket, head, (webSocket) => webSocket.on("message", (data, isBinary) => webSocket.send(data, { binary: isBinary })),
-      );
-    });
-    const open = (path: string) => new Promise<WebSocket | number>((resolve) => {
-      const webSocket = new WebSocket(`${both.gateway.url.replace("http", "ws")}${path}`);
-      webSocket.on("open", () => resolve(webSocket)).on("unexpected-response", (_, response) => resolve(response.statusCode ?? 0))
-        .on("error", () => {});
-    });
-    return { ...both, open, upgrades, sockets };
-  }
-
-  test("is connected through, with the token kept here", async () => {
-    const { open, admin, upgrades } = await startSockets();
-    const webSocket = await open(`/api/vault/live?since=3&token=${admin.token}`) as WebSocket;
-    const echoed = new Promise<string>((resolve) => void webSocket.on("message", (data: Buffer) => resolve(data.toString())));
-    webSocket.send("hello");
-    expect(await echoed).toBe("hello");
-    expect(upgrades[0]?.url).toBe("/api/v1/vault/live?since=3");
-    expect(decodeJwt(String(upgrades[0]?.headers["x-lanthorn-identity"]))["sub"]).toBe(admin.userId);
-    const closed = new Promise((resolve) => void webSocket.on("close", resolve));
-    webSocket.close(4000);
-    expect(await closed).toBe(4000);
-  });
-
-  test("is refused without credentials or scope, and where the service refuses or is away", async () => {
-    const { open, admin, gateway, server } = await startSockets();
-    const viewer = await gateway.createTenant("viewer");
-    expect(await open("/api/vault/live")).toBe(401);
-    expect(await open(`/api/vault/live?token=${viewer.token}`)).toBe(403);
-    expect(await open(`/api/vault/none?token=${admin.token}`)).toBe(503);
-    expect(await open(`/api/vault/li%2fve?token=${admin.token}`)).toBe(400);
-    server.closeAllConnections();
-    await new Promise((resolve) => void server.close(resolve));
-    expect(await open(`/api/vault/live?token=${admin.token}`)).toBe(502);
-  });
-
-  test("ends on both sides when either side is lost, and when the gateway stops", async () => {
-    const { open, admin, sockets, gateway } = await startSockets();
-    const lost = async (cut: () => void, webSocket: WebSocket) => {
-      const closed = new Promise((resolve) => void webSocket.on("close", resolve));
-      cut();
-      return closed;
-    };
-    const one = await open(`/api/vault/live?token=${admin.token}`) as WebSocket;
-    expect(await lost(() => [...sockets.clients][0]?.terminate(), one)).toBe(1006);
-    const two = await open(`/api/vault/live?token=${admin.token}`) as WebSocket;
-    const far = [...sockets.clients].find((client) => client.readyState === WebSocket.OPEN) as WebSocket;
-    await lost(() => two.terminate(), far);
-    const three = await open(`/api/vault/live?token=${admin.token}`) as WebSocket;
-    gateways.splice(gateways.indexOf(gateway), 1);
-    expect(await lost(() => void gateway.stop(), three)).toBe(1006);
   });
 });

@@ -3,11 +3,14 @@ import type { Duplex } from "node:stream";
 import { type Clock, createId, describeError, type Log } from "@lanthorn/runtime";
 import { allowanceHeaders, callerOf, type Tiers } from "../app.ts";
 import type { Authentication } from "../authentication.ts";
-import type { Identity, Peer } from "../environment.ts";
-import { ApiError, rateLimited } from "../errors.ts";
-import { endWithError, type OnUpgrade } from "../listeners.ts";
+import { type Identity, isIdentity, type Peer } from "../environment.ts";
+import { ApiError, forbidden, rateLimited } from "../errors.ts";
+import type { OnUpgrade } from "../listeners.ts";
 import type { RateLimiter } from "../rate-limit.ts";
+import { endWithError } from "../refusals.ts";
 import { SERVICES } from "../services.ts";
+import type { StreamEnd, StreamSessions } from "../stream-sessions.ts";
+import { bridgeFrames } from "./bridge.ts";
 import { requestHeaders } from "./headers.ts";
 import { IDENTITY_HEADER, signCaller } from "./identity.ts";
 import { pathAtService, type Remote } from "./routes.ts";
@@ -22,6 +25,7 @@ export interface ProxiedSockets {
 interface Dependencies {
   readonly remotes: readonly Remote[];
   readonly authentication: Pick<Authentication, "byToken" | "byKey">;
+  readonly sessions: Pick<StreamSessions, "open">;
   readonly limiter: RateLimiter;
   readonly tiers: Tiers;
   readonly clock: Clock;
@@ -29,52 +33,60 @@ interface Dependencies {
 }
 
 const OPEN_WITHIN_MS = 10_000;
-const MOST_SOCKETS = 1000;
 
-/** Connects WebSockets below a service's paths with the service, byte for byte, after the same checks as any request. */
+type AnswerHeaders = Readonly<Record<string, string>>;
+
+/**
+ * Connects WebSockets below a service's paths with the service, byte for byte, after the same checks as any request. They are
+ * made again while it lasts, as for the own stream: it ends with 4401 when its bearer may not have it any more.
+ */
 export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
   const open = new Set<Duplex>();
 
-  const connect = async ({ request, socket, head, peer }: Parameters<OnUpgrade>[0], remote: Remote, url: URL): Promise<void> => {
+  const connect = async (upgrade: Parameters<OnUpgrade>[0], remote: Remote, url: URL): Promise<void> => {
+    const { request, socket, peer } = upgrade;
     const identity = await identify(request, url, deps.authentication);
+    if (isIdentity(identity)) upgrade.connection.known();
     const { caller, tier } = callerOf(identity, peer, deps.tiers);
     const allowance = await deps.limiter.take(caller, tier);
     const common = allowanceHeaders(allowance);
-    if (!allowance.allowed) return endWithError(socket, rateLimited("too many requests", allowance.retryAfterMs), common);
-    const required = `${SERVICES[remote.service].resource}:read`;
-    const path = pathAtService((request.url ?? "").split("?", 1)[0] ?? "");
-    if (identity === null || typeof identity === "string") {
-      return endWithError(socket, new ApiError("UNAUTHORIZED", identity ?? "a token is needed"), common);
+    try {
+      if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);
+      const scope = `${SERVICES[remote.service].resource}:read`;
+      const path = pathAtService((request.url ?? "").split("?", 1)[0] ?? "");
+      if (!isIdentity(identity)) throw new ApiError("UNAUTHORIZED", identity ?? "a token is needed");
+      if (!identity.scopes.has(scope)) throw forbidden(`this needs the scope ${scope}`, scope);
+      const headers = await headersFor(request, { identity, peer, remote, clock: deps.clock });
+      // A token in a URL ends up in logs: the service gets the gateway's word instead.
+      url.searchParams.delete("token");
+      if (socket.destroyed) return;
+      bridge(upgrade, { path: `${path}${url.search}`, headers, remote, identity, scope, common });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      endWithError(socket, error, common);
     }
-    if (!identity.scopes.has(required)) {
-      return endWithError(socket, new ApiError("FORBIDDEN", `this needs the scope ${required}`, { details: { required } }), common);
-    }
-    if (open.size >= MOST_SOCKETS) {
-      return endWithError(socket, new ApiError("SERVICE_UNAVAILABLE", "no more streams can be served now"), common);
-    }
-    const headers = await headersFor(request, { identity, peer, remote, clock: deps.clock });
-    // A token in a URL ends up in logs: the service gets the gateway's word instead.
-    url.searchParams.delete("token");
-    bridge({ socket, head, path: `${path}${url.search}`, headers, remote });
-    return undefined;
   };
 
-  const bridge = (way: {
-    readonly socket: Duplex; readonly head: Buffer; readonly path: string; readonly headers: Record<string, string>;
-    readonly remote: Remote;
+  const bridge = ({ socket, head }: Parameters<OnUpgrade>[0], way: {
+    readonly path: string; readonly headers: Record<string, string>; readonly remote: Remote;
+    readonly identity: Identity; readonly scope: string; readonly common: AnswerHeaders;
   }) => {
-    const { socket, head, remote } = way;
-    const outgoing = remote.upstream.upgrade(way.path, way.headers);
+    const { identity, scope, common } = way;
+    const { service, upstream } = way.remote;
+    let end: (why: StreamEnd) => void = ({ reason }) => refuse(new ApiError("UNAUTHORIZED", reason));
+    const place = deps.sessions.open({ identity, scope, onEnd: (why) => end(why) });
+    if (place instanceof ApiError) throw place;
+    const outgoing = upstream.upgrade(way.path, way.headers);
     const refuse = (error: ApiError) => {
       outgoing.destroy();
-      if (socket.writable) endWithError(socket, error);
+      if (socket.writable) endWithError(socket, error, common);
     };
-    const { service } = remote;
     const cancel = deps.clock.after(OPEN_WITHIN_MS, () =>
       refuse(new ApiError("SERVICE_UNAVAILABLE", `the service ${service} did not answer in time`)));
     open.add(socket);
     socket.once("close", () => {
       cancel();
+      place();
       open.delete(socket);
       outgoing.destroy();
     });
@@ -93,15 +105,12 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
     });
     outgoing.once("upgrade", (response, far, farHead) => {
       cancel();
-      const lines = response.rawHeaders.flatMap((name, index, all) => (index % 2 === 0 ? [`${name}: ${all[index + 1]}\r\n`] : []));
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`);
-      if (farHead.length > 0) socket.write(farHead);
+      socket.write(switchingProtocols(response, common));
       if (head.length > 0) far.write(head);
-      for (const [one, other] of [[socket, far], [far, socket]] as const) {
-        one.on("error", () => other.destroy());
-        one.once("close", () => other.destroy());
-        one.pipe(other);
-      }
+      const close = bridgeFrames({ near: socket, far, farHead }, deps.clock);
+      const isWebSocket = response.headers.upgrade?.toLowerCase() === "websocket";
+      // In another protocol there is no word for it.
+      end = isWebSocket ? close : () => void socket.destroy();
     });
   };
 
@@ -121,6 +130,14 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       for (const socket of open) socket.destroy();
     },
   };
+}
+
+/** The service's 101, with the gateway's own headers instead of the service's of the same names. */
+function switchingProtocols({ rawHeaders }: IncomingMessage, own: AnswerHeaders): string {
+  const lines = rawHeaders.flatMap((name, index, all) =>
+    (index % 2 === 0 && !name.toLowerCase().startsWith("x-ratelimit-") ? [`${name}: ${all[index + 1]}\r\n`] : []));
+  const added = Object.entries(own).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 101 Switching Protocols\r\n${[...lines, ...added].join("")}\r\n`;
 }
 
 function parseTarget({ url, headers }: IncomingMessage): URL | null {

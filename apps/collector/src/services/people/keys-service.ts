@@ -33,11 +33,12 @@ const MOST_KEYS_OF_A_USER = 100;
 
 interface KeysDependencies {
   readonly store: KeysStore;
+  readonly onAccessChanged: (tenantId: string) => void;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
 }
 
-export function createKeysService({ store, audit, clock }: KeysDependencies): KeysService {
+export function createKeysService({ store, onAccessChanged, audit, clock }: KeysDependencies): KeysService {
   const endOf = (moment: string | null): string | null => {
     if (moment === null) return null;
     const at = Date.parse(moment);
@@ -79,31 +80,38 @@ export function createKeysService({ store, audit, clock }: KeysDependencies): Ke
       return toApiKey(row);
     },
 
-    update: ({ identity, actor }, keyId, { name, scopes, expires_at }) => store.transaction(async (trx) => {
-      const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
-      const before = await store.hold(trx, { tenantId: identity.tenantId, userId }, keyId);
-      if (!before) throw notFound("API key");
-      const had = new Set(JSON.parse(before.scopes) as Scope[]);
-      checkScopes(identity, (scopes ?? []).filter((scope) => !had.has(scope)));
-      const isSameEnd = expires_at === undefined || expires_at === before.expires_at;
-      const after = {
-        ...before, name: name ?? before.name, scopes: scopes === undefined ? before.scopes : JSON.stringify([...new Set(scopes)]),
-        expires_at: isSameEnd ? before.expires_at : endOf(expires_at),
-      };
-      await store.update(trx, keyId, { name: after.name, scopes: after.scopes, expires_at: after.expires_at });
-      const states = { before: toApiKey(before), after: toApiKey(after) };
-      await audit(trx, { actor, action: "api_key.update", target: { type: "api_key", id: keyId }, ...states });
-      return states.after;
-    }),
+    async update({ identity, actor }, keyId, { name, scopes, expires_at }) {
+      const record = await store.transaction(async (trx) => {
+        const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
+        const before = await store.hold(trx, { tenantId: identity.tenantId, userId }, keyId);
+        if (!before) throw notFound("API key");
+        const had = new Set(JSON.parse(before.scopes) as Scope[]);
+        checkScopes(identity, (scopes ?? []).filter((scope) => !had.has(scope)));
+        const isSameEnd = expires_at === undefined || expires_at === before.expires_at;
+        const after = {
+          ...before, name: name ?? before.name, scopes: scopes === undefined ? before.scopes : JSON.stringify([...new Set(scopes)]),
+          expires_at: isSameEnd ? before.expires_at : endOf(expires_at),
+        };
+        await store.update(trx, keyId, { name: after.name, scopes: after.scopes, expires_at: after.expires_at });
+        const states = { before: toApiKey(before), after: toApiKey(after) };
+        await audit(trx, { actor, action: "api_key.update", target: { type: "api_key", id: keyId }, ...states });
+        return states.after;
+      });
+      onAccessChanged(identity.tenantId);
+      return record;
+    },
 
-    remove: ({ identity, actor }, keyId) => store.transaction(async (trx) => {
-      const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
-      const row = await store.remove(trx, { tenantId: identity.tenantId, userId }, keyId);
-      if (!row) throw notFound("API key");
-      const { name, hint, user_id } = row;
-      const before = { name, hint, scopes: JSON.parse(row.scopes) as Scope[], user_id };
-      await audit(trx, { actor, action: "api_key.delete", target: { type: "api_key", id: keyId }, before, after: null });
-    }),
+    async remove({ identity, actor }, keyId) {
+      await store.transaction(async (trx) => {
+        const userId = identity.scopes.has("users:write") ? undefined : identity.userId;
+        const row = await store.remove(trx, { tenantId: identity.tenantId, userId }, keyId);
+        if (!row) throw notFound("API key");
+        const { name, hint, user_id } = row;
+        const before = { name, hint, scopes: JSON.parse(row.scopes) as Scope[], user_id };
+        await audit(trx, { actor, action: "api_key.delete", target: { type: "api_key", id: keyId }, before, after: null });
+      });
+      onAccessChanged(identity.tenantId);
+    },
   };
 }
 

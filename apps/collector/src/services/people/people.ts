@@ -34,24 +34,26 @@ export function createPeople(deps: {
   readonly reads: Kysely<Schema>;
   readonly tokenKey: TokenKey;
   readonly tokenLifetimeSeconds: number;
+  /** A token, a user or a key of the tenant may do less than before; called after that is committed. */
+  readonly onAccessChanged: (tenantId: string) => void;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
 }): People {
-  const { store, passwords, db, audit, clock, log } = deps;
+  const { store, passwords, db, onAccessChanged, audit, clock, log } = deps;
   const tokens = createTokens({ key: deps.tokenKey, lifetimeSeconds: deps.tokenLifetimeSeconds, clock });
   const upkeep = createUpkeep({ db, clock, log });
   const authentication = createAuthentication({ store, tokens, db, clock, onKeyUsed: (keyId) => upkeep.keyUsed(keyId) });
   const confirmations = createConfirmations(deps);
   const people = createPeopleService({
-    store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), audit, clock, log,
+    store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), onAccessChanged, audit, clock, log,
   });
   return {
     authentication,
     routes: [
       peopleRoutes(people, authentication),
-      keysRoutes(createKeysService({ store: createKeysStore(deps), audit, clock })),
-      usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, audit, clock })),
+      keysRoutes(createKeysService({ store: createKeysStore(deps), onAccessChanged, audit, clock })),
+      usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, onAccessChanged, audit, clock })),
     ],
     isConfirmed: confirmations.isConfirmed,
     close: () => upkeep.close(),

@@ -42,13 +42,14 @@ interface PeopleDependencies {
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
   readonly confirmations: Pick<Confirmations, "confirm">;
+  readonly onAccessChanged: (tenantId: string) => void;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;
 }
 
 export function createPeopleService(deps: PeopleDependencies): PeopleService {
-  const { store, tokens, passwords, throttle, audit, clock, log } = deps;
+  const { store, tokens, passwords, throttle, onAccessChanged, audit, clock, log } = deps;
   // Compared against when there is no such user, so that the answer takes as long.
   const nobodysHash = passwords.hash(randomBytes(16).toString("hex"));
   const now = () => toInstant(clock.now());
@@ -101,11 +102,14 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
 
     refresh: async (identity) => respond(await stillThere(identity)),
 
-    logout: (identity, actor) => store.transaction(async (trx) => {
-      const expiresAt = toInstant(identity.expiresAt ?? clock.now());
-      await store.revokeToken(trx, { jti: identity.tokenId, tenant_id: identity.tenantId, expires_at: expiresAt });
-      await audit(trx, { actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null });
-    }),
+    async logout(identity, actor) {
+      await store.transaction(async (trx) => {
+        const expiresAt = toInstant(identity.expiresAt ?? clock.now());
+        await store.revokeToken(trx, { jti: identity.tokenId, tenant_id: identity.tenantId, expires_at: expiresAt });
+        await audit(trx, { actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null });
+      });
+      onAccessChanged(identity.tenantId);
+    },
 
     async changePassword(identity, actor, { old_password, new_password }) {
       const user = await stillThere(identity);
@@ -126,6 +130,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
         await throttle.succeeded(trx, user.username, actor.address);
         await audit(trx, { actor, action: "auth.password", target, before: null, after: null });
       });
+      onAccessChanged(user.tenant_id);
       return respond({ ...user, tokens_valid_from: tokensValidFrom });
     },
 

@@ -36,11 +36,12 @@ export interface UsersService {
 interface UsersDependencies {
   readonly store: UsersStore;
   readonly passwords: Passwords;
+  readonly onAccessChanged: (tenantId: string) => void;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
 }
 
-export function createUsersService({ store, passwords, audit, clock }: UsersDependencies): UsersService {
+export function createUsersService({ store, passwords, onAccessChanged, audit, clock }: UsersDependencies): UsersService {
   const keepAnAdmin = async (trx: Parameters<UsersStore["find"]>[0], user: UserRow) => {
     if (user.role !== "admin" || (await store.countAdmins(trx, user.tenant_id)) > 1) return;
     throw new ApiError("CONFLICT", "the last administrator must stay one", { details: { reason: "last-admin" } });
@@ -85,7 +86,7 @@ export function createUsersService({ store, passwords, audit, clock }: UsersDepe
       checkReach(identity, known.role);
       if (password !== undefined) checkPassword(known.username, password, "password");
       const hash = password === undefined ? null : await passwords.hash(password);
-      return store.transaction(async (trx) => {
+      const user = await store.transaction(async (trx) => {
         await store.holdTenant(trx, identity.tenantId);
         const before = await store.find(trx, identity.tenantId, userId);
         if (!before) throw notFound("user");
@@ -102,18 +103,23 @@ export function createUsersService({ store, passwords, audit, clock }: UsersDepe
         });
         return toUser(after);
       });
+      onAccessChanged(identity.tenantId);
+      return user;
     },
 
-    remove: ({ identity, actor }, userId) => store.transaction(async (trx) => {
-      await store.holdTenant(trx, identity.tenantId);
-      const user = await store.find(trx, identity.tenantId, userId);
-      if (!user) throw notFound("user");
-      checkReach(identity, user.role);
-      await keepAnAdmin(trx, user);
-      const keyIds = await store.remove(trx, userId);
-      const before = { ...toUser(user), api_key_ids: keyIds };
-      await audit(trx, { actor, action: "user.delete", target: { type: "user", id: userId }, before, after: null });
-    }),
+    async remove({ identity, actor }, userId) {
+      await store.transaction(async (trx) => {
+        await store.holdTenant(trx, identity.tenantId);
+        const user = await store.find(trx, identity.tenantId, userId);
+        if (!user) throw notFound("user");
+        checkReach(identity, user.role);
+        await keepAnAdmin(trx, user);
+        const keyIds = await store.remove(trx, userId);
+        const before = { ...toUser(user), api_key_ids: keyIds };
+        await audit(trx, { actor, action: "user.delete", target: { type: "user", id: userId }, before, after: null });
+      });
+      onAccessChanged(identity.tenantId);
+    },
   };
 }
 

@@ -11,7 +11,8 @@ import { type Authority, type KeyAndCertificate, openAuthority } from "../../../
 import type { Database } from "../../../db/open.ts";
 import { createEventLog } from "../../../events/log.ts";
 import { createClientAddress } from "../../../gateway/address.ts";
-import { createGateway } from "../../../gateway/app.ts";
+import { createGateway, createPeerAllowance } from "../../../gateway/app.ts";
+import { type ConnectionLimits, createConnections } from "../../../gateway/connections.ts";
 import { healthRoutes } from "../../../gateway/health.ts";
 import { openListener } from "../../../gateway/listeners.ts";
 import { createRateLimiter } from "../../../gateway/rate-limit.ts";
@@ -60,7 +61,11 @@ export interface Stack {
 
 const PLENTY = { perMinute: 100_000, burst: 100_000 };
 
-export async function startStack(options: { readonly clock?: Clock } = {}): Promise<Stack> {
+export async function startStack(options: {
+  readonly clock?: Clock;
+  /** Of the listener for HTTPS. */
+  readonly connections?: Partial<ConnectionLimits>;
+} = {}): Promise<Stack> {
   const clock = options.clock ?? systemClock;
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-stack-"));
   const database = await openTestDatabase(dataDir);
@@ -76,6 +81,7 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   const broker = createEmbeddedBroker({
     host: "127.0.0.1", port: 0, certificate: { current: () => certificate, onChange: () => {} }, clientCa: authority.certificate,
     admit: (probeId, key) => agents.admit(probeId, key), clock, log: silentLog,
+    limits: { connections: 10_000, strangersPerAddress: 64 }, trustedProxies: [],
   });
   const audit = createAudit({ clock });
   const onConfigured = (probeIds: readonly string[]) => ingest.configured({ probeIds });
@@ -130,6 +136,11 @@ export async function startStack(options: { readonly clock?: Clock } = {}): Prom
   });
   const listener = await openListener({ host: "127.0.0.1", port: 0, tls: { ...certificate, clientAuthority: authority.certificate } }, {
     fetch: app.fetch, onUpgrade: ({ socket }) => socket.destroy(), clientAddress: createClientAddress([]), clock, log: silentLog,
+    takeAllowance: createPeerAllowance({ limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY } }),
+    connections: createConnections({
+      limits: { total: 4096, perAddress: 4096, strangersPerAddress: 4096, perProxy: 4096, ...options.connections }, trustedProxies: [],
+      clock,
+    }),
   });
   return {
     database, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,

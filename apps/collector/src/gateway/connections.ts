@@ -1,0 +1,170 @@
+import type { Socket } from "node:net";
+import type { Clock } from "@lanthorn/runtime";
+import { createAddressSet, limitGroup, plainAddress } from "./address.ts";
+
+/** How many connections there may be at once. */
+export interface ConnectionLimits {
+  readonly total: number;
+  /** From one IPv4 address, or from one /64 of IPv6. */
+  readonly perAddress: number;
+  /** Of those: without a valid credential so far. */
+  readonly strangersPerAddress: number;
+  /** From one trusted proxy, which brings the requests of many clients. */
+  readonly perProxy: number;
+}
+
+/** One connection as long as it lasts. */
+export interface Connection {
+  /** A stranger has shown no valid credential so far. A proxy is trusted by the configuration. */
+  kind(): "stranger" | "known" | "proxy";
+  /** It has shown a valid credential. */
+  known(): void;
+  /** Something is under way on it, as a request or a stream. @returns Ends that; a second call does nothing. */
+  begin(): () => void;
+}
+
+/** All connections of one or more listeners. */
+export interface Connections {
+  /** Takes up a new connection. One that is over the limits and displaces none is destroyed. */
+  arrive(socket: Socket): void;
+  /** @param socket As it arrived, or TLS over it. @returns Of one that is gone, a stranger that nothing is kept of. */
+  of(socket: Socket): Connection;
+  /** How many there are now. */
+  count(): { readonly strangers: number; readonly known: number };
+}
+
+/** A stranger that has sent no whole request head in this time, the TLS handshake included, is dropped. */
+const FIRST_REQUEST_MS = 10_000;
+
+interface Entry extends Connection {
+  readonly drop: () => void;
+  readonly isIdle: () => boolean;
+}
+
+/** Both in the order in which the connections came. Those of a trusted proxy are among the known. */
+interface Room {
+  readonly strangers: Set<Entry>;
+  readonly known: Set<Entry>;
+}
+
+/**
+ * Without limits one client holds every place, and nobody else is served. Over a limit the newcomer is taken and another
+ * connection makes room: the oldest idle stranger, else the oldest stranger, else the oldest idle one that is known. A newcomer
+ * is refused only where every other connection is known and at work.
+ * @param options.trustedProxies Addresses and prefixes.
+ */
+export function createConnections(options: {
+  readonly limits: ConnectionLimits; readonly trustedProxies: readonly string[]; readonly clock: Clock;
+}): Connections {
+  const { limits, clock } = options;
+  const isProxy = createAddressSet(options.trustedProxies);
+  const all = createRoom();
+  const groups = new Map<string, Room>();
+  const entries = new Map<string, Entry>();
+
+  /** Makes room for one more from this group. @returns False where there is none to be made. */
+  const makeRoom = (group: Room | undefined, fromProxy: boolean): boolean => {
+    if (group && sizeOf(group) >= (fromProxy ? limits.perProxy : limits.perAddress)) return dropOne(group);
+    if (group && !fromProxy && group.strangers.size >= limits.strangersPerAddress) {
+      return dropOne({ strangers: group.strangers, known: new Set() });
+    }
+    return sizeOf(all) < limits.total || dropOne(all);
+  };
+
+  return {
+    arrive(socket) {
+      const key = keyOf(socket);
+      const address = plainAddress(socket.remoteAddress ?? "");
+      const fromProxy = isProxy(address);
+      const groupKey = fromProxy ? address : limitGroup(address);
+      if (key === null || !makeRoom(groups.get(groupKey), fromProxy)) return void socket.destroy();
+      const group = groups.get(groupKey) ?? createRoom();
+      groups.set(groupKey, group);
+      const leave = () => {
+        cancel();
+        for (const room of [all, group]) {
+          room.strangers.delete(entry);
+          room.known.delete(entry);
+        }
+        if (entries.get(key) === entry) entries.delete(key);
+        if (sizeOf(group) === 0 && groups.get(groupKey) === group) groups.delete(groupKey);
+      };
+      const entry = createEntry({
+        fromProxy, rooms: [all, group], onActive: () => cancel(),
+        drop() {
+          leave();
+          socket.destroy();
+        },
+      });
+      const cancel = clock.after(FIRST_REQUEST_MS, () => {
+        if (entry.kind() === "stranger") entry.drop();
+      });
+      entries.set(key, entry);
+      for (const room of [all, group]) (fromProxy ? room.known : room.strangers).add(entry);
+      socket.once("close", leave);
+      return undefined;
+    },
+    of: (socket) => entries.get(keyOf(socket) ?? "") ?? NOBODY,
+    count: () => ({ strangers: all.strangers.size, known: all.known.size }),
+  };
+}
+
+const NOBODY: Connection = { kind: () => "stranger", known: () => {}, begin: () => () => {} };
+
+function createEntry({ fromProxy, rooms, onActive, drop }: {
+  readonly fromProxy: boolean; readonly rooms: readonly Room[]; readonly onActive: () => void; readonly drop: () => void;
+}): Entry {
+  let isKnown = fromProxy;
+  let underWay = 0;
+  const entry: Entry = {
+    drop,
+    isIdle: () => underWay === 0,
+    kind() {
+      if (fromProxy) return "proxy";
+      return isKnown ? "known" : "stranger";
+    },
+    known() {
+      onActive();
+      if (isKnown) return;
+      isKnown = true;
+      for (const room of rooms) if (room.strangers.delete(entry)) room.known.add(entry);
+    },
+    begin() {
+      onActive();
+      underWay += 1;
+      let ended = false;
+      return () => {
+        if (!ended) underWay -= 1;
+        ended = true;
+      };
+    },
+  };
+  return entry;
+}
+
+function createRoom(): Room {
+  return { strangers: new Set(), known: new Set() };
+}
+
+function sizeOf({ strangers, known }: Room): number {
+  return strangers.size + known.size;
+}
+
+/** @returns Whether there was one to drop. */
+function dropOne({ strangers, known }: Room): boolean {
+  const entry = firstIdle(strangers) ?? strangers.values().next().value ?? firstIdle(known);
+  entry?.drop();
+  return entry !== undefined;
+}
+
+function firstIdle(entries: Iterable<Entry>): Entry | undefined {
+  for (const entry of entries) if (entry.isIdle()) return entry;
+  return undefined;
+}
+
+/** Both ends of a TCP connection, which TLS over it shares; null for one that is gone. */
+function keyOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string | null {
+  return remoteAddress === undefined || remotePort === undefined
+    ? null
+    : `${remoteAddress} ${remotePort} ${localAddress ?? ""} ${localPort ?? 0}`;
+}
