@@ -8,7 +8,9 @@ import { dialectOf } from "../../apps/collector/src/db/statements.ts";
 import { createEventLog } from "../../apps/collector/src/events/log.ts";
 import { createMerges } from "../../apps/collector/src/identity/merges.ts";
 import { commitBatch } from "../../apps/collector/src/ingest/commit-batch.ts";
+import { createDeviceGrowth } from "../../apps/collector/src/ingest/device-growth.ts";
 import { type ProbeSite, readEvents } from "../../apps/collector/src/ingest/read-batch.ts";
+import { DEVICE_KEEP } from "../../apps/collector/src/testing/device-keep.ts";
 import { makeBatches, readPayload } from "./ingest-sender.ts";
 
 interface Write {
@@ -46,13 +48,15 @@ export async function measureFloor(options: {
   });
   const log = createEventLog({ reads: db });
   const merges = createMerges({ audit: () => Promise.resolve(), clock: systemClock });
+  const growth = createDeviceGrowth(DEVICE_KEEP);
   const many = createWriter(connect(fileOf("many")));
   const single = createWriter(connect(fileOf("single")));
   let rows = 0;
   for (const { payload } of makeBatches(options.events, options.seed)) {
     writes.length = 0;
     const receivedAt = new Date().toISOString();
-    await commitBatch({ db, log, merges }, options.probe, readEvents(readPayload(payload), { offsetMs: 0, receivedAt }), receivedAt);
+    const batch = readEvents(readPayload(payload), { offsetMs: 0, receivedAt, keepsRejected: true });
+    await commitBatch({ db, log, merges, growth }, options.probe, batch, receivedAt);
     const apart = writes.flatMap(splitRows);
     rows += apart.length;
     many.write(writes);

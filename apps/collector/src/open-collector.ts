@@ -25,7 +25,7 @@ import { createIngest } from "./ingest/ingest.ts";
 import { DEFAULT_QUOTA } from "./ingest/quota.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import { openReplicas } from "./replicas/open.ts";
-import { openRetention } from "./retention/open.ts";
+import { keepOf, openRetention } from "./retention/open.ts";
 import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing } from "./sealing/sealing.ts";
 import { openAgents } from "./services/agents/open.ts";
@@ -182,6 +182,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   const ingest = createIngest({
     registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans,
     measure: metrics.ingest, silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
+    keep: keepOf(configuration.inventory),
     quota: {
       bytesPerMinute: configuration.probes.quota_megabytes_per_minute * 1e6,
       // An external broker brings all probes' messages by one connection: who is held back there holds up all.

@@ -8,6 +8,7 @@ import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-inte
 import { chassisKeys } from "./apply/neighbor.ts";
 import { type Announcements, loadAnnouncements, saveAnnouncements } from "./announcements.ts";
 import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
+import type { DeviceGrowth } from "./device-growth.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { groupBy } from "./group-by.ts";
 import { joinSeen } from "./join-seen.ts";
@@ -39,7 +40,7 @@ export interface AppliedBatch extends FreshBatch {
  * @returns In their order.
  */
 export async function applyBatches(
-  trx: Transaction<Schema>, merges: Merges, batches: readonly FreshBatch[],
+  trx: Transaction<Schema>, { merges, growth }: { readonly merges: Merges; readonly growth: DeviceGrowth }, batches: readonly FreshBatch[],
 ): Promise<readonly AppliedBatch[]> {
   const sites = [...groupBy(batches.filter(({ read }) => read.length > 0), ({ delivery }) => delivery.probe.siteId).values()]
     .map((atSite) => siteOf(atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.map(({ event }) => event))));
@@ -52,6 +53,7 @@ export async function applyBatches(
   const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(batch, bySite) }));
   await judgeDevices(trx, sets);
   await saveWorkingSets(trx, sets);
+  await growth.limit(trx, sets);
   await saveAnnouncements(trx, announcements.values());
   const joined = await joinSeen(trx, merges, sets);
   return joined.size === 0

@@ -5,6 +5,7 @@ import type { Schema } from "../db/schema.ts";
 import type { Appended, EventLog } from "../events/log.ts";
 import type { Merges } from "../identity/merges.ts";
 import { type AppliedBatch, applyBatches, type FreshBatch } from "./apply-batches.ts";
+import type { DeviceGrowth } from "./device-growth.ts";
 import { groupBy } from "./group-by.ts";
 import { type ProbeQueues, readQueues } from "./probe-queues.ts";
 import type { Delivered, ProbeSite, RawEvent, ReadBatch } from "./read-batch.ts";
@@ -19,12 +20,15 @@ export interface Committed {
   readonly refusal: "gap" | "queue-limit" | null;
   readonly appended: Appended | null;
   readonly rejected: number;
+  /** What of them was kept. */
+  readonly rejectedBytes: number;
 }
 
 interface CommitDependencies {
   readonly db: Kysely<Schema>;
   readonly log: EventLog;
   readonly merges: Merges;
+  readonly growth: DeviceGrowth;
 }
 
 /**
@@ -38,12 +42,9 @@ export function commitBatches(deps: CommitDependencies, deliveries: readonly Del
   return deps.db.transaction().execute(async (trx) => {
     await lockSites(trx, [...new Set(deliveries.map(({ probe }) => probe.siteId))]);
     const queues = await readQueues(trx, deliveries);
-    const inOrder = await applyBatches(trx, deps.merges, deliveries.map((delivery) => freshOf(delivery, queues)));
-    await insertMany(trx, "rejected_events", inOrder.flatMap(({ delivery: { probe, batch, receivedAt }, rejected }) =>
-      rejected.map(({ seq, rejected: reason, raw }) => ({
-        probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
-        payload: toText(raw),
-      }))));
+    const inOrder = await applyBatches(trx, deps, deliveries.map((delivery) => freshOf(delivery, queues)));
+    const unreadable = inOrder.map(rejectedRows);
+    await insertMany(trx, "rejected_events", unreadable.flat());
     await upsertMany(
       trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] },
       inOrder.filter(({ isNews }) => isNews).map(({ delivery: { probe, batch, receivedAt }, watermark }) => (
@@ -63,8 +64,9 @@ export function commitBatches(deps: CommitDependencies, deliveries: readonly Del
         fromSeq += draft.entries.length;
       }
     }
-    return inOrder.map((draft): Committed => ({
+    return inOrder.map((draft, index): Committed => ({
       watermark: draft.watermark, refusal: draft.refusal, appended: appended.get(draft) ?? null, rejected: draft.rejected.length,
+      rejectedBytes: (unreadable[index] ?? []).reduce((sum, { payload, reason }) => sum + payload.length + reason.length, 0),
     }));
   });
 }
@@ -86,6 +88,14 @@ function freshOf(delivery: Delivered, queues: ProbeQueues): FreshBatch {
     read: fresh.flatMap((entry) => ("event" in entry ? [entry] : [])),
     rejected: fresh.flatMap((entry) => ("event" in entry ? [] : [entry])),
   };
+}
+
+function rejectedRows({ delivery: { probe, batch, receivedAt }, rejected }: FreshBatch): readonly Schema["rejected_events"][] {
+  if (!batch.keepsRejected) return [];
+  return rejected.map(({ seq, rejected: reason, raw }) => ({
+    probe_id: probe.probeId, queue_id: batch.queueId, probe_seq: seq, tenant_id: probe.tenantId, received_at: receivedAt, reason,
+    payload: toText(raw),
+  }));
 }
 
 /** Tenants are held in the same order by all. */

@@ -23,12 +23,13 @@ export async function deliverBatch(
       { probe_id: probe.probeId, reason: describeError(error) }, "a batch cannot be applied as a whole; its events are taken one by one",
     );
   }
-  let total: Committed = { watermark: batch.after, refusal: null, appended: null, rejected: 0 };
+  let total: Committed = { watermark: batch.after, refusal: null, appended: null, rejected: 0, rejectedBytes: 0 };
   for (const event of batch.events) {
     const one = await commitOne(deps, probe, { ...batch, events: [event] }, receivedAt, event);
     const fromSeq = total.appended?.fromSeq ?? one.appended?.fromSeq;
     total = {
       watermark: one.watermark, refusal: one.refusal, rejected: total.rejected + one.rejected,
+      rejectedBytes: total.rejectedBytes + one.rejectedBytes,
       appended: fromSeq === undefined ? null : { fromSeq, toSeq: one.appended?.toSeq ?? total.appended?.toSeq ?? fromSeq },
     };
   }

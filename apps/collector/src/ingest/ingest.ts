@@ -7,8 +7,10 @@ import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Lease } from "../replicas/lease.ts";
 import type { Merges } from "../identity/merges.ts";
+import type { DeviceLimits } from "../retention/device-parts.ts";
 import type { Committed } from "./commit-batch.ts";
 import { decodeBatch } from "./decode-batch.ts";
+import { createDeviceGrowth } from "./device-growth.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
@@ -62,6 +64,8 @@ export interface IngestDependencies {
     /** A probe has connected. @param runId Another one after each start of its daemon. */
     online(probe: KnownProbe, runId: string): Promise<void>;
   };
+  /** What a device may keep, as retention has it. */
+  readonly keep: DeviceLimits["keep"];
   /** Left out: `DEFAULT_QUOTA`. */
   readonly quota?: QuotaLimits;
   readonly measure?: IngestMeasure;
@@ -82,7 +86,9 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const underWay = createUnderWay({ clock });
   const clocks = createProbeClocks({ clock });
   const quota = createQuota({ clock }, deps.quota ?? DEFAULT_QUOTA);
-  const group = createGroupCommit({ db: deps.db, log: deps.log, merges: deps.merges, published: deps.published, logger });
+  const group = createGroupCommit({
+    db: deps.db, log: deps.log, merges: deps.merges, growth: createDeviceGrowth(deps.keep), published: deps.published, logger,
+  });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,
     duty: deps.duty ?? null,
@@ -121,7 +127,9 @@ export function createIngest(deps: IngestDependencies): Ingest {
     const { batch, jsonBytes } = decoded;
     quota.charge(probe.probeId, costOf({ jsonBytes, events: batch.events.length }));
     const offsetMs = clocks.measure(probe, batch.sent_at, receivedAt);
-    const committed = await group.commit({ probe, batch: readEvents(batch, { offsetMs, receivedAt }), receivedAt });
+    const keepsRejected = quota.mayKeepRejected(probe.probeId);
+    const committed = await group.commit({ probe, batch: readEvents(batch, { offsetMs, receivedAt, keepsRejected }), receivedAt });
+    quota.chargeRejected(probe.probeId, committed.rejectedBytes);
     fault = null;
     deps.measure?.batch({
       stored: committed.appended ? committed.appended.toSeq - committed.appended.fromSeq + 1 : 0, rejected: committed.rejected,

@@ -19,6 +19,10 @@ export interface Quota {
   mayRead(probeId: string): Promise<boolean>;
   /** After a batch was read. */
   charge(probeId: string, cost: number): void;
+  /** Whether what of the probe's next batch cannot be read is kept as it came. */
+  mayKeepRejected(probeId: string): boolean;
+  /** After a batch was committed. @param bytes What of it was kept though it cannot be read. */
+  chargeRejected(probeId: string, bytes: number): void;
   /** Whether the probe may send one more message that is no batch. */
   maySpeak(probeId: string): boolean;
   /** Lets nobody wait any more. */
@@ -33,6 +37,9 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** A probe tells its health twice a minute, and replies once to each command. */
 const MESSAGES_PER_MINUTE = 240;
 const BURST_MINUTES = 4;
+/** What a probe sends that nobody can read is kept to be looked into: a few megabytes show as much as a disk full of it. */
+const REJECTED_BYTES_PER_MINUTE = 100e3;
+const REJECTED_BYTES_AT_ONCE = 4e6;
 /** An event's row with its keys and times, and its part in what it changes. */
 const EVENT_COST = 500;
 /** What is told is kept in the log, and again as evidence, history or results. */
@@ -48,6 +55,7 @@ export function costOf(batch: { readonly jsonBytes: number; readonly events: num
 export function createQuota({ clock }: { readonly clock: Pick<Clock, "monotonic" | "after"> }, limits: QuotaLimits): Quota {
   const bytes = createBuckets(clock, { perMinute: limits.bytesPerMinute, burst: limits.bytesPerMinute * BURST_MINUTES });
   const messages = createBuckets(clock, { perMinute: MESSAGES_PER_MINUTE, burst: MESSAGES_PER_MINUTE });
+  const rejected = createBuckets(clock, { perMinute: REJECTED_BYTES_PER_MINUTE, burst: REJECTED_BYTES_AT_ONCE });
   const waiting = new Map<string, { messages: number; bytes: number }>();
   const held = new Set<() => void>();
   let isClosed = false;
@@ -83,6 +91,10 @@ export function createQuota({ clock }: { readonly clock: Pick<Clock, "monotonic"
       return !isClosed;
     },
     charge: (probeId, cost) => bytes.spend(probeId, cost),
+    mayKeepRejected: (probeId) => rejected.waitMs(probeId) === 0,
+    chargeRejected(probeId, kept) {
+      if (kept > 0) rejected.spend(probeId, kept);
+    },
     maySpeak(probeId) {
       const may = messages.waitMs(probeId) === 0;
       if (may) messages.spend(probeId, 1);

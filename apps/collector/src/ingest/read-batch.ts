@@ -15,6 +15,8 @@ export interface ReadBatch {
   /** Events that occurred before this are late. */
   readonly lateBefore: string;
   readonly events: readonly ReadEvent[];
+  /** Whether events that cannot be read are kept as they came, not only counted. */
+  readonly keepsRejected: boolean;
 }
 
 /** An event as it came. */
@@ -37,15 +39,19 @@ const LATE_AFTER_MS = 10 * 60_000;
 /**
  * Reads each event of a batch for itself.
  * @param reading.offsetMs How far our clock is ahead of the probe's.
+ * @param reading.keepsRejected Whether what cannot be read is kept as it came.
  */
-export function readEvents(batch: Batch, reading: { readonly offsetMs: number; readonly receivedAt: string }): ReadBatch {
+export function readEvents(
+  batch: Batch, reading: { readonly offsetMs: number; readonly receivedAt: string; readonly keepsRejected: boolean },
+): ReadBatch {
   const events = batch.events.map((raw): ReadEvent => {
     const parsed = parseProbeEvent(raw);
     if (!parsed.ok) return { seq: raw.seq, rejected: parsed.message, raw };
     return { seq: raw.seq, event: correctEvent(parsed.event, reading), occurredAt: parsed.event.occurred_at };
   });
   // Both are by our clock: one that is off makes nothing late, and one that lies cannot make a thousand old things new.
-  return { queueId: batch.queue_id, after: batch.after, lateBefore: toInstant(Date.parse(reading.receivedAt) - LATE_AFTER_MS), events };
+  const lateBefore = toInstant(Date.parse(reading.receivedAt) - LATE_AFTER_MS);
+  return { queueId: batch.queue_id, after: batch.after, lateBefore, events, keepsRejected: reading.keepsRejected };
 }
 
 /** A batch, whose it is and when it came. */

@@ -40,6 +40,7 @@ export interface WorkingSet {
   lowestAddress(device: DeviceDraft, mac: string): AddressRow | undefined;
   /** Of a device with several interfaces. @returns How the device is, all of them taken together. */
   setInterfacePresence(device: DeviceDraft, mac: string, state: string): string;
+  /** Beyond `MAX_EVIDENCE` of one device, only what it has is renewed. */
   addEvidence(device: DeviceDraft, evidence: readonly Evidence[]): void;
   addKeys(device: DeviceDraft, keys: readonly IdentityKey[], at: string): void;
   setPort(device: DeviceDraft, port: Omit<Schema["ports"], "device_id" | "tenant_id">): void;
@@ -61,6 +62,9 @@ export interface HeldRows {
 type DeviceRow = DeviceFields & { readonly id: string; readonly locked_fields: string; readonly mac_count: number };
 type InterfaceRow = Omit<Insertable<Schema["interfaces"]>, "presence_state"> & { readonly vendor: string };
 
+/** What is taken in of one device at once; a busy machine's whole state has some dozens. */
+export const MAX_EVIDENCE = 500;
+
 const NO_LOCKS: ReadonlySet<string> = new Set();
 
 /** A set of nothing yet, and how it gets what it is to hold. */
@@ -75,6 +79,7 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
   const openPorts = new Map<string, Set<string>>();
   const dirtyInterfaces = new Map<string, InterfaceRow>();
   const evidence = new Map<string, Schema["evidence"]>();
+  const evidenceOf = new Map<string, number>();
   const ports = new Map<string, Schema["ports"]>();
   const changes: Insertable<Schema["device_changes"]>[] = [];
   const heldKeys = new Set<string>();
@@ -200,6 +205,11 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
         const key = JSON.stringify([device.id, field, source, value]);
         const known = evidence.get(key);
         if (known && known.seen_at >= seen_at) continue;
+        if (!known) {
+          const count = evidenceOf.get(device.id) ?? 0;
+          if (count >= MAX_EVIDENCE) continue;
+          evidenceOf.set(device.id, count + 1);
+        }
         evidence.set(key, { device_id: device.id, tenant_id: tenantId, field, value, source, confidence, seen_at });
       }
     },

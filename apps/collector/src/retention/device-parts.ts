@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from "kysely";
+import { type Kysely, sql, type SqlBool, type Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
 
 /** The tables of which a device has many rows, and what tells its rows apart and which of them is newer. */
@@ -44,6 +44,19 @@ export async function limitDevices(db: Kysely<Schema>, ids: readonly string[], l
   return total;
 }
 
+/**
+ * Forgets, of some devices, what is too much, as part of a transaction that writes to them.
+ * @param ids Few: all that goes, goes at once.
+ */
+export async function trimDevices(trx: Transaction<Schema>, ids: readonly string[], keep: DeviceLimits["keep"]): Promise<void> {
+  if (ids.length === 0) return;
+  for (const part of Object.keys(PARTS) as LimitedPart[]) {
+    for (const deviceId of await tooLarge(trx, part, ids, keep[part])) {
+      while (await forgetOldest(trx, part, deviceId, keep[part]) === CHUNK_ROWS);
+    }
+  }
+}
+
 async function tooLarge(db: Kysely<Schema>, part: LimitedPart, ids: readonly string[], keep: number): Promise<readonly string[]> {
   let query = rowsOf(db).selectFrom(part).select("device_id").where("device_id", "in", ids);
   if (part === "addresses") query = query.where("current", "=", 0);
@@ -52,25 +65,31 @@ async function tooLarge(db: Kysely<Schema>, part: LimitedPart, ids: readonly str
 }
 
 async function limitOne(db: Kysely<Schema>, part: LimitedPart, deviceId: string, keep: number): Promise<number> {
-  const { key, newest } = PARTS[part];
   let total = 0;
   for (;;) {
-    const went = await db.transaction().execute(async (trx) => {
-      let query = rowsOf(trx).selectFrom(part).select([...key]).where("device_id", "=", deviceId);
-      if (part === "addresses") query = query.where("current", "=", 0);
-      // The key too, so that rows of one moment have an order.
-      for (const column of [newest, ...key]) query = query.orderBy(column, "desc");
-      const rows = await query.offset(keep).limit(CHUNK_ROWS).execute();
-      for (const row of rows) {
-        let gone = rowsOf(trx).deleteFrom(part).where("device_id", "=", deviceId);
-        for (const column of key) gone = gone.where(column, "=", row[column]);
-        await gone.execute();
-      }
-      return rows.length;
-    });
+    const went = await db.transaction().execute((trx) => forgetOldest(trx, part, deviceId, keep));
     total += went;
     if (went < CHUNK_ROWS) return total;
   }
+}
+
+/** Forgets, of the rows beyond the newest `keep`, at most `CHUNK_ROWS`. @returns How many went. */
+async function forgetOldest(trx: Transaction<Schema>, part: LimitedPart, deviceId: string, keep: number): Promise<number> {
+  // The key too, so that rows of one moment have an order.
+  const columns = [...new Set<string>([PARTS[part].newest, ...PARTS[part].key])];
+  let query = rowsOf(trx).selectFrom(part).select(columns).where("device_id", "=", deviceId);
+  if (part === "addresses") query = query.where("current", "=", 0);
+  for (const column of columns) query = query.orderBy(column, "desc");
+  const rows = await query.offset(keep).limit(CHUNK_ROWS).execute();
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (newest === undefined || oldest === undefined) return 0;
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const valuesOf = (row: Rows[LimitedPart]) => sql.join(columns.map((column) => row[column]));
+  let gone = rowsOf(trx).deleteFrom(part).where("device_id", "=", deviceId)
+    .where(sql<SqlBool>`(${names}) <= (${valuesOf(newest)})`).where(sql<SqlBool>`(${names}) >= (${valuesOf(oldest)})`);
+  if (part === "addresses") gone = gone.where("current", "=", 0);
+  await gone.execute();
+  return rows.length;
 }
 
 /** The tables as of rows of texts and numbers, since a column's name is only known when it runs. */

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Configuration } from "../configuration.ts";
 import type { Schema } from "../db/schema.ts";
 import { createRetention } from "../events/retention.ts";
+import type { DeviceLimits } from "./device-parts.ts";
 import { createInventoryRetention } from "./inventory.ts";
 import { createRecordRetention } from "./records.ts";
 
@@ -15,10 +16,7 @@ export function openRetention({ events, inventory, audit, rejected }: Configurat
   lifecycle.onClose("event retention", () => log.close());
   const devices = createInventoryRetention(deps, {
     keepDays: inventory.keep_days, keepDevices: inventory.keep_devices, keepMerges: inventory.keep_merges,
-    keep: {
-      device_changes: inventory.keep_changes, addresses: inventory.keep_addresses, evidence: inventory.keep_evidence,
-      ports: inventory.keep_ports, device_keys: inventory.keep_keys,
-    },
+    keep: keepOf(inventory),
   });
   lifecycle.onClose("retention of devices", () => devices.close());
   const records = createRecordRetention(deps, {
@@ -26,4 +24,12 @@ export function openRetention({ events, inventory, audit, rejected }: Configurat
     rejected: { keepDays: rejected.keep_days, keepBytes: rejected.keep_megabytes * 1e6 },
   });
   lifecycle.onClose("retention of records", () => records.close());
+}
+
+/** What a device may keep of each table. */
+export function keepOf(inventory: Configuration["inventory"]): DeviceLimits["keep"] {
+  return {
+    device_changes: inventory.keep_changes, addresses: inventory.keep_addresses, evidence: inventory.keep_evidence,
+    ports: inventory.keep_ports, device_keys: inventory.keep_keys,
+  };
 }

@@ -34,19 +34,31 @@ export function createRecordRetention(
     return gone.length;
   };
 
-  const forgetRejected = async (tenantId: string): Promise<number> => {
-    const tooOld = toInstant(clock.now() - limits.rejected.keepDays * DAY_MS);
-    const held = await reads.selectFrom("rejected_events").select(sql<number | null>`sum(length(payload) + length(reason))`.as("bytes"))
-      .where("tenant_id", "=", tenantId).executeTakeFirst();
-    let excess = (held?.bytes ?? 0) - limits.rejected.keepBytes;
-    const oldest = await reads.selectFrom("rejected_events").select(["probe_id", "queue_id", "probe_seq", "received_at"])
+  const oldestRejected = (tenantId: string) =>
+    reads.selectFrom("rejected_events").select(["probe_id", "queue_id", "probe_seq", "received_at"])
       .select(sql<number>`length(payload) + length(reason)`.as("bytes"))
-      .where("tenant_id", "=", tenantId).orderBy("received_at").orderBy("probe_seq").limit(CHUNK_ROWS).execute();
-    const gone = oldest.filter(({ received_at, bytes }) => {
+      .where("tenant_id", "=", tenantId).orderBy("received_at").orderBy("probe_seq").limit(CHUNK_ROWS);
+
+  /** What is beyond a tenant's bytes goes from the probes that have most of them: none pushes out what another sent. */
+  const tooManyRejected = async (tenantId: string) => {
+    const held = (await reads.selectFrom("rejected_events").select("probe_id")
+      .select(sql<number | string>`sum(length(payload) + length(reason))`.as("bytes"))
+      .where("tenant_id", "=", tenantId).groupBy("probe_id").execute()).map(({ probe_id, bytes }) => ({ probeId: probe_id, bytes: Number(bytes) }));
+    const share = shareOf(held.map(({ bytes }) => bytes), limits.rejected.keepBytes);
+    const most = held.find(({ bytes }) => bytes > share);
+    if (!most) return [];
+    let excess = most.bytes - share;
+    return (await oldestRejected(tenantId).where("probe_id", "=", most.probeId).execute()).filter(({ bytes }) => {
       const isTooMuch = excess > 0;
       excess -= bytes;
-      return isTooMuch || received_at < tooOld;
+      return isTooMuch;
     });
+  };
+
+  const forgetRejected = async (tenantId: string): Promise<number> => {
+    const tooOld = toInstant(clock.now() - limits.rejected.keepDays * DAY_MS);
+    const old = await oldestRejected(tenantId).where("received_at", "<", tooOld).execute();
+    const gone = old.length > 0 ? old : await tooManyRejected(tenantId);
     if (gone.length > 0) await db.transaction().execute(async (trx) => {
       for (const { probe_id, queue_id, probe_seq } of gone) {
         await trx.deleteFrom("rejected_events").where("probe_id", "=", probe_id).where("queue_id", "=", queue_id)
@@ -82,7 +94,7 @@ export function createRecordRetention(
       let total = await forgetQueues(stopped);
       for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
         for (const forget of [forgetAudit, forgetRejected]) {
-          for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
+          for (let went = 1; went > 0 && !stopped.aborted; total += went) {
             went = await forget(id);
             await nextTurn();
           }
@@ -91,4 +103,15 @@ export function createRecordRetention(
       return total;
     },
   });
+}
+
+/** @returns The most that each may have, where those who have less leave the rest to the others, so that all have `most` together. */
+function shareOf(held: readonly number[], most: number): number {
+  let left = most;
+  for (const [index, bytes] of held.toSorted((a, b) => a - b).entries()) {
+    const share = left / (held.length - index);
+    if (bytes > share) return share;
+    left -= bytes;
+  }
+  return Number.POSITIVE_INFINITY;
 }

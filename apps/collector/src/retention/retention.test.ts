@@ -178,6 +178,20 @@ describe("records", () => {
       .toEqual([1098, 1099, 1100]);
   });
 
+  test("of what nobody could read go from the probe that has most: it pushes out nothing of another, however old", async () => {
+    const add = (probe: string, seq: number, days: number) => gateway.db.insertInto("rejected_events").values({
+      probe_id: probe, queue_id: "q", probe_seq: seq, tenant_id: tenant.tenantId, received_at: ago(days), reason: "unreadable",
+      payload: "x".repeat(990),
+    }).execute();
+    for (const seq of [1, 2]) await add("honest", seq, 50);
+    for (let seq = 1; seq <= 600; seq += 1) await add("hostile", seq, 1);
+    expect(await records({ rejected: { keepDays: 100, keepBytes: 10_000 } }).run()).toBe(592);
+    const left = await gateway.db.selectFrom("rejected_events").select(["probe_id", "probe_seq"]).orderBy("probe_id").orderBy("probe_seq").execute();
+    expect(left.map(({ probe_id: probe, probe_seq: seq }) => `${probe} ${seq}`)).toEqual([
+      "honest 1", "honest 2", ...[593, 594, 595, 596, 597, 598, 599, 600].map((seq) => `hostile ${seq}`),
+    ].toSorted());
+  });
+
   test("of a probe's queues go when there are more than a hundred, those not written for longest first", async () => {
     for (let index = 0; index < 120; index += 1) {
       await gateway.db.insertInto("probe_queues").values({

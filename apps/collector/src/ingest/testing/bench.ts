@@ -11,6 +11,7 @@ import { createTestRegistry } from "../../services/agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { createMerges, type Merges } from "../../identity/merges.ts";
 import { createAudit } from "../../services/audit/audit.ts";
+import { DEVICE_KEEP } from "../../testing/device-keep.ts";
 import { openTestDatabase } from "../../testing/database.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
 import type { QuotaLimits } from "../quota.ts";
@@ -44,10 +45,13 @@ export interface IngestBench {
 
 /**
  * @param options.alerts Whether events raise alerts, as in the product.
+ * @param options.keep What a device may keep; `DEVICE_KEEP` where it is left out.
  * @param options.silentAfterSeconds 90 where it is left out.
  */
 export async function createIngestBench(
-  options: { readonly alerts?: boolean; readonly silentAfterSeconds?: number; readonly quota?: QuotaLimits } = {},
+  options: {
+    readonly alerts?: boolean; readonly silentAfterSeconds?: number; readonly quota?: QuotaLimits; readonly keep?: Partial<typeof DEVICE_KEEP>;
+  } = {},
 ): Promise<IngestBench> {
   const directory = mkdtempSync(join(tmpdir(), "lanthorn-ingest-"));
   const database = await openTestDatabase(directory);
@@ -72,7 +76,7 @@ export async function createIngestBench(
   };
   const open = () => createIngest({
     registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, broker, clock,
-    logger: silentLog, silentAfterSeconds: options.silentAfterSeconds ?? 90,
+    logger: silentLog, silentAfterSeconds: options.silentAfterSeconds ?? 90, keep: { ...DEVICE_KEEP, ...options.keep },
     ...(options.quota ? { quota: options.quota } : {}),
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),

@@ -18,6 +18,7 @@ import { openListener } from "../../../gateway/listeners.ts";
 import { createRateLimiter } from "../../../gateway/rate-limit.ts";
 import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
+import { DEVICE_KEEP } from "../../../testing/device-keep.ts";
 import { openTestDatabase } from "../../../testing/database.ts";
 import { singleKey } from "../../../sealing/keyring.ts";
 import { createSealing } from "../../../sealing/sealing.ts";
@@ -94,7 +95,7 @@ export async function startStack(options: {
   const ingest: Ingest = createIngest({
     registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }),
     merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
-    silentAfterSeconds: 90,
+    silentAfterSeconds: 90, keep: DEVICE_KEEP,
   });
   await ingest.start();
   await broker.start(ingest);
