@@ -27,7 +27,7 @@ beforeAll(async () => {
   const router = createRouter();
   router.openapi(
     declareRoute("probe", {
-      method: "get", path: "/me", responses: { 200: { description: "", content: json(z.object({ probe: z.string() })) } },
+      method: "get", path: "/who", responses: { 200: { description: "", content: json(z.object({ probe: z.string() })) } },
     }),
     (c) => c.json({ probe: probeOf(c) }, 200),
   );
@@ -67,12 +67,12 @@ describe("the HTTPS listener", () => {
   test("is trusted through the authority, asks for no certificate, and says that it is HTTPS for good", async () => {
     const answer = await get("/health");
     expect([answer.status, answer.headers["strict-transport-security"]]).toEqual([200, "max-age=31536000"]);
-    expect((await get("/api/v1/me")).status).toBe(401);
+    expect((await get("/api/v1/who")).status).toBe(401);
   });
 
   test("knows a probe by its certificate", async () => {
     const probeId = createId();
-    const answer = await get("/api/v1/me", await certificateOf(authority, probeId));
+    const answer = await get("/api/v1/who", await certificateOf(authority, probeId));
     expect([answer.status, answer.body]).toEqual([200, { probe: probeId }]);
     expect(answer.headers["x-ratelimit-limit"]).toBe("100000");
   });
@@ -80,12 +80,12 @@ describe("the HTTPS listener", () => {
   test("takes a certificate of another authority, of a server, or past its end, for none", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "lanthorn-listeners-"));
     const foreign = await openAuthority({ dataDir: elsewhere, clock });
-    expect((await get("/api/v1/me", await certificateOf(foreign, createId()))).status).toBe(401);
+    expect((await get("/api/v1/who", await certificateOf(foreign, createId()))).status).toBe(401);
     const server = await authority.issueToServer([createId()]);
-    expect((await get("/api/v1/me", { key: server.key, cert: server.certificate })).status).toBe(401);
+    expect((await get("/api/v1/who", { key: server.key, cert: server.certificate })).status).toBe(401);
     const mine = await certificateOf(authority, createId());
     clock.jump(91 * 86_400_000);
-    expect((await get("/api/v1/me", mine)).status).toBe(401);
+    expect((await get("/api/v1/who", mine)).status).toBe(401);
     clock.jump(-91 * 86_400_000);
     rmSync(elsewhere, { recursive: true });
   });
@@ -100,7 +100,7 @@ describe("the HTTPS listener", () => {
       ).on("error", reject).end();
     });
     expect(names).toContain("new.example");
-    expect((await get("/api/v1/me", await certificateOf(authority, createId()))).status).toBe(200);
+    expect((await get("/api/v1/who", await certificateOf(authority, createId()))).status).toBe(200);
   });
 
   test("carries the stream as well", async () => {

@@ -268,7 +268,7 @@ describe("settings of backups", () => {
     expect(BackupSettings.parse((await call("GET", "/settings")).body)).toMatchObject({ keep: 3, fixed: ["keep"] });
     const refused = await call("PUT", "/settings", { keep: 4, schedule: "0 3 * * *" });
     expect([refused.status, refused.error.details]).toEqual([409, { fixed: ["keep"] }]);
-    for (const [changes, path] of [[{ schedule: "now and then" }, "schedule"], [{ keep: 0 }, "keep"], [{ more: 1 }, ""]] as const) {
+    for (const [changes, path] of [[{ schedule: "now and then" }, "schedule"], [{ keep: 0 }, "keep"], [{ more: 1 }, "more"]] as const) {
       const answer = await call("PUT", "/settings", changes);
       expect([answer.status, (answer.error.details as readonly { readonly path: string }[])[0]?.path]).toEqual([400, path]);
     }

@@ -76,7 +76,7 @@ describe("a webhook", () => {
     ["a URL that is too long", { url: `https://hooks.example.com/${"x".repeat(2048)}` }],
     ["no events", { events: [] }], ["an unknown event", { events: ["host_found"] }],
     ["every event and one of them", { events: ["*", "ids.alert"] }], ["an event twice", { events: ["ids.alert", "ids.alert"] }],
-    ["a short secret", { secret: "x".repeat(23) }], ["a short key in Base64", { secret: `whsec_${"A".repeat(30)}` }], ["a long secret", { secret: "x".repeat(256) }], ["an unknown field", { status: "healthy" }],
+    ["a short secret", { secret: "x".repeat(23) }], ["a short key in Base64", { secret: `whsec_${"A".repeat(30)}` }], ["a long secret", { secret: "x".repeat(256) }], ["an unknown field", { color: "red" }],
     ["a wrong type", { active: "yes" }],
   ])("with %s is refused with the path of the fault", async (_, fault) => {
     const stack = await start({

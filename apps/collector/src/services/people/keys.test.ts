@@ -238,7 +238,7 @@ describe("an API key", () => {
       [{ name: "x", scopes: ["devices:all"] }, "scopes.0"],
       [{ name: " ", scopes: ["devices:read"] }, "name"],
       [{ name: "x", scopes: ["devices:read"], expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
-      [{ name: "x", scopes: ["devices:read"], key: "svc_live_1" }, ""],
+      [{ name: "x", scopes: ["devices:read"], key: "svc_live_1" }, "key"],
     ] as const) {
       const answer = await server.call("POST", KEYS, token, body);
       expect([answer.status, (answer.error.details as { path: string }[])[0]?.path]).toEqual([400, path]);

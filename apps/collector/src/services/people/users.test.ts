@@ -48,7 +48,7 @@ describe("a user", () => {
     ["a name with a space", { ...NEW, username: "jo doe" }, "username"],
     ["a name that only looks like another", { ...NEW, username: "аdmin" }, "username"],
     ["no e-mail address", { ...NEW, email: "jo" }, "email"],
-    ["an unknown field", { ...NEW, tenant_id: "x" }, ""],
+    ["an unknown field", { ...NEW, tenant_id: "x" }, "tenant_id"],
   ])("is refused with the place for %s", async (_, body, path) => {
     const { call } = await start();
     const answer = await call("POST", "", body);

@@ -57,12 +57,12 @@ describe("a site", () => {
   test.each([
     ["no name", {}, "name"],
     ["an empty name", { name: "  " }, "name"],
-    ["an unknown field", { name: "a", color: "red" }, ""],
+    ["an unknown field", { name: "a", color: "red" }, "color"],
     ["an address that is none", { name: "a", excluded: ["10.0.0.0/24", "10.0.0.256"] }, "excluded.1"],
     ["a prefix that is too long", { name: "a", scan_networks: ["10.0.0.0/33"] }, "scan_networks.0"],
     ["a name for an address", { name: "a", excluded: ["host.example"] }, "excluded.0"],
     ["a sweep faster than can be", { name: "a", sweep: { packets_per_second: 10_001 } }, "sweep.packets_per_second"],
-    ["an unknown field of the sweep", { name: "a", sweep: { speed: 1 } }, "sweep"],
+    ["an unknown field of the sweep", { name: "a", sweep: { speed: 1 } }, "sweep.speed"],
   ])("is refused with the place for %s", async (_, body, path) => {
     const { call } = await start();
     const answer = await call("POST", "", body);

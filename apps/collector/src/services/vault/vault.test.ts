@@ -73,7 +73,7 @@ describe("a credential", () => {
       [{ ...V3, secret: {} }, "secret.auth_password"],
       [{ ...V3, settings: { username: "a", auth_protocol: null } }, "settings.privacy_protocol"],
       [{ type: "ssh", name: "x", settings: { username: "a" }, secret: { passphrase: SECRET } }, "secret"],
-      [{ type: "ssh", name: "x", settings: { username: "a" }, secret: { community: SECRET } }, "secret"],
+      [{ type: "ssh", name: "x", settings: { username: "a" }, secret: { community: SECRET } }, "secret.community"],
       [{ ...SNMP, secret: { community: `${SECRET}\n` } }, "secret.community"], [{ ...SNMP, type: "telnet" }, "type"],
       [{ ...SNMP, networks: ["everywhere"] }, "networks.0"],
     ];
