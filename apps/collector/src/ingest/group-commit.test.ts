@@ -48,6 +48,29 @@ describe("batches of several probes that arrive together", () => {
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => from + index));
   });
 
+  test("a large one in pieces, between which others come, and once however often it comes", async () => {
+    const [large, small] = probes as [ProbeAddress, ProbeAddress];
+    const at = toInstant(bench.clock.now());
+    const events = Array.from({ length: 60 }, (_, index) => {
+      const event = found("large", index + 100);
+      const evidence = Array.from({ length: 60 }, (__, row) => (
+        { field: "hostname", value: `${row}-${"x".repeat(180)}`, source: "mdns", confidence: 0.5, seen_at: at }
+      ));
+      return { ...event, data: { ...event.data, evidence } };
+    });
+    const [queue, other] = [createId(), createId()];
+    const [ack, ownAck] = await Promise.all([
+      bench.sendBatch(large, queue, 0, events), bench.sendBatch(small, other, 0, [found("small", 1)]),
+    ]);
+    expect([ack?.watermark, ack?.refused, ownAck?.watermark]).toEqual([60, null, 1]);
+    const seqs = (await stored([queue])).map(({ seq }) => seq);
+    expect(seqs).toHaveLength(60);
+    const [between] = await stored([other]);
+    expect(between?.seq).toBeLessThan(seqs.at(-1) ?? 0);
+    expect((await bench.sendBatch(large, queue, 0, events))?.watermark).toBe(60);
+    expect(await stored([queue])).toHaveLength(60);
+  });
+
   test("one that is here already, one behind a gap and a fresh one: each gets its own answer", async () => {
     const [a, b, c] = probes as [ProbeAddress, ProbeAddress, ProbeAddress];
     const queue = createId();

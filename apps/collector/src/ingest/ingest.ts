@@ -9,6 +9,7 @@ import type { Lease } from "../replicas/lease.ts";
 import type { Merges } from "../identity/merges.ts";
 import type { DeviceLimits } from "../retention/device-parts.ts";
 import type { Committed } from "./commit-batch.ts";
+import { commitInPieces } from "./commit-in-pieces.ts";
 import { decodeBatch } from "./decode-batch.ts";
 import { createDeviceGrowth } from "./device-growth.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -18,7 +19,6 @@ import { MAX_NEW_QUEUES } from "./probe-queues.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
 import { createProbeClocks } from "./probe-clock.ts";
 import { costOf, createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
-import { readEvents } from "./read-batch.ts";
 import { createRefusals } from "./refusals.ts";
 import { createSerial } from "./serial.ts";
 import { createUnderWay } from "./under-way.ts";
@@ -128,11 +128,11 @@ export function createIngest(deps: IngestDependencies): Ingest {
     quota.charge(probe.probeId, costOf({ jsonBytes, events: batch.events.length }));
     const offsetMs = clocks.measure(probe, batch.sent_at, receivedAt);
     const keepsRejected = quota.mayKeepRejected(probe.probeId);
-    const committed = await group.commit({ probe, batch: readEvents(batch, { offsetMs, receivedAt, keepsRejected }), receivedAt });
+    const committed = await commitInPieces(group, probe, decoded, { offsetMs, receivedAt, keepsRejected });
     quota.chargeRejected(probe.probeId, committed.rejectedBytes);
     fault = null;
     deps.measure?.batch({
-      stored: committed.appended ? committed.appended.toSeq - committed.appended.fromSeq + 1 : 0, rejected: committed.rejected,
+      stored: committed.stored, rejected: committed.rejected,
       seconds: (clock.monotonic() - startedAt) / 1000, ageSeconds: Math.max(0, clock.now() - Date.parse(batch.sent_at)) / 1000,
     });
     for (let rejected = committed.rejected; rejected > 0; rejected -= 1) refusals.count(probe.probeId, "unreadable-event");
@@ -287,7 +287,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
 }
 
 /** What the acknowledgement says where nothing was done; with `not-ready` the probe keeps the batch, and sends it again later. */
-function refusalOf({ refusal, watermark }: Committed, after: number): Acknowledgement["refused"] {
+function refusalOf({ refusal, watermark }: Pick<Committed, "watermark" | "refusal">, after: number): Acknowledgement["refused"] {
   if (refusal === null) return null;
   return refusal === "gap"
     ? { code: "gap", message: `nothing is here between ${watermark} and ${after}` }
