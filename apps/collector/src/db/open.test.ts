@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Migration } from "kysely";
+import type { Kysely, Migration } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testLocation } from "../testing/database.ts";
 import { addressKey } from "./address-key.ts";
@@ -50,6 +50,57 @@ describe("the database", () => {
     const found = await reads.selectFrom("users").select(["username", "username_key"]).orderBy("id").execute();
     expect(found.map(({ username }) => username)).toEqual(["Jo", "jo-3", "JO-4", "jo-2"]);
     expect(found.every(({ username, username_key: key }) => key === username.toLowerCase())).toBe(true);
+    await close();
+  });
+
+  test("sets what a probe had said that it saw in the future to now, and leaves what is past", async () => {
+    const old = await open(Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < "0032")));
+    const tables = old.db as unknown as Kysely<Record<string, Record<string, string | number | null>>>;
+    const add = (table: string, row: Record<string, string | number | null>) => tables.insertInto(table).values(row).execute();
+    const own = { tenant_id: "t", site_id: "s" };
+    await add("tenants", { id: "t", name: "t", created_at: AT });
+    await add("sites", { id: "s", tenant_id: "t", name: "s", created_at: AT, probe_configuration: "{}" });
+    await add("probes", {
+      ...own, id: "p", name: "p", enrolled_at: AT, certificate_serial: "", certificate_expires_at: AT, version: "", state: "enrolled",
+    });
+    const both: readonly (readonly [string, string])[] = [["past", AT], ["future", "9999-12-31T23:59:59.999Z"]];
+    for (const [id, at] of both) {
+      const part = { device_id: id, tenant_id: "t" };
+      const seen = { first_seen: at, last_seen: at };
+      await add("devices", {
+        ...own, ...seen, id, ip: "", ip_key: "", mac: id, hostname: "", vendor: "", os_guess: "", device_type: "", is_online: 1,
+        presence_state: "online", open_ports: "[]", tags: "[]", locked_fields: "[]",
+      });
+      await add("interfaces", { ...own, device_id: id, mac: id, vendor: "", first_seen: at });
+      await add("addresses", { ...own, ...seen, device_id: id, mac: id, ip: "", ip_key: "", current: 1 });
+      await add("evidence", { ...part, field: "x", value: "", source: "", confidence: 1, seen_at: at });
+      await add("ports", { ...part, port: 1, protocol: "tcp", state: "open", service: "", version: "", banner: "", last_scanned: at });
+      await add("device_keys", { ...own, device_id: id, key: "k", source: "", first_seen: at });
+      await add("device_changes", { ...part, id, at, field: "ip", before: "", after: "", source: "" });
+      await add("neighbors", { ...own, ...seen, probe_id: "p", key: id, data: "{}", current: 1 });
+      await add("switch_reports", { ...own, ...seen, probe_id: "p", ip: id, data: "{}", current: 1 });
+      await add("alerts", {
+        ...own, ...seen, id, device_ip: "", source: "", type: "", subject: "", severity: "low", severity_rank: 1, title: "", description: "",
+        status: "open", count: 1, evidence: "[]", mitre_techniques: "[]", notified: 1,
+      });
+    }
+    await old.close();
+    const before = new Date().toISOString();
+    const { reads, close } = await open();
+    const after = new Date().toISOString();
+    const healed = reads as unknown as Kysely<Record<string, Record<string, string>>>;
+    const moments = {
+      devices: ["first_seen", "last_seen"], interfaces: ["first_seen"], addresses: ["first_seen", "last_seen"], evidence: ["seen_at"],
+      ports: ["last_scanned"], device_keys: ["first_seen"], device_changes: ["at"], neighbors: ["first_seen", "last_seen"],
+      switch_reports: ["first_seen", "last_seen"], alerts: ["first_seen", "last_seen"],
+    };
+    for (const [table, columns] of Object.entries(moments)) {
+      for (const column of columns) {
+        const found = (await healed.selectFrom(table).select(column).orderBy(column).execute()).map((row) => row[column] ?? "");
+        expect([table, column, found.length, found[0]]).toEqual([table, column, 2, AT]);
+        expect((found[1] ?? "") >= before && (found[1] ?? "") <= after).toBe(true);
+      }
+    }
     await close();
   });
 

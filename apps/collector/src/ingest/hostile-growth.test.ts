@@ -3,21 +3,29 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { MAX_UNCHECKED_ROWS } from "./device-growth.ts";
 import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
+import { addForeign, type Foreign } from "./testing/foreign.ts";
 
 const KEEP = 20;
 let bench: IngestBench;
 let hostile: ProbeAddress;
 let honest: ProbeAddress;
+/** Another tenant, which is looked at after each attack. */
+let foreign: Foreign;
 let queueId = "";
 let after = 0;
 beforeEach(async () => {
-  bench = await createIngestBench({ keep: { device_changes: KEEP, evidence: KEEP } });
+  bench = await createIngestBench({ silentAfterSeconds: 86_400, keep: { device_changes: KEEP, evidence: KEEP } });
   hostile = await bench.addProbe();
   honest = await bench.addProbe();
+  foreign = await addForeign(bench);
   queueId = createId();
   after = 0;
 });
-afterEach(() => bench.close());
+afterEach(async () => {
+  const { isUnharmed, sent, acknowledged, logged } = await foreign.outcome();
+  await bench.close();
+  expect({ isUnharmed, acknowledged, logged }).toEqual({ isUnharmed: true, acknowledged: sent, logged: sent });
+});
 
 const now = () => toInstant(bench.clock.now());
 const send = async (events: readonly { readonly type: string }[]) => {
@@ -35,9 +43,10 @@ const said = (values: readonly string[], hostname = "") => ({
   },
 });
 const evidenceOf = (mac: string) => bench.database.db.selectFrom("evidence").innerJoin("devices", "devices.id", "evidence.device_id")
-  .selectAll("evidence").where("devices.mac", "=", mac).execute();
+  .selectAll("evidence").where("devices.mac", "=", mac).where("devices.tenant_id", "=", bench.tenantId).execute();
 const changesOf = (mac: string) => bench.database.db.selectFrom("device_changes")
-  .innerJoin("devices", "devices.id", "device_changes.device_id").selectAll("device_changes").where("devices.mac", "=", mac).execute();
+  .innerJoin("devices", "devices.id", "device_changes.device_id").selectAll("device_changes").where("devices.mac", "=", mac)
+  .where("devices.tenant_id", "=", bench.tenantId).execute();
 
 describe("what hangs on one device", () => {
   test("does not grow with what is told of it: a batch of thousands of words leaves hundreds, and so does the tenth", async () => {
@@ -73,7 +82,8 @@ describe("what hangs on one device", () => {
       expect((await changesOf(victim.mac)).length).toBeLessThanOrEqual(KEEP + MAX_UNCHECKED_ROWS);
     }
     expect((await changesOf(victim.mac)).map((row) => row.after)).toContain("name-5-199");
-    expect(await bench.database.db.selectFrom("devices").select("hostname").execute()).toEqual([{ hostname: "name-5-199" }]);
+    expect(await bench.database.db.selectFrom("devices").select("hostname").where("tenant_id", "=", bench.tenantId).execute())
+      .toEqual([{ hostname: "name-5-199" }]);
   });
 });
 
@@ -96,7 +106,8 @@ describe("what nobody can read", () => {
     expect(JSON.parse(refused)).toEqual({ "unreadable-event": 2000 });
     // What can be read is read, and later some is kept again.
     await send([found(victim), strange(10)]);
-    expect((await bench.database.db.selectFrom("devices").select("mac").execute()).map(({ mac }) => mac)).toEqual([victim.mac]);
+    expect(await bench.database.db.selectFrom("devices").select("mac").where("tenant_id", "=", bench.tenantId).execute())
+      .toEqual([{ mac: victim.mac }]);
     const before = (await keptOf(hostile)).length;
     await bench.clock.advance(10 * 60_000);
     await send([strange(10)]);

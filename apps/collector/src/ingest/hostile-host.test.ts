@@ -4,18 +4,26 @@ import type { ProbeAddress } from "../broker/broker.ts";
 import { limitSites } from "../retention/limit-sites.ts";
 import { MAX_ANNOUNCED } from "./announcements.ts";
 import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
+import { addForeign, type Foreign } from "./testing/foreign.ts";
 
 let bench: IngestBench;
 let probe: ProbeAddress;
+/** Another tenant, which is looked at after each attack. */
+let foreign: Foreign;
 let queueId = "";
 let after = 0;
 beforeEach(async () => {
-  bench = await createIngestBench({ alerts: true });
+  bench = await createIngestBench({ alerts: true, silentAfterSeconds: 86_400 });
   probe = await bench.addProbe();
+  foreign = await addForeign(bench);
   queueId = createId();
   after = 0;
 });
-afterEach(() => bench.close());
+afterEach(async () => {
+  const { isUnharmed, sent, acknowledged, logged } = await foreign.outcome();
+  await bench.close();
+  expect({ isUnharmed, acknowledged, logged }).toEqual({ isUnharmed: true, acknowledged: sent, logged: sent });
+});
 
 const now = () => toInstant(bench.clock.now());
 const send = async (events: readonly { readonly type: string }[]) => {
@@ -36,11 +44,12 @@ const found = (host: { readonly ip: string; readonly mac: string; readonly hostn
 };
 const flood = (from: number, count: number) => send(Array.from({ length: count }, (_, index) => found(invented(from + index))));
 const countOf = async (type: string) => (await bench.database.db.selectFrom("events").select((eb) => eb.fn.countAll<number>().as("n"))
-  .where("type", "=", type as "host_found").executeTakeFirstOrThrow()).n;
-const storms = () => bench.database.db.selectFrom("alerts").select(["status", "count", "severity"]).where("type", "=", "discovery_storm")
+  .where("type", "=", type as "host_found").where("tenant_id", "=", bench.tenantId).executeTakeFirstOrThrow()).n;
+const storms = () => bench.database.db.selectFrom("alerts").select(["status", "count", "severity"]).where("type", "=", "discovery_storm").where("tenant_id", "=", bench.tenantId)
   .orderBy("first_seen").execute();
 const remove = (keep: number) => limitSites(bench.database, keep, new AbortController().signal);
-const macs = async () => (await bench.database.db.selectFrom("devices").select("mac").orderBy("mac").execute()).map(({ mac }) => mac);
+const macs = async () => (await bench.database.db.selectFrom("devices").select("mac").where("tenant_id", "=", bench.tenantId)
+  .orderBy("mac").execute()).map(({ mac }) => mac);
 
 describe("a host that invents hardware addresses", () => {
   test("is announced a thousand times and then once more, as a storm; every device is stored, a real newcomer too", { timeout: 120_000 },
@@ -92,7 +101,8 @@ describe("a host that invents hardware addresses", () => {
     ];
     await send(real.map((host) => found(host)));
     const ago = (days: number) => toInstant(bench.clock.now() - days * DAY_MS);
-    const change = (mac: string, values: object) => bench.database.db.updateTable("devices").set(values).where("mac", "=", mac).execute();
+    const change = (mac: string, values: object) => bench.database.db.updateTable("devices").set(values).where("mac", "=", mac)
+      .where("tenant_id", "=", bench.tenantId).execute();
     // All of them were last seen long before the flood: they would go first by that.
     for (const { mac } of real) await change(mac, { first_seen: ago(40), last_seen: ago(40) });
     await change("00:1b:21:00:00:01", { first_seen: ago(400) });

@@ -4,17 +4,25 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { createRecordRetention } from "../retention/records.ts";
 import { createIngestBench, type IngestBench } from "./testing/bench.ts";
+import { addForeign, type Foreign } from "./testing/foreign.ts";
 
 let bench: IngestBench;
 let hostile: ProbeAddress;
 let honest: ProbeAddress;
+/** Another tenant, which is looked at after each attack. */
+let foreign: Foreign;
 const open = async (options: Parameters<typeof createIngestBench>[0] = {}) => {
-  bench = await createIngestBench(options);
+  bench = await createIngestBench({ silentAfterSeconds: 86_400, ...options });
   hostile = await bench.addProbe();
   honest = await bench.addProbe();
+  foreign = await addForeign(bench);
 };
 beforeEach(() => open());
-afterEach(() => bench.close());
+afterEach(async () => {
+  const { isUnharmed, sent, acknowledged, logged } = await foreign.outcome();
+  await bench.close();
+  expect({ isUnharmed, acknowledged, logged }).toEqual({ isUnharmed: true, acknowledged: sent, logged: sent });
+});
 
 const note = (message = "x") => ({ type: "error", occurred_at: toInstant(bench.clock.now()), data: { code: "note", message } }) as const;
 /** Without what the collector says of the probe itself. */

@@ -144,5 +144,11 @@ describe("a probe whose clock is wrong, or lies", () => {
     });
     expect(await bench.database.db.selectFrom("probes").select("clock_offset_ms").where("id", "=", liar.probeId).execute())
       .toEqual([{ clock_offset_ms: -HOUR_MS }]);
+    await bench.restart();
+    await bench.clock.advance(60_000);
+    // On its way for 20 s: by this batch alone, what it saw 30 s ago would have been seen 10 s ago.
+    await send(liar, toInstant(bench.clock.now() + HOUR_MS - 20_000), [host(toInstant(bench.clock.now() + HOUR_MS - 30_000), "fast")]);
+    expect(await bench.database.db.selectFrom("devices").select("last_seen").execute())
+      .toEqual([{ last_seen: toInstant(bench.clock.now() - 30_000) }]);
   });
 });
