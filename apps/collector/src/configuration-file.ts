@@ -95,7 +95,11 @@ export const ConfigurationFile = z.strictObject({
     key_file: z.string().min(1).optional(),
   }).prefault({}),
   admin: z.strictObject({ password: z.string().min(1).max(1024).optional() }).prefault({}),
-  rate_limits: z.strictObject({ standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50) }).prefault({}),
+  rate_limits: z.strictObject({
+    standard: Tier(60, 10), admin: Tier(120, 20), service: Tier(300, 50),
+    /** How many tokens' worth all tokens of one user may take together, and all API keys of one maker. */
+    tokens_per_user: z.int().min(1).max(1000).default(4),
+  }).prefault({}),
   /** Only these may say in X-Forwarded-For who the client is. */
   trusted_proxies: z.array(Prefix).max(256).default([]),
   connections: ConnectionSettings,
@@ -143,6 +147,8 @@ export const ConfigurationFile = z.strictObject({
   audit: z.strictObject({
     keep_days: z.number().min(1).max(36_500).default(1095),
     keep_records: z.int().min(1000).max(100_000_000).default(1_000_000),
+    /** Logins, failed ones and logouts, counted by the hour and beside `keep_records`. */
+    keep_authentication_days: z.number().min(1).max(36_500).default(180),
   }).prefault({}),
   /** Events of probes that could not be read. */
   rejected: z.strictObject({

@@ -10,6 +10,11 @@ export interface AuditEntry {
   readonly target: { readonly type: string; readonly id: string };
   readonly before: object | null;
   readonly after: object | null;
+  /**
+   * What anybody can repeat without end, as a failed login: those of an hour by the same actor from the same address are one
+   * record with a count, kept apart from the others. `before` and `after` are then null.
+   */
+  readonly isCounted?: boolean;
 }
 
 /**

@@ -20,7 +20,7 @@ export function openRetention({ events, inventory, audit, rejected }: Configurat
   });
   lifecycle.onClose("retention of devices", () => devices.close());
   const records = createRecordRetention(deps, {
-    audit: { keepDays: audit.keep_days, keepRecords: audit.keep_records },
+    audit: { keepDays: audit.keep_days, keepRecords: audit.keep_records, keepAuthenticationDays: audit.keep_authentication_days },
     rejected: { keepDays: rejected.keep_days, keepBytes: rejected.keep_megabytes * 1e6 },
   });
   lifecycle.onClose("retention of records", () => records.close());

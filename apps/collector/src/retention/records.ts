@@ -5,7 +5,11 @@ import type { Schema } from "../db/schema.ts";
 import { type Scheduled, schedule } from "./schedule.ts";
 
 export interface RecordLimits {
-  readonly audit: { readonly keepDays: number; readonly keepRecords: number };
+  readonly audit: {
+    readonly keepDays: number; readonly keepRecords: number;
+    /** Of logins, failed ones and logouts, which are counted by the hour. */
+    readonly keepAuthenticationDays: number;
+  };
   /** Events that could not be read. */
   readonly rejected: { readonly keepDays: number; readonly keepBytes: number };
 }
@@ -14,6 +18,8 @@ const RUN_EVERY_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 /** In one transaction: some milliseconds, in which ingest waits. */
 const CHUNK_ROWS = 500;
+/** Of each tenant, beside the other records, so that who fails to log in pushes out nothing but the same. Some 20 MB. */
+const MAX_AUTHENTICATION_RECORDS = 50_000;
 /** A probe makes a new queue when its old one is broken; the watermarks of those before say nothing any more. */
 const KEEP_QUEUES = 100;
 
@@ -23,16 +29,21 @@ export function createRecordRetention(
 ): Scheduled {
   const { db, reads, clock } = deps;
 
-  const forgetAudit = async (tenantId: string): Promise<number> => {
-    const tooOld = toInstant(clock.now() - limits.audit.keepDays * DAY_MS);
-    const beyond = await reads.selectFrom("audit").select("id").where("tenant_id", "=", tenantId).orderBy("id", "desc")
-      .offset(limits.audit.keepRecords).limit(1).executeTakeFirst();
-    const oldest = await reads.selectFrom("audit").select(["id", "at"]).where("tenant_id", "=", tenantId).orderBy("id").limit(CHUNK_ROWS)
-      .execute();
+  const forgetOfAudit = async (tenantId: string, { isCounted, keepDays, keepRecords }: {
+    readonly isCounted: boolean; readonly keepDays: number; readonly keepRecords: number;
+  }): Promise<number> => {
+    const tooOld = toInstant(clock.now() - keepDays * DAY_MS);
+    const of = () => reads.selectFrom("audit").where("tenant_id", "=", tenantId).where("window_key", isCounted ? "is not" : "is", null);
+    const beyond = await of().select("id").orderBy("id", "desc").offset(keepRecords).limit(1).executeTakeFirst();
+    const oldest = await of().select(["id", "at"]).orderBy("id").limit(CHUNK_ROWS).execute();
     const gone = oldest.filter(({ id, at }) => at < tooOld || id <= (beyond?.id ?? "")).map(({ id }) => id);
     if (gone.length > 0) await db.deleteFrom("audit").where("id", "in", gone).execute();
     return gone.length;
   };
+  const forgetAudit = (tenantId: string) => forgetOfAudit(tenantId, { isCounted: false, ...limits.audit });
+  const forgetAuthentication = (tenantId: string) => forgetOfAudit(tenantId, {
+    isCounted: true, keepDays: limits.audit.keepAuthenticationDays, keepRecords: MAX_AUTHENTICATION_RECORDS,
+  });
 
   const oldestRejected = (tenantId: string) =>
     reads.selectFrom("rejected_events").select(["probe_id", "queue_id", "probe_seq", "received_at"])
@@ -93,7 +104,7 @@ export function createRecordRetention(
     async work(stopped) {
       let total = await forgetQueues(stopped);
       for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
-        for (const forget of [forgetAudit, forgetRejected]) {
+        for (const forget of [forgetAudit, forgetAuthentication, forgetRejected]) {
           for (let went = 1; went > 0 && !stopped.aborted; total += went) {
             went = await forget(id);
             await nextTurn();

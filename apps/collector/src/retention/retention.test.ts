@@ -33,7 +33,7 @@ const inventory = (limits: Partial<InventoryLimits>) => {
 const records = (limits: Partial<RecordLimits>) => {
   const { db, reads } = gateway;
   const made = createRecordRetention({ db, reads, clock, log: silentLog }, {
-    audit: { keepDays: 100, keepRecords: 1000 }, rejected: { keepDays: 100, keepBytes: 1e6 }, ...limits,
+    audit: { keepDays: 100, keepRecords: 1000, keepAuthenticationDays: 50 }, rejected: { keepDays: 100, keepBytes: 1e6 }, ...limits,
   });
   closing.push(() => made.close());
   return made;
@@ -158,7 +158,7 @@ describe("records", () => {
       (await gateway.db.selectFrom("audit").select("actor_name").orderBy("id").execute()).map(({ actor_name: name }) => name);
     expect(await records({}).run()).toBe(1);
     expect(await names()).toEqual(["mine-1", "mine-2", "mine-3", "mine-4", "theirs"]);
-    await records({ audit: { keepDays: 100, keepRecords: 2 } }).run();
+    await records({ audit: { keepDays: 100, keepRecords: 2, keepAuthenticationDays: 50 } }).run();
     expect(await names()).toEqual(["mine-3", "mine-4", "theirs"]);
   });
 

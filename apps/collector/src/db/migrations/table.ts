@@ -17,6 +17,7 @@ import * as ipamConflicts from "./0022-ipam-conflicts.ts";
 import * as switches from "./0026-switches.ts";
 import * as userNames from "./0034-user-names.ts";
 import * as confirmedTokens from "./0031-confirmed-tokens.ts";
+import * as countedAudit from "./0030-counted-audit.ts";
 import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
 import * as hostileProbes from "./0032-hostile-probes.ts";
@@ -46,4 +47,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0033-open-ports": openPorts,
   "0034-user-names": userNames,
   "0031-confirmed-tokens": confirmedTokens,
+  "0030-counted-audit": countedAudit,
 };

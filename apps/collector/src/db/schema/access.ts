@@ -59,6 +59,11 @@ export interface AccessTables {
   audit: {
     id: string; tenant_id: string; at: string; actor_type: string; actor_id: string; actor_name: string; address: string;
     action: string; target_type: string; target_id: string; before: string | null; after: string | null;
+    /** Of a record that stands for all of an hour that are alike, logins and the like; null for every other. See `createAudit`. */
+    window_key: Generated<string | null>;
+    /** How many it stands for, and when the last one was; null for one alone. */
+    times: Generated<number>;
+    last_at: Generated<string | null>;
   };
   /** When each caller has asked in the last minute, as a JSON list of milliseconds since the epoch: see `createSharedRateLimiter`. */
   request_times: { caller: string; times: string; updated_at: number };

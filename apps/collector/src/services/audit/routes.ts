@@ -9,6 +9,8 @@ const list = declareRoute("audit:read", {
   path: "/audit",
   operationId: "listAuditRecords",
   summary: "List audit records, newest first",
+  description: "Logins, failed ones and logouts of an hour by the same user from the same address are one record. Where they are more than "
+    + "one, its `after` has their `count` and `last_at`.",
   request: { query: AuditQuery },
   responses: { 200: { description: "Audit records", content: json(listEnvelope(AuditRecord)) } },
 });

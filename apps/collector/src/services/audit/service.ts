@@ -24,7 +24,8 @@ function toRecord(row: AuditRow): AuditRecord {
     id: row.id, at: row.at, action: row.action,
     actor: { type: row.actor_type as AuditRecord["actor"]["type"], id: row.actor_id, name: row.actor_name, address: row.address },
     target: { type: row.target_type, id: row.target_id },
-    before: fromJson(row.before), after: fromJson(row.after),
+    before: fromJson(row.before),
+    after: row.times > 1 ? { count: row.times, last_at: row.last_at } : fromJson(row.after),
   };
 }
 

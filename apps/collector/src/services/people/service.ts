@@ -80,13 +80,13 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       if (!user || !matches) {
         log.warn({ user: user?.id, address }, "login refused");
         // Also for a user that does not exist, in no tenant: a write more or less would tell one from the other.
-        await store.transaction((trx) => audit(trx, { actor, action: "auth.login_failed", target, before: null, after: null }));
+        await store.transaction((trx) => audit(trx, { actor, action: "auth.login_failed", target, before: null, after: null, isCounted: true }));
         throw new ApiError("UNAUTHORIZED", "the user name or the password is wrong");
       }
       await store.transaction(async (trx) => {
         await throttle.succeeded(trx, username, address);
         await store.setLastLogin(trx, user.id, now());
-        await audit(trx, { actor, action: "auth.login", target, before: null, after: null });
+        await audit(trx, { actor, action: "auth.login", target, before: null, after: null, isCounted: true });
       });
       return respond(user);
     },
@@ -106,7 +106,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       await store.transaction(async (trx) => {
         const expiresAt = toInstant(identity.expiresAt ?? clock.now());
         await store.revokeToken(trx, { jti: identity.tokenId, tenant_id: identity.tenantId, expires_at: expiresAt });
-        await audit(trx, { actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null });
+        await audit(trx, { actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null, isCounted: true });
       });
       onAccessChanged(identity.tenantId);
     },
@@ -117,7 +117,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       // Whoever holds a stolen token could otherwise try passwords here without end.
       await begin(user.username, actor.address);
       if (!(await passwords.matches(user.password_hash, old_password))) {
-        await store.transaction((trx) => audit(trx, { actor, action: "auth.password_failed", target, before: null, after: null }));
+        await store.transaction((trx) => audit(trx, { actor, action: "auth.password_failed", target, before: null, after: null, isCounted: true }));
         throw forbidden("the old password is wrong", "old_password");
       }
       checkPassword(user.username, new_password, "new_password");

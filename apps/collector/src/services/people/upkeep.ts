@@ -14,6 +14,13 @@ export interface Upkeep {
 const EVERY_MS = 60_000;
 /** Failed logins for names that nobody has belong to no tenant and are read by nobody but the operator. */
 const KEEP_STRANGERS_MS = 30 * 86_400_000;
+/** Of those; each is an address that tried within an hour. */
+const MAX_STRANGERS = 10_000;
+/**
+ * Names and addresses that failed within the window. Passwords are checked at some tens a second, so that a quarter of an hour
+ * makes fewer: this only bounds the disk, and nobody is forgotten early by it.
+ */
+const MAX_FAILURES = 100_000;
 
 export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log }): Upkeep {
   let used = new Map<string, string>();
@@ -33,7 +40,13 @@ export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; 
     await db.deleteFrom("confirmed_tokens").where("confirmed_until", "<=", toInstant(now)).execute();
     await db.deleteFrom("stream_tickets").where("expires_at", "<=", toInstant(now)).execute();
     await db.deleteFrom("login_failures").where("updated_at", "<=", toInstant(now - LOGIN_WINDOW_MS)).execute();
+    const failure = await db.selectFrom("login_failures").select("updated_at").orderBy("updated_at", "desc").offset(MAX_FAILURES).limit(1)
+      .executeTakeFirst();
+    if (failure) await db.deleteFrom("login_failures").where("updated_at", "<=", failure.updated_at).execute();
     await db.deleteFrom("audit").where("tenant_id", "=", "").where("at", "<=", toInstant(now - KEEP_STRANGERS_MS)).execute();
+    const stranger = await db.selectFrom("audit").select("id").where("tenant_id", "=", "").orderBy("id", "desc").offset(MAX_STRANGERS)
+      .limit(1).executeTakeFirst();
+    if (stranger) await db.deleteFrom("audit").where("tenant_id", "=", "").where("id", "<=", stranger.id).execute();
   };
   const run = (...works: readonly (() => Promise<void>)[]) => {
     const before = underWay;
