@@ -75,8 +75,8 @@ export function createStreamSockets(deps: StreamSocketDependencies): StreamSocke
     const url = parseTarget(request.url);
     const identity = await identify(url, request.headers.authorization);
     if (isIdentity(identity)) upgrade.connection.known();
-    const { caller, tier } = callerOf(identity, peer, deps.tiers);
-    const allowance = await deps.limiter.take(caller, tier);
+    const { caller, tier, shared } = callerOf(identity, peer, deps.tiers);
+    const allowance = await deps.limiter.take(caller, tier, shared);
     const headers = allowanceHeaders(allowance);
     answerHeaders.set(request, headers);
     try {

@@ -65,7 +65,9 @@ describe("the gateway", () => {
       expect([answer.status, answer.error.code]).toEqual([404, "NOT_FOUND"]);
     }
     const wrongMethod = await request("/api/v1/devices", { method: "PATCH", headers: { authorization: `Bearer ${token}` } });
-    expect([wrongMethod.status, wrongMethod.error.code]).toEqual([404, "NOT_FOUND"]);
+    expect([wrongMethod.status, wrongMethod.error.code, wrongMethod.headers.get("allow")]).toEqual([405, "NOT_FOUND", "GET, POST"]);
+    expect((await request("/api/v1/devices", { method: "PATCH" })).status).toBe(401);
+    expect((await request("/api/v1/nothing", { method: "PATCH", headers: { authorization: `Bearer ${token}` } })).status).toBe(404);
   });
 
   test("every error has the envelope, a request id and the common headers", async () => {
@@ -132,7 +134,7 @@ describe("the gateway", () => {
     const whole = await request("/api/echo", {
       method: "POST", body: large, headers: { authorization, "content-type": "application/json" },
     });
-    expect([whole.status, whole.error.code]).toEqual([413, "BAD_REQUEST"]);
+    expect([whole.status, whole.error.code, whole.headers.get("connection")]).toEqual([413, "BAD_REQUEST", "close"]);
     const chunked = await request("/api/echo", {
       method: "POST", body: new Blob([large]).stream(), duplex: "half", headers: { authorization, "content-type": "application/json" },
     });

@@ -10,18 +10,22 @@ import type { MeasureRequest } from "../metrics/metrics.ts";
 import { isAway, isFull } from "../db/faults.ts";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";
+import { compressAnswers } from "./compress.ts";
 import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
 import { type GatewayEnvironment, type Identity, identityOf, isIdentity, type Peer, STRANGER_KEEP_ALIVE_SECONDS } from "./environment.ts";
 import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { IDENTITY_HEADER, readCaller } from "./proxy/identity.ts";
-import type { Allowance, RateLimiter, Tier } from "./rate-limit.ts";
+import type { Allowance, Caller, RateLimiter, Tier } from "./rate-limit.ts";
 import { createRecordReader } from "./record-reader.ts";
 import { createRouter } from "./route.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
 import { useOwnMessages } from "./validation-messages.ts";
 
-export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>>;
+export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>> & {
+  /** How many times a token's limit all tokens of a user, or all keys of a maker, have together; 4. */
+  readonly tokensPerUser?: number;
+};
 
 interface GatewayDependencies {
   readonly clock: Clock;
@@ -44,6 +48,8 @@ interface GatewayDependencies {
   readonly health: OpenAPIHono<GatewayEnvironment>;
 }
 
+/** What routes are declared with; HEAD is GET without a body. */
+const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
 const TIME_LIMIT_MS = 30_000;
 /** Longer ones are cut by proxies and browsers in places that nobody sees; all that a list takes fits into a quarter. */
 const URL_LIMIT = 8192;
@@ -61,6 +67,7 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
     // A page of documentation has its own policy.
     overwrite: false, strictTransportSecurity: false, contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
   }));
+  app.use(compressAnswers);
   app.use(noStore);
   app.use(allowOrigins(deps.origins ?? []));
   app.use(identify(deps));
@@ -82,24 +89,41 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
   app.route("/", deps.health);
   app.notFound((c) => {
     identityOf(c);
+    const allow = METHODS.filter((method) => app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method));
+    if (allow.length > 0) {
+      const message = `there is no ${c.req.method} ${c.req.path}, but ${allow.join(", ")}`;
+      throw new ApiError("NOT_FOUND", message, { status: 405, headers: { allow: allow.join(", ") } });
+    }
     throw new ApiError("NOT_FOUND", `there is no ${c.req.method} ${c.req.path}`);
   });
   app.onError((error, c) => answerError(error, c, deps.log));
   return app;
 }
 
-/** Who is asking, for the rate limit: the token, or the address of who has none. */
-export function callerOf(identity: Identity | string | null, peer: Peer, tiers: Tiers): { readonly caller: string; readonly tier: Tier } {
+/** As many as a person has browsers and tools at once. */
+const TOKENS_PER_USER = 4;
+
+/**
+ * Who is asking, for the rate limit: the token, or the address of who has none. `shared` is what a user's tokens have together,
+ * and apart from that what the API keys of one maker have: a token that is refreshed or made anew brings no new allowance.
+ */
+export function callerOf(identity: Identity | string | null, peer: Peer, tiers: Tiers): Caller & { readonly shared?: Caller } {
   if (identity !== null && typeof identity === "object") {
-    const tier = identity.role === "admin" ? tiers.admin : tiers.standard;
-    return { caller: `token ${identity.tokenId}`, tier: identity.key ? tiers.service : tier };
+    const tier = identity.key ? tiers.service : tiers[identity.role === "admin" ? "admin" : "standard"];
+    const times = tiers.tokensPerUser ?? TOKENS_PER_USER;
+    return {
+      caller: `token ${identity.tokenId}`, tier,
+      shared: {
+        caller: `${identity.key ? "maker" : "user"} ${identity.userId}`, tier: { perMinute: tier.perMinute * times, burst: tier.burst * times },
+      },
+    };
   }
   if (peer.probeId !== null) return { caller: `probe ${peer.probeId}`, tier: tiers.service };
   return { caller: `address ${limitGroup(peer.address)}`, tier: tiers.standard };
 }
 
 /** A browser asks before each kind of request, without credentials: counted by itself, so that asking takes nothing from the requests. */
-function preflightOf(peer: Peer, tiers: Tiers) {
+function preflightOf(peer: Peer, tiers: Tiers): ReturnType<typeof callerOf> {
   return { caller: `preflight ${limitGroup(peer.address)}`, tier: tiers.service };
 }
 
@@ -115,7 +139,10 @@ export function createPeerAllowance(
 
 /** The headers that every answer carries. */
 export function allowanceHeaders(allowance: Allowance): Readonly<Record<string, string>> {
-  return { "x-ratelimit-limit": String(allowance.limit), "x-ratelimit-remaining": String(allowance.remaining) };
+  return {
+    "x-ratelimit-limit": String(allowance.limit), "x-ratelimit-remaining": String(allowance.remaining),
+    "x-ratelimit-reset": String(Math.ceil(allowance.resetMs / 1000)),
+  };
 }
 
 /** One line for each request: never its query, in which a token may be, and no header. */
@@ -192,8 +219,8 @@ async function readIdentity(
 
 function limitRate({ limiter, tiers }: GatewayDependencies) {
   return createMiddleware<GatewayEnvironment>(async (c, next) => {
-    const { caller, tier } = isPreflight(c.req.raw) ? preflightOf(c.env.peer, tiers) : callerOf(c.var.identity, c.env.peer, tiers);
-    const allowance = await limiter.take(caller, tier);
+    const { caller, tier, shared } = isPreflight(c.req.raw) ? preflightOf(c.env.peer, tiers) : callerOf(c.var.identity, c.env.peer, tiers);
+    const allowance = await limiter.take(caller, tier, shared);
     for (const [name, value] of Object.entries(allowanceHeaders(allowance))) c.header(name, value);
     if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);
     await next();

@@ -3,7 +3,8 @@ import type { GatewayEnvironment } from "./environment.ts";
 
 const METHODS = "GET, POST, PUT, DELETE";
 const ALLOWED = "authorization, content-type, idempotency-key, if-match, if-none-match, x-api-key";
-const EXPOSED = "etag, idempotency-replayed, location, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-request-id";
+const EXPOSED = "etag, idempotency-replayed, location, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, "
+  + "x-request-id";
 /** Browsers keep an answer no longer than two hours (Chromium). */
 const KEEP_SECONDS = 7200;
 

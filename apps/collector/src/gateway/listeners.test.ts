@@ -120,7 +120,7 @@ describe("the HTTPS listener", () => {
 test("a listener that cannot be opened names its address", async () => {
   const opening = openListener({ host: "127.0.0.1", port: gateway.listener.port, tls: null }, {
     fetch: () => new Response(), onUpgrade: () => {}, clientAddress: createClientAddress([]), clock, log: silentLog,
-    takeAllowance: () => ({ allowed: true, limit: 1, remaining: 0, retryAfterMs: 0 }),
+    takeAllowance: () => ({ allowed: true, limit: 1, remaining: 0, retryAfterMs: 0, resetMs: 0 }),
     connections: createConnections({
       limits: { total: 1, perAddress: 1, strangersPerAddress: 1, perProxy: 1 }, trustedProxies: [], clock,
     }),

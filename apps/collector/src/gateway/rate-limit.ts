@@ -13,11 +13,23 @@ export interface Allowance {
   readonly remaining: number;
   /** How long until the next request would be allowed; 0 when this one was. */
   readonly retryAfterMs: number;
+  /** How long until `remaining` rises. */
+  readonly resetMs: number;
+}
+
+/** What a request counts for. */
+export interface Caller {
+  readonly caller: string;
+  readonly tier: Tier;
 }
 
 export interface RateLimiter {
-  /** Counts a request of `caller`, unless it is refused: a refused one takes nothing, so that waiting always helps. */
-  take(caller: string, tier: Tier): Allowance | Promise<Allowance>;
+  /**
+   * Counts a request of `caller`, unless it is refused: a refused one takes nothing, so that waiting always helps.
+   * @param shared An allowance that the caller has together with others, as a user's for all tokens: it is counted for both, or for neither.
+   * @returns The caller's limit, and what the tighter of both still allows.
+   */
+  take(caller: string, tier: Tier, shared?: Caller): Allowance | Promise<Allowance>;
 }
 
 const MINUTE_MS = 60_000;
@@ -30,31 +42,55 @@ const MOST_CALLERS = 10_000;
  * Two sliding windows for each caller. The times of the last minute's requests are kept, so a window is exactly a window:
  * counters that start again at each full minute allow twice the limit across their edge.
  */
-export function createRateLimiter(deps: { readonly clock: Clock }): { take(caller: string, tier: Tier): Allowance } {
+export function createRateLimiter(deps: { readonly clock: Clock }): {
+  take(caller: string, tier: Tier, shared?: Caller): Allowance;
+} {
   const callers = new Map<string, number[]>();
+  /** The times of a caller's last minute, which becomes the one that was heard of last. */
+  const timesOf = (caller: string, now: number): number[] => {
+    const times = callers.get(caller) ?? [];
+    const firstKept = times.findIndex((at) => at > now - MINUTE_MS);
+    times.splice(0, firstKept === -1 ? times.length : firstKept);
+    callers.delete(caller);
+    callers.set(caller, times);
+    if (callers.size > MOST_CALLERS) callers.delete(callers.keys().next().value as string);
+    return times;
+  };
   return {
-    take(caller, tier) {
+    take(caller, tier, shared) {
       const now = deps.clock.monotonic();
-      const times = callers.get(caller) ?? [];
-      const firstKept = times.findIndex((at) => at > now - MINUTE_MS);
-      times.splice(0, firstKept === -1 ? times.length : firstKept);
-      callers.delete(caller);
-      callers.set(caller, times);
-      if (callers.size > MOST_CALLERS) callers.delete(callers.keys().next().value as string);
-      const allowance = judge(times, tier, now);
-      if (allowance.allowed) times.push(now);
+      const own = timesOf(caller, now);
+      const common = shared && timesOf(shared.caller, now);
+      const allowance = tighter(judge(own, tier, now), shared && judge(common ?? [], shared.tier, now));
+      if (allowance.allowed) {
+        own.push(now);
+        common?.push(now);
+      }
       return allowance;
     },
   };
+}
+
+/** Of a caller's own allowance and one that it shares, what counts; the limit that is told is its own. */
+export function tighter(own: Allowance, shared: Allowance | undefined): Allowance {
+  if (shared === undefined) return own;
+  const isShared = shared.allowed === own.allowed ? (own.allowed ? shared.remaining < own.remaining : shared.retryAfterMs > own.retryAfterMs)
+    : !shared.allowed;
+  return isShared ? { ...shared, limit: own.limit } : own;
 }
 
 /** @param times Of the requests of the last minute, oldest first. @returns Whether one more is allowed now. */
 export function judge(times: readonly number[], tier: Tier, now: number): Allowance {
   const inSecond = times.length - (times.findLastIndex((at) => at <= now - SECOND_MS) + 1);
   const room = Math.min(tier.perMinute - times.length, tier.burst - inSecond);
-  if (room > 0) return { allowed: true, limit: tier.perMinute, remaining: room - 1, retryAfterMs: 0 };
+  if (room > 0) {
+    // With this request: the first of the tighter window leaves it, and makes room.
+    const isMinute = tier.perMinute - times.length <= tier.burst - inSecond;
+    const first = (isMinute ? times[0] : times.at(-inSecond || times.length)) ?? now;
+    return { allowed: true, limit: tier.perMinute, remaining: room - 1, retryAfterMs: 0, resetMs: first + (isMinute ? MINUTE_MS : SECOND_MS) - now };
+  }
   const retryAfterMs = Math.max(untilRoom(times, tier.perMinute, MINUTE_MS, now), untilRoom(times, tier.burst, SECOND_MS, now));
-  return { allowed: false, limit: tier.perMinute, remaining: 0, retryAfterMs };
+  return { allowed: false, limit: tier.perMinute, remaining: 0, retryAfterMs, resetMs: retryAfterMs };
 }
 
 /** The window has room again when the request `allowed` places from the end has left it. */

@@ -32,8 +32,18 @@ describe("the rate limiter of several processes", () => {
     expect(answers.filter((answer) => answer?.allowed)).toHaveLength(10);
     expect(answers.filter((answer) => answer?.allowed).map((answer) => answer?.remaining ?? -1).toSorted((a, b) => a - b))
       .toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(await processes[1]?.take("a", TIER)).toEqual({ allowed: false, limit: 60, remaining: 0, retryAfterMs: 1000 });
+    expect(await processes[1]?.take("a", TIER)).toEqual({ allowed: false, limit: 60, remaining: 0, retryAfterMs: 1000, resetMs: 1000 });
     expect(await processes[1]?.take("b", TIER)).toMatchObject({ allowed: true, remaining: 9 });
+  });
+
+  test("counts for what several callers share, at all of them, and for neither where one refuses", async () => {
+    const processes = [limiter(), limiter(), limiter()];
+    const shared = { caller: "user", tier: { perMinute: 15, burst: 15 } };
+    const answers = await Promise.all(Array.from({ length: 30 }, async (_, index) =>
+      processes[index % 3]?.take(`token ${index % 5}`, { perMinute: 5, burst: 5 }, shared)));
+    expect(answers.filter((answer) => answer?.allowed)).toHaveLength(15);
+    expect(await processes[0]?.take("token 9", { perMinute: 5, burst: 5 }, shared)).toMatchObject({ allowed: false, limit: 5 });
+    expect(await processes[0]?.take("token 9", { perMinute: 5, burst: 5 })).toMatchObject({ allowed: true, remaining: 4 });
   });
 
   test("slides: who waits as told is let through, and no more than a minute's worth passes in any minute", async () => {

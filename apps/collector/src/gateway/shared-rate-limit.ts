@@ -1,7 +1,7 @@
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type Allowance, createRateLimiter, judge, type RateLimiter } from "./rate-limit.ts";
+import { type Allowance, type Caller, createRateLimiter, judge, type RateLimiter, tighter } from "./rate-limit.ts";
 
 /** Longer, and the database is not there: then each process counts for itself. */
 const ANSWER_WITHIN_MS = 1000;
@@ -23,15 +23,26 @@ export function createSharedRateLimiter(
   const alone = createRateLimiter({ clock });
   let isAway = false;
 
-  const count = (caller: string, tier: Parameters<RateLimiter["take"]>[1]) => db.transaction().execute(async (trx): Promise<Allowance> => {
-    const now = clock.now();
+  const timesOf = async (trx: Transaction<Schema>, caller: string, now: number): Promise<readonly number[]> => {
     // The row is written before it is read: of two requests at once, the second waits here for the first.
     const { times } = await trx.insertInto("request_times").values({ caller, times: "[]", updated_at: now })
       .onConflict((conflict) => conflict.column("caller").doUpdateSet({ updated_at: now })).returning("times").executeTakeFirstOrThrow();
-    const known = (JSON.parse(times) as number[]).filter((at) => at > now - MINUTE_MS && at <= now + CLOCK_DIFFERENCE_MS);
-    const allowance = judge(known, tier, now);
+    return (JSON.parse(times) as number[]).filter((at) => at > now - MINUTE_MS && at <= now + CLOCK_DIFFERENCE_MS);
+  };
+  const count = (own: Caller, shared: Caller | undefined) => db.transaction().execute(async (trx): Promise<Allowance> => {
+    const now = clock.now();
+    // Always the caller's own before what it shares, so that no two wait for each other.
+    const all: { readonly caller: string; readonly times: readonly number[]; readonly allowance: Allowance }[] = [];
+    for (const { caller, tier } of shared ? [own, shared] : [own]) {
+      const times = await timesOf(trx, caller, now);
+      all.push({ caller, times, allowance: judge(times, tier, now) });
+    }
+    const [first, second] = all;
+    const allowance = tighter((first as (typeof all)[number]).allowance, second?.allowance);
     if (allowance.allowed) {
-      await trx.updateTable("request_times").set({ times: JSON.stringify([...known, now]) }).where("caller", "=", caller).execute();
+      for (const { caller, times } of all) {
+        await trx.updateTable("request_times").set({ times: JSON.stringify([...times, now]) }).where("caller", "=", caller).execute();
+      }
     }
     return allowance;
   });
@@ -42,19 +53,19 @@ export function createSharedRateLimiter(
   });
 
   return {
-    async take(caller, tier) {
+    async take(caller, tier, shared) {
       let cancel = () => {};
       const late = new Promise<never>((_, reject) => {
         cancel = clock.after(ANSWER_WITHIN_MS, () => reject(new Error("the database does not answer")));
       });
       try {
-        const allowance = await Promise.race([count(caller, tier), late]);
+        const allowance = await Promise.race([count({ caller, tier }, shared), late]);
         isAway = false;
         return allowance;
       } catch (error) {
         if (!isAway) log.warn({ reason: describeError(error) }, "requests cannot be counted for all collectors together");
         isAway = true;
-        return alone.take(caller, tier);
+        return alone.take(caller, tier, shared);
       } finally {
         cancel();
       }

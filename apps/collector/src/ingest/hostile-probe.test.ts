@@ -72,7 +72,7 @@ describe("a probe that names a new queue in every batch", () => {
     }
     const { db, reads } = bench.database;
     const retention = createRecordRetention({ db, reads, clock: bench.clock, log: silentLog }, {
-      audit: { keepDays: 100, keepRecords: 1000 }, rejected: { keepDays: 100, keepBytes: 1e6 },
+      audit: { keepDays: 100, keepRecords: 1000, keepAuthenticationDays: 1000 }, rejected: { keepDays: 100, keepBytes: 1e6 },
     });
     expect(await retention.run()).toBe(20_001 - 100);
     await retention.close();

@@ -47,8 +47,8 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
     const { request, socket, peer } = upgrade;
     const identity = await identify(request, url, deps.authentication);
     if (isIdentity(identity)) upgrade.connection.known();
-    const { caller, tier } = callerOf(identity, peer, deps.tiers);
-    const allowance = await deps.limiter.take(caller, tier);
+    const { caller, tier, shared } = callerOf(identity, peer, deps.tiers);
+    const allowance = await deps.limiter.take(caller, tier, shared);
     const common = allowanceHeaders(allowance);
     try {
       if (!allowance.allowed) throw rateLimited("too many requests", allowance.retryAfterMs);

@@ -106,7 +106,9 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       await store.transaction(async (trx) => {
         const expiresAt = toInstant(identity.expiresAt ?? clock.now());
         await store.revokeToken(trx, { jti: identity.tokenId, tenant_id: identity.tenantId, expires_at: expiresAt });
-        await audit(trx, { actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null, isCounted: true });
+        await audit(trx, {
+          actor, action: "auth.logout", target: { type: "user", id: identity.userId }, before: null, after: null, isCounted: true,
+        });
       });
       onAccessChanged(identity.tenantId);
     },
@@ -117,7 +119,9 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       // Whoever holds a stolen token could otherwise try passwords here without end.
       await begin(user.username, actor.address);
       if (!(await passwords.matches(user.password_hash, old_password))) {
-        await store.transaction((trx) => audit(trx, { actor, action: "auth.password_failed", target, before: null, after: null, isCounted: true }));
+        await store.transaction((trx) => audit(trx, {
+          actor, action: "auth.password_failed", target, before: null, after: null, isCounted: true,
+        }));
         throw forbidden("the old password is wrong", "old_password");
       }
       checkPassword(user.username, new_password, "new_password");
