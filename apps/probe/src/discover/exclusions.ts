@@ -1,6 +1,6 @@
 import { decodeDns, decodeFrame, ETHER_TYPE, NDP_TYPE, parseReverseName } from "@lanthorn/packets";
 import type { AddressSet } from "@lanthorn/packet-io";
-import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
+import { type AddressPrefix, parsePrefix, prefixCovers, prefixHolds } from "../observe/address-prefix.ts";
 
 /** Addresses that nothing is ever sent to. */
 export interface Exclusions extends AddressSet {
@@ -10,18 +10,52 @@ export interface Exclusions extends AddressSet {
   readonly prefixes: readonly AddressPrefix[];
 }
 
+/**
+ * @param prefixes In any order. What is asked of them takes as many steps as their number has bits: a collector may name thousands, and they
+ * are looked through for each frame.
+ */
 export function createExclusions(prefixes: readonly AddressPrefix[]): Exclusions {
+  const ipv4 = createLookup(prefixes.filter(({ bytes }) => bytes.length === 4));
+  const ipv6 = createLookup(prefixes.filter(({ bytes }) => bytes.length === 16));
   return {
     prefixes,
-    // Indexed: it is asked for each frame of a scan.
     holds(bytes, offset = 0, length = bytes.length) {
-      for (let index = 0; index < prefixes.length; index += 1) {
-        if (prefixHolds(prefixes[index] as AddressPrefix, bytes, offset, length)) return true;
-      }
-      return false;
+      if (offset + length > bytes.length) return false;
+      if (length === 4) return ipv4(bytes, offset);
+      return length === 16 && ipv6(bytes, offset);
     },
     hasIpv6: prefixes.some(({ bytes }) => bytes.length === 16),
   };
+}
+
+/** @param prefixes Of one family. @returns Whether the address at `offset` lies in one of them. */
+function createLookup(prefixes: readonly AddressPrefix[]): (bytes: Uint8Array, offset: number) => boolean {
+  const outermost: AddressPrefix[] = [];
+  // A prefix sorts before all that lie in it, so that those left are apart, and an address can only be in the last one at or below it.
+  for (const prefix of prefixes.toSorted((a, b) => compareBytes(a.bytes, b.bytes, 0) || a.length - b.length)) {
+    const last = outermost.at(-1);
+    if (!last || !prefixCovers(last, prefix)) outermost.push(prefix);
+  }
+  return (bytes, offset) => {
+    let low = 0;
+    let high = outermost.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareBytes((outermost[middle] as AddressPrefix).bytes, bytes, offset) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    const last = outermost[low - 1];
+    return last !== undefined && prefixHolds(last, bytes, offset, last.bytes.length);
+  };
+}
+
+/** @returns Below, at or above zero, as the first is less than what stands at `offset` in the second, the same, or more. */
+function compareBytes(address: Uint8Array, bytes: Uint8Array, offset: number): number {
+  for (let at = 0; at < address.length; at += 1) {
+    const difference = (address[at] as number) - (bytes[offset + at] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 /** What either of two leaves out. */
