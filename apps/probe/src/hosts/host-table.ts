@@ -12,7 +12,7 @@ export interface HostTable {
   all(): IterableIterator<Host>;
   /** @returns The hosts that had to leave for it, or null when there is no room and all others are online. */
   add(host: Host): readonly Host[] | null;
-  /** @returns False when the host has as many addresses as it may. */
+  /** @returns False when the host has as many addresses as it may, or all hosts together have as many beyond their first ones. */
   addBinding(host: Host, binding: Binding): boolean;
   removeBinding(host: Host, binding: Binding): void;
   setPresence(host: Host, presence: Host["presence"]): void;
@@ -20,10 +20,18 @@ export interface HostTable {
 
 /** Leave together, as finding the oldest reads the whole table. */
 const LEAVING_SHARE = 0.01;
+/** Addresses that each host has room for: IPv4, link-local, and two of a changing prefix. */
+const BINDINGS_OF_ITS_OWN = 4;
+/** What all hosts share beyond that, for each host of the table's limit, and at least: a made-up MAC with 256 addresses takes 100 KB. */
+const SHARED_BINDINGS_A_HOST = 4;
+const MIN_SHARED_BINDINGS = 4096;
 
 export function createHostTable(maxHosts: number): HostTable {
   const byMac = new Map<number, Host>();
   const byAddress = new Map<string, Host[]>();
+  const maxShared = Math.max(maxHosts * SHARED_BINDINGS_A_HOST, MIN_SHARED_BINDINGS);
+  const sharedBy = ({ bindings }: Host) => Math.max(0, bindings.length - BINDINGS_OF_ITS_OWN);
+  let shared = 0;
   let online = 0;
 
   const index = (host: Host, address: string) => {
@@ -38,6 +46,7 @@ export function createHostTable(maxHosts: number): HostTable {
   };
   const remove = (host: Host) => {
     byMac.delete(host.key);
+    shared -= sharedBy(host);
     if (host.presence === "online") online -= 1;
     for (const { address } of host.bindings) unindex(host, address);
   };
@@ -65,19 +74,23 @@ export function createHostTable(maxHosts: number): HostTable {
       const left = byMac.size >= maxHosts ? makeRoom() : [];
       if (byMac.size >= maxHosts) return null;
       byMac.set(host.key, host);
+      shared += sharedBy(host);
       if (host.presence === "online") online += 1;
       for (const { address } of host.bindings) index(host, address);
       return left;
     },
     addBinding(host, binding) {
-      if (host.bindings.length >= MAX_BINDINGS) return false;
+      const isShared = host.bindings.length >= BINDINGS_OF_ITS_OWN;
+      if (host.bindings.length >= MAX_BINDINGS || (isShared && shared >= maxShared)) return false;
       host.bindings.push(binding);
+      if (isShared) shared += 1;
       index(host, binding.address);
       return true;
     },
     removeBinding(host, binding) {
       const at = host.bindings.indexOf(binding);
       if (at < 0) return;
+      if (host.bindings.length > BINDINGS_OF_ITS_OWN) shared -= 1;
       host.bindings.splice(at, 1);
       unindex(host, binding.address);
     },

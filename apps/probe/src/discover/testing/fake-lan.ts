@@ -19,8 +19,9 @@ import {
   parseMac,
 } from "@lanthorn/packets";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
-import Database from "better-sqlite3";
 import type { LinkFacts } from "../../observe/link.ts";
+import { openProbeDatabase } from "../../queue/database.ts";
+import { createOutbox, type Outbox } from "../../queue/outbox.ts";
 import { neighborAdvertisementFrame } from "./frames.ts";
 import { createHostDiscovery, type HostDiscovery, type HostDiscoveryDeps } from "../host-discovery.ts";
 
@@ -67,6 +68,10 @@ export interface FakeLan {
   readonly clock: FakeClock;
   readonly discovery: HostDiscovery;
   readonly hosts: Map<string, FakeHost>;
+  /** The real queue, where the options gave it a budget; nobody takes from it. */
+  readonly queue: Outbox | null;
+  /** How many rows a table of the probe's database has. */
+  rowsOf(table: "hosts" | "host_addresses" | "outbox"): number;
   /** Every frame that left, with its monotonic time. */
   readonly sent: { readonly at: number; readonly bytes: Uint8Array }[];
   facts: LinkFacts | null;
@@ -86,7 +91,7 @@ export interface FakeLan {
   close(): Promise<void>;
 }
 
-export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number } & Partial<
+export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number; readonly queueBytes?: number } & Partial<
   Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "deepLook">
 >;
 
@@ -99,7 +104,10 @@ export const SETTINGS: HostDiscoveryDeps["settings"] = {
 
 export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
   const clock = createFakeClock(options.clockStart);
-  const db = new Database(":memory:");
+  const { db } = openProbeDatabase(":memory:", { clock, log: silentLog });
+  const queue = options.queueBytes === undefined
+    ? null
+    : createOutbox({ db, clock, log: silentLog, budgetBytes: options.queueBytes, onAppended: () => undefined });
   db.exec("CREATE TABLE events (seq INTEGER PRIMARY KEY, event TEXT NOT NULL)");
   const insert = db.prepare("INSERT INTO events (event) VALUES (?)");
   let random = 1;
@@ -148,6 +156,7 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
         append(events) {
           if (lan.storageFault) throw new Error("database or disk is full");
           for (const event of events) insert.run(JSON.stringify(event));
+          queue?.append(events);
         },
       },
       clock,
@@ -175,6 +184,8 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       return discovery;
     },
     hosts: new Map(),
+    queue,
+    rowsOf: (table) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
     sent: [],
     facts: { mac: OWN_MAC, up: true, addresses: own },
     failure: null,

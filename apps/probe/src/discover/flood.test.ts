@@ -1,0 +1,127 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { arpFrame, createFakeLan, type FakeLan, OWN_MAC, SETTINGS } from "./testing/fake-lan.ts";
+import { dhcpFrame, mdnsFrame, routerSolicitationFrame } from "./testing/frames.ts";
+
+const MIB = 1024 * 1024;
+const MAX_HOSTS = 300;
+const QUEUE_BYTES = MIB;
+const FRAMES_OF_A_KIND = 20;
+/** As the table has it. */
+const MAX_ADDRESSES = MAX_HOSTS * 4 + 4096;
+const KNOWN = Array.from({ length: 20 }, (_, index) => ({
+  mac: `00:11:22:00:00:${(index + 1).toString(16).padStart(2, "0")}`, ip: `192.168.1.${index + 10}`,
+}));
+const KNOWN_MACS: ReadonlySet<string> = new Set(KNOWN.map(({ mac }) => mac));
+
+/** Scattered, as made-up MACs are. */
+const madeUp = (number: number) => {
+  const mixed = Math.imul(number + 1, 0x9e37_79b1) >>> 0;
+  return `06:${[24, 16, 8, 0].map((bits) => ((mixed >>> bits) & 255).toString(16).padStart(2, "0")).join(":")}:01`;
+};
+const ipOf = (number: number) => `192.168.1.${40 + (number % 200)}`;
+
+let collectGarbage = () => {};
+beforeAll(() => {
+  setFlagsFromString("--expose-gc");
+  collectGarbage = runInNewContext("gc") as () => void;
+});
+let lan: FakeLan;
+afterEach(() => lan.close());
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** A link with twenty hosts that were found before anything happens, on a probe that reaches no collector. */
+async function knownLan(): Promise<void> {
+  lan = createFakeLan({ settings: { ...SETTINGS, maxHosts: MAX_HOSTS }, queueBytes: QUEUE_BYTES });
+  for (const { mac, ip } of KNOWN) lan.join(mac, [ip]);
+  lan.discovery.start();
+  await lan.clock.advance(30_000);
+  expect(lan.discovery.counts()).toEqual({ online: KNOWN.length, known: KNOWN.length });
+}
+
+/** One second of everything that a hostile host can make up. */
+function floodOnce(second: number): void {
+  for (let one = 0; one < FRAMES_OF_A_KIND; one += 1) {
+    const number = second * FRAMES_OF_A_KIND + one;
+    const mac = madeUp(number);
+    const [first, other] = [ipOf(number), ipOf(number * 7)] as const;
+    const victim = KNOWN[number % KNOWN.length] as (typeof KNOWN)[number];
+    lan.deliver(
+      arpFrame({ op: "reply", from: mac, spa: first, tpa: "192.168.1.2", to: OWN_MAC }),
+      arpFrame({ op: "request", from: mac, spa: other, tpa: "192.168.1.1" }),
+      dhcpFrame("request", madeUp(number + 1_000_000), `name-${number}`, first),
+      routerSolicitationFrame(madeUp(number + 2_000_000), `fe80::${(number & 0xffff).toString(16)}:1`),
+      mdnsFrame(mac, other, `name-${number}.local`),
+      // In the name of who is there, and at his address.
+      arpFrame({ op: "request", from: mac, spa: victim.ip, tpa: "192.168.1.1" }),
+      arpFrame({ op: "request", from: victim.mac, spa: ipOf(number * 3), tpa: "192.168.1.1" }),
+    );
+  }
+}
+
+async function flood(from: number, to: number): Promise<void> {
+  for (let second = from; second < to; second += 1) {
+    floodOnce(second);
+    // The lan keeps what was sent; the probe does not.
+    lan.sent.length = 0;
+    await lan.clock.advance(1000);
+  }
+}
+
+const knownThatLeft = () => lan.eventsOf("host_offline").filter(({ mac }) => KNOWN_MACS.has(mac));
+
+describe("a host that floods the link with made-up ones", () => {
+  test("fills neither memory nor tables nor queue, and those known before stay, are asked and are reported", async () => {
+    await knownLan();
+    await flood(0, 120);
+    const before = heapBytes();
+    await flood(120, 240);
+    // A table that grew with each frame would be ten times as much.
+    expect((heapBytes() - before) / MIB).toBeLessThan(8);
+    expect(lan.discovery.counts().known).toBe(MAX_HOSTS);
+    expect(lan.rowsOf("hosts")).toBeLessThanOrEqual(MAX_HOSTS);
+    expect(lan.rowsOf("host_addresses")).toBeLessThanOrEqual(MAX_ADDRESSES);
+    const queued = lan.queue?.state();
+    expect(queued?.events).toBe(lan.rowsOf("outbox"));
+    expect(queued?.bytes).toBeLessThanOrEqual(QUEUE_BYTES);
+    expect(queued?.dropped).toBeGreaterThan(0);
+
+    expect(knownThatLeft()).toEqual([]);
+    lan.sent.length = 0;
+    const eventsBefore = lan.events().length;
+    for (let second = 240; second < 300; second += 1) {
+      floodOnce(second);
+      await lan.clock.advance(1000);
+    }
+    for (const { ip } of KNOWN) expect([ip, lan.asked(ip) > 0]).toEqual([ip, true]);
+    const reported = lan.events().slice(eventsBefore).flatMap((event) => (event.type === "presence_report" ? event.data.hosts : []));
+    const online = new Set(reported.filter((host) => host.presence_state === "online").map(({ mac }) => mac));
+    expect(KNOWN.filter(({ mac }) => !online.has(mac))).toEqual([]);
+  }, 120_000);
+
+  test("has room for some addresses of each MAC only, and a known host for its next one", async () => {
+    lan = createFakeLan({
+      addresses: ["10.0.0.2/16"], settings: { ...SETTINGS, maxHosts: MAX_HOSTS, sweep: { ...SETTINGS.sweep, enabled: false } },
+    });
+    const laptop = "00:11:22:00:00:01";
+    lan.join(laptop, ["10.0.0.9"]);
+    lan.discovery.start();
+    await lan.clock.advance(1000);
+    const say = (from: string, spa: string) => lan.deliver(arpFrame({ op: "request", from, spa, tpa: "10.0.0.2" }));
+    say(laptop, "10.0.0.9");
+    await lan.clock.advance(5000);
+    for (let host = 0; host < 60; host += 1) {
+      for (let address = 0; address < 256; address += 1) say(madeUp(host), `10.0.${host + 1}.${address}`);
+    }
+    say(laptop, "10.0.0.10");
+    await lan.clock.advance(10_000);
+    expect(lan.rowsOf("host_addresses")).toBeLessThanOrEqual(MAX_ADDRESSES);
+    expect(lan.rowsOf("host_addresses")).toBeGreaterThan(4096);
+    expect(lan.eventsOf("host_changed").findLast(({ mac }) => mac === laptop)?.addresses).toContain("10.0.0.10");
+  }, 60_000);
+});
