@@ -49,10 +49,13 @@ const STATUS: Readonly<Record<ErrorName, number>> = {
 };
 
 /** Every answer carries these. */
-const COMMON_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id"] as const;
+const COMMON_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"] as const;
 
 export const HEADERS: Readonly<Record<string, object>> = {
   "X-RateLimit-Limit": { description: "Requests that are allowed in a minute.", schema: { type: "integer" }, example: 60 },
+  "X-RateLimit-Reset": {
+    description: "Whole seconds until `X-RateLimit-Remaining` rises.", schema: { type: "integer" }, example: 1,
+  },
   "X-RateLimit-Remaining": {
     description: "Requests that are left, of the tighter of two windows: a minute and a second.", schema: { type: "integer" }, example: 9,
   },

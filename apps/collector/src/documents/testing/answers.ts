@@ -22,7 +22,7 @@ export function createAnswers(document: OpenApiDocument): Answers {
     check(operation, { status, headers, text }) {
       const declared = resolve(operation.responses[String(status)], document);
       if (!declared) return [`answers ${status}, which is not declared: ${text.slice(0, 300)}`];
-      const faults = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-request-id"].filter((name) => !headers.has(name))
+      const faults = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id"].filter((name) => !headers.has(name))
         .map((name) => `${status} has no ${name}`);
       const type = (headers.get("content-type") ?? "").split(";", 1)[0] ?? "";
       const content = declared.content?.[type];
