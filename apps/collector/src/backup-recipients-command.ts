@@ -10,6 +10,11 @@ import { readRecipients, setRecipients } from "./services/backups/recipients.ts"
 /** The longest list that the configuration takes too. */
 const MAX_RECIPIENTS = 16;
 
+/** The public keys that this command has set in the collector's database. */
+export function recipientsOf(configuration: Configuration): Promise<readonly string[]> {
+  return withDatabase(configuration, readRecipients);
+}
+
 /** `backups recipients`: for the operator at the machine, since who sets them can read every tenant's data. */
 export function addRecipientsCommand(backups: Command, deps: {
   readonly configuration: (file: string | null) => Configuration;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createLifecycle, createLog, createServiceManager, describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
-import { addRecipientsCommand } from "./backup-recipients-command.ts";
+import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
 import {
@@ -64,6 +64,7 @@ const operator = process.env["SUDO_USER"] ?? userInfo().username;
 addAdminCommands(program, { ...given, operator });
 const backupCommands = addBackupCommands(program, {
   ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env, usingSecrets,
+  recipientsOf,
 });
 addRecipientsCommand(backupCommands, { ...given, operator });
 try {

@@ -39,6 +39,8 @@ export function addBackupCommands(program: Command, deps: {
   readonly environment: NonNullable<ProgramsSettings["environment"]>;
   /** Opens what the deployment keeps, for as long as `use` lasts. */
   readonly usingSecrets: typeof usingSecrets;
+  /** The public keys that `backups recipients` has set. */
+  readonly recipientsOf: (configuration: Configuration) => Promise<readonly string[]>;
 }): Command {
   const { print, clock } = deps;
   const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
@@ -86,14 +88,17 @@ export function addBackupCommands(program: Command, deps: {
     .action(async ({ out, config, recipient: named }: Options & { readonly out: string; readonly recipient?: readonly string[] }) => {
       const configuration = deps.configuration(config ?? null);
       const { data_dir: dataDir, database_location: database } = configuration;
-      const recipients = parseRecipients(named ?? configuration.backups.recipients);
       const file = resolve(out);
       if (existsSync(file)) throw new CollectorError("backup-failed", `${out} is there already`);
-      if (recipients.length === 0) {
-        throw new CollectorError("backup-failed", "backups.recipients is not set, nor --recipient: make a pair of keys with `backups key`");
-      }
       if ("file" in database && !existsSync(database.file)) {
         throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
+      }
+      const { recipients: fixed } = configuration.backups;
+      const recipients = parseRecipients(named ?? (fixed.length > 0 ? fixed : await deps.recipientsOf(configuration)));
+      if (recipients.length === 0) {
+        throw new CollectorError(
+          "backup-failed", "no public key is set: make a pair of keys with `backups key`, and set it with `backups recipients`",
+        );
       }
       const signer = createSigner(await deps.usingSecrets(configuration, (secrets) => readSigningKey(secrets)));
       const { sizeBytes, sha256, rows } = await writeBackup({

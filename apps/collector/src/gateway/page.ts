@@ -60,11 +60,6 @@ export function pageOfAll<T>(all: readonly T[], { page, per_page: perPage, curso
   return { data, meta: { page, per_page: perPage, total: all.length, next_cursor: last === undefined ? null : idOf(last) } };
 }
 
-/** A list that is short enough to be answered whole. */
-export function wholeList<T>(data: readonly T[], perPage: number): List<T> {
-  return { data, meta: { page: 1, per_page: perPage, total: data.length, next_cursor: null } };
-}
-
 /** A list as a route answers it: what checks answers against their schemas wants an array that may be changed. */
 export function toAnswer<T>({ data, meta }: List<T>): { readonly data: T[]; readonly meta: List<T>["meta"] } {
   return { data: [...data], meta };
