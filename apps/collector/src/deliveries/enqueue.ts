@@ -50,7 +50,7 @@ export function createEnqueue(): Enqueue {
       if (byType.size === 0) return;
       const deliveries = rows.flatMap((row) => {
         const event = webhookEventOf(row.type);
-        if (event === null || (row.isLate && CALLING_EVENTS.has(event))) return [];
+        if (event === null || row.isQuiet || (row.isLate && CALLING_EVENTS.has(event))) return [];
         return (byType.get(row.type) ?? []).map(
           (webhookId) => newDelivery(webhookId, { ...row, event }, { lane: "live", at: row.received_at }),
         );

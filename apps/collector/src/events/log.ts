@@ -20,6 +20,8 @@ export interface NewEvent {
   readonly data: object;
   /** It was kept back for long, by an outage: it counts and is remembered, and nobody is called for it now. */
   readonly isLate?: boolean;
+  /** It counts and is on the stream, and no webhook is called for it: one of a storm, of which one alert tells. */
+  readonly isQuiet?: boolean;
 }
 
 /** Where in the tenant's order a batch was put: `fromSeq` to `toSeq`, without holes. */
@@ -32,7 +34,7 @@ export interface Appended {
 export type StoredEvent = Schema["events"];
 
 /** An event that was written a moment ago, in a transaction that is still open. `seenAt` is by our clock, never after it was received. */
-export type JustAppended = StoredEvent & { readonly isLate: boolean; readonly seenAt: string };
+export type JustAppended = StoredEvent & { readonly isLate: boolean; readonly isQuiet: boolean; readonly seenAt: string };
 
 /**
  * What follows from events: alerts, deliveries. It runs in the transaction that writes them, so that neither is there
@@ -95,7 +97,9 @@ export function createEventLog(deps: {
       await insertMany(trx, "events", rows);
       if (!deps.enqueue && !deps.onAppend) return { fromSeq, toSeq };
       const written = (rows as readonly StoredEvent[])
-        .map((row, index): JustAppended => ({ ...row, isLate: events[index]?.isLate ?? false, seenAt: seenAt(events[index], row) }));
+        .map((row, index): JustAppended => ({
+          ...row, isLate: events[index]?.isLate ?? false, isQuiet: events[index]?.isQuiet ?? false, seenAt: seenAt(events[index], row),
+        }));
       await deps.enqueue?.(trx, { tenantId, rows: written, webhooksRevision });
       await deps.onAppend?.(trx, tenantId, written);
       return { fromSeq, toSeq };

@@ -66,11 +66,11 @@ function entriesOf(
 ): readonly NewEvent[] {
   const site = sites.get(probe.siteId) as OpenSite;
   const entries = read.map(({ seq, event, occurredAt }) => {
-    const { type, deviceId, data } = applyEvent(event, { ...site, receivedAt });
+    const { type, deviceId, data, isQuiet = false } = applyEvent(event, { ...site, receivedAt });
     return {
       type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
       occurredAt, receivedAt, seenAt: event.occurred_at,
-      isLate: event.occurred_at < batch.lateBefore,
+      isLate: event.occurred_at < batch.lateBefore, isQuiet,
     };
   });
   const storm = read.length > 0 ? site.announcements.news() : null;

@@ -18,6 +18,8 @@ export interface LogEntry {
   readonly type: EventType;
   readonly deviceId: string | null;
   readonly data: object;
+  /** It is written down, and no webhook is called for it: one of a storm. */
+  readonly isQuiet?: boolean;
 }
 
 /** How one type of event changes what is known. Its instants are by our clock: see `correctEvent`. */

@@ -87,10 +87,8 @@ function create({ state, data, at }: Told, { set, announcements, receivedAt }: A
   set.setAddresses(device, state.mac, state.addresses, at);
   set.addEvidence(device, state.evidence);
   set.addKeys(device, keysOf(data), at);
-  if (announcements.found(receivedAt)) return { type: "host_found" satisfies EventType, deviceId: device.id, data };
-  // One of too many: it is here, and nobody is told.
-  const { ip, mac } = data;
-  return { type: "presence_report", deviceId: device.id, data: { hosts: [{ ip, mac, last_seen_at: at, presence_state: "online" }] } };
+  // One of too many is written down as every other, and no webhook is called for it.
+  return { type: "host_found" satisfies EventType, deviceId: device.id, data, isQuiet: !announcements.found(receivedAt) };
 }
 
 function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyContext): Changed[] {

@@ -5,6 +5,7 @@ import { Acknowledgement, type Event, type ProbeEvent } from "@lanthorn/contract
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Broker, ProbeAddress, UpChannel } from "../../broker/broker.ts";
 import type { Database } from "../../db/open.ts";
+import { createEnqueue } from "../../deliveries/enqueue.ts";
 import { createEventLog, type EventLog } from "../../events/log.ts";
 import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
 import { createTestRegistry } from "../../services/agents/testing/registry.ts";
@@ -63,6 +64,7 @@ export async function createIngestBench(
     id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
   }).execute();
   const log: EventLog = createEventLog({
+    enqueue: createEnqueue().onAppend,
     reads: database.reads, ...(options.alerts ? { onAppend: (trx, tenant, rows) => raiseAlerts(trx, tenant, rows, { log, maxOpen: 1000 }) } : {}),
   });
   const merges = createMerges({ audit: createAudit({ clock }), clock });
