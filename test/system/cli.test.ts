@@ -108,21 +108,24 @@ describe("lanthorn", () => {
 
   test("makes, verifies, fetches and forgets backups, after it has set for whom", async () => {
     const keyFile = join(folder, "key.txt");
-    const made = await tryCommand(
-      process.execPath, [COLLECTOR, "backups", "key", "--out", keyFile], { env: { LANTHORN_DATA_DIR: join(folder, "collector") } },
+    const onMachine = (...args: readonly string[]) => tryCommand(
+      process.execPath, [COLLECTOR, "backups", ...args], { env: { LANTHORN_DATA_DIR: join(folder, "collector") } },
     );
+    const made = await onMachine("key", "--out", keyFile);
     const recipient = /age1\w+/.exec(made.stdout)?.[0] ?? "";
-    expect(await refused("backups", "create")).toContain("no public key is set");
-    expect(await json("backups", "set", "--recipient", recipient, "--schedule", "30 3 * * *", "--keep", "3"))
+    expect(await refused("backups", "create")).toContain("no backup key is set");
+    expect((await onMachine("recipients", recipient)).stdout.trim()).toBe(recipient);
+    expect(await json("backups", "set", "--schedule", "30 3 * * *", "--keep", "3"))
       .toMatchObject({ recipients: [recipient], schedule: "30 3 * * *", keep: 3, updated_by: "admin" });
     expect(await json("backups", "set", "--no-schedule")).toMatchObject({ schedule: null, keep: 3 });
     const backup = await json<{ readonly id: string }>("backups", "create", "--wait");
     expect(await ok("backups", "verify", backup.id)).toContain("not decrypted");
     expect(await ok("backups", "verify", backup.id, "--key-file", keyFile)).toContain("verification (restore) passed");
     const out = join(folder, "fetched.age");
-    await ok("backups", "download", backup.id, "--out", out);
+    const password = ["--password-file", collector.passwordFile];
+    await ok("backups", "download", backup.id, "--out", out, ...password);
     expect(readFileSync(out, "latin1").startsWith("age-encryption.org/v1\n")).toBe(true);
-    expect(await refused("backups", "download", backup.id, "--out", out)).toContain("cannot write");
+    expect(await refused("backups", "download", backup.id, "--out", out, ...password)).toContain("cannot write");
     expect(readFileSync(out).length).toBeGreaterThan(0);
     await ok("backups", "delete", backup.id);
     expect(await ok("backups", "list")).toBe("none");
