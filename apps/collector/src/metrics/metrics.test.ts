@@ -33,7 +33,7 @@ describe("metrics", () => {
     expect(found.get('lanthorn_http_requests_total{method="GET",route="/api/v1/devices",status="200"}')).toBe(1);
     expect(found.get('lanthorn_http_requests_total{method="GET",route="/api/v1/devices",status="401"}')).toBe(1);
     expect(found.get('lanthorn_http_requests_total{method="GET",route="none",status="404"}')).toBe(3);
-    expect(found.get('lanthorn_http_requests_total{method="other",route="none",status="404"}')).toBe(1);
+    expect(found.get('lanthorn_http_requests_total{method="other",route="none",status="405"}')).toBe(1);
     expect(found.get('lanthorn_http_request_duration_seconds_count{method="GET",route="/api/v1/devices"}')).toBe(2);
     expect([...found.keys()].filter((key) => key.includes("no/such"))).toEqual([]);
   });
