@@ -16,6 +16,7 @@ import { addMigrateCommand } from "./migrate-command.ts";
 import { hasOpenSecrets } from "./open-secrets.ts";
 import { openCollector } from "./open-collector.ts";
 import { usingSecrets } from "./replicas/open.ts";
+import { keepHeapSmall } from "./small-heap.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
 /** How this program is run once more, for work that wants a process of its own. */
@@ -24,6 +25,7 @@ const CLOSE_TIMEOUT_MS = 20_000;
 const clock = systemClock;
 
 async function run(configuration: Configuration, file: string): Promise<void> {
+  keepHeapSmall();
   const log = createLog({ name: "lanthorn-collector", level: configuration.log_level });
   if (hasOpenSecrets(file)) log.warn({ file }, "the configuration holds secrets and everybody on this machine may read it: chmod 640");
   const lifecycle = createLifecycle({ log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
