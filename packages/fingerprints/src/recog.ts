@@ -3,4 +3,4 @@ export { checkRecogExamples, type ExampleReport, type WrongAnswer } from "./reco
 export { recogClaims } from "./recog/claims.ts";
 export { createRecogDatabase, type RecogDatabase, type RecogMatch } from "./recog/database.ts";
 export { readRecogFile, type RecogFile } from "./recog/read-database.ts";
-export { readRecogFolder } from "./recog/read-folder.ts";
+export { readBounded, readRecogFolder } from "./recog/read-folder.ts";

@@ -1,11 +1,14 @@
-// Compiles an app, with all that it uses of packages and libraries, into a few files in `dist`. Runs in the app's folder.
+// Compiles an app, with all that it uses of packages and libraries, into a few files in `dist`. Runs in the app's folder; its arguments are
+// programs beside `src/main.ts`, as those of threads.
 import { rmSync } from "node:fs";
 import { build } from "esbuild";
 
 // The names of parts hold a checksum: those of the last time would stay.
 rmSync("dist", { recursive: true, force: true });
 await build({
-  entryPoints: ["src/main.ts"],
+  entryPoints: ["src/main.ts", ...process.argv.slice(2)],
+  // Beside the parts, as the source of a thread is beside what starts it.
+  entryNames: "[name]",
   outdir: "dist",
   bundle: true,
   // What is loaded by `import()` becomes a file of its own.

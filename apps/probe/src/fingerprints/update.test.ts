@@ -124,7 +124,7 @@ describe("updating from a server", () => {
 
   test("stops reading when the databases are larger than they may be", async () => {
     const manifest = sums("");
-    answers = { "/v1/SHA256SUMS": manifest, "/v1/bell.xml": "x".repeat(65 * 1024 * 1024) };
+    answers = { "/v1/SHA256SUMS": manifest, "/v1/bell.xml": "x".repeat(17 * 1024 * 1024) };
     await expect(update(url, sha256(manifest))).rejects.toEqual(refusedAs("fingerprints-refused"));
   });
 });

@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Claim } from "@lanthorn/fingerprints";
-import { createRecogDatabase, type RecogDatabase, readRecogFile, recogClaims } from "@lanthorn/fingerprints/recog";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { type ServiceFinding, type TextKind, withClaims } from "./finding.ts";
+import { createRecogDatabase, readBounded, type RecogDatabase, readRecogFile, recogClaims } from "@lanthorn/fingerprints/recog";
+import { describeError } from "@lanthorn/runtime";
+import type { FindingText, TextKind } from "./finding.ts";
 
 /** Which of Recog's files knows which kind of text, and what of the text it does not want to see. */
 const FILES: Readonly<Partial<Record<TextKind, { readonly name: string; readonly without?: RegExp }>>> = {
@@ -18,79 +17,82 @@ const FILES: Readonly<Partial<Record<TextKind, { readonly name: string; readonly
   "rtsp-server": { name: "rtsp_servers" }, "ldap-root": { name: "ldap_searchresult" },
 };
 
-/** Databases of fingerprints, beside our own rules. */
+/** What is asked of the databases: a finding's texts, and what our own rules have read in them. */
+export interface DatabaseQuestion {
+  readonly texts: readonly FindingText[];
+  readonly claims: readonly Pick<Claim, "field" | "value" | "source">[];
+  /** What our own rules call the product; empty where they know none. */
+  readonly product: string;
+}
+
+/** Databases of fingerprints, beside our own rules. Reading one takes some 100 ms, so they belong in a thread of their own. */
 export interface FingerprintDatabases {
-  /** @returns The finding with what the databases say of its texts, too; as it was where there is none. Does not throw. */
-  consult(finding: ServiceFinding): ServiceFinding;
-  close(): void;
+  /** @returns What they say of the texts; nothing where there are none. Does not throw. */
+  consult(question: DatabaseQuestion): readonly Claim[];
 }
 
 interface Opened {
   readonly version: string | null;
   readonly folder: string | null;
   readonly databases: Map<string, RecogDatabase | null>;
+  /** Databases of which it was said that a look-up was cut short. */
+  readonly slow: Set<string>;
 }
 
-/** A scan is over by then; the next one reads them again. They are megabytes, and the quiet daemon has no use for them. */
-const KEPT_MS = 30_000;
-
 /**
- * Reads a database when the first text of its kind comes, and lets go of all when none has come for a while, or when another version holds.
- * @param deps.version Which version holds, asked for each finding: an update and a rollback take effect in a scan that goes on.
- * @param deps.folder Where whole databases are; null where there are none. Asked anew after they were let go.
+ * Reads a database when the first text of its kind comes, and all anew when another version holds.
+ * @param deps.version Which version holds, asked for each question: an update and a rollback take effect in a scan that goes on.
+ * @param deps.folder Where whole databases are; null where there are none.
+ * @param deps.warn Told once of each database that cannot be read or used, and of each that takes too long.
  */
 export function createFingerprintDatabases(deps: {
   readonly version: () => string | null;
   readonly folder: () => string | null;
-  readonly clock: Pick<Clock, "after">;
-  readonly log: Pick<Log, "warn">;
+  readonly warn: (about: { readonly name: string; readonly reason: string }, message: string) => void;
 }): FingerprintDatabases {
   let open: Opened | null = null;
-  let cancel = () => {};
 
   const read = (folder: string, name: string): RecogDatabase | null => {
     try {
-      const file = readRecogFile(readFileSync(join(folder, `${name}.xml`), "utf8"), { name, readExample: () => null });
+      const file = readRecogFile(readBounded(join(folder, `${name}.xml`)).toString("utf8"), { name, readExample: () => null });
       if (file.ok) return createRecogDatabase(file.file);
-      deps.log.warn({ name, reason: file.reason }, "a database of fingerprints cannot be used");
+      deps.warn({ name, reason: file.reason }, "a database of fingerprints cannot be used");
     } catch (error) {
       // A folder need not have all of them.
       if ((error as { readonly code?: unknown }).code !== "ENOENT") {
-        deps.log.warn({ name, reason: describeError(error) }, "a database of fingerprints cannot be read");
+        deps.warn({ name, reason: describeError(error) }, "a database of fingerprints cannot be read");
       }
     }
     return null;
   };
-  const databaseOf = (name: string): RecogDatabase | null => {
-    open ??= { version: deps.version(), folder: deps.folder(), databases: new Map() };
-    const { folder, databases } = open;
+  const opened = (): Opened => {
+    const version = deps.version();
+    if (open?.version !== version) open = null;
+    return (open ??= { version, folder: deps.folder(), databases: new Map(), slow: new Set() });
+  };
+  const databaseOf = ({ folder, databases }: Opened, name: string): RecogDatabase | null => {
     if (folder === null) return null;
     let database = databases.get(name);
     if (database === undefined) databases.set(name, (database = read(folder, name)));
     return database;
   };
+  const onCutShort = ({ slow }: Opened, name: string) => {
+    if (slow.has(name)) return;
+    slow.add(name);
+    const reason = "its patterns take too many steps: the rest of them was not tried, for this text and for others like it";
+    deps.warn({ name, reason }, "a database of fingerprints is too slow");
+  };
   /** Where our own rules have read the same text otherwise, they are heard: two parts of one witness should not contradict each other. */
-  const claimsOf = (kind: TextKind, text: string, { claims, verdicts }: ServiceFinding): readonly Claim[] => {
+  const claimsOf = ({ kind, text }: FindingText, { claims, product }: DatabaseQuestion): readonly Claim[] => {
     const file = FILES[kind];
-    const database = file && databaseOf(file.name);
-    const match = database?.match(file?.without ? text.replace(file.without, "") : text);
+    if (!file) return [];
+    const now = opened();
+    const database = databaseOf(now, file.name);
+    const match = database?.match(file.without ? text.replace(file.without, "") : text, () => onCutShort(now, file.name));
     if (!database || !match) return [];
     const own = new Map(claims.filter(({ source }) => source === kind).map(({ field, value }) => [field, value.toLowerCase()]));
-    const said = recogClaims(match, kind, { preference: database.preference, product: verdicts.product?.value ?? "" });
+    const said = recogClaims(match, kind, { preference: database.preference, product });
     return said.filter(({ field, value }) => (own.get(field) ?? value.toLowerCase()) === value.toLowerCase());
   };
-  return {
-    consult(finding) {
-      cancel();
-      cancel = deps.clock.after(KEPT_MS, () => {
-        open = null;
-      });
-      if (open && open.version !== deps.version()) open = null;
-      return withClaims(finding, finding.texts.flatMap(({ kind, text }) => claimsOf(kind, text, finding)));
-    },
-    close() {
-      cancel();
-      open = null;
-    },
-  };
+  return { consult: (question) => question.texts.flatMap((text) => claimsOf(text, question)) };
 }

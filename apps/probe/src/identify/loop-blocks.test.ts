@@ -5,6 +5,7 @@ import { identifyService } from "./identify.ts";
 import { NO_SNMP } from "./over-udp.ts";
 import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
 import { BEGINNINGS } from "./testing/beginnings.ts";
+import { watchLoop } from "./testing/watch-loop.ts";
 
 const GOOD_MS = 8;
 /** A busy machine stands still for longer by itself. */
@@ -65,24 +66,6 @@ function connectTo(beginning: Buffer, speech: readonly Buffer[]) {
     });
     stream.on("error", () => undefined);
     return Promise.resolve(createConnection(stream, options.signal));
-  };
-}
-
-/** Looks how long the loop stands still at most. @returns Ends it, and says so in milliseconds. */
-function watchLoop(): () => number {
-  let worst = 0;
-  let last = process.hrtime.bigint();
-  let isOver = false;
-  const look = () => {
-    const now = process.hrtime.bigint();
-    worst = Math.max(worst, Number(now - last) / 1e6);
-    last = now;
-    if (!isOver) setImmediate(look);
-  };
-  setImmediate(look);
-  return () => {
-    isOver = true;
-    return worst;
   };
 }
 

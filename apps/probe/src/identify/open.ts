@@ -1,6 +1,6 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import { openFingerprintStore } from "../fingerprints/store.ts";
-import { createFingerprintDatabases } from "./databases.ts";
+import { createDatabaseAsker } from "./ask-databases.ts";
 import type { ServiceFinding } from "./finding.ts";
 import { identifyService, type OpenPort } from "./identify.ts";
 import { askDatagram } from "./datagrams.ts";
@@ -22,9 +22,7 @@ export function openIdentification(deps: {
   readonly dataDir: string; readonly access: SnmpAccess | null; readonly random: () => number; readonly clock: Clock; readonly log: Log;
 }): OpenIdentification {
   const store = openFingerprintStore(deps.dataDir);
-  const databases = createFingerprintDatabases({
-    version: () => store.versions().current, folder: () => store.wholeFolder(), clock: deps.clock, log: deps.log,
-  });
+  const databases = createDatabaseAsker({ ...deps, version: () => store.versions().current });
   const { access, random } = deps;
   const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: askDatagram }) } : {};
   return {

@@ -97,11 +97,37 @@ describe("a Recog database", () => {
     expect(refused("<a/>")).toEqual({ ok: false, reason: "it has no <fingerprints>" });
     expect(refused("")).toMatchObject({ ok: false });
     expect(refused('<!DOCTYPE x [<!ENTITY a "b">]><fingerprints/>')).toEqual({ ok: false, reason: "it declares a document type" });
-    expect(refused(" ".repeat(17 * 1024 * 1024))).toEqual({ ok: false, reason: "it is larger than 16 MiB" });
+    expect(refused(" ".repeat(3 * 1024 * 1024))).toEqual({ ok: false, reason: "it is larger than 2 MiB" });
+    expect(refused(`<fingerprints>${'<fingerprint pattern="a"/>'.repeat(2501)}</fingerprints>`))
+      .toEqual({ ok: false, reason: "it has more than 2500 fingerprints" });
+    expect(refused(`<fingerprints><fingerprint pattern="${"a".repeat(2049)}"/></fingerprints>`))
+      .toEqual({ ok: false, reason: "fingerprint 1: its pattern is longer than 2048 characters" });
     expect(refused('<fingerprints><fingerprint pattern="a" flags="REG_ODD"/></fingerprints>'))
       .toEqual({ ok: false, reason: "fingerprint 1: its flag REG_ODD is unknown" });
     expect(refused("<fingerprints><fingerprint/></fingerprints>")).toEqual({ ok: false, reason: "fingerprint 1: it has no pattern" });
     expect(refused('<fingerprints><fingerprint pattern="a"><param name="b" pos="x"/></fingerprint></fingerprints>').ok).toBe(false);
+  });
+
+  const COSTLY: readonly (readonly [string, string])[] = [
+    ["needs our own matcher", "^(?:[a,]+)+$"], ["needs some steps of V8's", "(?:a|[b-d]|[e-h])[b-h]"],
+    ["is filed under what is in the text", "aaab|aaab|aaab|aaab|aaab"], ["has many ways", `${"a?".repeat(60)}${"a".repeat(60)}[b-c]`],
+  ];
+  test.each(COSTLY)("is asked a text within a budget for all of its patterns together, and says that it is cut short: each %s", (_, pattern) => {
+    const fingerprints = Array.from({ length: 2000 }, () => `<fingerprint pattern="${pattern}"/>`);
+    const database = createRecogDatabase(fileOf(`<fingerprints>${fingerprints.join("")}</fingerprints>`));
+    let cut = 0;
+    const startedAt = performance.now();
+    expect(database.match(`${"a,".repeat(1000)}${"a".repeat(2000)}-`, () => (cut += 1))).toBe(null);
+    // A budget for each of them took seconds.
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(cut).toBe(1);
+  });
+
+  test("refuses what is beyond the memory that all patterns of a file may take", () => {
+    const fingerprints = Array.from({ length: 100 }, () => '<fingerprint pattern="(?:a|bb){4000}"/>');
+    const database = createRecogDatabase(fileOf(`<fingerprints>${fingerprints.join("")}<fingerprint pattern="b"/></fingerprints>`));
+    expect(database.refused.length).toBeGreaterThan(50);
+    expect(database.refused.at(-1)).toMatchObject({ reason: "the patterns of its file are too large together" });
   });
 
   test("names the file that cannot be read", () => {

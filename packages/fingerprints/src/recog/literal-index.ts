@@ -1,10 +1,14 @@
+import type { Budget } from "../ruby-regex/linear-match.ts";
+
 /** Finds out which patterns a text may match, without trying them. */
 export interface LiteralIndex {
-  /** @returns The numbers of patterns that the text may match, ascending. */
-  candidates(text: string): readonly number[];
+  /** @returns The numbers of patterns that the text may match, ascending; those that were found before the budget was spent. */
+  candidates(text: string, budget: Budget): readonly number[];
 }
 
 const GRAM = 3;
+/** How many letters of a text are looked through for a literal at the cost of one step. */
+const LETTERS_TO_A_STEP = 16;
 
 /**
  * Each pattern is filed under three letters of each of its literals: those that the fewest patterns have in common. Texts are then looked
@@ -29,12 +33,19 @@ export function createLiteralIndex(literals: readonly (readonly string[])[]): Li
     }
   }
   return {
-    candidates(text) {
+    candidates(text, budget) {
       const lower = text.toLowerCase();
       const found = new Set(always);
+      const asked = new Set<number>();
+      const steps = Math.ceil(lower.length / LETTERS_TO_A_STEP);
       for (let at = 0; at + GRAM <= lower.length; at += 1) {
-        for (const { pattern, literal } of filed.get(gramAt(lower, at)) ?? []) {
-          if (!found.has(pattern) && lower.includes(literal)) found.add(pattern);
+        const gram = gramAt(lower, at);
+        if (asked.has(gram)) continue;
+        asked.add(gram);
+        for (const { pattern, literal } of filed.get(gram) ?? []) {
+          if (found.has(pattern) || budget.left < 0) continue;
+          budget.left -= steps;
+          if (lower.includes(literal)) found.add(pattern);
         }
       }
       return [...found].toSorted((a, b) => a - b);

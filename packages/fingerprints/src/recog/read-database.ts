@@ -39,7 +39,10 @@ export interface RecogFile {
 
 export type ReadRecogFile = { readonly ok: true; readonly file: RecogFile } | { readonly ok: false; readonly reason: string };
 
-const MAX_FILE_CHARACTERS = 16 * 1024 * 1024;
+/** Recog's largest file has 500,000 characters and 580 fingerprints, its longest pattern 275: four times that, and more for patterns. */
+export const MAX_FILE_BYTES = 2 * 1024 * 1024;
+const MAX_FINGERPRINTS = 2500;
+const MAX_PATTERN_CHARACTERS = 2048;
 
 /** Ruby has one option for all of them: its MULTILINE lets the dot take line feeds; `^` and `$` know lines anyway. */
 const FLAGS: Readonly<Record<string, Partial<RegexOptions>>> = {
@@ -59,7 +62,7 @@ const parser = new XMLParser({
   parseAttributeValue: false,
   ignoreDeclaration: true,
   cdataPropName: "#cdata",
-  processEntities: { enabled: true, maxTotalExpansions: 1_000_000, maxExpandedLength: MAX_FILE_CHARACTERS },
+  processEntities: { enabled: true, maxTotalExpansions: 1_000_000, maxExpandedLength: MAX_FILE_BYTES },
   htmlEntities: true,
 });
 
@@ -73,7 +76,7 @@ export function readRecogFile(
   text: string,
   options: { readonly name: string; readonly readExample: (fileName: string) => Uint8Array | null },
 ): ReadRecogFile {
-  if (text.length > MAX_FILE_CHARACTERS) return { ok: false, reason: "it is larger than 16 MiB" };
+  if (text.length > MAX_FILE_BYTES) return { ok: false, reason: "it is larger than 2 MiB" };
   if (text.includes("<!DOCTYPE")) return { ok: false, reason: "it declares a document type" };
   let nodes: readonly XmlNode[];
   try {
@@ -86,6 +89,7 @@ export function readRecogFile(
   const { matches = options.name, protocol = "", preference = "" } = root.attributes;
   const fingerprints: RecogFingerprint[] = [];
   for (const node of root.children.filter((child) => child.name === "fingerprint")) {
+    if (fingerprints.length === MAX_FINGERPRINTS) return { ok: false, reason: `it has more than ${MAX_FINGERPRINTS} fingerprints` };
     const fingerprint = readFingerprint(node, options.readExample);
     if (typeof fingerprint === "string") return { ok: false, reason: `fingerprint ${fingerprints.length + 1}: ${fingerprint}` };
     fingerprints.push(fingerprint);
@@ -96,6 +100,7 @@ export function readRecogFile(
 function readFingerprint(node: XmlNode, readExample: (fileName: string) => Uint8Array | null): RecogFingerprint | string {
   const { pattern, flags = "", certainty = "" } = node.attributes;
   if (pattern === undefined) return "it has no pattern";
+  if (pattern.length > MAX_PATTERN_CHARACTERS) return `its pattern is longer than ${MAX_PATTERN_CHARACTERS} characters`;
   let options = PLAIN_OPTIONS;
   for (const flag of flags.split(",").map((text) => text.trim()).filter((text) => text !== "")) {
     const known = Object.hasOwn(FLAGS, flag) ? FLAGS[flag] : undefined;

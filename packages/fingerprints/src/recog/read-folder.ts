@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { FingerprintsError } from "../errors.ts";
-import { readRecogFile, type RecogFile } from "./read-database.ts";
+import { MAX_FILE_BYTES, readRecogFile, type RecogFile } from "./read-database.ts";
 
 const MAX_FILES = 500;
-const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads every `.xml` file of a folder, in the order of their names.
@@ -37,8 +36,9 @@ function readExample(folder: string, fileName: string): Uint8Array | null {
   }
 }
 
-function readBounded(path: string): Buffer {
-  if (statSync(path).size > MAX_FILE_BYTES) throw new Error("it is larger than 16 MiB");
+/** @throws Error where there is no such file, or it is larger than a database may be. */
+export function readBounded(path: string): Buffer {
+  if (statSync(path).size > MAX_FILE_BYTES) throw new Error("it is larger than 2 MiB");
   return readFileSync(path);
 }
 

@@ -4,25 +4,26 @@ import { has } from "./character-set.ts";
 import type { Program, Step } from "./linear-program.ts";
 import type { Assertion } from "./syntax-tree.ts";
 
-/** All work on one text, what looks around takes too: some 10 ms. A thousand letters by a program of a hundred steps are a tenth of it. */
-const MAX_STEPS_TAKEN = 1_000_000;
-/** What it costs to begin a look around, in steps, and for how many of its words of memory it costs one more. */
+/** What it costs to begin a program or a look around, in steps, and for how many of its words of memory it costs one more. */
 const STEPS_TO_BEGIN = 32;
 const WORDS_TO_A_STEP = 16;
 
 /** Where each group begins and ends, by twice its number; -1 where it took no part. */
 export type Slots = Int32Array;
 
-interface Budget {
+/** Steps that may still be taken, which is about 10 ns each. Below 0 when they were too few. */
+export interface Budget {
   left: number;
 }
 
 /**
- * @returns The slots of the leftmost match, or null where there is none, or none was found within a million steps.
+ * @param budget All work is taken from it, what looks around takes too.
+ * @returns The slots of the leftmost match, or null where there is none, or none was found within the budget.
  */
-export function matchLinear(program: Program, captures: number, text: string): Slots | null {
+export function matchLinear(program: Program, captures: number, text: string, budget: Budget): Slots | null {
   const slots = new Int32Array((captures + 1) * 2).fill(-1);
-  const budget = { left: MAX_STEPS_TAKEN };
+  payToBegin(program, text, budget);
+  if (budget.left <= 0) return null;
   const failed = failuresFor(program, text);
   for (let start = 0; start <= text.length && budget.left > 0; start += 1) {
     const end = runAt({ program, text, slots, budget, failed }, start, null);
@@ -41,6 +42,10 @@ interface Run {
   readonly budget: Budget;
   /** One bit for each step and place that was tried before. */
   readonly failed: Uint32Array;
+}
+
+function payToBegin(program: Program, text: string, budget: Budget): void {
+  budget.left -= STEPS_TO_BEGIN + Math.ceil((program.steps.length * (text.length + 1)) / 32 / WORDS_TO_A_STEP);
 }
 
 function failuresFor(program: Program, text: string): Uint32Array {
@@ -111,7 +116,7 @@ function tryStep(step: Extract<Step, { readonly op: "assertion" | "look" | "atom
  * to end at has failed for all that are tried from further back.
  */
 function beginInner(program: Program, run: Run): (start: number, mustEndAt: number | null) => number {
-  run.budget.left -= STEPS_TO_BEGIN + Math.ceil((program.steps.length * (run.text.length + 1)) / 32 / WORDS_TO_A_STEP);
+  payToBegin(program, run.text, run.budget);
   if (run.budget.left <= 0) return () => -1;
   const inner = { ...run, program, failed: failuresFor(program, run.text) };
   return (start, mustEndAt) => runAt(inner, start, mustEndAt);

@@ -1,5 +1,5 @@
 import { type CharacterSet, has } from "./character-set.ts";
-import type { Assertion, RegexNode, RubyRegex } from "./syntax-tree.ts";
+import { type Assertion, childrenOf, type RegexNode, type RubyRegex } from "./syntax-tree.ts";
 
 /** One step of a program; `next` and the like are indices of steps. */
 export type Step =
@@ -17,19 +17,37 @@ export interface Program {
 }
 
 /** Counted repetitions are written out; this is about the largest that a fingerprint needs, `{1,512}` of a few. */
-const MAX_STEPS = 20_000;
+export const MAX_STEPS = 20_000;
 
-/** @returns Null where the program would be too long. */
-export function compileLinear(regex: RubyRegex): Program | null {
-  try {
-    return compile(regex.root);
-  } catch (error) {
-    if (error instanceof TooLong) return null;
-    throw error;
-  }
+/** @param regex Of at most `MAX_STEPS` by `programSize`. */
+export function compileLinear(regex: RubyRegex): Program {
+  return compile(regex.root);
 }
 
-class TooLong extends Error {}
+/** @returns How many steps the program of a tree has, with those inside of what looks around; found out without writing it. */
+export function programSize(root: RegexNode): number {
+  return 1 + sizeOf(root);
+}
+
+function sizeOf(node: RegexNode): number {
+  const inside = () => childrenOf(node).reduce((sum, child) => sum + sizeOf(child), 0);
+  switch (node.kind) {
+    case "set":
+    case "assertion":
+      return 1;
+    case "sequence":
+      return inside();
+    case "choice":
+      return inside() + node.nodes.length - 1;
+    case "capture":
+    case "atomic":
+    case "look":
+      return inside() + 2;
+    case "repeat":
+    default:
+      return node.max === Infinity ? inside() * (node.min + 1) + 1 : inside() * node.max + node.max - node.min;
+  }
+}
 
 type Ascii = Uint8Array;
 const asciiOf = new WeakMap<CharacterSet, Ascii>();
@@ -82,7 +100,6 @@ function emitRepeat(node: Extract<RegexNode, { readonly kind: "repeat" }>, next:
 }
 
 function push(steps: Step[], step: Step): number {
-  if (steps.length >= MAX_STEPS) throw new TooLong();
   return steps.push(step) - 1;
 }
 

@@ -1,5 +1,5 @@
-import { matchLinear } from "./linear-match.ts";
-import { compileLinear } from "./linear-program.ts";
+import { type Budget, matchLinear } from "./linear-match.ts";
+import { compileLinear, MAX_STEPS, programSize } from "./linear-program.ts";
 import { parseRubyRegex, type RegexOptions } from "./parse.ts";
 import { requiredLiterals } from "./required-literals.ts";
 import type { RubyRegex } from "./syntax-tree.ts";
@@ -13,14 +13,23 @@ export type Groups = readonly (string | undefined)[];
 export interface Matcher {
   /** Every match holds one of these, in lower case; empty where nothing can be said. */
   readonly literals: readonly string[];
-  /** The work is bounded by pattern × text, whatever they are. @returns Null without a match. */
-  match(text: string): Groups | null;
+  /** How many steps the linear program has when it is written out: some 100 bytes each. */
+  readonly size: number;
+  /**
+   * The work is bounded by pattern × text, whatever they are, and by the budget, from which it is taken: what it can be at worst for V8's
+   * matcher, what it was for the linear one.
+   * @returns Null without a match, or where the budget was too small to find out.
+   */
+  match(text: string, budget: Budget): Groups | null;
 }
 
 export type MatcherResult = { readonly ok: true; readonly matcher: Matcher } | { readonly ok: false; readonly reason: string };
 
-/** What V8's own matcher, which backtracks, may need at worst; about 1 ms. Dearer texts go to the linear one, 20 times slower on others. */
-const MAX_BACKTRACKING_STEPS = 200_000;
+/**
+ * What V8's own matcher, which backtracks, may need at worst; less than 1 ms. Dearer texts go to the linear one, which is 20 times slower
+ * on others. Of Recog's, so counted, the whole look-up of a text of 4096 letters takes 1.2 million steps at most.
+ */
+const MAX_BACKTRACKING_STEPS = 50_000;
 
 /** @returns The matcher, or why the pattern is refused. Nothing is compiled before it is needed. */
 export function createMatcher(source: string, options: RegexOptions): MatcherResult {
@@ -31,12 +40,19 @@ export function createMatcher(source: string, options: RegexOptions): MatcherRes
   const alwaysLinear = worst.differs || worst.degree === Infinity;
   const linear = createLinear(regex);
   const native = createNative(regex);
-  if (alwaysLinear && !linear.fits()) return { ok: false, reason: "its counted repetitions are too long" };
+  const size = programSize(regex.root);
+  if (size > MAX_STEPS) return { ok: false, reason: "its counted repetitions are too long" };
   return {
     ok: true,
     matcher: {
       literals: requiredLiterals(regex.root),
-      match: (text) => (alwaysLinear || worstCaseSteps(worst, text) > MAX_BACKTRACKING_STEPS ? linear.match(text) : native(text)),
+      size,
+      match(text, budget) {
+        const steps = alwaysLinear ? Infinity : worstCaseSteps(worst, text);
+        if (steps > MAX_BACKTRACKING_STEPS) return linear(text, budget);
+        budget.left -= steps;
+        return budget.left < 0 ? null : native(text);
+      },
     },
   };
 }
@@ -46,7 +62,9 @@ export function createBothMatchers(
   source: string, options: RegexOptions,
 ): Readonly<Record<"native" | "linear", (text: string) => Groups | null>> | null {
   const parsed = parseRubyRegex(source, options);
-  return parsed.ok ? { native: createNative(parsed.regex), linear: createLinear(parsed.regex).match } : null;
+  if (!parsed.ok) return null;
+  const linear = createLinear(parsed.regex);
+  return { native: createNative(parsed.regex), linear: (text) => linear(text, { left: Infinity }) };
 }
 
 function createNative(regex: RubyRegex): (text: string) => Groups | null {
@@ -58,20 +76,16 @@ function createNative(regex: RubyRegex): (text: string) => Groups | null {
   };
 }
 
-function createLinear(regex: RubyRegex) {
-  let compiled: ReturnType<typeof compileLinear> | undefined;
-  const program = () => (compiled === undefined ? (compiled = compileLinear(regex)) : compiled);
-  return {
-    fits: () => program() !== null,
-    match(text: string): Groups | null {
-      const steps = program();
-      const slots = steps && matchLinear(steps, regex.captures, text);
-      if (!slots) return null;
-      return Array.from({ length: regex.captures + 1 }, (_, group) => {
-        const start = slots[group * 2] ?? -1;
-        const end = slots[group * 2 + 1] ?? -1;
-        return start === -1 || end === -1 ? undefined : text.slice(start, end);
-      });
-    },
+function createLinear(regex: RubyRegex): (text: string, budget: Budget) => Groups | null {
+  let program: ReturnType<typeof compileLinear> | null = null;
+  return (text, budget) => {
+    program ??= compileLinear(regex);
+    const slots = matchLinear(program, regex.captures, text, budget);
+    if (!slots) return null;
+    return Array.from({ length: regex.captures + 1 }, (_, group) => {
+      const start = slots[group * 2] ?? -1;
+      const end = slots[group * 2 + 1] ?? -1;
+      return start === -1 || end === -1 ? undefined : text.slice(start, end);
+    });
   };
 }

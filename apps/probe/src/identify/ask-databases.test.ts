@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFakeClock, silentLog } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openFingerprintStore } from "../fingerprints/store.ts";
+import { createDatabaseAsker, type DatabaseAsker } from "./ask-databases.ts";
+import { toFinding } from "./finding.ts";
+import { watchLoop } from "./testing/watch-loop.ts";
+
+/** A busy machine stands still for longer than 20 ms by itself. */
+const HANG_MS = 500;
+const BELL = '<fingerprint pattern="^Bell (\\d+)$"><param pos="0" name="service.product" value="Bell"/></fingerprint>';
+const finding = toFinding({ service: "ftp", texts: [{ kind: "ftp", text: "Bell 1" }] });
+const hostile = toFinding({ service: "ftp", texts: [{ kind: "ftp", text: `${"a".repeat(1000)}!` }] });
+
+let dataDir: string;
+let databases: DatabaseAsker;
+let said: { level: string; about: unknown }[];
+const clock = createFakeClock(0);
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "lanthorn-ask-"));
+  const store = openFingerprintStore(dataDir);
+  const note = (level: string) => (about: unknown) => void said.push({ level, about });
+  said = [];
+  databases = createDatabaseAsker({
+    dataDir, version: () => store.versions().current, clock,
+    log: { ...silentLog, warn: note("warn"), error: note("error") },
+  });
+});
+afterEach(() => {
+  databases.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+const install = (fingerprints: string) => openFingerprintStore(dataDir).install(new Map([
+  ["ftp_banners.xml", Buffer.from(`<fingerprints matches="ftp.banner">${fingerprints}</fingerprints>`)],
+]));
+
+describe("databases of fingerprints in a thread of their own", () => {
+  test("add to a finding, before and after they were let go and when another version holds", async () => {
+    expect(await databases.consult(finding)).toBe(finding);
+    install(BELL);
+    expect((await databases.consult(finding)).version).toBe("Bell");
+    await clock.advance(31_000);
+    expect((await databases.consult(finding)).version).toBe("Bell");
+    install(BELL.replace('value="Bell"', 'value="Other"'));
+    expect((await databases.consult(finding)).version).toBe("Other");
+    expect(said).toEqual([]);
+  });
+
+  test.each([
+    ["many costly patterns", '<fingerprint pattern="^(?:a+)+$"/>'.repeat(2000), hostile],
+    ["as much XML as a file may have", `<fingerprint pattern="^[a-z]{1,9}(?i:b)$">${"<param pos='0' name='a' value='b'/>".repeat(20)}</fingerprint>`
+      .repeat(2400), finding],
+  ])("leave the loop alone while they are read and asked: %s", async (_, fingerprints, asked) => {
+    install(fingerprints);
+    const stop = watchLoop();
+    expect(await databases.consult(asked)).toBe(asked);
+    expect(await databases.consult(asked)).toBe(asked);
+    expect(stop()).toBeLessThan(HANG_MS);
+  }, 60_000);
+
+  test("say once that a file is too slow, and which", async () => {
+    install('<fingerprint pattern="^(?:a+)+$"/>'.repeat(2000) + BELL);
+    for (let time = 0; time < 3; time += 1) await databases.consult(hostile);
+    expect(said).toEqual([{ level: "warn", about: { name: "ftp_banners", reason: expect.anything() as unknown } }]);
+    // Who is no trouble is answered as before.
+    expect((await databases.consult(finding)).version).toBe("Bell");
+  }, 60_000);
+
+  test("are given up when they do not answer in time, until another version holds", async () => {
+    install(BELL);
+    const waiting = databases.consult(finding);
+    await clock.advance(20_000);
+    expect(await waiting).toBe(finding);
+    expect(await databases.consult(finding)).toBe(finding);
+    expect(said.map(({ level }) => level)).toEqual(["error"]);
+    install(BELL.replace('value="Bell"', 'value="Other"'));
+    expect((await databases.consult(finding)).version).toBe("Other");
+  });
+
+  test("resolve what waits when they are closed", async () => {
+    install(BELL);
+    const waiting = databases.consult(finding);
+    databases.close();
+    expect(await waiting).toBe(finding);
+  });
+});

@@ -1,0 +1,120 @@
+import { Worker } from "node:worker_threads";
+import type { Claim } from "@lanthorn/fingerprints";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import type { DatabaseQuestion } from "./databases.ts";
+import { type ServiceFinding, withClaims } from "./finding.ts";
+
+/** Asks databases of fingerprints in a thread of their own, so that the event loop waits for none, whatever is in them. */
+export interface DatabaseAsker {
+  /** @returns The finding with what the databases say of its texts, too; as it was where they say nothing or fail. Does not reject. */
+  consult(finding: ServiceFinding): Promise<ServiceFinding>;
+  close(): void;
+}
+
+/** A question to the thread, and what it answers. */
+export interface DatabaseTask {
+  readonly id: number;
+  readonly question: DatabaseQuestion;
+}
+export type DatabaseAnswer =
+  | { readonly kind: "claims"; readonly id: number; readonly claims: readonly Claim[] }
+  | { readonly kind: "warning"; readonly about: { readonly name: string; readonly reason: string }; readonly message: string };
+
+/** A scan is over by then; the next one reads them again. They are megabytes, and the quiet daemon has no use for them. */
+const KEPT_MS = 30_000;
+/** Reading the largest of Recog's files takes 0.2 s, and asking one 20 ms at most: this is for what hangs. */
+const MAX_ANSWER_MS = 20_000;
+/** All of Recog's files together take 30 MB. */
+const MAX_HEAP_MB = 128;
+
+/** Beside this file, and in the same language: the source in tests, JavaScript in the product. */
+const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const PROGRAM = new URL(`./database-worker.${EXTENSION}`, import.meta.url);
+
+interface Running {
+  readonly worker: Worker;
+  readonly waiting: Map<number, (claims: readonly Claim[]) => void>;
+}
+
+/**
+ * @param deps.dataDir Where `lanthorn-probe fingerprints update` keeps databases.
+ * @param deps.version Which version holds; null where there are none: no thread is started then.
+ */
+export function createDatabaseAsker(deps: {
+  readonly dataDir: string;
+  readonly version: () => string | null;
+  readonly clock: Pick<Clock, "after">;
+  readonly log: Pick<Log, "warn" | "error">;
+}): DatabaseAsker {
+  let running: Running | null = null;
+  /** Databases that ended their thread, or took too long, are not asked again. */
+  let brokenVersion: string | null = null;
+  let askedVersion: string | null = null;
+  let lastId = 0;
+  let cancelTimer = () => {};
+
+  const stop = () => {
+    cancelTimer();
+    const stopped = running;
+    running = null;
+    if (!stopped) return;
+    stopped.worker.removeAllListeners().on("error", () => {});
+    void stopped.worker.terminate();
+    for (const resolve of stopped.waiting.values()) resolve([]);
+  };
+  const fail = (reason: string) => {
+    if (!running) return;
+    deps.log.error({ reason }, "databases of fingerprints failed; they are not asked until others are installed or the probe starts again");
+    brokenVersion = askedVersion;
+    stop();
+  };
+  const setTimer = () => {
+    cancelTimer();
+    cancelTimer = running && running.waiting.size > 0
+      ? deps.clock.after(MAX_ANSWER_MS, () => fail(`they gave no answer for ${MAX_ANSWER_MS / 1000} s`)) : deps.clock.after(KEPT_MS, stop);
+  };
+  const start = (): Running => {
+    const worker = startWorker(deps.dataDir);
+    const waiting: Running["waiting"] = new Map();
+    worker.on("message", (answer: DatabaseAnswer) => {
+      if (answer.kind === "warning") {
+        deps.log.warn(answer.about, answer.message);
+        return;
+      }
+      waiting.get(answer.id)?.(answer.claims);
+      waiting.delete(answer.id);
+      setTimer();
+    });
+    worker.on("error", (error) => fail(describeError(error)));
+    worker.on("exit", () => fail("their thread ended"));
+    worker.unref();
+    return { worker, waiting };
+  };
+  const ask = (question: DatabaseQuestion) => new Promise<readonly Claim[]>((resolve) => {
+    running ??= start();
+    lastId += 1;
+    running.waiting.set(lastId, resolve);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
+    running.worker.postMessage({ id: lastId, question } satisfies DatabaseTask);
+    if (running.waiting.size === 1) setTimer();
+  });
+  return {
+    async consult(finding) {
+      const version = finding.texts.length > 0 ? deps.version() : null;
+      if (version === null || version === brokenVersion) return finding;
+      askedVersion = version;
+      const { texts, claims, verdicts } = finding;
+      const own = claims.map(({ field, value, source }) => ({ field, value, source }));
+      return withClaims(finding, await ask({ texts, claims: own, product: verdicts.product?.value ?? "" }));
+    },
+    close: stop,
+  };
+}
+
+function startWorker(dataDir: string): Worker {
+  const options = { workerData: { dataDir }, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } };
+  if (EXTENSION === "js") return new Worker(PROGRAM, options);
+  // A thread of Node 20 does not take over how its parent reads TypeScript.
+  const program = `import("tsx/esm/api").then(({ register }) => { register(); return import(${JSON.stringify(PROGRAM.href)}); });`;
+  return new Worker(program, { ...options, eval: true, execArgv: ["--conditions=@lanthorn/source"] });
+}

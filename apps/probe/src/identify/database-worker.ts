@@ -1,0 +1,17 @@
+// The thread that databases of fingerprints are read and asked in. It has nothing to do with the network.
+import { parentPort, workerData } from "node:worker_threads";
+import { openFingerprintStore } from "../fingerprints/store.ts";
+import type { DatabaseAnswer, DatabaseTask } from "./ask-databases.ts";
+import { createFingerprintDatabases } from "./databases.ts";
+
+const { dataDir } = workerData as { readonly dataDir: string };
+const store = openFingerprintStore(dataDir);
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
+const say = (answer: DatabaseAnswer) => parentPort?.postMessage(answer);
+const databases = createFingerprintDatabases({
+  version: () => store.versions().current,
+  folder: () => store.wholeFolder(),
+  warn: (about, message) => say({ kind: "warning", about, message }),
+});
+
+parentPort?.on("message", ({ id, question }: DatabaseTask) => say({ kind: "claims", id, claims: databases.consult(question) }));
