@@ -238,7 +238,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   lifecycle.onClose("renewal", () => renewal.close());
 
   const alerts = createHealthAlerts({
-    db: database.db, outbox, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples,
+    db: database.db, outbox, log, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples,
   });
   const status = createStatusWriter({
     configuration, version: deps.version, interfaceName, clock, log,

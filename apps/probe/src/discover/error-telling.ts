@@ -1,5 +1,5 @@
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
-import type { EventSink } from "../hosts/telling.ts";
+import type { EventSink } from "../queue/publisher.ts";
 
 const REPEAT_ERROR_MS = 3_600_000;
 

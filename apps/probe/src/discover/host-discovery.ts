@@ -9,9 +9,10 @@ import { createHostsStore } from "../hosts/hosts-store.ts";
 import { noteGateway } from "../hosts/gateway.ts";
 import { createFactsTaker } from "../hosts/service-facts.ts";
 import { createSightings } from "../hosts/sightings.ts";
-import { createTelling, type EventSink } from "../hosts/telling.ts";
+import { createTelling } from "../hosts/telling.ts";
 import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
 import { observeFrame } from "../observe/observe-frame.ts";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createChecks } from "./checks.ts";
 import { createErrorTelling } from "./error-telling.ts";
 import { createExpectations } from "./expectations.ts";
@@ -108,7 +109,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const nameVendor = (mac: string) => deps.vendorOf(mac).slice(0, 255);
   const linkUp = () => (link?.up ? link : null);
   const tellError = createErrorTelling(deps);
-  const telling = createTelling({ table, store, outbox: deps.outbox, clock, log, onDue: flushSoon });
+  const telling = createTelling({ table, store, publisher: createPublisher({ ...deps, what: "hosts" }), clock, onDue: flushSoon });
   const hostFacts = createFactsTaker({ table, telling, clock });
   const sender = createQuestionSender({
     sender: deps.sender, exclusions: () => policy.exclusions, onSent: (count) => admission.asked(count),

@@ -4,9 +4,9 @@ import type { RoutedHost } from "../hosts/routed-host.ts";
 import { createRoutedHostsStore } from "../hosts/routed-hosts-store.ts";
 import { createRoutedTable } from "../hosts/routed-table.ts";
 import { createRoutedTelling } from "../hosts/routed-telling.ts";
-import type { EventSink } from "../hosts/telling.ts";
 import { type AddressPrefix, formatPrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { addressesInList, addressesInRange, type RoutedAddresses, type RoutedRange } from "../scan/routed-addresses.ts";
 import type { RoutedLook } from "../scan/routed-look.ts";
 import type { Policy } from "./policy.ts";
@@ -81,7 +81,7 @@ export function createRoutedWatch(deps: {
 }): RoutedWatch {
   const { policy, clock } = deps;
   const store = createRoutedHostsStore(deps.db);
-  const telling = createRoutedTelling({ ...deps, store });
+  const telling = createRoutedTelling({ store, clock, publisher: createPublisher({ ...deps, what: "hosts behind routers" }) });
   const onChange = (host: RoutedHost) => {
     telling.change(host);
     if (host.presence === "online") deps.wantName(host);

@@ -5,9 +5,9 @@ import { toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { SaidFact } from "../hosts/facts.ts";
 import { type FactsTaker, portFacts, serviceFacts } from "../hosts/service-facts.ts";
-import type { EventSink } from "../hosts/telling.ts";
 import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { Policy } from "./policy.ts";
 import { bothExclusions } from "./exclusions.ts";
 import { createQuestionSender } from "./question-sender.ts";
@@ -93,17 +93,7 @@ export function createScans(deps: {
   const late = new Set<Running>();
 
   const append = (...events: readonly ProbeEvent[]) => deps.outbox.append(events);
-  /** Remembers and tells in one; where the disk takes nothing, it is at least told. */
-  const appendWith = (remember: () => void, ...events: readonly ProbeEvent[]) => {
-    try {
-      deps.db.transaction(() => {
-        remember();
-        append(...events);
-      })();
-    } catch {
-      append(...events);
-    }
-  };
+  const publisher = createPublisher({ ...deps, what: "scans" });
   const now = () => toInstant(clock.now());
   const counts = ({ plan, hostsUp, open }: Running) => ({ hosts_total: plan.hostsTotal, hosts_up: hostsUp, ports_open: open.size });
   const holdPace = () => policy.hold(Math.min(Number.POSITIVE_INFINITY, ...[...running.values()].map(({ plan }) => plan.packetsPerSecond)));
@@ -155,7 +145,7 @@ export function createScans(deps: {
         hosts_up: scan.hostsUp, ports_open: scan.open.size, seconds,
       }, "a scan ended",
     );
-    appendWith(() => store.end(scan.begun.scan_id), ...takeResults(scan), event);
+    publisher.publishAnyway([...takeResults(scan), event], () => store.end(scan.begun.scan_id));
   };
 
   const fail = (scan: Running, reason: string) => {
@@ -170,7 +160,8 @@ export function createScans(deps: {
       sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ ...exclusions(), hasIpv6: true }),
       packetsPerSecond: () => Math.min(policy.packetsPerSecond, plan.packetsPerSecond),
     });
-    appendWith(() => store.begin(begun), { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } });
+    const started: ProbeEvent = { type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } };
+    publisher.publishAnyway([started], () => store.begin(begun));
     const found = {
       hostsUp: 0, routed: createRoutedHosts(deps), unplaced: [] as Remark[], open: new Map<string, string>(),
       untoldHosts: [] as Running["untoldHosts"], untoldPorts: [] as ProbeEvent[],
@@ -265,9 +256,8 @@ export function createScans(deps: {
     },
     recover() {
       for (const begun of store.left()) {
-        appendWith(() => store.end(begun.scan_id), {
-          type: "scan_failed", occurred_at: now(), data: { ...begun, reason: "the probe was started again" },
-        });
+        const failed: ProbeEvent = { type: "scan_failed", occurred_at: now(), data: { ...begun, reason: "the probe was started again" } };
+        publisher.publishAnyway([failed], () => store.end(begun.scan_id));
       }
     },
     linkChanged(link) {

@@ -1,5 +1,7 @@
-import { HEALTH_METRICS, type ProbeEvent } from "@lanthorn/contract/uplink";
+import { HEALTH_METRICS } from "@lanthorn/contract/uplink";
+import type { Log } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { CALM, type HealthMetric, judge, type Limit, type Standing } from "./limits.ts";
 import { type HealthValues, toHealthAlert } from "./metrics.ts";
 
@@ -14,13 +16,15 @@ const SCHEMA = "CREATE TABLE IF NOT EXISTS health_raised (metric TEXT PRIMARY KE
 /** @throws SqliteError when the table cannot be made. */
 export function createHealthAlerts(deps: {
   readonly db: Database.Database;
-  readonly outbox: { append(events: readonly ProbeEvent[]): void };
+  readonly outbox: EventSink;
+  readonly log: Log;
   readonly limits: readonly Limit[];
   /** Reports in a row that it takes. */
   readonly samples: number;
 }): HealthAlerts {
   const { db } = deps;
   db.exec(SCHEMA);
+  const publisher = createPublisher({ ...deps, what: "health alerts" });
   const remember = db.prepare<[string]>("INSERT OR IGNORE INTO health_raised VALUES (?)");
   const forget = db.prepare<[string]>("DELETE FROM health_raised WHERE metric = ?");
   const kept = new Set(db.prepare<[], { readonly metric: string }>("SELECT metric FROM health_raised").all().map((row) => row.metric));
@@ -30,15 +34,8 @@ export function createHealthAlerts(deps: {
 
   /** The event is appended in any case; that it was is remembered with it when the disk takes both. */
   function tell(limit: Limit, change: "raised" | "cleared", value: number, occurredAt: string): void {
-    const event: ProbeEvent = { type: "probe_health_alert", occurred_at: occurredAt, data: toHealthAlert(limit, change, value) };
-    try {
-      db.transaction(() => {
-        (change === "raised" ? remember : forget).run(limit.metric);
-        deps.outbox.append([event]);
-      })();
-    } catch {
-      deps.outbox.append([event]);
-    }
+    publisher.publishAnyway([{ type: "probe_health_alert", occurred_at: occurredAt, data: toHealthAlert(limit, change, value) }], () =>
+      (change === "raised" ? remember : forget).run(limit.metric));
   }
 
   return {

@@ -28,7 +28,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "lanthorn-health-"));
   database = openProbeDatabase(join(directory, "probe.db"), { clock, log: silentLog });
   outbox = createOutbox({ db: database.db, clock, log: silentLog, budgetBytes: 1e6, onAppended: () => undefined });
-  alerts = createHealthAlerts({ db: database.db, outbox, limits, samples: 3 });
+  alerts = createHealthAlerts({ db: database.db, outbox, log: silentLog, limits, samples: 3 });
 });
 afterEach(() => {
   database.close();
@@ -117,7 +117,7 @@ describe("health", () => {
 
   test("clears after a restart what was raised before it, and does not raise it twice", async () => {
     await follow(times(4, { up: false }));
-    alerts = createHealthAlerts({ db: database.db, outbox, limits, samples: 3 });
+    alerts = createHealthAlerts({ db: database.db, outbox, log: silentLog, limits, samples: 3 });
     await follow([...times(4, { up: false }), ...times(3, {})]);
     expect(told().map(({ state }) => state)).toEqual(["raised", "cleared"]);
   });

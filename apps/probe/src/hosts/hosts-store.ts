@@ -13,8 +13,6 @@ export interface HostsStore {
   /** Writes when it was last seen and how it answers, for a host that was saved. */
   touch(host: Host): void;
   remove(mac: string): void;
-  /** Runs `work` as one transaction of the database. */
-  transaction(work: () => void): void;
 }
 
 /** Times are milliseconds since the epoch. `names` is JSON: source → name and when it was heard. */
@@ -99,9 +97,6 @@ export function createHostsStore(db: Database): HostsStore {
     remove(mac) {
       deleteAddresses.run(mac);
       deleteHost.run(mac);
-    },
-    transaction(work) {
-      db.transaction(work)();
     },
   };
 }

@@ -10,8 +10,6 @@ export interface RoutedHostsStore {
   /** Call it in the transaction that appends its event. */
   save(host: RoutedHost): void;
   remove(address: string): void;
-  /** Runs `work` as one transaction of the database. */
-  transaction(work: () => void): void;
 }
 
 /** Times are milliseconds since the epoch. `names` as in the table of hosts. */
@@ -61,9 +59,6 @@ export function createRoutedHostsStore(db: Database): RoutedHostsStore {
     },
     remove(address) {
       remove.run(address);
-    },
-    transaction(work) {
-      db.transaction(work)();
     },
   };
 }

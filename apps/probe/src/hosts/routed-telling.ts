@@ -1,9 +1,8 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, toInstant } from "@lanthorn/runtime";
+import type { Publisher } from "../queue/publisher.ts";
 import { describeRoutedHost, type RoutedHost, tellableRouted } from "./routed-host.ts";
 import type { RoutedHostsStore } from "./routed-hosts-store.ts";
-import type { EventSink } from "./telling.ts";
-import { createWriteAttempts } from "./write-attempts.ts";
 
 /** Tells the collector of hosts behind routers, by comparing what is true with what was told last. */
 export interface RoutedTelling {
@@ -23,14 +22,12 @@ const HOSTS_A_REPORT = 500;
 
 export function createRoutedTelling(deps: {
   readonly store: RoutedHostsStore;
-  readonly outbox: EventSink;
+  readonly publisher: Publisher;
   readonly clock: Pick<Clock, "now">;
-  readonly log: Log;
 }): RoutedTelling {
-  const { store, outbox, clock, log } = deps;
+  const { store, publisher, clock } = deps;
   const due = new Set<RoutedHost>();
   const left = new Set<string>();
-  const attempt = createWriteAttempts(log, "hosts behind routers");
 
   const presenceOf = ({ address, seenWallAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(seenWallAt) });
   const eventsFor = (host: RoutedHost): ProbeEvent[] => {
@@ -59,12 +56,10 @@ export function createRoutedTelling(deps: {
     flush() {
       const ready = [...due].slice(0, HOSTS_A_FLUSH);
       if (ready.length + left.size === 0) return;
-      const isWritten = attempt(() => store.transaction(() => {
+      const isWritten = publisher.publish(ready.flatMap(eventsFor), () => {
         for (const address of left) store.remove(address);
         for (const host of ready) store.save(host);
-        const events = ready.flatMap(eventsFor);
-        if (events.length > 0) outbox.append(events);
-      }));
+      });
       if (!isWritten) return;
       left.clear();
       for (const host of ready) {
@@ -79,10 +74,9 @@ export function createRoutedTelling(deps: {
       for (let first = 0; first < some.length; first += HOSTS_A_REPORT) {
         const part = some.slice(first, first + HOSTS_A_REPORT);
         const data: EventData<"presence_report"> = { hosts: part.map((host) => ({ ...presenceOf(host), presence_state: host.presence })) };
-        const isWritten = attempt(() => store.transaction(() => {
+        const isWritten = publisher.publish([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }], () => {
           for (const host of part) store.save(host);
-          outbox.append([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }]);
-        }));
+        });
         if (isWritten) for (const host of part) host.unreported = false;
       }
     },

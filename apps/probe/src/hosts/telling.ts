@@ -1,14 +1,9 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, toInstant } from "@lanthorn/runtime";
+import type { Publisher } from "../queue/publisher.ts";
 import { describeHost, type Host, tellable, type Told } from "./host.ts";
 import type { HostTable } from "./host-table.ts";
 import type { HostsStore } from "./hosts-store.ts";
-import { createWriteAttempts } from "./write-attempts.ts";
-
-/** Where events go; `append` is part of an open transaction. */
-export interface EventSink {
-  append(events: readonly ProbeEvent[]): unknown;
-}
 
 /**
  * Tells the collector what changed, by comparing what is true with what was told last: a change that is undone in time is not told, and one
@@ -45,16 +40,14 @@ const RETRY_MS = 5000;
 export function createTelling(deps: {
   readonly table: HostTable;
   readonly store: HostsStore;
-  readonly outbox: EventSink;
+  readonly publisher: Publisher;
   readonly clock: Clock;
-  readonly log: Log;
   /** Something is due at once: `flush` should be called soon. */
   readonly onDue: () => void;
 }): Telling {
-  const { table, store, outbox, clock, log } = deps;
+  const { table, store, publisher, clock } = deps;
   const due = new Set<Host>();
   const left = new Set<string>();
-  const attempt = createWriteAttempts(log, "hosts");
 
   const presenceOf = (host: Host, { ip }: Told) => ({ ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) });
 
@@ -75,14 +68,14 @@ export function createTelling(deps: {
   };
   const write = (hosts: readonly Host[]) => {
     const told = hosts.map((host) => ({ host, next: tellable(host) }));
-    store.transaction(() => {
+    const isWritten = publisher.publish(told.flatMap(({ host, next }) => eventsFor(host, next)), () => {
       for (const mac of left) store.remove(mac);
-      const events = told.flatMap(({ host, next }) => eventsFor(host, next));
       for (const { host } of told) store.save(host);
-      if (events.length > 0) outbox.append(events);
     });
+    if (!isWritten) return false;
     left.clear();
     for (const { host, next } of told) settle(host, next);
+    return true;
   };
   const settle = (host: Host, next: Told) => {
     const now = clock.monotonic();
@@ -106,7 +99,7 @@ export function createTelling(deps: {
       else due.delete(host);
     }
     if (ready.length === 0 && left.size === 0) return false;
-    if (attempt(() => write(ready))) return ready.length === HOSTS_A_FLUSH;
+    if (write(ready)) return ready.length === HOSTS_A_FLUSH;
     for (const host of ready) host.tellAt = now + RETRY_MS;
     return false;
   };
@@ -136,7 +129,7 @@ export function createTelling(deps: {
       const send = () => {
         const data = { hosts };
         hosts = [];
-        if (data.hosts.length > 0) attempt(() => outbox.append([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }]));
+        if (data.hosts.length > 0) publisher.publish([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }]);
       };
       for (const host of table.all()) {
         const isKnowledge = host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
@@ -154,11 +147,9 @@ export function createTelling(deps: {
         if (host.unsaved && host.told !== null) hosts.push(host);
       }
       if (hosts.length === 0) return false;
-      const saved = attempt(() =>
-        store.transaction(() => {
-          for (const host of hosts) store.touch(host);
-        }),
-      );
+      const saved = publisher.publish([], () => {
+        for (const host of hosts) store.touch(host);
+      });
       if (saved) for (const host of hosts) host.unsaved = false;
       return saved && hosts.length === limit;
     },

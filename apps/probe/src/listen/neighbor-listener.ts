@@ -1,7 +1,7 @@
 import type { NeighborDiscovered, ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
-import type { EventSink } from "../hosts/telling.ts";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { NeighborFacts } from "./advert.ts";
 import { createNeighborTable, MOST_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
 import { createNeighborsStore } from "./neighbors-store.ts";
@@ -43,13 +43,13 @@ export function createNeighborListener(deps: {
   readonly interfaceName: string;
   readonly ownMac: () => string;
 }): NeighborListener {
-  const { clock, log, outbox } = deps;
+  const { clock, log } = deps;
   const store = createNeighborsStore(deps.db);
   const table = createNeighborTable();
+  const publisher = createPublisher({ ...deps, what: "neighbors" });
   let stop = () => {};
   let lastTick = 0;
   let minute = { from: Number.NEGATIVE_INFINITY, events: 0 };
-  let failing = false;
   let warnedAt = Number.NEGATIVE_INFINITY;
   let reportAt = Number.POSITIVE_INFINITY;
 
@@ -61,30 +61,16 @@ export function createNeighborListener(deps: {
   }
 
   /** Writes what became of one neighbour, with its event. @returns Whether the disk took it. */
-  function tell(neighbor: Neighbor, event: ProbeEvent, write: () => void): boolean {
-    try {
-      store.transaction(() => {
-        write();
-        outbox.append([event]);
-      });
-      failing = false;
-      minute.events += 1;
-      return true;
-    } catch (error) {
-      if (!failing) {
-        log.error(
-          { reason: describeError(error), neighbor: neighbor.facts.system_name }, "neighbours cannot be written down; trying again",
-        );
-      }
-      failing = true;
-      return false;
-    }
+  function tell(event: ProbeEvent, write: () => void): boolean {
+    const isWritten = publisher.publish([event], write);
+    if (isWritten) minute.events += 1;
+    return isWritten;
   }
 
   function tellGone(neighbor: Neighbor, reason: "expired" | "shutdown"): void {
     const { protocol, localInterface: local_interface, facts: { chassis_id, port_id, system_name } } = neighbor;
     const data = { protocol, local_interface, chassis_id, port_id, system_name, reason, last_seen_at: toInstant(neighbor.seenAt) };
-    const isWritten = tell(neighbor, { type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () =>
+    const isWritten = tell({ type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () =>
       store.remove(neighbor.key));
     if (isWritten) table.remove(neighbor);
   }
@@ -98,7 +84,7 @@ export function createNeighborListener(deps: {
       source_mac: neighbor.sourceMac, changed: neighbor.told === null ? [] : changed,
     };
     const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
-    if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
+    if (!tell(event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
     neighbor.told = facts;
     neighbor.toldAt = now;
   }
@@ -108,13 +94,9 @@ export function createNeighborListener(deps: {
     const told = [...table.all()].filter((neighbor) => neighbor.told !== null && neighbor.gone === null);
     const neighbors = told.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) =>
       ({ protocol, chassis_id, port_id, last_seen_at: toInstant(seenAt) }));
-    try {
-      outbox.append([
-        { type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } },
-      ]);
-    } catch (error) {
-      log.error({ reason: describeError(error) }, "neighbours cannot be reported; trying again in ten minutes");
-    }
+    publisher.publish([
+      { type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } },
+    ]);
   }
 
   function tick(): void {

@@ -12,8 +12,6 @@ export interface NeighborsStore {
   /** Call both in the transaction that appends the event. */
   save(key: string, data: NeighborDiscovered, seenAt: number): void;
   remove(key: string): void;
-  /** Runs `work` as one transaction of the database. */
-  transaction(work: () => void): void;
 }
 
 const SCHEMA = "CREATE TABLE IF NOT EXISTS neighbors (key TEXT PRIMARY KEY, data TEXT NOT NULL, seen_at INTEGER NOT NULL) STRICT";
@@ -31,6 +29,5 @@ export function createNeighborsStore(db: Database): NeighborsStore {
     }),
     save: (key, data, seenAt) => void upsert.run(key, JSON.stringify(data), Math.round(seenAt)),
     remove: (key) => void remove.run(key),
-    transaction: (work) => db.transaction(work)(),
   };
 }

@@ -2,6 +2,7 @@ import { parseIp } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
 import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
 import { askDatagram } from "../identify/datagrams.ts";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { SwitchWatch, SwitchWatchDeps } from "./switch-watch.ts";
 import { createSwitchesStore } from "./switches-store.ts";
 
@@ -17,7 +18,8 @@ export interface Switches extends SwitchWatch {
  * @throws SqliteError when its table cannot be made.
  */
 export function openSwitches(
-  deps: Omit<SwitchWatchDeps, "isExcluded" | "ask" | "store"> & { readonly db: Database; readonly excluded: () => readonly string[] },
+  deps: Omit<SwitchWatchDeps, "isExcluded" | "ask" | "store" | "publisher">
+    & { readonly db: Database; readonly outbox: EventSink; readonly excluded: () => readonly string[] },
 ): Switches {
   const { access, clock } = deps;
   const isExcluded = (ip: string) => {
@@ -27,6 +29,7 @@ export function openSwitches(
     return !address || "wrong" in parsed || createExclusions(parsed.prefixes).holds(address);
   };
   const store = createSwitchesStore(deps.db);
+  const publisher = createPublisher({ ...deps, what: "reports of switches" });
   let watch: Promise<SwitchWatch> | null = null;
   let round = Promise.resolve();
   let isOpen = true;
@@ -34,7 +37,7 @@ export function openSwitches(
   const hasWork = () => store.all().size > 0 || [...access.namedHosts(), ...deps.announced()].some((ip) => access.forHost(ip).length > 0);
   const poll = async () => {
     if (!isOpen || (!watch && !hasWork())) return;
-    const given = { ...deps, store, isExcluded, ask: askDatagram };
+    const given = { ...deps, store, publisher, isExcluded, ask: askDatagram };
     watch ??= import("./switch-watch.ts").then(({ createSwitchWatch }) => createSwitchWatch(given));
     await (await watch).pollNow();
   };

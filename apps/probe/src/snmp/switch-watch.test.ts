@@ -3,6 +3,7 @@ import { silentLog, systemClock } from "@lanthorn/runtime";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { askDatagram } from "../identify/datagrams.ts";
+import { createPublisher } from "../queue/publisher.ts";
 import { createSnmpAccess } from "./access.ts";
 import type { SnmpCredential } from "./session.ts";
 import { createSwitchWatch, type SwitchWatchDeps } from "./switch-watch.ts";
@@ -45,7 +46,8 @@ function start(given: Partial<SwitchWatchDeps> & {
   };
   const access = createSnmpAccess({ reaches: () => true, credentials: { forHost: () => held, namedHosts: () => alone }, devices, clock });
   const watch = createSwitchWatch({
-    outbox: { append: (some) => events.push(...some) }, store: createSwitchesStore(db), access, announced: () => [],
+    publisher: createPublisher({ db, outbox: { append: (some) => events.push(...some) }, log: silentLog, what: "reports" }),
+    store: createSwitchesStore(db), access, announced: () => [],
     isExcluded: () => false, clock,
     random: Math.random, log: silentLog,
     ask(target, question, options) {

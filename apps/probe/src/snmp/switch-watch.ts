@@ -1,8 +1,8 @@
 import type { SwitchReport } from "@lanthorn/contract/uplink";
 import { formatIp, parseIp } from "@lanthorn/packets";
 import { type Clock, describeError, type Log, pause, toInstant } from "@lanthorn/runtime";
-import type { EventSink } from "../hosts/telling.ts";
 import type { AskDatagram } from "../identify/datagrams.ts";
+import type { Publisher } from "../queue/publisher.ts";
 import type { SnmpAccess } from "./access.ts";
 import { readSwitch, type SwitchTables } from "./read-switch.ts";
 import { createSnmpSession, type SnmpCredential } from "./session.ts";
@@ -17,8 +17,7 @@ export interface SwitchWatch {
 }
 
 export interface SwitchWatchDeps {
-  /** Called inside a transaction of the store's database. */
-  readonly outbox: EventSink;
+  readonly publisher: Publisher;
   readonly store: SwitchesStore;
   readonly access: SnmpAccess;
   /** Addresses by which neighbours on the own link say that they are managed. */
@@ -122,26 +121,16 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
     const text = reportText(data);
     const now = clock.monotonic();
     if (text === one.told && (!data.answers || now - one.toldAt < TELL_AGAIN_MS)) return;
-    if (!write(data, () => store.save(ip, data.problem ?? ""))) return;
+    if (!publish(data, () => store.save(ip, data.problem ?? ""))) return;
     if (!data.answers) log.warn({ ip, reason: data.problem }, "a switch cannot be read by SNMP");
     Object.assign(one, { told: text, toldAt: now, answers: data.answers });
   }
   /** Nobody asks it any more: what was told of it is not kept up, nor is what was wrong with it. */
   function forget(ip: string, one: Known): void {
-    if (one.answers === null || write(silentReport(ip, ""), () => store.remove(ip))) known.delete(ip);
+    if (one.answers === null || publish(silentReport(ip, ""), () => store.remove(ip))) known.delete(ip);
   }
-  function write(data: SwitchReport, keep: () => void): boolean {
-    try {
-      store.transaction(() => {
-        keep();
-        deps.outbox.append([{ type: "switch_report", occurred_at: toInstant(clock.now()), data }]);
-      });
-      return true;
-    } catch (error) {
-      log.error({ reason: describeError(error), ip: data.ip }, "a switch's report cannot be written down; trying again at the next round");
-      return false;
-    }
-  }
+  const publish = (data: SwitchReport, state: () => void) =>
+    deps.publisher.publish([{ type: "switch_report", occurred_at: toInstant(clock.now()), data }], state);
   async function poll(): Promise<void> {
     const asked = targets();
     for (const [ip, one] of known) if (!asked.includes(ip)) forget(ip, one);

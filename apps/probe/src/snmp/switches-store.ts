@@ -9,8 +9,6 @@ export interface SwitchesStore {
   all(): ReadonlyMap<string, string>;
   save(ip: string, problem: string): void;
   remove(ip: string): void;
-  /** @throws What the work or the disk throws; then nothing of it was done. */
-  transaction(work: () => void): void;
 }
 
 const SCHEMA = "CREATE TABLE IF NOT EXISTS switches_told (ip TEXT PRIMARY KEY, problem TEXT NOT NULL) STRICT";
@@ -25,6 +23,5 @@ export function createSwitchesStore(db: Database): SwitchesStore {
     all: () => new Map(select.all().map(({ ip, problem }) => [ip, problem])),
     save: (ip, problem) => void upsert.run(ip, problem),
     remove: (ip) => void forget.run(ip),
-    transaction: (work) => db.transaction(work)(),
   };
 }
