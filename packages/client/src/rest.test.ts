@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRestClient, readAll } from "./rest.ts";
@@ -9,15 +9,17 @@ const SITE = {
 };
 let answer: { status: number; body: string };
 let seen: { method: string; url: string; authorization: string | undefined; body: string }[];
+let headers: IncomingHttpHeaders[];
 let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  seen = [];
+  [seen, headers] = [[], []];
   server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
+      headers.push(request.headers);
       seen.push({ method: request.method ?? "", url: request.url ?? "", authorization: request.headers.authorization, body });
       response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
     });
@@ -34,6 +36,18 @@ describe("a call", () => {
     answer = { status: 201, body: JSON.stringify(SITE) };
     expect(await client().createSite("Store 12")).toEqual(SITE);
     expect(seen).toEqual([{ method: "POST", url: "/api/v1/sites", authorization: "Bearer t0ken", body: '{"name":"Store 12"}' }]);
+  });
+
+  test("that imports a table sends it as CSV", async () => {
+    const done = { created: 1, updated: 0, unchanged: 0, dry_run: true };
+    answer = { status: 200, body: JSON.stringify(done) };
+    const csv = "prefix\r\n192.0.2.0/24\r\n";
+    expect(await client().importIpamPrefixes({ csv, dry_run: true })).toEqual(done);
+    await client().importIpamAddresses({ csv });
+    expect(seen.map(({ url: path, body }) => [path, body])).toEqual([
+      ["/api/v1/ipam/prefixes/import?dry_run=true", csv], ["/api/v1/ipam/addresses/import", csv],
+    ]);
+    expect(headers[0]?.["content-type"]).toBe("text/csv");
   });
 
   test("that is refused throws the collector's code, status and details", async () => {

@@ -18,7 +18,10 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 /** What goes with a call beside its path. */
 export interface CallOptions {
   readonly query?: Query | undefined;
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** A table, sent as `text/csv` in place of `body`. */
+  readonly csv?: string | undefined;
 }
 
 /** One request and its parsed answer. */
@@ -53,8 +56,9 @@ const API_KEY_PREFIX = "svc_live_";
 export function createTransport(options: TransportOptions): Transport {
   const base = options.url.replace(/(?<!\/)\/+$/, "");
 
-  const ask = async (method: string, path: string, { query, body }: CallOptions, accept: string, timeoutMs: number) => {
+  const ask = async (method: string, path: string, { query, body, csv }: CallOptions, accept: string, timeoutMs: number) => {
     const token = options.token();
+    const content = csv === undefined ? body !== undefined && { type: "application/json", text: JSON.stringify(body) } : { type: "text/csv", text: csv };
     const key = method === "POST" ? (options.idempotencyKey?.() ?? null) : null;
     const response = await options.fetch(`${base}${path}${queryText(query)}`, {
       method,
@@ -62,9 +66,9 @@ export function createTransport(options: TransportOptions): Transport {
         accept,
         ...(token === null ? {} : token.startsWith(API_KEY_PREFIX) ? { "x-api-key": token } : { authorization: `Bearer ${token}` }),
         ...(key === null ? {} : { "idempotency-key": key }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(content && { "content-type": content.type }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(content && { body: content.text }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((cause: unknown) => {
       throw new ClientError("unreachable", `no answer from ${base}`, { cause });

@@ -23,7 +23,8 @@ const TOO_MUCH = {
   depth: `lists and objects may be nested ${MAX_JSON_DEPTH} deep`,
   values: `a body may have ${MAX_JSON_VALUES} values and names of fields`,
 } as const;
-const NUL = "a text cannot hold U+0000";
+/** Why U+0000 is refused. */
+export const NUL = "a text cannot hold U+0000";
 
 /**
  * Refuses JSON that is too deep or has too many values before anything parses it, so that what parses, checks and reports
@@ -45,6 +46,7 @@ export const examineBody = createMiddleware<GatewayEnvironment>(async (c, next) 
   await next();
 });
 
-function refusal(path: string, message: string): ApiError {
+/** 400 with one fault; without a path it is the whole body's. */
+export function refusal(path: string, message: string): ApiError {
   return new ApiError("BAD_REQUEST", `${path || "body"}: ${message}`, { details: [{ path, message }] });
 }

@@ -1,15 +1,16 @@
 import { array, assert, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { formatCsvLine, parseCsv } from "./csv.ts";
+import { formatCsvLine } from "./csv.ts";
+import { MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "./csv-reader.ts";
 
 test("what is written is read back, whatever is in it", () => {
   const line = array(string({ unit: "binary" }), { minLength: 1, maxLength: 6 }).filter((cells) => cells.length > 1 || cells[0] !== "");
   assert(property(array(line, { maxLength: 5 }), (lines) => {
-    const read = parseCsv(lines.map(formatCsvLine).join(""));
-    expect(read?.map(({ cells }) => cells)).toEqual(lines);
+    const read = [...parseCsv(lines.map(formatCsvLine).join(""))];
+    expect(read.map((found) => ("cells" in found ? found.cells : found.fault))).toEqual(lines);
   }), { numRuns: 1000, seed: 7 });
   const tricky = ["=1+1", "'=1", "''", '"', "a\r\nb", " x ", ",", "\t", "-5", "@a", "plain"];
-  expect(parseCsv(formatCsvLine(tricky))).toEqual([{ number: 1, cells: tricky }]);
+  expect([...parseCsv(formatCsvLine(tricky))]).toEqual([{ number: 1, cells: tricky }]);
 });
 
 test("no cell begins as a formula", () => {
@@ -17,11 +18,24 @@ test("no cell begins as a formula", () => {
 });
 
 test("lines are counted as an editor counts them, with either end, and a byte order mark is none", () => {
-  expect(parseCsv('\uFEFFa,b\n\n"x\ny",2\r\nz')).toEqual([
-    { number: 1, cells: ["a", "b"] }, { number: 3, cells: ["x\ny", "2"] }, { number: 5, cells: ["z"] },
+  expect([...parseCsv('\uFEFFa,b\n\n"x\ny",2\r\nz')]).toEqual([
+    { number: 1, cells: ["a", "b"] }, { number: 2, cells: [] }, { number: 3, cells: ["x\ny", "2"] }, { number: 5, cells: ["z"] },
   ]);
 });
 
-test("a quoted cell that does not end is none", () => {
-  for (const text of ['"a', 'a,"b', '"a"b', '"a"" ']) expect(parseCsv(text)).toBeNull();
+test("a quoted cell that does not end is a fault of the line that it begins in, which is the last", () => {
+  for (const text of ['"a', 'a,"b', '"a"b', '"a"" ', '"a"b\nc']) expect([...parseCsv(`x\n${text}`)].slice(1)).toEqual([{ number: 2, fault: "quote" }]);
+});
+
+test("a line has so many cells and no more", () => {
+  const [most, tooMany] = [",".repeat(MAX_CELLS - 1), ",".repeat(MAX_CELLS)];
+  expect([...parseCsv(`${most}\n${tooMany}\n`)]).toEqual([{ number: 1, cells: Array.from({ length: MAX_CELLS }, () => "") }, {
+    number: 2, fault: "cells",
+  }]);
+});
+
+test.each([["plain", ""], ["quoted", '"']])("a %s cell has so many characters and no more", (_, quote) => {
+  const cell = (length: number) => `${quote}${"x".repeat(length - quote.length)}${quote}`;
+  expect([...parseCsv(`${cell(MAX_CELL_LENGTH)}\n${cell(MAX_CELL_LENGTH + 1)}`)].map((line) => ("fault" in line ? line.fault : line.cells.length)))
+    .toEqual([1, "length"]);
 });

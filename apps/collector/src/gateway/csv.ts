@@ -47,7 +47,7 @@ export function toLine<T>(columns: CsvColumns<T>, record: T): string {
  * Apostrophes before it count as well, so that one more can be taken away again.
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
-const FORMULA = /^'*(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])/u;
+export const FORMULA = /^'*(?:\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r\n])/u;
 
 /** One line of CSV with its end; a cell that could be a formula begins with an apostrophe. @see RFC 4180 section 2 */
 export function formatCsvLine(cells: readonly string[]): string {
@@ -57,64 +57,6 @@ export function formatCsvLine(cells: readonly string[]): string {
 function formatCell(text: string): string {
   const harmless = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-}
-
-/** A line of a CSV text; `number` is that of the text's line in which it begins, from 1. */
-export interface CsvLine {
-  readonly number: number;
-  readonly cells: readonly string[];
-}
-
-/**
- * Takes CSV apart, with either line end. An apostrophe that `formatCsvLine` has put before a formula goes again, so that what
- * was exported is imported as it was. Empty lines do not count.
- * @returns Null where a quoted cell does not end, or goes on behind its end.
- */
-export function parseCsv(text: string): readonly CsvLine[] | null {
-  const lines: CsvLine[] = [];
-  let [at, number] = [text.startsWith("\uFEFF") ? 1 : 0, 1];
-  while (at < text.length) {
-    const cells: string[] = [];
-    const begunAt = number;
-    for (;;) {
-      const cell = readCell(text, at);
-      if (cell === null) return null;
-      cells.push(cell.text.startsWith("'") && FORMULA.test(cell.text.slice(1)) ? cell.text.slice(1) : cell.text);
-      number += cell.text.split("\n").length - 1;
-      at = cell.end;
-      if (text[at] !== ",") break;
-      at += 1;
-    }
-    if (text[at] === "\r") at += 1;
-    if (text[at] === "\n") at += 1;
-    number += 1;
-    if (cells.length > 1 || cells[0] !== "") lines.push({ number: begunAt, cells });
-  }
-  return lines;
-}
-
-/** What ends a cell without quotes. */
-const CELL_END = /[,\r\n]/g;
-
-/** @returns The cell that begins at `at`, and where it ends: at a comma, a line end or the text's end. */
-function readCell(text: string, at: number): { readonly text: string; readonly end: number } | null {
-  if (text[at] !== '"') {
-    CELL_END.lastIndex = at;
-    const end = CELL_END.exec(text)?.index ?? text.length;
-    return { text: text.slice(at, end), end };
-  }
-  let cell = "";
-  for (let from = at + 1; ; ) {
-    const quote = text.indexOf('"', from);
-    if (quote === -1) return null;
-    cell += text.slice(from, quote);
-    if (text[quote + 1] !== '"') {
-      const end = quote + 1;
-      return end === text.length || ",\r\n".includes(text[end] ?? "") ? { text: cell, end } : null;
-    }
-    cell += '"';
-    from = quote + 2;
-  }
 }
 
 /** A page is read when the client has room for it, and none after it has gone. */

@@ -1,8 +1,9 @@
-import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import { createRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
 import { createMiddleware } from "hono/factory";
 import { type GatewayEnvironment, identityOf, probeOf, type SecretAnswer } from "./environment.ts";
 import { examineBody, limitBody } from "./body.ts";
+import { takeCsv } from "./csv-body.ts";
 import { ApiError, forbidden } from "./errors.ts";
 import { doOnce } from "./once.ts";
 import { recordPart } from "./record-part.ts";
@@ -27,13 +28,14 @@ interface Declared {
 export function declareRoute<const R extends RouteConfig & Declared>(access: Access, route: R): R {
   const isPersons = access !== "anyone" && access !== "probe";
   const { middleware, ...ofRecord } = isPersons ? recordPart(route) : NO_RECORD;
+  const isCsvTaken = Object.hasOwn(route.request?.body?.content ?? {}, "text/csv");
   return createRoute({
     ...route,
     ...ofRecord,
     "x-access": access,
     security: securityOf(access),
     ...(isScope(access) ? { description: `${route.description ?? ""}\n\nNeeds the scope \`${access}\`.`.trim() } : {}),
-    middleware: [checkAccess(access), limitBody, examineBody, doOnce(route["x-secret"] ?? null), ...middleware],
+    middleware: [checkAccess(access), limitBody, examineBody, doOnce(route["x-secret"] ?? null), ...(isCsvTaken ? [takeCsv] : []), ...middleware],
     responses: {
       ...(ofRecord.responses ?? route.responses),
       default: { description: "The error envelope", content: { "application/json": { schema: ErrorEnvelope } } },
@@ -51,6 +53,16 @@ export function json<T extends z.ZodType>(schema: T) {
 /** A body of JSON that must be there. @param example What the documentation shows instead of one made up from the schema. */
 export function jsonBody<T extends z.ZodType>(schema: T, example?: z.input<T>) {
   return { required: true, content: { "application/json": { schema, ...(example === undefined ? {} : { example }) } } };
+}
+
+/** A table that must be there, as `text/csv` or as `csv` in JSON; a handler finds it as JSON. @param example The table's text. */
+export function csvBody<T extends z.ZodType<unknown, { readonly csv: string }>>(schema: T, example: string) {
+  // Only for the document and the handler's types: `takeCsv` makes JSON of it, and that is what is checked.
+  const csv = z.string().describe("CSV in UTF-8. Its first line names the columns.").transform((text) => schema.parse({ csv: text }));
+  return {
+    required: true,
+    content: { "application/json": { schema, example: { csv: example } }, "text/csv": { schema: csv, example } },
+  } as const;
 }
 
 /** An app for one service's routes: what does not fit its schema is answered 400 with the path of each fault. */

@@ -10,13 +10,14 @@ const PREFIXES = "/api/v1/ipam/prefixes";
 const ADDRESSES = "/api/v1/ipam/addresses";
 const prefix = (id: string, rest = "") => `${PREFIXES}/${encodeURIComponent(id)}${rest}`;
 const address = (id: string) => `${ADDRESSES}/${encodeURIComponent(id)}`;
+const tableOf = ({ csv, dry_run: isDry }: z.input<typeof IpamImport>) => ({ csv, query: { dry_run: isDry } });
 
 /** Prefixes, addresses, and where the network differs from their plan. */
 export const ipamCalls = ({ call, text }: Transport) => ({
   listIpamPrefixes: (query?: Query) => call("GET", PREFIXES, listEnvelope(IpamPrefix), { query }),
   /** The whole list as CSV, which `importIpamPrefixes` takes back. */
   exportIpamPrefixes: (query?: Query) => text(`${PREFIXES}/export`, query),
-  importIpamPrefixes: (wish: z.input<typeof IpamImport>) => call("POST", `${PREFIXES}/import`, IpamImported, { body: wish }),
+  importIpamPrefixes: (wish: z.input<typeof IpamImport>) => call("POST", `${PREFIXES}/import`, IpamImported, tableOf(wish)),
   createIpamPrefix: (made: z.input<typeof IpamPrefixCreate>) => call("POST", PREFIXES, IpamPrefix, { body: made }),
   readIpamPrefix: (id: string) => call("GET", prefix(id), IpamPrefix),
   updateIpamPrefix: (id: string, changes: IpamPrefixUpdate) => call("PUT", prefix(id), IpamPrefix, { body: changes }),
@@ -34,7 +35,7 @@ export const ipamCalls = ({ call, text }: Transport) => ({
   ),
   listIpamAddresses: (query?: Query) => call("GET", ADDRESSES, listEnvelope(IpamAddress), { query }),
   exportIpamAddresses: (query?: Query) => text(`${ADDRESSES}/export`, query),
-  importIpamAddresses: (wish: z.input<typeof IpamImport>) => call("POST", `${ADDRESSES}/import`, IpamImported, { body: wish }),
+  importIpamAddresses: (wish: z.input<typeof IpamImport>) => call("POST", `${ADDRESSES}/import`, IpamImported, tableOf(wish)),
   createIpamAddress: (made: z.input<typeof IpamAddressCreate>) => call("POST", ADDRESSES, IpamAddress, { body: made }),
   readIpamAddress: (id: string) => call("GET", address(id), IpamAddress),
   updateIpamAddress: (id: string, changes: IpamAddressUpdate) => call("PUT", address(id), IpamAddress, { body: changes }),

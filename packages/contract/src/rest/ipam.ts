@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { CONFLICT_KINDS, Id, Instant, IpAddress, IpNetwork } from "../values.ts";
-import { listEnvelope, listQuery, PageQuery } from "./envelopes.ts";
+import { BooleanQuery, listEnvelope, listQuery, PageQuery } from "./envelopes.ts";
 import { MacInput } from "./mac.ts";
 
 export const PREFIX_STATUSES = ["active", "container", "reserved", "deprecated"] as const;
@@ -178,11 +178,17 @@ export type IpamConflicts = z.infer<typeof IpamConflicts>;
 
 /** CSV as the export writes it: the first line names the columns. All of it is taken, or nothing. */
 export const IpamImport = z.strictObject({
-  csv: z.string().min(1).max(1_000_000).describe("CSV text, as the export writes it. Its first line names the columns.")
+  csv: z.string().min(1).max(1_048_576).describe("CSV text, as the export writes it. Its first line names the columns.")
     .meta({ examples: ["prefix,name\r\n198.51.100.0/24,Branch\r\n"] }),
   dry_run: z.boolean().default(false).describe("True: only answer what would be done."),
 });
 export type IpamImport = z.infer<typeof IpamImport>;
+
+/** Beside a body of `text/csv`, in which `dry_run` has no place. */
+export const IpamImportQuery = z.object({
+  dry_run: BooleanQuery.default(false).describe("True: only answer what would be done."),
+});
+export type IpamImportQuery = z.infer<typeof IpamImportQuery>;
 
 /** What an import did, in numbers of lines. */
 export const IpamImported = z.object({

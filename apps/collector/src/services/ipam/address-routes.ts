@@ -1,15 +1,15 @@
 import { z } from "@hono/zod-openapi";
 import {
   Id, IpamAddress, IpamAddressCreate, IpamAddressesQuery, IpamAddressUpdate, IpamConflicts, IpamConflictsQuery,
-  IpamImport, IpamImported, listEnvelope,
+  IpamImport, IpamImported, IpamImportQuery, listEnvelope,
 } from "@lanthorn/contract";
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
+import { createRouter, csvBody, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { AddressesService } from "./addresses-service.ts";
 import { exportAddresses } from "./export.ts";
-import type { IpamImporter } from "./import.ts";
+import { importOf, type IpamImporter } from "./import.ts";
 
 const params = z.object({ address_id: Id });
 
@@ -39,8 +39,8 @@ const importCsv = declareRoute("ipam:write", {
   summary: "Import addresses from CSV",
   description: "Columns `ip`, `site` (name or id; empty for none), `status`, `mac`, `hostname`, `description`. What is there already "
     + "under the same address and "
-    + "site gets the columns that the file has. All lines are taken, or none.",
-  request: { body: jsonBody(IpamImport, { csv: "ip,hostname\r\n198.51.100.7,printer\r\n", dry_run: false }) },
+    + "site gets the columns that the file has. All lines are taken, or none. Send the table as `text/csv`, or as `csv` in JSON.",
+  request: { query: IpamImportQuery, body: csvBody(IpamImport, "ip,hostname\r\n198.51.100.7,printer\r\n") },
   responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
 });
 
@@ -103,7 +103,7 @@ export function addressesRoutes(
     const { tenantId } = identityOf(c);
     return answerCsv(c, "addresses.csv", await exportAddresses(c.req.valid("query"), (query) => service.list(tenantId, query)));
   });
-  router.openapi(importCsv, async (c) => c.json(await importer.addresses(actorOf(c), c.req.valid("json")), 200));
+  router.openapi(importCsv, async (c) => c.json(await importer.addresses(actorOf(c), importOf(c.req.valid("json"), c.req.valid("query"))), 200));
   router.openapi(create, async (c) => {
     const address = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(address, 201, { location: `/api/v1/ipam/addresses/${address.id}` });

@@ -1,14 +1,12 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { IpamAddressCreate, type IpamImport, type IpamImported, IpamPrefixCreate } from "@lanthorn/contract";
+import { IpamAddressCreate, type IpamImport, type IpamImported, type IpamImportQuery, IpamPrefixCreate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
-import type * as z from "zod";
 import { parseNetwork } from "../../db/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
-import { type CsvLine, parseCsv } from "../../gateway/csv.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { badRequest } from "../../gateway/route.ts";
+import { type ImportLine, type ImportTable, inPieces, readImportLines } from "./import-lines.ts";
 import { addressRow, prefixRow } from "./records.ts";
 import { type IpamStore, scopeOf } from "./store.ts";
 
@@ -19,63 +17,28 @@ export interface IpamImporter {
   addresses(actor: Actor, wish: IpamImport): Promise<IpamImported>;
 }
 
-const MOST_LINES = 10_000;
-const MOST_FAULTS = 100;
-/** Lines checked or written at a time: some milliseconds, in which nothing else happens here. */
-const LINES_AT_ONCE = 100;
-
-interface Fault {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-/** A line as its columns name it; what no column is for is left out. */
-interface Entry {
-  readonly line: number;
-  readonly given: Readonly<Record<string, unknown>>;
-}
-
 /** How an export's columns are read; those that it only shows are not. */
-const PREFIX_COLUMNS = ["prefix", "site", "vlan_id", "name", "description", "status"] as const;
-const ADDRESS_COLUMNS = ["ip", "site", "status", "mac", "hostname", "description"] as const;
-const SHOWN_COLUMNS: ReadonlySet<string> = new Set(["id", "prefix_name", "observed_mac", "observed_hostname", "observed_last_seen"]);
-
-/** Cells that are no texts. An empty one says that there is none. */
-const CELLS: Readonly<Record<string, (text: string) => unknown>> = {
-  vlan_id: (text) => (text === "" ? null : Number(text)),
-  mac: (text) => (text === "" ? null : text),
-  prefix: (text) => text.trim(),
-  ip: (text) => text.trim(),
+const PREFIXES: ImportTable<IpamPrefixCreate> = {
+  columns: ["prefix", "site", "vlan_id", "name", "description", "status"], schema: IpamPrefixCreate,
+};
+const ADDRESSES: ImportTable<IpamAddressCreate> = {
+  columns: ["ip", "site", "status", "mac", "hostname", "description"], schema: IpamAddressCreate,
 };
 
 export function createIpamImporter({ store, audit, clock }: {
   readonly store: IpamStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">;
 }): IpamImporter {
   /** Checks all lines, then writes all of them. */
-  async function run<T extends { readonly site_id: string | null }>(actor: Actor, { csv, dry_run: isDry }: IpamImport, kind: {
-    readonly columns: readonly string[];
-    readonly schema: z.ZodType<T>;
+  async function run<T>(actor: Actor, { csv, dry_run: isDry }: IpamImport, kind: {
+    readonly table: ImportTable<T>;
     readonly target: string;
     /** @returns What became of it. */
-    readonly put: (trx: Transaction<Schema>, value: T, given: Entry["given"]) => Promise<"created" | "updated" | "unchanged">;
+    readonly put: (trx: Transaction<Schema>, value: T, given: Given) => Promise<"created" | "updated" | "unchanged">;
   }): Promise<IpamImported> {
-    const entries = readEntries(csv, kind.columns, await siteIds(actor.tenantId));
-    const faults: Fault[] = [];
-    const values: { readonly value: T; readonly given: Entry["given"] }[] = [];
-    for (const [index, { line, given }] of entries.entries()) {
-      if (index % LINES_AT_ONCE === 0) await nextTurn();
-      const parsed = kind.schema.safeParse(given);
-      if (parsed.success) values.push({ value: parsed.data, given });
-      else faults.push(...parsed.error.issues.map(({ path, message }) => ({ path: ["csv", line, ...path], message })));
-      if (faults.length >= MOST_FAULTS) break;
-    }
-    if (faults.length > 0) throw badRequest(faults.slice(0, MOST_FAULTS));
+    const lines = await readImportLines(csv, kind.table, await siteIds(actor.tenantId));
     const counts = { created: 0, updated: 0, unchanged: 0 };
     const work = async (trx: Transaction<Schema>) => {
-      for (const [index, { value, given }] of values.entries()) {
-        if (index % LINES_AT_ONCE === 0) await nextTurn();
-        counts[await kind.put(trx, value, given)] += 1;
-      }
+      for await (const { value, given } of inPieces(lines)) counts[await kind.put(trx, value, given)] += 1;
       if (isDry) throw new DryRun();
       await audit(
         trx, { actor, action: `${kind.target}.import`, target: { type: kind.target, id: "import" }, before: null, after: { ...counts } },
@@ -94,7 +57,7 @@ export function createIpamImporter({ store, audit, clock }: {
 
   return {
     prefixes: (actor, wish) => run(actor, wish, {
-      columns: PREFIX_COLUMNS, schema: IpamPrefixCreate, target: "ipam_prefix",
+      table: PREFIXES, target: "ipam_prefix",
       async put(trx, value, given) {
         const range = parseNetwork(value.prefix);
         if (!range) throw badRequest([{ path: ["csv"], message: `${value.prefix} is no network` }]);
@@ -113,7 +76,7 @@ export function createIpamImporter({ store, audit, clock }: {
       },
     }),
     addresses: (actor, wish) => run(actor, wish, {
-      columns: ADDRESS_COLUMNS, schema: IpamAddressCreate, target: "ipam_address",
+      table: ADDRESSES, target: "ipam_address",
       async put(trx, value, given) {
         const place = parseNetwork(value.ip);
         if (!place) throw badRequest([{ path: ["csv"], message: `${value.ip} is no address` }]);
@@ -134,46 +97,20 @@ export function createIpamImporter({ store, audit, clock }: {
   };
 }
 
+/** What a request wants: a table sent as `text/csv` has no other place for `dry_run` than the query. */
+export function importOf(body: IpamImport, query: IpamImportQuery): IpamImport {
+  return { ...body, dry_run: body.dry_run || query.dry_run };
+}
+
 /** Takes back a transaction that was only to show what it would do. */
 class DryRun extends Error {}
 
+type Given = ImportLine<unknown>["given"];
+
 /** Of the columns that the file has, those that differ. @returns Null where none does. */
 function changesOf<R extends object, K extends keyof R & string>(
-  known: R, row: R, names: readonly K[], given: Entry["given"],
+  known: R, row: R, names: readonly K[], given: Given,
 ): Pick<R, K> | null {
   const changed = names.filter((name) => Object.hasOwn(given, name) && known[name] !== row[name]);
   return changed.length === 0 ? null : (Object.fromEntries(changed.map((name) => [name, row[name]])) as Pick<R, K>);
-}
-
-/** @throws ApiError BAD_REQUEST for what is no table of these columns. */
-function readEntries(csv: string, columns: readonly string[], sites: ReadonlyMap<string, string>): readonly Entry[] {
-  const lines = parseCsv(csv);
-  if (lines === null) throw badRequest([{ path: ["csv"], message: "a quoted cell does not end" }]);
-  const [head, ...rest] = lines;
-  const names = head?.cells.map((cell) => cell.trim()) ?? [];
-  const [required = ""] = columns;
-  const unknown = names.find((name) => !columns.includes(name) && !SHOWN_COLUMNS.has(name));
-  if (!names.includes(required) || unknown !== undefined || new Set(names).size < names.length) {
-    throw badRequest([{ path: ["csv", 1], message: `the first line names the columns, each once: ${columns.join(", ")}` }]);
-  }
-  if (rest.length > MOST_LINES) throw badRequest([{ path: ["csv"], message: `at most ${MOST_LINES} lines at a time` }]);
-  return rest.map((line) => readEntry(line, names, columns, sites));
-}
-
-function readEntry(
-  { number, cells }: CsvLine, names: readonly string[], columns: readonly string[], sites: ReadonlyMap<string, string>,
-): Entry {
-  if (cells.length !== names.length) {
-    throw badRequest([{ path: ["csv", number], message: `${names.length} cells were expected, there are ${cells.length}` }]);
-  }
-  const given: Record<string, unknown> = {};
-  for (const [at, name] of names.entries()) {
-    const text = cells[at] ?? "";
-    if (name === "site") {
-      given["site_id"] = text === "" ? null : sites.get(text);
-      if (given["site_id"] === undefined) throw badRequest([{ path: ["csv", number, "site"], message: "no such site" }]);
-    } else if (name === "status" && text === "") continue;
-    else if (columns.includes(name)) given[name] = (CELLS[name] ?? String)(text);
-  }
-  return { line: number, given };
 }

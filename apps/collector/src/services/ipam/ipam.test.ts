@@ -271,7 +271,9 @@ describe("CSV", () => {
     ["what is no network", "prefix,name\n10.0.0.0/8,a\n10.0.0.0/99,b\n", "csv.3.prefix"],
     ["a VLAN that there is not", "prefix,vlan_id\n10.0.0.0/8,5000\n", "csv.2.vlan_id"],
     ["a site that there is not", "prefix,site\n10.0.0.0/8,nowhere\n", "csv.2.site"],
-    ["a quote that does not end", 'prefix,name\n10.0.0.0/8,"a\n', "csv"],
+    ["a quote that does not end", 'prefix,name\n10.0.0.0/8,"a\n', "csv.2"],
+    ["a column twice", "prefix,name,name\n10.0.0.0/8,a,b\n", "csv.1"],
+    ["nothing but empty lines", "\n\n", "csv.1"],
   ])("with %s is refused whole, naming the line", async (_, csv, path) => {
     await start();
     const answer = await call("POST", "/prefixes/import", { csv });

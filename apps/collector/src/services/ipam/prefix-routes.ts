@@ -1,15 +1,15 @@
 import { z } from "@hono/zod-openapi";
 import {
-  Id, IpamAddress, IpamImport, IpamImported, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate,
+  Id, IpamAddress, IpamImport, IpamImported, IpamImportQuery, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate,
   IpamPrefixesQuery,
   IpamPrefixUpdate, IpamUtilization, listEnvelope, PageQuery,
 } from "@lanthorn/contract";
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
+import { createRouter, csvBody, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import { exportPrefixes } from "./export.ts";
-import type { IpamImporter } from "./import.ts";
+import { importOf, type IpamImporter } from "./import.ts";
 import type { PrefixesService } from "./prefixes-service.ts";
 
 const params = z.object({ prefix_id: Id });
@@ -41,8 +41,8 @@ const importCsv = declareRoute("ipam:write", {
   summary: "Import prefixes from CSV",
   description: "Columns `prefix`, `site` (name or id; empty for all sites), `vlan_id`, `name`, `description`, `status`. What is there "
     + "already under the same "
-    + "prefix and site gets the columns that the file has. All lines are taken, or none.",
-  request: { body: jsonBody(IpamImport) },
+    + "prefix and site gets the columns that the file has. All lines are taken, or none. Send the table as `text/csv`, or as `csv` in JSON.",
+  request: { query: IpamImportQuery, body: csvBody(IpamImport, "prefix,name\r\n198.51.100.0/24,Branch\r\n") },
   responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
 });
 
@@ -131,7 +131,7 @@ export function prefixesRoutes(service: PrefixesService, importer: Pick<IpamImpo
     const { tenantId } = identityOf(c);
     return answerCsv(c, "prefixes.csv", await exportPrefixes(c.req.valid("query"), (query) => service.list(tenantId, query)));
   });
-  router.openapi(importCsv, async (c) => c.json(await importer.prefixes(actorOf(c), c.req.valid("json")), 200));
+  router.openapi(importCsv, async (c) => c.json(await importer.prefixes(actorOf(c), importOf(c.req.valid("json"), c.req.valid("query"))), 200));
   router.openapi(create, async (c) => {
     const prefix = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(prefix, 201, { location: `/api/v1/ipam/prefixes/${prefix.id}` });
