@@ -19,6 +19,7 @@ import { IDENTITY_HEADER, readCaller } from "./proxy/identity.ts";
 import type { Allowance, Caller, RateLimiter, Tier } from "./rate-limit.ts";
 import { createRecordReader } from "./record-reader.ts";
 import { createRouter } from "./route.ts";
+import { isUnreadable } from "../sealing/sealing.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
 import { useOwnMessages } from "./validation-messages.ts";
 
@@ -267,6 +268,11 @@ function toApiError(error: Error): ApiError {
     return new ApiError(
       "SERVICE_UNAVAILABLE", "the collector's disk is full: nothing can be written", { details: { reason: "disk-full" }, cause: error },
     );
+  }
+  if (isUnreadable(error)) {
+    const message = "this was sealed with a key that the collector does not have: put the sealing key back that the data was sealed with "
+      + "(restore --keys), or set the secret anew";
+    return new ApiError("CONFLICT", message, { details: { reason: "secret-unreadable" }, cause: error });
   }
   return new ApiError("INTERNAL_ERROR", "something failed here; the log tells what, under the request id", { cause: error });
 }

@@ -10,6 +10,11 @@ export interface Sealing {
   open(sealed: string, owner: string): string;
 }
 
+/** Whether an error of `open` says that the key is not here, or that what was sealed is not whole. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof CollectorError && error.code === "secret-unreadable";
+}
+
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 

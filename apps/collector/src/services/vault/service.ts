@@ -12,7 +12,7 @@ import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { type IdPage, pageById } from "../../gateway/page.ts";
 import { ownerOfCredential } from "../../sealing/sealed-columns.ts";
-import type { Sealing } from "../../sealing/sealing.ts";
+import { isUnreadable, type Sealing } from "../../sealing/sealing.ts";
 import { sealForProbe } from "./handing.ts";
 import { checkParts } from "./parts.ts";
 import type { Assigned, CredentialRow, VaultStore } from "./store.ts";
@@ -32,7 +32,10 @@ export interface VaultService {
   update(actor: Actor, credentialId: string, change: CredentialUpdate): Promise<Credential>;
   /** @throws ApiError NOT_FOUND. */
   remove(actor: Actor, credentialId: string): Promise<void>;
-  /** Shows the secret, once that is in the audit log. @throws ApiError NOT_FOUND. */
+  /**
+   * Shows the secret, once that is in the audit log.
+   * @throws ApiError NOT_FOUND. CollectorError `secret-unreadable`, which the gateway answers.
+   */
   reveal(actor: Actor, credentialId: string): Promise<CredentialRevealed>;
   /** What a probe is handed, sealed to its own key; undefined for nothing. Never rejects: what cannot be sealed is logged. */
   sealedFor(probeId: string): Promise<string | undefined>;
@@ -54,9 +57,18 @@ export function createVaultService(deps: VaultDependencies): VaultService {
   const now = () => toInstant(clock.now());
   const secretOf = (row: Pick<CredentialRow, "id" | "secret_sealed">) =>
     JSON.parse(sealing.open(row.secret_sealed, ownerOfCredential(row.id))) as Record<string, string>;
+  /** None where the secret was sealed with a key that is lost: the rest of the record can still be read, and a new secret be set. */
+  const partsOf = (row: CredentialRow): string[] => {
+    try {
+      return Object.keys(secretOf(row)).toSorted();
+    } catch (error) {
+      if (isUnreadable(error)) return [];
+      throw error;
+    }
+  };
   const show = (row: CredentialRow): Credential => ({
     id: row.id, name: row.name, type: row.type as CredentialType, settings: JSON.parse(row.settings) as Credential["settings"],
-    parts: Object.keys(secretOf(row)).toSorted(), networks: JSON.parse(row.networks) as string[], site_ids: [...row.assigned.site_ids],
+    parts: partsOf(row), networks: JSON.parse(row.networks) as string[], site_ids: [...row.assigned.site_ids],
     probe_ids: [...row.assigned.probe_ids], created_at: row.created_at, updated_at: row.updated_at,
   });
   const write = (

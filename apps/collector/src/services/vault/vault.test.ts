@@ -1,7 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { AuditRecord, Credential, CredentialRevealed, listEnvelope, RenewResponse } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRequest } from "../../certificates/testing/request.ts";
+import { singleKey } from "../../sealing/keyring.ts";
+import { ownerOfCredential } from "../../sealing/sealed-columns.ts";
+import { createSealing } from "../../sealing/sealing.ts";
 import { enrollListening } from "../agents/testing/listening-probe.ts";
 import { type Stack, startStack } from "../agents/testing/stack.ts";
 
@@ -52,6 +56,25 @@ describe("a credential", () => {
     ]);
     expect(JSON.stringify(records)).not.toContain(SECRET);
     expect(JSON.parse(records[1]?.after ?? "")).toMatchObject({ name: "Core", secret_changed: true });
+  });
+
+  test("whose key is lost is 409 when it is revealed, and can still be read, given a new secret, and deleted", async () => {
+    const [lost, other] = [await create(SNMP), await create(V3)];
+    const { db } = stack.database;
+    // What a restore without its keys leaves.
+    const seal = createSealing(singleKey(randomBytes(32))).seal;
+    for (const { id } of [lost, other]) {
+      await db.updateTable("credentials").set({ secret_sealed: seal("{}", ownerOfCredential(id)) }).where("id", "=", id).execute();
+    }
+    const refused = await stack.call("POST", path(lost.id, "/reveal"));
+    expect([refused.status, refused.body]).toMatchObject([409, { error: { code: "CONFLICT", details: { reason: "secret-unreadable" } } }]);
+    expect((await audit()).map(({ action }) => action)).not.toContain("credential.reveal");
+    expect((await stack.call("PUT", path(lost.id), { body: { settings: { version: "2c", port: 161 } } })).status).toBe(409);
+    expect(Credential.parse((await stack.call("GET", path(lost.id))).body).parts).toEqual([]);
+    expect(listEnvelope(Credential).parse((await stack.call("GET", "/api/v1/vault/credentials")).body).meta.total).toBe(2);
+    expect((await stack.call("PUT", path(lost.id), { body: { secret: { community: `${SECRET}-4` } } })).status).toBe(200);
+    expect(CredentialRevealed.parse((await stack.call("POST", path(lost.id, "/reveal"))).body).secret).toEqual({ community: `${SECRET}-4` });
+    expect((await stack.call("DELETE", path(other.id))).status).toBe(204);
   });
 
   test("is the tenant's, and for who has the scope: to read, to write and to reveal are three", async () => {
