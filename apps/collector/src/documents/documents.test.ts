@@ -46,11 +46,20 @@ describe("the OpenAPI documents", () => {
       ...(operation.security?.length === 0 || "401" in operation.responses ? [] : [`${name} never refuses`]),
     ]);
     expect(faults).toEqual([]);
-    const ids = operationsOf(merged).map(([, { operationId = "" }]) => operationId);
+    const ids = operationsOf(merged).map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     // A verb and what it is done to; what everybody calls by one word is that.
     expect(ids.filter((id) => !/^(?:[a-z]+(?:[A-Z][a-z]*\d*)+|login|logout)$/.test(id))).toEqual([]);
     expect(ids).toEqual(expect.arrayContaining(["login", "startScan", "listSimilarDevices", "openEventStream"]));
+  });
+
+  test("say what comes before a request is any operation's", async () => {
+    const token = await collector.login();
+    const send = (path: string, method: string) => fetch(`${collector.url}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+    const answers = [await send("/api/v1/nothing", "GET"), await send("/api/v1/devices", "PATCH"), await send(`/api/v1/devices?search=${"a".repeat(9000)}`, "GET")];
+    expect(answers.map(({ status }) => status)).toEqual([404, 405, 414]);
+    expect(answers[1]?.headers.get("allow")).toBe("GET, POST");
+    for (const { status } of answers) expect(merged.info.description).toContain(`\`${status}\`:`);
   });
 
   test("name the Idempotency-Key, and that another request under it is a conflict, wherever it is honoured", () => {

@@ -1,6 +1,6 @@
 import { SERVICE_NAMES, type ServiceName, type ServiceRoutes, SERVICES } from "../gateway/services.ts";
 import { createComponents } from "./components.ts";
-import { errorResponses, HEADERS } from "./errors.ts";
+import { errorResponses, GENERAL_REFUSALS, HEADERS } from "./errors.ts";
 import type { Components, OpenApiDocument, Operation, Tag } from "./openapi.ts";
 import { completeOperation, withBodyExample } from "./operations.ts";
 import { pathsOf } from "./paths.ts";
@@ -14,12 +14,18 @@ export interface Documents {
   merged(): OpenApiDocument;
 }
 
-const DESCRIPTION = `Lanthorn discovers what is on a network and watches over it.
+const INTRODUCTION = `Lanthorn discovers what is on a network and watches over it.
 
 Send \`Authorization: Bearer <access_token>\` with a token of \`POST /api/auth/login\`, or \`X-API-Key: <key>\` with a key of
 \`POST /api/v1/auth/keys\`. Every path answers below \`/api/v1\` and below \`/api\`. Lists answer \`{ data, meta }\`; errors
 \`{ error: { code, message, details } }\` with one of nine codes. The number of requests a minute is limited; the
 headers \`X-RateLimit-*\` say how many are left.`;
+
+const DESCRIPTION = `${INTRODUCTION}
+
+Beside the statuses that an operation lists, any request may be answered:
+
+${Object.entries(GENERAL_REFUSALS).map(([status, meaning]) => `- \`${status}\`: ${meaning}`).join("\n")}`;
 
 const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of `POST /api/auth/login`." },

@@ -41,6 +41,15 @@ const ERRORS = {
   },
 } as const satisfies Record<string, ErrorDeclaration>;
 
+/** What the gateway answers before a request has come to an operation: so no operation can list it. */
+export const GENERAL_REFUSALS: Readonly<Record<number, string>> = {
+  404: "there is no such path (`NOT_FOUND`)",
+  405: "the path has no such method; `Allow` lists those that it has (`NOT_FOUND`)",
+  408: "the request did not come in time (`BAD_REQUEST`)",
+  414: "the URL is longer than 8192 characters (`BAD_REQUEST`)",
+  431: "URL and headers are too large together (`BAD_REQUEST`)",
+};
+
 type ErrorName = keyof typeof ERRORS;
 
 const STATUS: Readonly<Record<ErrorName, number>> = {

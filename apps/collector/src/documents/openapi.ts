@@ -26,7 +26,7 @@ export interface Components {
 }
 
 export interface Operation {
-  readonly operationId?: string;
+  readonly operationId: string;
   readonly summary?: string;
   readonly description?: string;
   readonly tags?: readonly string[];

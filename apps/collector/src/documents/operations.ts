@@ -17,7 +17,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   description: "The same request again within 24 hours gets the first answer; another body under the same key is 409.",
 };
 
-/** Adds what follows from a route's declaration: its id, tag, errors, headers and examples. What the route itself says stays. */
+/** Adds what follows from a route's declaration: its tag, errors, headers and examples. What the route itself says stays. */
 export function completeOperation(operation: Operation, options: CompleteOptions): Operation {
   const { method, path, tag, schemas } = options;
   const own = Object.entries(operation.responses).filter(([status]) => status !== "default")
@@ -28,7 +28,6 @@ export function completeOperation(operation: Operation, options: CompleteOptions
     ...(operation.parameters ?? []).map((parameter) => completeParameter(parameter, schemas)), ...(isKeyed ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
-    operationId: operationIdOf(method, path),
     ...withBodyExample(operation, schemas),
     tags: [tag],
     ...(parameters.length > 0 ? { parameters } : {}),
@@ -64,32 +63,4 @@ function completeParameter(parameter: Parameter, schemas: CompleteOptions["schem
     description: parameter.description ?? `The ${thing}'s id, as \`id\` in its record.`,
     example: parameter.example ?? exampleOf(parameter.schema, schemas, parameter.name),
   };
-}
-
-const VERBS: Readonly<Record<string, string>> = { post: "create", put: "update", patch: "change", delete: "delete" };
-
-/**
- * `GET /sites` → `listSites`, `GET /sites/{site_id}` → `readSite`, `POST /sites` → `createSite`,
- * `POST /sites/{site_id}/close` → `closeSite`. A route for which that reads badly names its own.
- */
-function operationIdOf(method: string, path: string): string {
-  const segments = path.replace(/^\/api(\/v1)?/, "").split("/").filter(Boolean);
-  const words = segments.filter((segment) => !segment.startsWith("{"));
-  const last = segments.at(-1) ?? "";
-  const isItem = last.startsWith("{");
-  // A word after an item is what is done to it, or a list that it has.
-  const isAction = method === "post" && !isItem && segments.some((segment) => segment.startsWith("{"));
-  if (isAction) return camelCase([last, ...words.slice(0, -1).map(singular)]);
-  if (method === "get" && isItem) return camelCase(["read", ...words.map(singular)]);
-  if (method === "get") return camelCase([last.endsWith("s") ? "list" : "read", ...words.slice(0, -1).map(singular), last]);
-  return camelCase([VERBS[method] ?? method, ...words.map(singular)]);
-}
-
-function singular(word: string): string {
-  return word.replace(/ies$/, "y").replace(/(x|ss)es$/, "$1").replace(/([^su])s$/, "$1");
-}
-
-function camelCase(words: readonly string[]): string {
-  return words.flatMap((word) => word.split(/[^a-z\d]+/i)).filter(Boolean)
-    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join("");
 }

@@ -23,7 +23,8 @@ function operationOf({ method: _method, path: _path, request, responses, ...rest
     ...parametersOf("path", request?.params), ...parametersOf("query", request?.query), ...parametersOf("header", request?.headers),
   ];
   return {
-    ...(rest as Partial<Operation>),
+    // `declareRoute` asks for the name.
+    ...(rest as Pick<Operation, "operationId"> & Partial<Operation>),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body ? { requestBody: { required: body.required ?? false, content: contentOf(body.content as DeclaredContent, "input") } } : {}),
     responses: Object.fromEntries(

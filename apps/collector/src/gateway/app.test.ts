@@ -12,19 +12,19 @@ const Nothing = json(z.object({}));
 function routesForTests() {
   const router = createRouter();
   router.openapi(declareRoute("users:write", {
-    method: "post", path: "/echo", request: { body: jsonBody(z.strictObject({ tags: z.array(z.string()) })) },
+    method: "post", path: "/echo", operationId: "postEcho", request: { body: jsonBody(z.strictObject({ tags: z.array(z.string()) })) },
     responses: { 200: { description: "", content: Nothing } },
   }), (c) => c.json(c.req.valid("json"), 200));
   router.openapi(
-    declareRoute("anyone", { method: "get", path: "/who", responses: { 200: { description: "", content: Nothing } } }),
+    declareRoute("anyone", { method: "get", path: "/who", operationId: "getWho", responses: { 200: { description: "", content: Nothing } } }),
     (c) => c.json(c.env.peer, 200),
   );
   router.openapi(
-    declareRoute("probe", { method: "get", path: "/probe-only", responses: { 200: { description: "", content: Nothing } } }),
+    declareRoute("probe", { method: "get", path: "/probe-only", operationId: "getProbeOnly", responses: { 200: { description: "", content: Nothing } } }),
     (c) => c.json({}, 200),
   );
   router.openapi(declareRoute("anyone", {
-    method: "get", path: "/broken", responses: { 200: { description: "", content: Nothing } },
+    method: "get", path: "/broken", operationId: "getBroken", responses: { 200: { description: "", content: Nothing } },
   }), () => {
     throw new Error("inner secret");
   });
@@ -205,7 +205,7 @@ describe("the gateway", () => {
     });
     const router = createRouter();
     router.openapi(declareRoute("anyone", {
-      method: "get", path: "/slow", responses: { 200: { description: "", content: Nothing } },
+      method: "get", path: "/slow", operationId: "getSlow", responses: { 200: { description: "", content: Nothing } },
     }), () => {
       entered();
       return new Promise<never>(() => {});
@@ -225,7 +225,7 @@ describe("the gateway", () => {
     });
     const router = createRouter();
     router.openapi(declareRoute("anyone", {
-      method: "get", path: "/slow", responses: { 200: { description: "", content: Nothing } },
+      method: "get", path: "/slow", operationId: "getSlow", responses: { 200: { description: "", content: Nothing } },
     }), async (c) => {
       entered();
       await new Promise<void>((resolve) => {

@@ -11,9 +11,9 @@ function routes() {
   const router = createRouter();
   const responses = { 200: { description: "", content: json(z.object({ text: z.string() })) } };
   const answer = { text: "a ".repeat(2000) };
-  router.openapi(declareRoute("devices:read", { method: "get", path: "/open", responses }), (c) => c.json(answer, 200));
+  router.openapi(declareRoute("devices:read", { method: "get", path: "/open", operationId: "getOpen", responses }), (c) => c.json(answer, 200));
   router.openapi(
-    declareRoute("devices:read", { method: "get", path: "/hidden", "x-secret": "shown", responses }), (c) => c.json(answer, 200),
+    declareRoute("devices:read", { method: "get", path: "/hidden", operationId: "getHidden", "x-secret": "shown", responses }), (c) => c.json(answer, 200),
   );
   return router;
 }

@@ -17,7 +17,7 @@ let tenant: TestTenant;
 function countingRoutes() {
   const router = createRouter();
   const route = declareRoute("devices:write", {
-    method: "post", path: "/counted",
+    method: "post", path: "/counted", operationId: "postCounted",
     request: { body: jsonBody(z.strictObject({ name: z.string() })) },
     responses: { 201: { description: "Done", content: json(z.object({ count: z.int(), name: z.string() })) } },
   });

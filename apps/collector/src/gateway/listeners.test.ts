@@ -27,7 +27,7 @@ beforeAll(async () => {
   const router = createRouter();
   router.openapi(
     declareRoute("probe", {
-      method: "get", path: "/who", responses: { 200: { description: "", content: json(z.object({ probe: z.string() })) } },
+      method: "get", path: "/who", operationId: "getWho", responses: { 200: { description: "", content: json(z.object({ probe: z.string() })) } },
     }),
     (c) => c.json({ probe: probeOf(c) }, 200),
   );

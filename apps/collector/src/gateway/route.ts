@@ -15,8 +15,10 @@ import { faultsOf } from "./validation-messages.ts";
  */
 export type Access = Scope | "signed-in" | "known" | "probe" | "anyone";
 
-/** What a route says of itself beside what OpenAPI has a word for. */
+/** What a route must say of itself, or says beside what OpenAPI has a word for. */
 interface Declared {
+  /** A verb and what it is done to, `listDevices`: what a generated client calls the operation. */
+  readonly operationId: string;
   /** That its answer holds a secret: it is never kept and never compressed. Left out where it holds none. */
   readonly "x-secret"?: SecretAnswer;
 }
@@ -48,6 +50,11 @@ const NO_RECORD: ReturnType<typeof recordPart> = { middleware: [] };
 /** An answer of JSON, as `createRoute` wants it. */
 export function json<T extends z.ZodType>(schema: T) {
   return { "application/json": { schema } };
+}
+
+/** A 409 of a route that only reads: what changes something has it without being declared. */
+export function conflict(description: string) {
+  return { 409: { description, content: json(ErrorEnvelope) } };
 }
 
 /** A body of JSON that must be there. @param example What the documentation shows instead of one made up from the schema. */

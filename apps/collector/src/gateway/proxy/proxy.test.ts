@@ -122,7 +122,7 @@ describe("a service behind the gateway", () => {
   test("is not asked by who may not, and each declared route has its own access", async () => {
     const router = createRouter();
     const route = declareRoute("vault:reveal", {
-      method: "post", path: "/vault/credentials/{id}/reveal", request: { params: z.object({ id: z.string() }) },
+      method: "post", path: "/vault/credentials/{id}/reveal", operationId: "postVaultCredentialsIdReveal", request: { params: z.object({ id: z.string() }) },
       responses: { 200: { description: "", content: json(z.object({})) } },
     });
     router.openapi(route, (c) => c.json({}, 200));
@@ -231,7 +231,7 @@ describe("a service behind the gateway", () => {
   test("may be another collector, which takes the gateway's word and no one else's", async () => {
     const router = createRouter();
     const route = declareRoute("vault:read", {
-      method: "get", path: "/vault/who", responses: { 200: { description: "", content: json(z.object({})) } },
+      method: "get", path: "/vault/who", operationId: "getVaultWho", responses: { 200: { description: "", content: json(z.object({})) } },
     });
     router.openapi(route, (c) => c.json({ ...actorOf(c), scopes: [...identityOf(c).scopes].length }, 200));
     const behind = await startGateway({ services: [router], gatewaySecret: SECRET });

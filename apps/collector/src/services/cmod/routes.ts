@@ -4,7 +4,7 @@ import {
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
+import { conflict, createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
 import type { CmodService } from "./service.ts";
 
 const OfDevice = z.object({ device_id: Id });
@@ -14,6 +14,7 @@ const VERSION = `${DEVICE}/versions/{version_id}`;
 const EXAMPLE = {
   content: "hostname sw-store12\ninterface GigabitEthernet0/1\n switchport access vlan 20\n", changed_by: "admin", comment: "nightly",
 };
+const UNREADABLE = conflict("The text was sealed with a key that the collector does not have");
 
 const upload = declareRoute("config:write", {
   method: "post",
@@ -44,7 +45,7 @@ const read = declareRoute("config:read", {
   operationId: "readDeviceConfiguration",
   summary: "Read a configuration without its secrets",
   request: { params: OfVersion },
-  responses: { 200: { description: "The version with its text", content: json(ConfigVersionContent) } },
+  responses: { 200: { description: "The version with its text", content: json(ConfigVersionContent) }, ...UNREADABLE },
 });
 
 const reveal = declareRoute("vault:reveal", {
@@ -74,7 +75,7 @@ const diff = declareRoute("config:read", {
   summary: "Compare two versions without their secrets",
   description: "A secret that changed is a line that changed, and hidden in both.",
   request: { params: OfDevice, query: ConfigDiffQuery },
-  responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) } },
+  responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) }, ...UNREADABLE },
 });
 
 const revealDiff = declareRoute("vault:reveal", {

@@ -1,6 +1,6 @@
 import { EventsPage, EventsQuery } from "@lanthorn/contract";
 import { identityOf } from "../../gateway/environment.ts";
-import { createRouter, declareRoute, json } from "../../gateway/route.ts";
+import { conflict, createRouter, declareRoute, json } from "../../gateway/route.ts";
 import type { EventsService } from "./service.ts";
 
 const list = declareRoute("devices:read", {
@@ -12,7 +12,7 @@ const list = declareRoute("devices:read", {
     + "`since` set to the last `position`. Events of alerts, scans and backups need the scope that reads those too. If the log "
     + "no longer reaches back as far, the answer is 409 with `details.resume_from`.",
   request: { query: EventsQuery },
-  responses: { 200: { description: "Events in the order of their `seq`", content: json(EventsPage) } },
+  responses: { 200: { description: "Events in the order of their `seq`", content: json(EventsPage) }, ...conflict("The log no longer reaches back as far") },
 });
 
 /** `/events`. */
