@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backup } from "@lanthorn/contract";
@@ -78,6 +78,17 @@ describe("a backup of a collector", () => {
     await age("age", ["-r", recipient, "-o", sealed, join(open, "archive.tar.gz")]);
     const verified = await run(dataDir, "backups", "verify", sealed, "--key", keyFile);
     expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining(`whole: backup ${backup.id}`)]);
+  }, 120_000);
+
+  test("by hand is sealed with a passphrase where one is given, and opens with it alone", async () => {
+    const [words, other, sealed] = ["words", "other-words", "by-hand.age"].map((name) => join(folder, name)) as [string, string, string];
+    writeFileSync(words, "nine horses and a lantern\n");
+    writeFileSync(other, "ten horses and no lantern\n");
+    expect(await run(dataDir, "backups", "create", "--out", sealed, "--passphrase-file", words)).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(sealed).toString("latin1", 0, 40)).toMatch(/^age-encryption\.org\/v1\n-> scrypt /);
+    const verify = async (...by: readonly string[]) => (await run(dataDir, "backups", "verify", sealed, ...by)).code;
+    expect(await verify("--passphrase-file", words)).toBe(0);
+    expect([await verify("--passphrase-file", other), await verify("--key", keyFile), await verify()]).toEqual([1, 1, 1]);
   }, 120_000);
 
   test("brings everything back on another machine, and not over a collector that runs", async () => {

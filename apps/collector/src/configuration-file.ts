@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import * as z from "zod";
-import { parseRecipient } from "./backups/age-keys.ts";
+import { isRecipient } from "./backups/age-keys.ts";
 import { parseLocation } from "./db/location.ts";
 import { isAllowEntry } from "./deliveries/target-policy.ts";
 import { ConnectionSettings, StreamSettings } from "./gateway/limits-configuration.ts";
@@ -26,7 +26,7 @@ const Receivers = z.preprocess(splitAtCommas, z.array(z.string().max(255).refine
   error: "a host's name, an address, or a prefix as 10.0.0.0/8; this machine and its link only by single addresses",
 })).max(256));
 
-const Recipients = z.preprocess(splitAtCommas, z.array(z.string().refine((text) => parseRecipient(text) !== null, {
+const Recipients = z.preprocess(splitAtCommas, z.array(z.string().refine((text) => isRecipient(text.trim()), {
   error: "a public key, age1…, as lanthorn-collector backups key makes it",
 })).max(16));
 

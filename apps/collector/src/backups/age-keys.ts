@@ -1,71 +1,76 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { bech32 } from "@scure/base";
 import { CollectorError } from "../errors.ts";
-import { decodeBech32, encodeBech32 } from "./bech32.ts";
+
+/**
+ * Keys as age spells them: Bech32 of an X25519 key's 32 bytes.
+ * @see https://age-encryption.org/v1
+ * @see BIP-0173
+ */
 
 const RECIPIENT_PREFIX = "age";
 const IDENTITY_PREFIX = "age-secret-key-";
+const KEY_BYTES = 32;
+/** Who has the file tries passphrases as fast as his machines do. Ten random letters and digits take him too long. */
+const MIN_PASSPHRASE_LENGTH = 10;
 
-/** What stands before the 32 bytes of an X25519 private key in DER. @see RFC 8410 section 7 */
-const PKCS8_HEAD = Buffer.from("302e020100300506032b656e04220420", "hex");
-
-/** One half of an X25519 key pair, ready for use, and its public half as bytes. */
-export interface AgeKey {
-  readonly key: KeyObject;
-  readonly publicBytes: Uint8Array;
+/** Opens what was sealed with it. A file has either one passphrase or public keys. */
+export interface Passphrase {
+  readonly passphrase: string;
 }
 
-/** A public key, `age1…`. @returns Null for what is none. */
-export function parseRecipient(text: string): AgeKey | null {
-  const publicBytes = decodeBech32(RECIPIENT_PREFIX, text.trim());
-  return publicBytes?.length === 32 ? { key: publicKey(publicBytes), publicBytes } : null;
+/** For whom a file is sealed: public keys, `age1…`, that were checked, or a passphrase. */
+export type AgeRecipients = readonly string[] | Passphrase;
+
+/** What opens a file: private keys, `AGE-SECRET-KEY-1…`, that were checked, or a passphrase. */
+export type AgeIdentities = readonly string[] | Passphrase;
+
+/** Whether a text is a public key, `age1…`, with its checksum. */
+export function isRecipient(text: string): boolean {
+  return text === text.toLowerCase() && isKey(text, RECIPIENT_PREFIX);
 }
 
-/** @throws CollectorError `backup-key-unusable` naming what is no public key. */
-export function parseRecipients(texts: readonly string[]): readonly AgeKey[] {
+/** @returns The public keys, without blanks around them. @throws CollectorError `backup-key-unusable` that names what is no public key. */
+export function parseRecipients(texts: readonly string[]): readonly string[] {
   return texts.map((text) => {
-    const key = parseRecipient(text);
-    if (!key) throw new CollectorError("backup-key-unusable", `${text} is no public key: age1…`);
+    const key = text.trim();
+    if (!isRecipient(key)) throw new CollectorError("backup-key-unusable", `${text} is no public key: age1…`);
     return key;
   });
-}
-
-/** A private key, `AGE-SECRET-KEY-1…`. @returns Null for what is none. */
-function parseIdentity(text: string): AgeKey | null {
-  const bytes = decodeBech32(IDENTITY_PREFIX, text.trim());
-  if (bytes?.length !== 32) return null;
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, bytes]), format: "der", type: "pkcs8" });
-  return { key, publicBytes: rawPublic(key) };
 }
 
 /**
  * The private keys in a text as `age-keygen` writes it: one a line, lines that begin with `#` and empty ones do not count.
  * @throws CollectorError `backup-key-unusable` where a line is no key, or there is none.
  */
-export function parseIdentities(text: string): readonly AgeKey[] {
+export function parseIdentities(text: string): readonly string[] {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
-  const keys = lines.map(parseIdentity);
-  if (keys.length === 0 || keys.includes(null)) {
+  if (lines.length === 0 || lines.some((line) => line !== line.toUpperCase() || !isKey(line, IDENTITY_PREFIX))) {
     throw new CollectorError(
-      "backup-key-unusable", "the key is none: AGE-SECRET-KEY-1…, as lanthorn-collector backups key or age-keygen makes it",
+      "backup-key-unusable", "this is no private key: AGE-SECRET-KEY-1…, as lanthorn-collector backups key or age-keygen makes it",
     );
   }
-  return keys.filter((key) => key !== null);
+  return lines;
 }
 
-/** A new pair: the public key for the configuration, the private one for a place away from the collector. */
-export function generateIdentity(): { readonly recipient: string; readonly identity: string } {
-  const { privateKey } = generateKeyPairSync("x25519");
-  const bytes = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url");
-  return {
-    recipient: encodeBech32(RECIPIENT_PREFIX, rawPublic(privateKey)), identity: encodeBech32(IDENTITY_PREFIX, bytes).toUpperCase(),
-  };
+/**
+ * @param text A passphrase, with or without a line end behind it.
+ * @throws CollectorError `backup-key-unusable` for one that is shorter than 10 characters or has more than one line.
+ */
+export function parsePassphrase(text: string): Passphrase {
+  const passphrase = text.replace(/\r?\n$/, "");
+  if (passphrase.length >= MIN_PASSPHRASE_LENGTH && !passphrase.includes("\n")) return { passphrase };
+  throw new CollectorError("backup-key-unusable", `the passphrase must be one line of at least ${MIN_PASSPHRASE_LENGTH} characters`);
 }
 
-export function publicKey(bytes: Uint8Array): KeyObject {
-  return createPublicKey({ key: { kty: "OKP", crv: "X25519", x: Buffer.from(bytes).toString("base64url") }, format: "jwk" });
+/** Makes a pair: the public key for the configuration, the private one for a place away from the collector. */
+export async function generateIdentity(): Promise<{ readonly recipient: string; readonly identity: string }> {
+  const { generateX25519Identity, identityToRecipient } = await import("age-encryption");
+  const identity = await generateX25519Identity();
+  return { recipient: await identityToRecipient(identity), identity };
 }
 
-export function rawPublic(key: KeyObject): Uint8Array {
-  const { x } = (key.type === "private" ? createPublicKey(key) : key).export({ format: "jwk" });
-  return Buffer.from(x ?? "", "base64url");
+function isKey(text: string, prefix: string): boolean {
+  const decoded = bech32.decodeUnsafe(text);
+  if (decoded?.prefix.toLowerCase() !== prefix) return false;
+  return bech32.fromWordsUnsafe(decoded.words)?.length === KEY_BYTES;
 }

@@ -34,7 +34,7 @@ beforeEach(async () => {
   location = (await testLocation(folder, { isBlank: true })) as PostgresLocation;
   const programs = await findPostgresPrograms();
   postgres = { folder: programs.folder, environment: { PATH: "/usr/bin:/bin", ...programs.env } };
-  keys = createKeys();
+  keys = await createKeys();
   for (const name of ["data", "backups"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "data", "sealing-key"), "the key\n");
   database = await openDatabase(location);

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createFileKey, encryptAge } from "./age.ts";
+import { createSeal } from "./age.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import type { Manifest } from "./manifest.ts";
 import { unpackBackup } from "./read-backup.ts";
@@ -85,7 +85,7 @@ async function forge(files: readonly (readonly [string, string | Uint8Array])[])
   const archive = await collect(writeTar(files.map(([name, content]) => ({
     name, sizeBytes: Buffer.from(content).length, bytes: chunksOf(Buffer.from(content)),
   })), 0));
-  const sealed = await collect(encryptAge(Readable.from([gzipSync(archive)]), createFileKey(), sample.order().recipients));
+  const sealed = await collect(createSeal(sample.order().recipients).encrypt(Readable.from([gzipSync(archive)])));
   const file = join(sample.folder, "forged.age");
   writeFileSync(file, sealed);
   return file;
@@ -155,7 +155,7 @@ describe("a forged backup is refused", () => {
   test("when what is in it is not compressed, or is cut off", async () => {
     const file = join(sample.folder, "forged.age");
     for (const plain of [Buffer.from("words"), gzipSync(Buffer.alloc(5000)).subarray(0, 20)]) {
-      writeFileSync(file, await collect(encryptAge(chunksOf(plain), createFileKey(), sample.order().recipients)));
+      writeFileSync(file, await collect(createSeal(sample.order().recipients).encrypt(chunksOf(plain))));
       await expect(unpack(file)).rejects.toMatchObject({ code: "backup-unreadable" });
     }
   });

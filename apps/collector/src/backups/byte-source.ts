@@ -6,8 +6,6 @@ export interface ByteSource {
   upTo(count: number): Promise<Uint8Array>;
   /** @throws CollectorError `backup-unreadable` where there are fewer. */
   exactly(count: number): Promise<Uint8Array>;
-  /** Without its line end, as Latin-1. @returns Null at the end, and where `longest` bytes hold none. */
-  line(longest: number): Promise<string | null>;
   /** The next `count` bytes as they come. @throws as `exactly`. */
   stream(count: number): AsyncGenerator<Uint8Array>;
 }
@@ -42,16 +40,6 @@ export function createByteSource(bytes: AsyncIterable<Uint8Array>): ByteSource {
       const taken = await source.upTo(count);
       if (taken.length < count) throw unreadable("it ends too early");
       return taken;
-    },
-    async line(longest) {
-      let text = "";
-      while (text.length <= longest) {
-        const [byte] = await some(1);
-        if (byte === undefined) return null;
-        if (byte === 10) return text;
-        text += String.fromCharCode(byte);
-      }
-      return null;
     },
     async *stream(count) {
       for (let missing = count; missing > 0; ) {

@@ -7,7 +7,7 @@ import { writeSecretFile } from "../certificates/key-file.ts";
 import type { Configuration } from "../configuration.ts";
 import { parseLocation } from "../db/location.ts";
 import { CollectorError } from "../errors.ts";
-import { type AgeKey, generateIdentity, parseIdentities, parseRecipients } from "./age-keys.ts";
+import { type AgeIdentities, type AgeRecipients, generateIdentity, parseIdentities, parsePassphrase, parseRecipients } from "./age-keys.ts";
 import { secretsOf } from "./data-files.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
@@ -49,6 +49,7 @@ export function addBackupCommands(program: Command, deps: {
   ): ProgramsSettings => ({ folder, environment: deps.environment });
   const configFlag = ["--config <file>", "the collector's configuration"] as const;
   const keyFlag = ["--key <file>", "the file with the private key"] as const;
+  const passphraseFlag = ["--passphrase-file <file>", "the file with the passphrase, instead of keys"] as const;
   const signerFlag = [
     "--signer <key>", "the public key that it must be signed with, ed25519:…; without it the one of this data directory",
   ] as const;
@@ -58,8 +59,8 @@ export function addBackupCommands(program: Command, deps: {
     "makes a pair of keys: the public one for the configuration, the private one to be kept away from this machine",
   )
     .requiredOption("--out <file>", "where the private key is written")
-    .action(({ out }: { readonly out: string }) => {
-      const { recipient, identity } = generateIdentity();
+    .action(async ({ out }: { readonly out: string }) => {
+      const { recipient, identity } = await generateIdentity();
       const text = `# Lanthorn backups, made ${toInstant(clock.now())}\n# public key: ${recipient}\n${identity}\n`;
       if (!writeSecretFile(resolve(out), text, { replace: false })) {
         throw new CollectorError("backup-key-unusable", `${out} is there already`);
@@ -84,8 +85,9 @@ export function addBackupCommands(program: Command, deps: {
     });
   backups.command("create").description("makes a backup, while the daemon runs or not; the daemon's own list does not show it")
     .requiredOption("--out <file>", "where it is written; nothing may be there").option(...configFlag)
-    .option("--recipient <keys...>", "public keys that it is made for, instead of the configuration's")
-    .action(async ({ out, config, recipient: named }: Options & { readonly out: string; readonly recipient?: readonly string[] }) => {
+    .option("--recipient <keys...>", "public keys that it is made for, instead of the configuration's").option(...passphraseFlag)
+    .action(async (options: Options & PassphraseOption & { readonly out: string; readonly recipient?: readonly string[] }) => {
+      const { out, config } = options;
       const configuration = deps.configuration(config ?? null);
       const { data_dir: dataDir, database_location: database } = configuration;
       const file = resolve(out);
@@ -93,13 +95,7 @@ export function addBackupCommands(program: Command, deps: {
       if ("file" in database && !existsSync(database.file)) {
         throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
       }
-      const { recipients: fixed } = configuration.backups;
-      const recipients = parseRecipients(named ?? (fixed.length > 0 ? fixed : await deps.recipientsOf(configuration)));
-      if (recipients.length === 0) {
-        throw new CollectorError(
-          "backup-failed", "no public key is set: make a pair of keys with `backups key`, and set it with `backups recipients`",
-        );
-      }
+      const recipients = await readRecipients(options, configuration, deps.recipientsOf);
       const signer = createSigner(await deps.usingSecrets(configuration, (secrets) => readSigningKey(secrets)));
       const { sizeBytes, sha256, rows } = await writeBackup({
         id: createId(), version: deps.version, createdAt: toInstant(clock.now()), dataDir, database, secrets: secretsOf(configuration),
@@ -108,13 +104,13 @@ export function addBackupCommands(program: Command, deps: {
       print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}\nsigner ${signer.publicKey}`);
     });
   backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
-    .requiredOption(...keyFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
+    .option(...keyFlag).option(...passphraseFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
     .option("--database <url>", "for one of PostgreSQL: a server on which a database may be made, instead of the configuration's")
     .option(...signerFlag).option(...unsignedFlag).option(...configFlag)
     .action(async (
-      file: string, options: Options & TrustOptions & { readonly key: string; readonly scratch: string; readonly database?: string },
+      file: string, options: Options & TrustOptions & OpenOptions & { readonly scratch: string; readonly database?: string },
     ) => {
-      const identities = readKey(options.key);
+      const identities = readIdentities(options);
       const configuration = deps.configuration(options.config ?? null);
       const location = options.database === undefined ? configuration.database_location : parseLocation(options.database);
       if (!location) throw new CollectorError("backup-failed", "--database: postgres://user@host:5432/name");
@@ -129,18 +125,18 @@ export function addBackupCommands(program: Command, deps: {
       }
     });
   program.command("restore <file>").description("puts a backup in the place of what the data directory has; the daemon must not run")
-    .requiredOption(...keyFlag).option("--force", "moves what is there aside", false)
+    .option(...keyFlag).option(...passphraseFlag).option("--force", "moves what is there aside", false)
     .option("--keys <folder>", "the deployment's own keys, as `backups keys` wrote them, for a backup without them")
     .option(...signerFlag).option(...unsignedFlag).option(...configFlag)
     .action(async (
-      file: string, options: Options & TrustOptions & { readonly key: string; readonly force: boolean; readonly keys?: string },
+      file: string, options: Options & TrustOptions & OpenOptions & { readonly force: boolean; readonly keys?: string },
     ) => {
-      const { key, force } = options;
+      const { force } = options;
       const configuration = deps.configuration(options.config ?? null);
       const { data_dir: dataDir, database_location: database } = configuration;
       const stamp = toInstant(clock.now()).replaceAll(/[-:]|\.\d+/g, "");
       const { manifest, aside, keys, missing } = await restoreBackup({
-        file, identities: readKey(key), dataDir, database, postgres: programsOf(configuration), force, stamp,
+        file, identities: readIdentities(options), dataDir, database, postgres: programsOf(configuration), force, stamp,
         trust: trustOf(options, configuration), keysFolder: options.keys ?? null, configuredKeys: Object.keys(secretsOf(configuration)),
       });
       print(`restored: ${describe(manifest)}`);
@@ -171,11 +167,43 @@ function trustOf({ signer, unsigned }: TrustOptions, { data_dir: dataDir }: Pick
   return { signer: signer ?? readSigner(dataDir) };
 }
 
-function readKey(path: string): readonly AgeKey[] {
+interface PassphraseOption {
+  readonly passphraseFile?: string;
+}
+
+interface OpenOptions extends PassphraseOption {
+  readonly key?: string;
+}
+
+/** @throws CollectorError `backup-key-unusable` for what is no key, for neither, and for both. */
+function readIdentities({ key, passphraseFile }: OpenOptions): AgeIdentities {
+  if (key !== undefined && passphraseFile === undefined) return parseIdentities(readKeyFile(key));
+  if (passphraseFile !== undefined && key === undefined) return parsePassphrase(readKeyFile(passphraseFile));
+  throw new CollectorError("backup-key-unusable", "give either --key or --passphrase-file");
+}
+
+/** For whom a backup is made: who is named, or whom the deployment names. */
+async function readRecipients(
+  { recipient: named, passphraseFile }: PassphraseOption & { readonly recipient?: readonly string[] }, configuration: Configuration,
+  recipientsOf: (configuration: Configuration) => Promise<readonly string[]>,
+): Promise<AgeRecipients> {
+  if (passphraseFile !== undefined) {
+    if (named !== undefined) throw new CollectorError("backup-key-unusable", "give either --recipient or --passphrase-file");
+    return parsePassphrase(readKeyFile(passphraseFile));
+  }
+  const { recipients: fixed } = configuration.backups;
+  const recipients = parseRecipients(named ?? (fixed.length > 0 ? fixed : await recipientsOf(configuration)));
+  if (recipients.length > 0) return recipients;
+  throw new CollectorError(
+    "backup-failed", "no public key is set: make a pair of keys with `backups key`, and set it with `backups recipients`",
+  );
+}
+
+function readKeyFile(path: string): string {
   try {
-    return parseIdentities(readFileSync(path, "utf8"));
+    return readFileSync(path, "utf8");
   } catch (cause) {
-    throw cause instanceof CollectorError ? cause : new CollectorError("backup-key-unusable", `cannot read ${path}`, { cause });
+    throw new CollectorError("backup-key-unusable", `cannot read ${path}`, { cause });
   }
 }
 

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { MIGRATIONS } from "../db/migrations/table.ts";
 import { CollectorError } from "../errors.ts";
-import { decryptAge } from "./age.ts";
+import { decryptAge, type Opener } from "./age.ts";
 import type { DatabaseTools } from "./database-tools.ts";
 import { DATABASE_NAME, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
 import { requireRoom } from "./room.ts";
@@ -25,7 +25,7 @@ const LARGEST_MANIFEST_BYTES = 4 * 1024 * 1024;
 
 /** With which key a file is opened, and whose it must be. */
 export interface Expected {
-  readonly opener: Parameters<typeof decryptAge>[1];
+  readonly opener: Opener;
   readonly trust: Trust;
 }
 

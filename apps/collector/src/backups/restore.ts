@@ -4,7 +4,7 @@ import { syncPath } from "../certificates/key-file.ts";
 import { prepareDataDir } from "../data-dir.ts";
 import type { DatabaseLocation } from "../db/location.ts";
 import { CollectorError } from "../errors.ts";
-import type { AgeKey } from "./age-keys.ts";
+import type { AgeIdentities } from "./age-keys.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";
 import { findKeys, type MissingKey, missingKeys } from "./keys.ts";
@@ -33,7 +33,7 @@ export interface Restored {
  */
 export async function restoreBackup(options: {
   readonly file: string;
-  readonly identities: readonly AgeKey[];
+  readonly identities: AgeIdentities;
   readonly dataDir: string;
   readonly database: DatabaseLocation;
   readonly postgres?: ProgramsSettings;

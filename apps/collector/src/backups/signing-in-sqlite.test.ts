@@ -4,7 +4,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { secretsInFiles } from "../replicas/kept-secrets.ts";
-import { createFileKey, decryptAge, encryptAge } from "./age.ts";
+import { createSeal, decryptAge } from "./age.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import { exportKeys } from "./keys.ts";
 import { unpackBackup } from "./read-backup.ts";
@@ -43,7 +43,7 @@ async function remake(change: (parts: Map<string, Buffer>) => void): Promise<str
   change(parts);
   const tar = await collect(writeTar([...parts].map(([name, bytes]) => ({ name, sizeBytes: bytes.length, bytes: chunksOf(bytes) })), 0));
   const to = join(sample.folder, "remade.age");
-  writeFileSync(to, await collect(encryptAge(chunksOf(gzipSync(tar)), createFileKey(), sample.order().recipients)));
+  writeFileSync(to, await collect(createSeal(sample.order().recipients).encrypt(chunksOf(gzipSync(tar)))));
   return to;
 }
 

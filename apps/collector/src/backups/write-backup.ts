@@ -6,8 +6,8 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { syncPath } from "../certificates/key-file.ts";
 import type { DatabaseLocation } from "../db/location.ts";
-import { createFileKey, encryptAge } from "./age.ts";
-import type { AgeKey } from "./age-keys.ts";
+import { createSeal } from "./age.ts";
+import type { AgeRecipients } from "./age-keys.ts";
 import type { DatabaseTools } from "./database-tools.ts";
 import { isPublicFile, listDataFiles } from "./data-files.ts";
 import { countRows, DATABASE_NAME, type DatabaseCopy, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
@@ -25,7 +25,7 @@ export interface BackupOrder {
   readonly database: DatabaseLocation;
   /** Files of the data directory that are elsewhere on this machine, by their names. */
   readonly secrets: Readonly<Record<string, string>>;
-  readonly recipients: readonly AgeKey[];
+  readonly recipients: AgeRecipients;
   /** Whether the deployment's own keys come along; without them a restore needs them from elsewhere. */
   readonly includeKeys: boolean;
   readonly signer: BackupSigner;
@@ -59,12 +59,12 @@ export async function writeBackup(order: BackupOrder, tools: DatabaseTools): Pro
     const copy = await tools.copy(join(work, DATABASE_NAME));
     const files = readDataFiles(order);
     const manifest = manifestOf(order, copy, files, await hashFile(copy.file));
-    const fileKey = createFileKey();
+    const seal = createSeal(order.recipients);
     const sha256 = createHash("sha256");
     await pipeline(
       Readable.from(writeTar(archiveOf(manifest, order.signer, copy, files), Date.parse(order.createdAt))),
       createGzip(),
-      (packed: AsyncIterable<Uint8Array>) => encryptAge(packed, fileKey, order.recipients),
+      (packed: AsyncIterable<Uint8Array>) => seal.encrypt(packed),
       async function* noteHash(sealed: AsyncIterable<Uint8Array>) {
         for await (const bytes of sealed) {
           sha256.update(bytes);
@@ -77,7 +77,7 @@ export async function writeBackup(order: BackupOrder, tools: DatabaseTools): Pro
     rmSync(copy.file);
     const back = join(work, "back");
     mkdirSync(back, { mode: 0o700 });
-    await unpackBackup(createReadStream(draft), { opener: { fileKey }, trust: { signer: order.signer.publicKey } }, back, tools);
+    await unpackBackup(createReadStream(draft), { opener: seal.opener(), trust: { signer: order.signer.publicKey } }, back, tools);
     const sizeBytes = statSync(draft).size;
     renameSync(draft, file);
     syncPath(order.directory);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createId } from "@lanthorn/runtime";
 import { openDatabase } from "../../db/open.ts";
-import { generateIdentity, parseIdentities, parseRecipient } from "../age-keys.ts";
+import { type AgeIdentities, generateIdentity, parseIdentities } from "../age-keys.ts";
 import { type BackupSigner, createSigner, generateSigningKey } from "../signing.ts";
 import type { BackupOrder } from "../write-backup.ts";
 
@@ -11,15 +11,14 @@ import type { BackupOrder } from "../write-backup.ts";
 export interface SampleKeys {
   readonly recipient: string;
   readonly identity: string;
-  readonly recipients: BackupOrder["recipients"];
-  readonly identities: ReturnType<typeof parseIdentities>;
+  readonly recipients: readonly string[];
+  readonly identities: AgeIdentities;
 }
 
-export function createKeys(): SampleKeys {
-  const { recipient, identity } = generateIdentity();
-  const key = parseRecipient(recipient);
-  if (!key) throw new Error("the pair of keys is none");
-  return { recipient, identity, recipients: [key], identities: parseIdentities(identity) };
+/** Makes a pair. */
+export async function createKeys(): Promise<SampleKeys> {
+  const { recipient, identity } = await generateIdentity();
+  return { recipient, identity, recipients: [recipient], identities: parseIdentities(identity) };
 }
 
 /** A small deployment on the disk, and a pair of keys. */
@@ -51,7 +50,7 @@ export async function createSample(rows = 100): Promise<Sample> {
   // A connection that was never used is not closed with the others.
   await reads.selectFrom("tenants").select("id").limit(1).execute();
   await close();
-  const { recipients, ...keys } = createKeys();
+  const { recipients, ...keys } = await createKeys();
   const signer = createSigner(generateSigningKey());
   return {
     folder, dataDir, databaseFile, backupsDir, signer, ...keys,

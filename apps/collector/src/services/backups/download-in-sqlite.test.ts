@@ -18,12 +18,13 @@ let clock: FakeClock;
 let id: string;
 beforeEach(async () => {
   clock = createFakeClock();
+  const { recipient } = await generateIdentity();
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-download-"));
   gateway = await startTestGateway({
     clock, alerts: true, dataDir,
     services(parts) {
       backups = createBackups({ ...parts, runJob: (job) => doBackupJob(job) }, {
-        recipients: [generateIdentity().recipient], directory: join(dataDir, "backups"), dataDir,
+        recipients: [recipient], directory: join(dataDir, "backups"), dataDir,
         database: { file: join(dataDir, "lanthorn.db") }, postgresBin: undefined, secrets: {}, includeKeys: false,
         signingKey: generateSigningKey(), version: "1", isAlone: true, schedule: undefined, keep: undefined, tenant: undefined,
       });

@@ -14,7 +14,7 @@ import { createAudit } from "../audit/audit.ts";
 import { type Backups, createBackups } from "./backups.ts";
 import { setRecipients } from "./recipients.ts";
 
-const { recipient, identity } = generateIdentity();
+const { recipient, identity } = await generateIdentity();
 const signingKey = generateSigningKey();
 const DAY_MS = 86_400_000;
 
@@ -171,7 +171,7 @@ describe("a verification", () => {
   test("tells a changed file, and another's key, and raises an alert", async () => {
     await start();
     const { id } = await make();
-    await call("POST", `/${id}/verify`, { secret_key: generateIdentity().identity });
+    await call("POST", `/${id}/verify`, { secret_key: (await generateIdentity()).identity });
     expect((await ended(id)).verification).toMatchObject({
       status: "failed", method: "restore", error: "the backup was made for another key",
     });
