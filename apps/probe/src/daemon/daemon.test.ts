@@ -46,6 +46,9 @@ describe("the daemon", () => {
     expect(await run.ended).toMatchObject({ code: 0 });
     expect(found().map(({ mac, ip }) => ({ mac, ip })).toSorted((a, b) => a.mac.localeCompare(b.mac))).toEqual(wanted);
     expect(states()).toEqual(["online", "stopped"]);
+    const foundAt = probe.collector.events.filter(({ type }) => type === "host_found").map(({ occurred_at: at }) => Date.parse(at));
+    // Within the seconds that the file tells of, and the two in which a host may still tell its name.
+    expect(foundAt.every((at) => at >= 1_700_000_000_000 && at <= 1_700_000_060_000)).toBe(true);
   });
 
   test("stays up without its interface, says so, and ends cleanly when told to", async () => {

@@ -16,7 +16,7 @@ let lan: FakeLan;
 let delay: IntervalHistogram;
 beforeEach(() => {
   lan = createFakeLan({ addresses: ["10.0.0.2/16", "fe80::2/64"] });
-  lan.discovery.start();
+  lan.start();
   delay = monitorEventLoopDelay({ resolution: 5 });
 });
 afterEach(async () => {

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import type { VendorLookup } from "@lanthorn/fingerprints";
 import * as packetIo from "@lanthorn/packet-io";
 import { type Clock, createLifecycle, describeError, type Lifecycle, type Log } from "@lanthorn/runtime";
+import { createLiveClock, createReplayClock } from "../bus/bus-clock.ts";
+import { type BusModule, createFrameBus } from "../bus/frame-bus.ts";
 import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
 import { createNameServers } from "../capture/name-servers.ts";
 import { createReplayWatch } from "../capture/replay-watch.ts";
@@ -117,6 +119,8 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   lifecycle.onClose("outbox", () => outbox.close());
 
+  const replayClock = deps.replay && createReplayClock(clock);
+  const busClock = replayClock ?? createLiveClock(clock);
   const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
   const lan = openLan();
   const nameServers = createNameServers({
@@ -132,7 +136,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   let identification: OpenIdentification | null = null;
   lifecycle.onClose("identification", () => identification?.close());
   const discovery = createHostDiscovery({
-    db: database.db, outbox, clock, random, log,
+    db: database.db, outbox, clock: busClock, random, log,
     interfaceFacts: () => lan.facts(),
     settings: {
       sweep: {
@@ -166,8 +170,11 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     reverseNames: deps.replay ? null : (address) => nameServers.reverseNames(address),
   });
   const neighbors = createNeighborListener({
-    db: database.db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "",
+    db: database.db, outbox, clock: busClock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "",
   });
+  /** What hears the link. Another detector is another row. */
+  const modules: readonly BusModule[] = [discovery, neighbors];
+  const bus = createFrameBus({ modules, clock: busClock, log });
   const siteConfiguration = createSiteConfiguration({
     path: join(configuration.data_dir, "site-configuration.json"), apply: (wishes) => discovery.configure(wishes), log,
     async credentials(sealed) {
@@ -185,14 +192,14 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
 
   function openLan(): LanWatch {
-    const onFrames: packetIo.OnFrames = (batch) => {
-      discovery.onFrames(batch);
-      neighbors.onFrames(batch);
-    };
-    if (deps.replay) {
+    const onFrames: packetIo.OnFrames = (batch) => bus.onFrames(batch);
+    if (deps.replay && replayClock) {
       return createReplayWatch({
         path: deps.replay.path, networks: configuration.networks, openReplay: packetIo.openReplay, clock, onFrames,
-        onEnd: (problem) => replayEnd.onEnd(problem),
+        onEnd(problem) {
+          lifecycle.onClose("time of the capture file", replayClock.follow());
+          replayEnd.onEnd(problem);
+        },
       });
     }
     return createLanWatch({
@@ -222,11 +229,10 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   lifecycle.onClose("replay", () => replayEnd.close());
   lifecycle.onClose("name servers", () => nameServers.close());
   lifecycle.onClose("capture", () => lan.close());
-  lifecycle.onClose("discovery", () => discovery.close());
+  for (const module of modules) lifecycle.onClose(module.name, () => module.close?.());
   lifecycle.onClose("switches", () => switches?.close());
-  lifecycle.onClose("neighbours", () => neighbors.close());
-  discovery.start();
-  neighbors.start();
+  lifecycle.onClose("frame bus", () => bus.close());
+  bus.start();
 
   const renewal = createRenewalSchedule({
     lifetime: () => certificateLifetime(identity), renew: deps.renewCertificate, clock, random, log,

@@ -39,7 +39,7 @@ function heapBytes(): number {
 async function knownLan(): Promise<void> {
   lan = createFakeLan({ settings: { ...SETTINGS, maxHosts: MAX_HOSTS }, queueBytes: QUEUE_BYTES });
   for (const { mac, ip } of KNOWN) lan.join(mac, [ip]);
-  lan.discovery.start();
+  lan.start();
   await lan.clock.advance(30_000);
   expect(lan.discovery.counts()).toEqual({ online: KNOWN.length, known: KNOWN.length });
 }
@@ -110,7 +110,7 @@ describe("a host that floods the link with made-up ones", () => {
     });
     const laptop = "00:11:22:00:00:01";
     lan.join(laptop, ["10.0.0.9"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(1000);
     const say = (from: string, spa: string) => lan.deliver(arpFrame({ op: "request", from, spa, tpa: "10.0.0.2" }));
     say(laptop, "10.0.0.9");

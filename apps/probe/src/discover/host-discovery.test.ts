@@ -20,7 +20,7 @@ describe("a sweep", () => {
   test("finds every host of a /24 in one pass of under two seconds, and tells each once with its state", async () => {
     const lan = lanWith({ vendorOf: () => "Acme" });
     for (let last = 10; last < 60; last += 1) lan.join(hostMac(last), [`192.168.1.${last}`]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(1);
     await lan.clock.advance(1500);
     expect(lan.discovery.counts()).toEqual({ online: 50, known: 50 });
@@ -40,7 +40,7 @@ describe("a sweep", () => {
   test("asks three times for the silent, once for who answers, and never for itself, the network or the broadcast address", async () => {
     const lan = lanWith();
     lan.join(hostMac(7), ["192.168.1.7"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(15_000);
     expect([lan.asked("192.168.1.7"), lan.asked("192.168.1.8"), lan.asked("192.168.1.254")]).toEqual([1, 3, 3]);
     expect([lan.asked("192.168.1.2"), lan.asked("192.168.1.0"), lan.asked("192.168.1.255")]).toEqual([0, 0, 0]);
@@ -50,7 +50,7 @@ describe("a sweep", () => {
     for (const packetsPerSecond of [200, 12]) {
       const lan = lanWith({ settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond } } });
       for (let last = 100; last < 200; last += 1) lan.join(hostMac(last), [`192.168.1.${last}`]);
-      lan.discovery.start();
+      lan.start();
       await lan.clock.advance(90_000);
       const times = lan.sent.map(({ at }) => at);
       const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1000).length));
@@ -64,7 +64,7 @@ describe("a sweep", () => {
     let question = 0;
     lan.join(hostMac(1), ["192.168.1.50"], () => 3000);
     lan.join(hostMac(2), ["192.168.1.51"], () => ((question += 1) % 3 === 0 ? 5 : null));
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(20_000);
     expect(
       lan
@@ -76,7 +76,7 @@ describe("a sweep", () => {
 
   test("goes in another order than that of the addresses", async () => {
     const lan = lanWith();
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(1300);
     const targets = lan.sent.map(({ bytes }) => bytes[41] as number);
     expect(targets.slice(0, 50)).not.toEqual(targets.slice(0, 50).toSorted((a, b) => a - b));
@@ -89,7 +89,7 @@ describe("a sweep", () => {
     expect(
       lan.discovery.configure({ sweep: { enabled: true, interval_seconds: 60, packets_per_second: 1000 }, excluded: ["192.168.1.20"] }),
     ).toBeNull();
-    lan.discovery.start();
+    lan.start();
     lan.deliver(
       arpFrame({ op: "request", from: hostMac(70), spa: "192.168.1.70", tpa: "192.168.1.1" }),
       arpFrame({ op: "request", from: hostMac(20), spa: "192.168.1.20", tpa: "192.168.1.1" }),
@@ -104,7 +104,7 @@ describe("a sweep", () => {
 
   test("refuses a subnet larger than a /16, says so once, and still hears its hosts", async () => {
     const lan = lanWith({ addresses: ["10.0.0.2/8"] });
-    lan.discovery.start();
+    lan.start();
     lan.deliver(arpFrame({ op: "request", from: hostMac(9), spa: "10.200.0.9", tpa: "10.0.0.1" }));
     await lan.clock.advance(700_000);
     expect(lan.eventsOf("error")).toEqual([{ code: "subnet-not-swept", message: expect.stringContaining("10.0.0.0/8") }]);
@@ -119,7 +119,7 @@ describe("a sweep", () => {
   test("that is asked for tells what it did, and joins the one under way", async () => {
     const lan = lanWith({ addresses: ["10.0.0.1/29"] });
     lan.join(hostMac(3), ["10.0.0.3"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(20_000);
     lan.join(hostMac(4), ["10.0.0.4"]);
     const both = Promise.all([lan.discovery.sweepNow(), lan.discovery.sweepNow()]);
@@ -132,7 +132,7 @@ describe("a sweep", () => {
 
   test("is aborted when the interface goes down, and made again when it comes back", async () => {
     const lan = lanWith();
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(500);
     const { facts } = lan;
     const asked = lan.discovery.sweepNow();
@@ -154,7 +154,7 @@ describe("a sweep", () => {
     const sweep = { enabled: true, interval_seconds: 600, packets_per_second: 12 };
     expect(lan.discovery.configure({ sweep, excluded: ["not an address"] })).toContain("not an address");
     expect(lan.discovery.configure({ sweep, excluded: [] })).toBeNull();
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(590_000);
     expect(lan.asked("10.0.0.2")).toBe(3);
     await lan.clock.advance(20_000);
@@ -171,7 +171,7 @@ describe("a sweep", () => {
 
 test("the probe's own frames make no host", async () => {
   const lan = lanWith();
-  lan.discovery.start();
+  lan.start();
   lan.deliver(arpFrame({ op: "request", from: OWN_MAC, spa: "192.168.1.2", tpa: "192.168.1.1" }));
   await lan.clock.advance(10_000);
   expect(lan.events()).toEqual([]);

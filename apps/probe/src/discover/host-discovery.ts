@@ -1,7 +1,8 @@
 import { formatIp, parseIp } from "@lanthorn/packets";
-import type { CapturedFrame, PacedSender } from "@lanthorn/packet-io";
+import type { PacedSender } from "@lanthorn/packet-io";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
+import type { BusModule } from "../bus/frame-bus.ts";
 import { createAdmission } from "../hosts/admission.ts";
 import { hasIpv4, type Host } from "../hosts/host.ts";
 import { createHostTable, onlineAt, onlineIpv4, onlineIpv6 } from "../hosts/host-table.ts";
@@ -49,11 +50,7 @@ export interface HostDiscoveryDeps extends ScanWays {
 }
 
 /** Finds the hosts of the interface's own subnets, and keeps whether they are there. */
-export interface HostDiscovery {
-  /** Frames as captured, own ones among them; nothing of them is kept after the call. */
-  onFrames(batch: readonly Pick<CapturedFrame, "bytes" | "wireLength">[]): void;
-  /** Begins to watch, and to sweep if that is enabled. */
-  start(): void;
+export interface HostDiscovery extends Required<BusModule> {
   /** A sweep of the same networks; one that is under way is joined. */
   sweepNow(): Promise<SweepSummary>;
   /** What people ask for, beside the sweeps by schedule. */
@@ -63,12 +60,10 @@ export interface HostDiscovery {
   /** Lays the collector's wishes over the settings. @returns What is wrong with them, in which case nothing changes; else null. */
   configure(narrowing: Narrowing | null): string | null;
   counts(): { readonly online: number; readonly known: number };
-  /** Ends a sweep, writes down what is not yet written, and lets go of all timers. */
+  /** Ends a sweep and scans too. */
   close(): Promise<void>;
 }
 
-/** Often enough that a name or an answer is told well within a second. */
-const TICK_MS = 500;
 const LOOK_MS = 1000;
 /** What one burst of frames brings is told together. */
 const FLUSH_AFTER_MS = 50;
@@ -94,7 +89,6 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const admission = createAdmission({ unasked: deps.settings.unasked ?? "paced" });
   const expectations = createExpectations();
   const stop = new AbortController();
-  const timers: (() => void)[] = [];
   let facts: LinkFacts | null = null;
   let link: Link | null = null;
   let flushing: (() => void) | null = null;
@@ -158,7 +152,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   });
   const checks = createChecks({
     table, clock, last: sightings.last,
-    mayAsk: (host) => !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
+    mayAsk: (host) => deps.settings.unasked !== "all" && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone: (host) => telling.tellBy(host, clock.monotonic()),
     onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
   });
@@ -219,8 +213,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     return linkUp();
   }
 
-  function tick(): void {
-    const now = clock.monotonic();
+  function tick(now: number): void {
     const slept = clock.now() - lastTick.wall - (now - lastTick.monotonic);
     if (now - lastTick.monotonic > GAP_MS || slept > GAP_MS) startAnew(now);
     lastTick = { monotonic: now, wall: clock.now() };
@@ -250,6 +243,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   }
 
   return {
+    name: "discovery",
     start() {
       const now = clock.monotonic();
       for (const host of store.load(now)) {
@@ -264,12 +258,11 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       minuteAt = now;
       facts = deps.interfaceFacts();
       link = createLink(facts);
-      timers.push(clock.every(TICK_MS, tick));
-      tick();
+      tick(now);
     },
-    onFrames(batch) {
-      if (!link) return;
-      for (const frame of batch) observeFrame(frame, link, sightings);
+    tick,
+    onFrame(frame) {
+      if (link) observeFrame(frame, link, sightings);
     },
     sweepNow() {
       if (readLink()) routed.roundNow();
@@ -284,7 +277,6 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     },
     counts: () => ({ online: table.online + routed.counts.online, known: table.size + routed.counts.known }),
     async close() {
-      for (const cancel of timers) cancel();
       stop.abort(new Error("the probe stops"));
       await abort("the probe stops");
       await scans.abort("the probe was stopped");

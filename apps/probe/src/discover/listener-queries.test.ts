@@ -11,7 +11,7 @@ const open: FakeLan[] = [];
 function lanWith(options: FakeLanOptions = {}): FakeLan {
   const lan = createFakeLan({ addresses: ADDRESSES, ...options });
   open.push(lan);
-  lan.discovery.start();
+  lan.start();
   return lan;
 }
 

@@ -12,7 +12,7 @@ async function quietLan(options?: FakeLanOptions): Promise<FakeLan> {
   const lan = createFakeLan(options);
   open.push(lan);
   lan.join(ROUTER, ["192.168.1.1"]);
-  lan.discovery.start();
+  lan.start();
   await lan.clock.advance(20_000);
   return lan;
 }

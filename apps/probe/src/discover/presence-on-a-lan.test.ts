@@ -16,7 +16,7 @@ async function watched(ms: number): Promise<{ readonly lan: FakeLan; readonly la
   const lan = lanWith();
   lan.join(ROUTER, ["192.168.1.1"]);
   const laptop = lan.join(LAPTOP, ["192.168.1.20"]);
-  lan.discovery.start();
+  lan.start();
   await lan.clock.advance(ms);
   return { lan, laptop };
 }
@@ -70,7 +70,7 @@ describe("presence", () => {
     for (let phone = 0; phone < 100; phone += 1) {
       lan.join(`00:11:22:00:01:${(phone + 16).toString(16)}`, [`192.168.1.${phone + 20}`], answer);
     }
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(240 * MINUTE_MS);
     expect(lan.eventsOf("host_found")).toHaveLength(101);
     expect(lan.eventsOf("host_offline")).toEqual([]);
@@ -93,7 +93,7 @@ describe("presence", () => {
     lan.join(ROUTER, ["192.168.1.1"]);
     lan.join(LAPTOP, ["192.168.1.20"]);
     lan.join(PHONE, ["192.168.1.21"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(5 * MINUTE_MS);
     for (const host of lan.hosts.values()) host.answer = NOBODY;
     await lan.clock.advance(8 * MINUTE_MS);
@@ -106,7 +106,7 @@ describe("presence", () => {
     const lan = lanWith();
     lan.join(ROUTER, ["192.168.1.1"]);
     lan.join(LAPTOP, ["192.168.1.20"], () => 1);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(MINUTE_MS);
     lan.failure = new Error("no buffer space");
     await lan.clock.advance(30 * MINUTE_MS);
@@ -128,7 +128,7 @@ describe("presence", () => {
     const lan = lanWith({ addresses: ["192.168.1.2/24", "fe80::1/64"] });
     lan.join(ROUTER, ["192.168.1.1"]);
     const sensor = lan.join(PHONE, ["fe80::33"]);
-    lan.discovery.start();
+    lan.start();
     lan.deliver(routerSolicitationFrame(PHONE, "fe80::33"));
     await lan.clock.advance(30 * MINUTE_MS);
     expect(lan.eventsOf("host_found").map(({ ip }) => ip).toSorted()).toEqual(["192.168.1.1", "fe80::33"]);
@@ -141,7 +141,7 @@ describe("presence", () => {
   test("of the only host ends too", async () => {
     const lan = lanWith();
     const router = lan.join(ROUTER, ["192.168.1.1"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(5 * MINUTE_MS);
     router.answer = NOBODY;
     await lan.clock.advance(4 * MINUTE_MS);
@@ -168,7 +168,7 @@ describe("a presence report", () => {
   test("comes each minute with who was seen since the last one", async () => {
     const lan = lanWith();
     lan.join(ROUTER, ["192.168.1.1"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(10 * MINUTE_MS);
     const reports = lan.eventsOf("presence_report");
     expect(reports.length).toBeGreaterThanOrEqual(9);
@@ -178,7 +178,7 @@ describe("a presence report", () => {
   test("comes within seconds of a restart with who shows himself, without waiting for the minute", async () => {
     const lan = lanWith();
     lan.join(ROUTER, ["192.168.1.1"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(10_000);
     await lan.restart("closed");
     await lan.clock.advance(8000);
@@ -207,7 +207,7 @@ describe("a presence report", () => {
       const [high, low] = [host >> 8, host & 255];
       lan.join(`00:11:33:00:${hex(high)}:${hex(low)}`, [`10.0.${1 + high}.${low}`]);
     }
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(30_000);
     lan.discovery.reportAll();
     expect(lan.eventsOf("presence_report").map(({ hosts }) => hosts.length)).toEqual([500, 500, 200]);
@@ -236,7 +236,7 @@ describe("addresses", () => {
     const lan = lanWith();
     lan.join(ROUTER, ["192.168.1.10", "192.168.1.9", "192.168.1.100"]);
     lan.join(LAPTOP, ["192.168.1.20"]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(60 * MINUTE_MS);
     expect(lan.eventsOf("host_found").find(({ mac }) => mac === ROUTER)).toMatchObject({
       ip: "192.168.1.9",
@@ -248,7 +248,7 @@ describe("addresses", () => {
   test("of one MAC that answers for a whole network are at most 256", async () => {
     const lan = lanWith({ addresses: ["10.0.0.2/22"], settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, packetsPerSecond: 1000 } } });
     lan.join(ROUTER, Array.from({ length: 1000 }, (_, index) => `10.0.${index >> 8}.${index & 255}`));
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(2 * MINUTE_MS);
     const states = [...lan.eventsOf("host_found"), ...lan.eventsOf("host_changed")];
     expect(Math.max(...states.map(({ addresses }) => addresses.length))).toBe(256);

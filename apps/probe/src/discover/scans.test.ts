@@ -17,7 +17,7 @@ async function quietLan(options: FakeLanOptions = {}, hosts: readonly number[] =
   });
   open.push(lan);
   for (const host of hosts) lan.join(macOf(host), [`192.168.1.${host}`]);
-  lan.discovery.start();
+  lan.start();
   await lan.clock.advance(60_000);
   lan.sent.length = 0;
   return lan;

@@ -1,7 +1,9 @@
 import { EVENTS, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract/uplink";
-import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
+import { type Clock, createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLiveClock } from "../bus/bus-clock.ts";
+import { createFrameBus, type FrameBus } from "../bus/frame-bus.ts";
 import { arpFrame, HOST } from "../observe/testing/frames.ts";
 import { cdpFrame, edpFrame, EDP_PLACE, ip, lldpFrame, SWITCH } from "./testing/adverts.ts";
 import { createNeighborListener, type NeighborListener } from "./neighbor-listener.ts";
@@ -11,6 +13,7 @@ const OWN = "02:00:00:00:00:01";
 let clock: FakeClock;
 let db: Database.Database;
 let listener: NeighborListener;
+let bus: FrameBus;
 let events: ProbeEvent[];
 let isDiskFull: boolean;
 
@@ -29,20 +32,26 @@ function open(): NeighborListener {
   });
 }
 
+function start(module: NeighborListener, time: Clock = clock): void {
+  listener = module;
+  bus = createFrameBus({ modules: [module], clock: createLiveClock(time), log: silentLog });
+  bus.start();
+}
+
 beforeEach(() => {
   clock = createFakeClock();
   db = new Database(":memory:");
   events = [];
   isDiskFull = false;
-  listener = open();
-  listener.start();
+  start(open());
 });
 afterEach(() => {
-  listener.close();
+  bus.close();
   db.close();
 });
 
-const hear = (...frames: readonly Uint8Array[]) => listener.onFrames(frames.map((bytes) => ({ bytes })));
+const hear = (...frames: readonly Uint8Array[]) =>
+  bus.onFrames(frames.map((bytes) => ({ bytes, wireLength: bytes.length, atMicroseconds: clock.now() * 1000 })));
 const news = () => events.filter(({ type }) => type !== "neighbor_report");
 const types = () => news().map(({ type }) => type);
 const discovered = () => events.flatMap((event) => (event.type === "neighbor_discovered" ? [event.data] : []));
@@ -151,10 +160,9 @@ describe("a restart", () => {
   test("tells nobody anew, and notices who went meanwhile", async () => {
     hear(lldpFrame(), lldpFrame({ port: "Ethernet13" }));
     await clock.advance(1000);
-    listener.close();
+    bus.close();
     await clock.advance(600_000);
-    listener = open();
-    listener.start();
+    start(open());
     hear(lldpFrame());
     await clock.advance(100_000);
     hear(lldpFrame());
@@ -168,7 +176,6 @@ describe("a restart", () => {
     const again = open();
     again.start();
     expect(again.count()).toBe(0);
-    again.close();
   });
 });
 
@@ -196,14 +203,14 @@ describe("the outside", () => {
   test("a machine that slept takes nobody for gone", async () => {
     hear(lldpFrame());
     await clock.advance(1000);
-    listener.close();
+    bus.close();
     const ticks = createFakeClock();
-    listener = createNeighborListener({
+    // Its timers stood still for ten minutes.
+    const time = { ...ticks, monotonic: () => clock.monotonic() };
+    start(createNeighborListener({
       db, log: silentLog, interfaceName: "lan0", ownMac: () => OWN, outbox: { append: (list) => events.push(...list) },
-      // Its timers stood still for ten minutes.
-      clock: { ...ticks, monotonic: () => clock.monotonic() },
-    });
-    listener.start();
+      clock: time,
+    }), time);
     await ticks.advance(500);
     await clock.advance(600_000);
     await ticks.advance(500);

@@ -2,23 +2,19 @@ import type { NeighborDiscovered, ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
+import type { BusModule } from "../bus/frame-bus.ts";
 import type { NeighborFacts } from "./advert.ts";
 import { createNeighborTable, MOST_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
 import { createNeighborsStore } from "./neighbors-store.ts";
 import { readAdvert } from "./read-advert.ts";
 
 /** Hears what switches, routers and phones on the link say of themselves: LLDP, CDP, EDP, FDP, SONMP. It sends nothing. */
-export interface NeighborListener {
-  /** Frames as captured; nothing of them is kept after the call. */
-  onFrames(batch: readonly { readonly bytes: Uint8Array; readonly wireLength?: number }[]): void;
-  start(): void;
+export interface NeighborListener extends Required<Omit<BusModule, "close">> {
   count(): number;
   /** By which those that are there say that they are managed. */
   managementAddresses(): readonly string[];
-  close(): void;
 }
 
-const TICK_MS = 500;
 /** Ticks that far apart mean that the process was stopped or the machine slept, and heard nobody. */
 const GAP_MS = 5000;
 /** Two senders that fight for one name must not fill the queue. */
@@ -47,7 +43,6 @@ export function createNeighborListener(deps: {
   const store = createNeighborsStore(deps.db);
   const table = createNeighborTable();
   const publisher = createPublisher({ ...deps, what: "neighbors" });
-  let stop = () => {};
   let lastTick = 0;
   let minute = { from: Number.NEGATIVE_INFINITY, events: 0 };
   let warnedAt = Number.NEGATIVE_INFINITY;
@@ -99,8 +94,7 @@ export function createNeighborListener(deps: {
     ]);
   }
 
-  function tick(): void {
-    const now = clock.monotonic();
+  function tick(now: number): void {
     if (now - lastTick > GAP_MS) table.forgive(now - lastTick);
     lastTick = now;
     table.expire(now);
@@ -117,6 +111,7 @@ export function createNeighborListener(deps: {
   }
 
   return {
+    name: "neighbors",
     start() {
       // As if heard now: what went while nobody listened is noticed when its time is over.
       for (const { data, seenAt } of store.load().slice(0, MOST_NEIGHBORS)) {
@@ -124,23 +119,18 @@ export function createNeighborListener(deps: {
       }
       lastTick = clock.monotonic();
       reportAt = lastTick + FIRST_REPORT_MS;
-      stop = clock.every(TICK_MS, tick);
     },
-    onFrames(batch) {
-      for (const frame of batch) {
-        const advert = readAdvert(frame);
-        if (!advert || advert.sourceMac === deps.ownMac()) continue;
-        const now = times();
-        if (table.hear(advert, deps.interfaceName, now) === "taken" || now.monotonic - warnedAt < WARN_EVERY_MS) continue;
-        warnedAt = now.monotonic;
-        log.warn({ neighbors: table.size }, "more neighbours than are kept announce themselves; the newest are left out");
-      }
+    onFrame(frame) {
+      const advert = readAdvert(frame);
+      if (!advert || advert.sourceMac === deps.ownMac()) return;
+      const now = times();
+      if (table.hear(advert, deps.interfaceName, now) === "taken" || now.monotonic - warnedAt < WARN_EVERY_MS) return;
+      warnedAt = now.monotonic;
+      log.warn({ neighbors: table.size }, "more neighbours than are kept announce themselves; the newest are left out");
     },
+    tick,
     count: () => table.size,
     managementAddresses: () => [...table.all()].flatMap(({ gone, facts }) => (gone === null ? facts.management_addresses : [])),
-    close() {
-      stop();
-    },
   };
 }
 

@@ -1,9 +1,10 @@
 import { encodeUtf8, LLDP_DESTINATIONS } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
 import { cdpFrame, edpFrame, EDP_PLACE, fdpFrame, ip, lldpFrame, snapFrame, sonmpFrame, SWITCH, SWITCH_PORT } from "./testing/adverts.ts";
+import { toBusFrame } from "../bus/frame-bus.ts";
 import { readAdvert } from "./read-advert.ts";
 
-const read = (bytes: Uint8Array) => readAdvert({ bytes });
+const read = (bytes: Uint8Array) => readAdvert(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }));
 
 describe("LLDP", () => {
   test("names chassis, port, system, addresses, VLANs and power", () => {

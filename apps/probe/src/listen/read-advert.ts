@@ -1,8 +1,9 @@
 import {
-  CDP_DESTINATION, CDP_SNAP, decodeCdp, decodeEdp, decodeFdp, decodeFrame, decodeLldp, decodeLlc, decodeSonmp, EDP_DESTINATION, EDP_SNAP,
+  CDP_DESTINATION, CDP_SNAP, decodeCdp, decodeEdp, decodeFdp, decodeLldp, decodeLlc, decodeSonmp, EDP_DESTINATION, EDP_SNAP,
   type EdpPdu, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, formatIpv4, formatMac, type Frame, LLDP_DESTINATIONS, SONMP_DESTINATION, SONMP_SNAP,
   type SonmpHello,
 } from "@lanthorn/packets";
+import type { BusFrame } from "../bus/frame-bus.ts";
 import { type Advert, cleanText, cleanVlans, emptyFacts, LIMITS, type NeighborFacts } from "./advert.ts";
 import { cdpFacts, fdpFacts } from "./cdp-facts.ts";
 import { lldpFacts } from "./lldp-facts.ts";
@@ -19,13 +20,12 @@ const SHORTEST_HEADER = 14;
 
 /**
  * Reads one frame for what a neighbour says of itself, VLAN tags or not.
- * @param frame As captured; nothing of it is kept.
  * @returns Null for every other frame, for a malformed one, and for one that names neither chassis nor port.
  */
-export function readAdvert(frame: { readonly bytes: Uint8Array; readonly wireLength?: number }): Advert | null {
+export function readAdvert(frame: BusFrame): Advert | null {
   const { bytes } = frame;
   if (bytes.length < SHORTEST_HEADER || !DESTINATIONS.has(destinationOf(bytes))) return null;
-  const decoded = decodeFrame(bytes);
+  const decoded = frame.decoded();
   if (!decoded.ok || !decoded.value.sourceMac) return null;
   const sourceMac = formatMac(decoded.value.sourceMac);
   // A multicast address sends nothing.

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { readNeighbor } from "@lanthorn/fingerprints";
 import { readCapture } from "@lanthorn/packets";
 import { expect, test } from "vitest";
+import { toBusFrame } from "../bus/frame-bus.ts";
 import { readAdvert } from "./read-advert.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../../../shared/data/captures/", import.meta.url));
@@ -10,7 +11,7 @@ const FOLDER = fileURLToPath(new URL("../../../../../shared/data/captures/", imp
 /** What the capture's neighbours say that they are. */
 function saidIn(name: string): readonly string[] {
   const claims = readCapture(readFileSync(`${FOLDER}${name}`)).records.flatMap(({ bytes }) => {
-    const advert = readAdvert({ bytes });
+    const advert = readAdvert(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }));
     if (!advert) return [];
     const { capabilities, system_description: systemDescription, platform = "" } = advert.facts;
     return readNeighbor({ protocol: advert.protocol, capabilities, systemDescription, platform });

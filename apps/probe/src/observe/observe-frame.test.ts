@@ -12,6 +12,7 @@ import {
   solicitedNodeAddress,
 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
+import { toBusFrame } from "../bus/frame-bus.ts";
 import { macBytes } from "../hosts/host.ts";
 import { createLink, type Link } from "./link.ts";
 import { observeFrame } from "./observe-frame.ts";
@@ -30,7 +31,7 @@ const link = createLink({
 /** What a frame says, one line each. */
 function observe(bytes: Uint8Array): string[] {
   const lines: string[] = [];
-  observeFrame({ bytes, wireLength: bytes.length }, link, {
+  observeFrame(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }), link, {
     sighting: (key, address, { source, solicited }) => {
       lines.push(`${formatMac(macBytes(key))} at ${address ? formatIp(address) : "-"} by ${source}${solicited ? " when asked" : ""}`);
     },

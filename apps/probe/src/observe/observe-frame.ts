@@ -1,7 +1,6 @@
 import {
   ARP_OPERATION,
   decodeArp,
-  decodeFrame,
   decodeIcmpv6,
   ETHER_TYPE,
   type Frame,
@@ -9,6 +8,7 @@ import {
   NDP_HOP_LIMIT,
   ndpLinkLayerAddress,
 } from "@lanthorn/packets";
+import type { BusFrame } from "../bus/frame-bus.ts";
 import { macKey } from "../hosts/host.ts";
 import { observeDhcp } from "./dhcp.ts";
 import { isForeignHost, isNeighborAddress, type Link, sameMac } from "./link.ts";
@@ -33,18 +33,14 @@ const DHCP_SERVER_PORT = 67;
 /**
  * Reads one frame for evidence of hosts: broadcast and multicast of any kind, and what is sent to us. Own frames, frames of other VLANs
  * and frames between others say nothing; what is malformed still shows that its sender lives.
- * @param frame.wireLength Its length on the wire, where the capture kept less.
  */
-export function observeFrame(frame: { readonly bytes: Uint8Array; readonly wireLength?: number }, link: Link, observer: Observer): void {
+export function observeFrame(frame: BusFrame, link: Link, observer: Observer): void {
   const { bytes } = frame;
   if (bytes.length < SHORTEST_HEADER || !isForeignHost(link, bytes, 6)) return;
   const isForUs = sameMac(link.mac, bytes, 0);
   if (!isForUs && ((bytes[0] as number) & 1) === 0) return;
   const sender = macKey(bytes, 6);
-  const decoded = decodeFrame(
-    bytes,
-    frame.wireLength === undefined || frame.wireLength <= bytes.length ? undefined : { wireLength: frame.wireLength },
-  );
+  const decoded = frame.decoded();
   if (!decoded.ok) {
     observer.sighting(sender, null, FROM.traffic);
     return;

@@ -2,6 +2,7 @@ import { DHCP_MESSAGE_TYPE, DHCP_OPTION, DNS_TYPE, encodeDns, encodeUtf8, format
 import { describe, expect, test } from "vitest";
 import { macBytes } from "../hosts/host.ts";
 import { createLink, type Link } from "./link.ts";
+import { toBusFrame } from "../bus/frame-bus.ts";
 import { observeFrame } from "./observe-frame.ts";
 import { dhcpFrame, HOST, ip, OWN, synFrame, type TcpOptions, udpFrame } from "./testing/frames.ts";
 
@@ -10,7 +11,7 @@ const link = createLink({ mac: OWN, up: true, addresses: [{ ip: "192.168.1.2", p
 /** What a frame says of what hosts are: value by host, field and source. */
 function factsOf(bytes: Uint8Array): Readonly<Record<string, string>> {
   const facts: Record<string, string> = {};
-  observeFrame({ bytes, wireLength: bytes.length }, link, {
+  observeFrame(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }), link, {
     sighting: () => undefined, expectation: () => undefined, name: () => undefined, listenerQuery: () => undefined,
     facts(host, said) {
       const who = "mac" in host ? formatMac(macBytes(host.mac)) : formatIp(host.address);

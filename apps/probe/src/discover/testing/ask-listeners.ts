@@ -2,6 +2,7 @@
 import { openCapture, openInjector, readInterface } from "@lanthorn/packet-io";
 import { formatIp, formatMac } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
+import { toBusFrame } from "../../bus/frame-bus.ts";
 import { macBytes } from "../../hosts/host.ts";
 import { createLink, type Link } from "../../observe/link.ts";
 import { observeFrame } from "../../observe/observe-frame.ts";
@@ -18,7 +19,7 @@ const observer = {
 const capture = openCapture({
   interface: "lan0", filter: "icmp6 or ether multicast", snapLength: 2048, promiscuous: false, clock: systemClock,
   onFrames: (batch) => {
-    for (const frame of batch) observeFrame(frame, link, observer);
+    for (const frame of batch) observeFrame(toBusFrame(frame), link, observer);
   },
   onLost(reason) {
     throw reason;

@@ -21,6 +21,8 @@ import {
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import type { LinkFacts } from "../../observe/link.ts";
 import { openProbeDatabase } from "../../queue/database.ts";
+import { createLiveClock } from "../../bus/bus-clock.ts";
+import { createFrameBus } from "../../bus/frame-bus.ts";
 import { createOutbox, type Outbox } from "../../queue/outbox.ts";
 import { neighborAdvertisementFrame } from "./frames.ts";
 import { createHostDiscovery, type HostDiscovery, type HostDiscoveryDeps } from "../host-discovery.ts";
@@ -67,6 +69,8 @@ export interface FakeHost {
 export interface FakeLan {
   readonly clock: FakeClock;
   readonly discovery: HostDiscovery;
+  /** Starts the discovery on its frame bus. */
+  start(): void;
   readonly hosts: Map<string, FakeHost>;
   /** The real queue, where the options gave it a budget; nobody takes from it. */
   readonly queue: Outbox | null;
@@ -104,6 +108,7 @@ export const SETTINGS: HostDiscoveryDeps["settings"] = {
 
 export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
   const clock = createFakeClock(options.clockStart);
+  const busClock = createLiveClock(clock);
   const { db } = openProbeDatabase(":memory:", { clock, log: silentLog });
   const queue = options.queueBytes === undefined
     ? null
@@ -159,7 +164,7 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
           queue?.append(events);
         },
       },
-      clock,
+      clock: busClock,
       random: () => (random = (random * 48_271) % 2_147_483_647) / 2_147_483_647,
       log: silentLog,
       interfaceFacts: () => lan.facts,
@@ -177,12 +182,14 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
     ip: text.split("/")[0] as string,
     prefixLength: Number(text.split("/")[1]),
   }));
-  let discovery = create();
+  const plug = (made: HostDiscovery) => ({ discovery: made, bus: createFrameBus({ modules: [made], clock: busClock, log: silentLog }) });
+  let { discovery, bus } = plug(create());
   const lan: FakeLan = {
     clock,
     get discovery() {
       return discovery;
     },
+    start: () => bus.start(),
     hosts: new Map(),
     queue,
     rowsOf: (table) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
@@ -215,16 +222,17 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       return lan.sent.filter(({ bytes }) => bytes[12] === 0x08 && bytes[13] === 0x06 && equalBytes(bytes.subarray(38, 42), target)).length;
     },
     deliver(...frames) {
-      discovery.onFrames(frames.map((bytes) => ({ bytes, wireLength: bytes.length })));
+      bus.onFrames(frames.map((bytes) => ({ bytes, wireLength: bytes.length, atMicroseconds: clock.now() * 1000 })));
     },
     async restart(how) {
       const before = discovery;
+      bus.close();
       if (how === "closed") await finish(clock, before.close());
-      else before.onFrames = () => undefined;
-      discovery = create();
-      discovery.start();
+      ({ discovery, bus } = plug(create()));
+      bus.start();
     },
     async close() {
+      bus.close();
       await finish(clock, discovery.close());
       db.close();
     },

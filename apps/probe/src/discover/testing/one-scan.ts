@@ -6,6 +6,8 @@ import { createVendorLookup } from "@lanthorn/fingerprints";
 import { createPacedSender, openCapture, openInjector, readInterface } from "@lanthorn/packet-io";
 import { createLog, systemClock } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
+import { createLiveClock } from "../../bus/bus-clock.ts";
+import { createFrameBus } from "../../bus/frame-bus.ts";
 import { identifyService } from "../../identify/identify.ts";
 import { createProgramFinder } from "../../nmap/find-program.ts";
 import { openDeepLook } from "../../nmap/open.ts";
@@ -16,6 +18,8 @@ import { SETTINGS } from "./fake-lan.ts";
 const order = JSON.parse(process.argv[2] ?? "") as Parameters<ReturnType<typeof createHostDiscovery>["scans"]["start"]>[0];
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const facts = await readInterface("lan0");
+const clock = createLiveClock(systemClock);
+const log = createLog({ name: "one-scan", level: "warn" });
 const done = new Promise<void>((resolve) => {
   const discovery = createHostDiscovery({
     db: new Database(":memory:"),
@@ -25,7 +29,7 @@ const done = new Promise<void>((resolve) => {
         if (events.some(({ type }) => ["scan_complete", "scan_cancelled", "scan_failed"].includes(type))) resolve();
       },
     },
-    clock: systemClock, random: Math.random, log: createLog({ name: "one-scan", level: "warn" }), interfaceFacts: () => facts,
+    clock, random: Math.random, log, interfaceFacts: () => facts,
     settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, intervalSeconds: 86_400 } },
     sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
     vendorOf: createVendorLookup().vendorOf, reverseNames: null,
@@ -35,13 +39,14 @@ const done = new Promise<void>((resolve) => {
     identify: (openPort, signal) => identifyService(openPort, { random: Math.random }, signal),
     deepLook: openDeepLook({ find: createProgramFinder(process.env), interfaceName: "lan0", clock: systemClock }),
   });
+  const bus = createFrameBus({ modules: [discovery], clock, log });
   openCapture({
-    interface: "lan0", filter: "", snapLength: 2048, promiscuous: false, clock: systemClock, onFrames: (batch) => discovery.onFrames(batch),
+    interface: "lan0", filter: "", snapLength: 2048, promiscuous: false, clock: systemClock, onFrames: bus.onFrames,
     onLost(reason) {
       throw reason;
     },
   });
-  discovery.start();
+  bus.start();
   say(discovery.scans.start(order));
   process.stdin.once("data", () => void discovery.scans.cancel(order.scan_id));
 });

@@ -3,11 +3,15 @@ import { createVendorLookup } from "@lanthorn/fingerprints";
 import { createPacedSender, openCapture, openInjector, readInterface } from "@lanthorn/packet-io";
 import { createLog, systemClock } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
+import { createLiveClock } from "../../bus/bus-clock.ts";
+import { createFrameBus } from "../../bus/frame-bus.ts";
 import { createHostDiscovery } from "../host-discovery.ts";
 import { SETTINGS } from "./fake-lan.ts";
 
 const vendors = createVendorLookup();
 const facts = await readInterface("lan0");
+const clock = createLiveClock(systemClock);
+const log = createLog({ name: "watch-lan", level: "warn" });
 const discovery = createHostDiscovery({
   db: new Database(":memory:"),
   outbox: {
@@ -15,9 +19,9 @@ const discovery = createHostDiscovery({
       for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
     },
   },
-  clock: systemClock,
+  clock,
   random: Math.random,
-  log: createLog({ name: "watch-lan", level: "warn" }),
+  log,
   interfaceFacts: () => facts,
   settings: SETTINGS,
   sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
@@ -29,15 +33,16 @@ const discovery = createHostDiscovery({
   identify: null,
   deepLook: null,
 });
+const bus = createFrameBus({ modules: [discovery], clock, log });
 openCapture({
   interface: "lan0",
   filter: "",
   snapLength: 2048,
   promiscuous: false,
   clock: systemClock,
-  onFrames: (batch) => discovery.onFrames(batch),
+  onFrames: bus.onFrames,
   onLost(reason) {
     throw reason;
   },
 });
-discovery.start();
+bus.start();
