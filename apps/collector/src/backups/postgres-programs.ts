@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { TRIGRAM_INDEX } from "../db/trigram-index.ts";
 import { CollectorError } from "../errors.ts";
 import { forLibpq } from "./libpq.ts";
 import { unreadable } from "./unreadable.ts";
@@ -70,6 +72,20 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
     return Number(major);
   };
 
+  /** Runs pg_restore on a dump. @returns What it prints. */
+  const run = async (args: readonly string[], from: string, url?: string): Promise<string> => {
+    const child = start("pg_restore", args, url);
+    const [how, printed] = await Promise.all([
+      ended("pg_restore", child), text(child.stdout),
+      // What ends before it has read all says why by how it ends.
+      pipeline(createReadStream(from), child.stdin).catch((error: unknown) => {
+        if (!isClosedPipe(error)) throw error;
+      }),
+    ]);
+    if (how.code !== 0) throw unreadable(`pg_restore ended with code ${how.code}: ${how.complaint}`);
+    return printed;
+  };
+
   return {
     async dump({ url, snapshot, serverVersion }, to) {
       const version = await majorOf("pg_dump");
@@ -90,16 +106,18 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
       if (how.code !== 0) throw new CollectorError("backup-failed", `pg_dump ended with code ${how.code}: ${how.complaint}`);
     },
     async restore(from, { url }) {
-      const child = start("pg_restore", [
-        "--exit-on-error", "--no-owner", "--no-privileges", "--no-password", `--dbname=${forLibpq(url).url}`,
-      ], url);
-      child.stdout.resume();
-      // What ends before it has read all says why by how it ends.
-      const fed = pipeline(createReadStream(from), child.stdin).catch((error: unknown) => {
-        if (!isClosedPipe(error)) throw error;
-      });
-      const [how] = await Promise.all([ended("pg_restore", child), fed]);
-      if (how.code !== 0) throw unreadable(`pg_restore ended with code ${how.code}: ${how.complaint}`);
+      const contents = await run(["--list"], from);
+      const list = `${from}.list`;
+      // It needs an extension, which this server may not have; the collector's next start makes it where it can.
+      const isLeftOut = (line: string) => line.includes(` INDEX `) && line.includes(` ${TRIGRAM_INDEX} `);
+      writeFileSync(list, contents.split("\n").filter((line) => !isLeftOut(line)).join("\n"), { mode: 0o600 });
+      try {
+        await run([
+          "--exit-on-error", "--no-owner", "--no-privileges", "--no-password", `--use-list=${list}`, `--dbname=${forLibpq(url).url}`,
+        ], from, url);
+      } finally {
+        rmSync(list, { force: true });
+      }
     },
   };
 }

@@ -58,7 +58,9 @@ function sizeOf(source: Sqlite.Database): number {
 
 function countTables(database: Sqlite.Database): Record<string, number> {
   const names = database.prepare(
-    "select name from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!' order by name",
+    // An index of search is a table to SQLite, and has nothing of its own.
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite!_%' escape '!' and name not like 'search!_%' escape '!' "
+      + "order by name",
   )
     .pluck().all() as string[];
   return Object.fromEntries(names.map((name) =>

@@ -16,7 +16,9 @@ export async function awaitDatabase(
   const end = clock.monotonic() + options.waitSeconds * 1000;
   for (;;) {
     try {
-      return await openDatabase(location);
+      const database = await openDatabase(location);
+      if (database.advice !== null) log.warn(database.advice);
+      return database;
     } catch (error) {
       if (!(error instanceof CollectorError) || error.code !== "database-unreachable" || clock.monotonic() >= end) throw error;
       log.warn({ reason: describeError(error) }, "waiting for the database");

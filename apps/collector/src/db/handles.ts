@@ -11,6 +11,8 @@ export interface Database {
    */
   readonly reads: Kysely<Schema>;
   readonly close: () => Promise<void>;
+  /** What whoever runs the collector is to know and do, in one line; null where all is well. */
+  readonly advice: string | null;
 }
 
 /** What is to be done to a database before anybody else of this process uses it. */

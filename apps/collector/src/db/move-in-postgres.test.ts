@@ -83,7 +83,7 @@ describe("a deployment that is moved to PostgreSQL", () => {
     await fill(source, 3210);
     const devices = await source.reads.selectFrom("devices").selectAll().orderBy("id").execute();
     const counts = await source.reads.selectFrom("device_counts").selectAll().orderBy("is_online").execute();
-    const names = (await source.reads.introspection.getTables()).map(({ name }) => name).filter((name) => !name.startsWith("kysely"))
+    const names = (await source.reads.introspection.getTables()).map(({ name }) => name).filter((name) => !/^(kysely|search)_/.test(name))
       .toSorted();
     await source.close();
     const before = readFileSync(file);
@@ -110,6 +110,10 @@ describe("a deployment that is moved to PostgreSQL", () => {
       ).toBe(1 / 7);
       // Triggers work again.
       await db.deleteFrom("devices").where("id", "=", "d0").execute();
+      await insertMany(db, "devices", [{ ...(devices[1] as (typeof devices)[number]), id: "new", hostname: "New" }]);
+      const texts = await reads.selectFrom("device_texts").select(["device_id", "hostname"]).orderBy("number").execute();
+      expect([texts.length, texts.at(-1)]).toEqual([3210, { device_id: "new", hostname: "new" }]);
+      await db.deleteFrom("devices").where("id", "=", "new").execute();
       expect((await reads.selectFrom("device_counts").select("devices").where("is_online", "=", 0).executeTakeFirst())?.devices).toBe(1604);
     });
     expect(readFileSync(file).equals(before)).toBe(true);

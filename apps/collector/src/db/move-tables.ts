@@ -5,10 +5,10 @@ export interface SourceTable {
   readonly columns: readonly string[];
 }
 
-/** The tables of a file, those first to which others refer; without what is SQLite's and the migrator's own. */
+/** The tables of a file, those first to which others refer; without what is SQLite's, the migrator's and the search's own. */
 export function listTables(source: Sqlite.Database): readonly SourceTable[] {
   const names = source.prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name "
-    + "not like 'kysely\\_%' escape '\\' order by name")
+    + "not like 'kysely\\_%' escape '\\' and name not like 'search\\_%' escape '\\' order by name")
     .pluck().all() as string[];
   const parents = new Map(names.map((name) => [name, referredBy(source, name)]));
   const ordered: string[] = [];

@@ -104,6 +104,38 @@ describe("the database", () => {
     await close();
   });
 
+  test("has the texts of devices that were there before it kept any, and of those that come after", async () => {
+    const old = await open(Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < "0039")));
+    const tables = old.db as unknown as Kysely<Record<string, Record<string, string | number | null>>>;
+    const add = (to: typeof tables, table: string, row: Record<string, string | number | null>) => to.insertInto(table).values(row).execute();
+    const device = (id: string, hostname: string) => ({
+      id, tenant_id: id, site_id: id, hostname, ip: "", ip_key: "", mac: "", vendor: "", os_guess: "", device_type: "", is_online: 1,
+      presence_state: "online", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
+    });
+    for (const id of ["a", "b"]) {
+      await add(tables, "tenants", { id, name: id, created_at: AT });
+      await add(tables, "sites", { id, tenant_id: id, name: id, created_at: AT, probe_configuration: "{}" });
+      await add(tables, "devices", device(id, `Host-${id}`));
+      for (const [mac, ip] of [["02:00:00:00:00:0a", "10.0.0.2"], ["02:00:00:00:00:0b", "10.0.0.1"]] as const) {
+        await add(tables, "interfaces", { device_id: id, tenant_id: id, site_id: id, mac, vendor: "", first_seen: AT });
+        await add(tables, "addresses", {
+          device_id: id, tenant_id: id, site_id: id, mac, ip, ip_key: ip, first_seen: AT, last_seen: AT, current: 1,
+        });
+      }
+    }
+    await old.close();
+    const { db, reads, close } = await open();
+    await add(db as unknown as typeof tables, "devices", { ...device("c", "New"), tenant_id: "a", site_id: "a" });
+    const both = {
+      ips: "10.0.0.1\n10.0.0.2", macs: "02000000000a\n02:00:00:00:00:0a\n02000000000b\n02:00:00:00:00:0b",
+    };
+    expect(await reads.selectFrom("device_texts").select(["device_id", "hostname", "ips", "macs"]).orderBy("device_id").execute()).toEqual([
+      { device_id: "a", hostname: "host-a", ...both }, { device_id: "b", hostname: "host-b", ...both },
+      { device_id: "c", hostname: "new", ips: "", macs: "" },
+    ]);
+    await close();
+  });
+
   test("takes back a migration that fails, and names it", async () => {
     const failing: Migration = { up: async (db) => {
       await db.schema.createTable("half").addColumn("id", "text").execute();

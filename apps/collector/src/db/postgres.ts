@@ -6,6 +6,7 @@ import type { Database, Prepare } from "./handles.ts";
 import { type PostgresLocation, showLocation } from "./location.ts";
 import { createPool } from "./postgres-pool.ts";
 import type { Schema } from "./schema.ts";
+import { makeTrigramIndex } from "./trigram-index.ts";
 
 /** Also what Debian 12 has. @see https://www.postgresql.org/support/versioning/ */
 const LEAST_VERSION = 15;
@@ -26,7 +27,11 @@ const MIGRATION_LOCK = "7305803291107417";
  */
 export async function openPostgres(location: PostgresLocation, prepare: Prepare): Promise<Database> {
   const { url, poolSize = DEFAULT_POOL_SIZE, statementTimeoutSeconds = DEFAULT_STATEMENT_TIMEOUT_SECONDS } = location;
-  await holdAlone(location, prepare);
+  let advice: string | null = null;
+  await holdAlone(location, async (db) => {
+    await prepare(db);
+    advice = await makeTrigramIndex(db);
+  });
   const statementTimeoutMs = statementTimeoutSeconds * 1000;
   const open = (isReader: boolean) => new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: createPool({
@@ -34,7 +39,7 @@ export async function openPostgres(location: PostgresLocation, prepare: Prepare)
     }) }),
   });
   const [db, reads] = [open(false), open(true)];
-  return { db, reads, close: async () => void (await Promise.all([reads.destroy(), db.destroy()])) };
+  return { db, reads, advice, close: async () => void (await Promise.all([reads.destroy(), db.destroy()])) };
 }
 
 /**

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:net";
 import { sql } from "kysely";
+import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createReadPage } from "../services/devices/pages.ts";
 import { testLocation } from "../testing/database.ts";
 import type { PostgresLocation } from "./location.ts";
 import { type Database, openDatabase } from "./open.ts";
+import { TRIGRAM_INDEX } from "./trigram-index.ts";
+import { insertMany } from "./write-many.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 let location: PostgresLocation;
@@ -85,6 +89,41 @@ describe("a PostgreSQL database", () => {
       await sql`select 1 / 0`.execute(trx).catch(() => {});
     })).rejects.toThrow("was undone");
     expect(await reads.selectFrom("tenants").select("id").execute()).toEqual([]);
+  });
+
+  test("has an index for search, also where somebody has put the extension into a schema of its own", async () => {
+    const indexes = async ({ reads }: Database) => (await sql`select indexname as name from pg_indexes where indexname = ${TRIGRAM_INDEX}`
+      .execute(reads)).rows;
+    const database = await open();
+    expect([database.advice, await indexes(database)]).toEqual([null, [{ name: TRIGRAM_INDEX }]]);
+    await sql.raw(`drop extension pg_trgm cascade; create schema elsewhere; create extension pg_trgm schema elsewhere`).execute(database.db);
+    const again = await open();
+    expect([again.advice, await indexes(again)]).toEqual([null, [{ name: TRIGRAM_INDEX }]]);
+  });
+
+  test("that may not have the extension is searched without an index, says so, and has it once somebody has made the extension", async () => {
+    const admin = new Client({ connectionString: location.url });
+    await admin.connect();
+    try {
+      const name = new URL(location.url).pathname.slice(1);
+      await admin.query(`revoke create on database "${name}" from current_user`);
+      const indexes = async ({ reads }: Database) => (await sql`select 1 as one from pg_indexes where indexname = ${TRIGRAM_INDEX}`
+        .execute(reads)).rows.length;
+      const bare = await open();
+      expect([bare.advice, await indexes(bare)]).toEqual([expect.stringContaining("create extension pg_trgm"), 0]);
+      await bare.db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
+      await bare.db.insertInto("sites").values({ id: "s", tenant_id: "t", name: "s", probe_configuration: "{}", created_at: AT }).execute();
+      const named = { id: "d", tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "Printer", vendor: "", os_guess: "" };
+      const seen = { device_type: "", is_online: 0, presence_state: "", first_seen: AT, last_seen: AT };
+      await insertMany(bare.db, "devices", [{ ...named, ...seen, open_ports: "[]", tags: "[]", locked_fields: "[]" }]);
+      const page = { field: "ip", descending: false, limit: 10, from: 0 } as const;
+      expect((await createReadPage(bare.reads)("t", { search: "PRINT" }, page)).rows.map(({ id }) => id)).toEqual(["d"]);
+      await admin.query(`grant create on database "${name}" to current_user; create extension pg_trgm`);
+      const helped = await open();
+      expect([helped.advice, await indexes(helped)]).toEqual([null, 1]);
+    } finally {
+      await admin.end();
+    }
   });
 
   test("that cannot be reached, or will not do, stops the start and says why, without a password", async () => {

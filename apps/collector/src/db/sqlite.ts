@@ -32,6 +32,7 @@ export async function openSqlite(file: string, prepare: Prepare): Promise<Databa
   return {
     db,
     reads,
+    advice: null,
     async close() {
       await reads.destroy();
       // Kysely closes no connection that it never used.

@@ -22,6 +22,7 @@ import * as verdicts from "./0024-verdicts.ts";
 import * as scanRemarks from "./0025-scan-remarks.ts";
 import * as hostileProbes from "./0032-hostile-probes.ts";
 import * as openPorts from "./0033-open-ports.ts";
+import * as deviceTexts from "./0039-device-texts.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -48,4 +49,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0034-user-names": userNames,
   "0031-confirmed-tokens": confirmedTokens,
   "0030-counted-audit": countedAudit,
+  "0039-device-texts": deviceTexts,
 };

@@ -17,6 +17,11 @@ export interface InventoryTables {
     /** What its evidence comes to, as JSON: see `readVerdicts`. */
     verdicts: Generated<string>;
   };
+  /**
+   * What a search looks through, in lower case; triggers keep it. `ips` has each address of a device on a line, `macs` each MAC twice:
+   * twelve digits, and with colons. In SQLite the rows of a tenant have numbers of one range: see `search.ts` of the devices.
+   */
+  device_texts: { number: Generated<number>; tenant_id: string; device_id: string; hostname: string; ips: string; macs: string };
   /** How many devices there are of each kind; triggers keep it. */
   device_counts: { tenant_id: string; site_id: string; is_online: number; devices: number };
   /** How many devices were found at a site within the running window, and when that was too many: see `announcements.ts`. */

@@ -19,7 +19,7 @@ export interface DeviceFilter {
   /** Last seen from this instant on, and before that one. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** Part of the hostname, an address or the MAC. */
+  /** Part of the hostname, an address or the MAC: see `search.ts`. */
   readonly search?: string | undefined;
 }
 
@@ -29,8 +29,17 @@ type Condition = ExpressionWrapper<Schema, "devices", SqlBool>;
 /** Whether `device_counts` tells how many there are. */
 export function isCounted(filter: DeviceFilter): boolean {
   const { siteId: _, isOnline: __, ...others } = filter;
-  return Object.values(others).every((value: Choice<unknown> | string | boolean | undefined) =>
-    (typeof value === "object" ? isOpenChoice(value) : value === undefined || value === ""));
+  return Object.values(others).every(isOpen);
+}
+
+/** Whether nothing but the search narrows the list. */
+export function isSearchAlone(filter: DeviceFilter): boolean {
+  const { search: _, ...others } = filter;
+  return Object.values(others).every(isOpen);
+}
+
+function isOpen(value: Choice<unknown> | string | boolean | undefined): boolean {
+  return typeof value === "object" ? isOpenChoice(value) : value === undefined || value === "";
 }
 
 /** Whether walking the index of an order tells which devices match, without reading them. */
@@ -39,12 +48,14 @@ export function isInEveryIndex(filter: DeviceFilter): boolean {
 }
 
 /**
- * The conditions of a filter within a tenant.
+ * The conditions of a filter within a tenant, but for its search.
  * @param options.walk The column whose index is walked: no other index is then to be chosen for a condition's sake.
+ * @param options.isById Whether the devices are looked up by their ids, and not by any of this.
  */
-export function matching(eb: Builder, tenantId: string, filter: DeviceFilter, options: { readonly walk?: string } = {}): Condition {
-  // What a search finds is the tenant's by itself, and is to be looked up by id.
-  const all: Condition[] = [filter.search ? unindexed(eb, "tenant_id", "=", tenantId) : eb("tenant_id", "=", tenantId)];
+export function matching(
+  eb: Builder, tenantId: string, filter: DeviceFilter, options: { readonly walk?: string; readonly isById?: boolean } = {},
+): Condition {
+  const all: Condition[] = [options.isById ? unindexed(eb, "tenant_id", "=", tenantId) : eb("tenant_id", "=", tenantId)];
   if (filter.isOnline !== undefined) all.push(eb("is_online", "=", filter.isOnline ? 1 : 0));
   all.push(
     ...oneOf(filter.siteId, (values) => eb("site_id", "in", values), eb),
@@ -56,14 +67,13 @@ export function matching(eb: Builder, tenantId: string, filter: DeviceFilter, op
     ...someOf(filter.tag, (tag) => tagged(eb, tag), eb),
   );
   const compare = (column: "last_seen" | "ip_key", operator: "<" | "<=" | ">=", value: string) => {
-    const isIndexed = options.walk === undefined || options.walk === column;
+    const isIndexed = !options.isById && (options.walk === undefined || options.walk === column);
     return isIndexed ? eb(column, operator, value) : unindexed(eb, column, operator, value);
   };
   all.push(...someOf(filter.subnet, ({ first, last }) => eb.and([compare("ip_key", ">=", first), compare("ip_key", "<=", last)]), eb));
   if (filter.since !== undefined) all.push(compare("last_seen", ">=", filter.since));
   // One that nobody has seen was not seen before then either.
   if (filter.until !== undefined) all.push(compare("last_seen", "<", filter.until), eb("first_seen", "<>", ""));
-  if (filter.search) all.push(searched(eb, tenantId, filter.search));
   return eb.and(all);
 }
 
@@ -96,35 +106,6 @@ function tagged(eb: Builder, tag: string): Condition {
 /** A condition that no index serves, on a column of texts. */
 function unindexed(eb: Builder, column: "tenant_id" | "last_seen" | "ip_key", operator: "=" | "<" | "<=" | ">=", value: string): Condition {
   return eb(sql<string>`${eb.ref(column)} || ''`, operator, value);
-}
-
-/** By three narrow indexes, one after the other, where a look at every device would read all that is kept of each. */
-function searched(eb: Builder, tenantId: string, search: string): Condition {
-  const text = search.trim();
-  let found = eb.selectFrom("devices as named").select("named.id as id").where("named.tenant_id", "=", tenantId)
-    .where((e) => like(sql`lower(${e.ref("named.hostname")})`, text));
-  if (/^[\da-f]{0,4}([.:][\da-f]{0,4})*$/i.test(text)) {
-    found = found.unionAll(eb.selectFrom("addresses").select("device_id as id").where("tenant_id", "=", tenantId)
-      .where((e) => like(e.ref("addresses.ip"), text)));
-  }
-  const mac = macPattern(text);
-  if (mac !== null) {
-    found = found.unionAll(eb.selectFrom("interfaces").select("device_id as id").where("tenant_id", "=", tenantId).where((e) => {
-      const digits = mac.replaceAll(":", "");
-      if (digits.length === 12) return e("interfaces.mac", "=", digits.replaceAll(/..(?!$)/g, "$&:"));
-      return like(mac.includes(":") ? e.ref("interfaces.mac") : sql`replace(${e.ref("interfaces.mac")}, ':', '')`, mac);
-    }));
-  }
-  return eb("id", "in", found);
-}
-
-/**
- * Part of a MAC as people and other programs write it: in any case, with `:`, `-`, `.` or nothing between.
- * @returns With colons where pairs were given apart, which then match only whole pairs; else digits alone; null for no part of a MAC.
- */
-function macPattern(text: string): string | null {
-  if (/^[\da-f]{0,2}([:-][\da-f]{0,2}){1,6}$/i.test(text)) return text.replaceAll("-", ":").toLowerCase();
-  return /^[\da-f]{1,12}$/i.test(text.replaceAll(".", "")) ? text.replaceAll(".", "").toLowerCase() : null;
 }
 
 function contains(eb: Builder, column: "vendor" | "os_guess", text: string): Condition {

@@ -2,7 +2,8 @@ import type { DEVICE_SORT_FIELDS } from "@lanthorn/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Position } from "../../gateway/cursor.ts";
-import { type DeviceFilter, isCounted, isInEveryIndex, matching } from "./filters.ts";
+import { type DeviceFilter, isCounted, isInEveryIndex, isSearchAlone, matching } from "./filters.ts";
+import { createSearch, type Search, type SearchLimits } from "./search.ts";
 
 export type DeviceRow = Selectable<Schema["devices"]>;
 export type DeviceSortField = (typeof DEVICE_SORT_FIELDS)[number];
@@ -29,6 +30,15 @@ export const SORT_COLUMNS = { ip: "ip_key", hostname: "hostname", last_seen: "la
 const FEW = 500;
 /** Reading a row in the order of an index costs some times as much as reading on in an index. */
 const WALK_FROM = 5;
+/** Rows that are passed in the order of an index, and asked whether a text is in them, while one is looked up and sorted. */
+const PASSED_WHILE_SORTED = 2;
+
+/** A list: what is asked for, and the search where there is one. */
+interface Wanted {
+  readonly tenantId: string;
+  readonly filter: DeviceFilter;
+  readonly search: Search | null;
+}
 
 interface Found {
   readonly total: number;
@@ -37,60 +47,73 @@ interface Found {
 }
 
 /**
- * The three ways to a page, each the fastest where it is taken: walking the index of the order, where many match; reading
- * and sorting all that match, where few do or the page is a late one; and one look through the texts for a search.
+ * The two ways to a page, each the fastest where it is taken: walking the index of the order, where many match; reading and sorting all
+ * that match, where few do or the page is a late one.
  */
-export function createReadPage(reads: Kysely<Schema>): ReadPage {
-  const matches = (tenantId: string, filter: DeviceFilter) => reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter));
-  const count = async (tenantId: string, filter: DeviceFilter) =>
-    (await matches(tenantId, filter).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {}): ReadPage {
+  const searchFor = createSearch(reads, limits);
 
-  const find = async (tenantId: string, filter: DeviceFilter): Promise<Found> => {
-    if (isCounted(filter)) {
-      let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total"))
-        .where("tenant_id", "=", tenantId);
-      if (filter.siteId?.any.length) counts = counts.where("site_id", "in", filter.siteId.any);
-      if (filter.siteId?.none.length) counts = counts.where("site_id", "not in", filter.siteId.none);
-      if (filter.isOnline !== undefined) counts = counts.where("is_online", "=", filter.isOnline ? 1 : 0);
-      return { total: (await counts.executeTakeFirstOrThrow()).total ?? 0, ids: null };
-    }
-    const first = await matches(tenantId, filter).select("id").limit(FEW + 1).execute();
-    if (first.length <= FEW) return { total: first.length, ids: first.map(({ id }) => id) };
-    return { total: await count(tenantId, filter), ids: null };
+  /** @param walk The column whose index is walked, where one is. */
+  const matches = ({ tenantId, filter, search }: Wanted, walk?: string) => {
+    const isById = search !== null && walk === undefined;
+    const all = reads.selectFrom("devices").where((eb) => matching(eb, tenantId, filter, { ...(walk !== undefined && { walk }), isById }));
+    return search === null ? all : all.where((eb) => (isById ? search.among(eb) : search.one(eb)));
   };
 
-  const read = (tenantId: string, filter: DeviceFilter, { field, descending, limit, from }: DevicePage, found: Found) => {
+  /** All devices of a tenant, some sites' or those that are online, as triggers have counted them. */
+  const counted = async (tenantId: string, filter: Pick<DeviceFilter, "siteId" | "isOnline">) => {
+    let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total"))
+      .where("tenant_id", "=", tenantId);
+    if (filter.siteId?.any.length) counts = counts.where("site_id", "in", filter.siteId.any);
+    if (filter.siteId?.none.length) counts = counts.where("site_id", "not in", filter.siteId.none);
+    if (filter.isOnline !== undefined) counts = counts.where("is_online", "=", filter.isOnline ? 1 : 0);
+    return (await counts.executeTakeFirstOrThrow()).total ?? 0;
+  };
+
+  const count = async (wanted: Wanted) => {
+    const { filter, search } = wanted;
+    if (search && isSearchAlone(filter)) return search.count();
+    // Where a search finds very many, each device is asked in its turn, after what the index of all filters says of it.
+    const query = search && !search.isNarrow ? matches(wanted, "") : matches(wanted);
+    return (await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+  };
+
+  const find = async (wanted: Wanted): Promise<Found> => {
+    const { tenantId, filter, search } = wanted;
+    if (isCounted(filter)) return { total: await counted(tenantId, filter), ids: null };
+    if (search && !search.isNarrow) return { total: await count(wanted), ids: null };
+    const first = await matches(wanted).select("id").limit(FEW + 1).execute();
+    if (first.length <= FEW) return { total: first.length, ids: first.map(({ id }) => id) };
+    return { total: await count(wanted), ids: null };
+  };
+
+  /** Whether as many rows of an index as a page needs are passed sooner than all that match are sorted. */
+  const isWalked = async ({ tenantId, filter, search }: Wanted, { total, ids }: Found, field: DeviceSortField, reach: number) => {
+    if (ids !== null) return false;
+    if (search === null) return isInEveryIndex(filter) || total > WALK_FROM * reach;
+    const all = await counted(tenantId, {});
+    // Names that have a text may all come last in the order of names.
+    const passed = field === "hostname" ? all - total + reach : (reach * all) / total;
+    return total * PASSED_WHILE_SORTED > passed;
+  };
+
+  const read = async (wanted: Wanted, { field, descending, limit, from }: DevicePage, found: Found) => {
     const column = SORT_COLUMNS[field];
     const direction = descending ? "desc" : "asc";
-    const reach = limit + (typeof from === "number" ? from : 0);
-    const isWalk = found.ids === null && (isInEveryIndex(filter) || found.total > WALK_FROM * reach);
-    let ids = reads.selectFrom("devices").select("id")
-      .where((eb) => (found.ids ? eb("id", "in", found.ids) : matching(eb, tenantId, filter, isWalk ? { walk: column } : {})))
-      // An expression in the order keeps the planner from the walk.
-      .orderBy(isWalk ? column : sql<string>`${sql.ref(column)} || ''`, direction).orderBy("id", direction).limit(limit);
+    const isWalk = await isWalked(wanted, found, field, limit + (typeof from === "number" ? from : 0));
+    const matched = found.ids ? reads.selectFrom("devices").where("id", "in", found.ids) : matches(wanted, isWalk ? column : undefined);
+    // An expression in the order keeps the planner from the walk.
+    let ids = matched.select("id").orderBy(isWalk ? column : sql<string>`${sql.ref(column)} || ''`, direction).orderBy("id", direction)
+      .limit(limit);
     if (typeof from === "number") ids = ids.offset(from);
     else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
     // Rows are read only for the ids of the page, so that skipping to a late page walks the index alone.
     return reads.selectFrom("devices").selectAll().where("id", "in", ids).orderBy(column, direction).orderBy("id", direction).execute();
   };
 
-  const search = async (tenantId: string, filter: DeviceFilter, { field, descending, limit, from }: DevicePage) => {
-    const column = SORT_COLUMNS[field];
-    const direction = descending ? "desc" : "asc";
-    const hits = matches(tenantId, filter).select([column, "id", sql<number>`count(*) over ()`.as("total")]);
-    let ids = reads.selectFrom(hits.as("hits")).select(["id", "total"]).orderBy(column, direction).orderBy("id", direction).limit(limit);
-    if (typeof from === "number") ids = ids.offset(from);
-    else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
-    const found = await reads.selectFrom(ids.as("found")).innerJoin("devices", "devices.id", "found.id").selectAll("devices")
-      .select("found.total")
-      .orderBy(`devices.${column}`, direction).orderBy("devices.id", direction).execute();
-    const isPastTheEnd = found.length === 0 && from !== 0;
-    return { rows: found, total: found[0]?.total ?? (isPastTheEnd ? await count(tenantId, filter) : 0) };
-  };
-
   return async (tenantId, filter, page) => {
-    if (filter.search) return search(tenantId, filter, page);
-    const found = await find(tenantId, filter);
-    return { rows: found.total === 0 ? [] : await read(tenantId, filter, page, found), total: found.total };
+    const wanted = { tenantId, filter, search: filter.search ? await searchFor(tenantId, filter.search) : null };
+    const found = await find(wanted);
+    return { rows: found.total === 0 ? [] : await read(wanted, page, found), total: found.total };
   };
 }
