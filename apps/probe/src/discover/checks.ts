@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { type Binding, type Host, macBytes } from "../hosts/host.ts";
+import { type Binding, type Host, macBytes, standingMs } from "../hosts/host.ts";
 import type { HostTable } from "../hosts/host-table.ts";
 import {
   CHECK_AFTER_MS,
@@ -24,8 +24,11 @@ export interface Checks {
   look(now: number, limit: number): void;
   /** Whether questions wait. */
   readonly waiting: boolean;
-  /** The queued questions as frames, each made, and counted as asked, when it is taken. */
-  questions(link: Link): Generator<Uint8Array>;
+  /**
+   * The queued questions as frames, each made, and counted as asked, when it is taken.
+   * @param others What else is to be asked: whatever strangers make of it, a known host that fell silent is asked before the next of it.
+   */
+  questions(link: Link, others: readonly Iterable<Uint8Array>[]): Generator<Uint8Array>;
   /** Nothing could be heard until `now`: no miss before it counts. */
   startAnew(now: number): void;
 }
@@ -40,6 +43,13 @@ const ADDRESS_CHECK_AFTER_MS = 300_000;
 const WITNESS_CHECK_AFTER_MS = 10_000;
 /** Addresses of a silent host that are asked in turn. */
 const ADDRESSES_ASKED = 4;
+
+/** Who was there for so long is known: a flood of hosts that were not waits for it. Twice this, and a pool of MACs that is used anew is asked. */
+const KNOWN_AFTER_MS = 120_000;
+/** What is left for the others where all known hosts are silent, of the rate. */
+const OTHERS_SHARE = 0.1;
+/** What known hosts that have missed a question may take before the walk through all known ones, of the rate. */
+const DOUBT_SHARE = 0.5;
 
 interface Question {
   /** Whether the host is there at all, or whether it still has this address. */
@@ -62,9 +72,9 @@ export function createChecks(deps: {
   readonly onAddressGone: (host: Host, binding: Binding) => void;
 }): Checks {
   const { table, clock, last } = deps;
-  let queue: Question[] = [];
+  const queues: { known: Question[]; others: Question[] } = { known: [], others: [] };
   const queued = new Set<Watch>();
-  let walk = table.all();
+  const walks = { known: table.all(), others: table.all() };
   let aliveFrom = clock.monotonic();
 
   const linkWorks = (host: Host, now: number) => {
@@ -98,7 +108,7 @@ export function createChecks(deps: {
   const enqueue = (watch: Watch, question: Question) => {
     if (queued.has(watch)) return;
     queued.add(watch);
-    queue.push(question);
+    queues[kindOf(question.host)].push(question);
   };
   const queueQuestions = (host: Host, now: number) => {
     const { watch, bindings } = host;
@@ -117,45 +127,62 @@ export function createChecks(deps: {
       if (isDue && watch.askedAt === null) enqueue(watch, { about: "address", host, binding, isDirected: watch.misses % 2 === 0 });
     }
   };
+  /** It goes on where it ended, so that with more silent hosts than the rate allows each has its turn. */
+  const walkOn = (kind: "known" | "others", now: number, limit: number) => {
+    for (let left = table.size; left > 0 && queues[kind].length < limit; left -= 1) {
+      let next = walks[kind].next();
+      if (next.done === true) {
+        walks[kind] = table.all();
+        next = walks[kind].next();
+      }
+      if (next.done === true) break;
+      if (kindOf(next.value) === kind && deps.mayAsk(next.value)) queueQuestions(next.value, now);
+    }
+  };
+  function* take(queue: Question[], link: Link): Generator<Uint8Array> {
+    for (let question = queue.shift(); question; question = queue.shift()) {
+      const { about, host, binding, isDirected } = question;
+      const watch = about === "host" ? host.watch : binding.watch;
+      queued.delete(watch);
+      // It left the table, or spoke while the question waited.
+      const now = clock.monotonic();
+      const isNeeded = now - watch.silentFrom >= (about === "host" ? CHECK_AFTER_MS : WITNESS_CHECK_AFTER_MS) || isInDoubt(binding);
+      const frame =
+        table.byMac(host.key) === host && isNeeded ? askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null) : null;
+      if (!frame) continue;
+      noteAsked(watch, now);
+      noteAsked(binding.watch, now);
+      yield frame;
+    }
+  }
   return {
     look(now, limit) {
       for (const host of table.all()) {
         judgeHost(host, now);
         judgeAddresses(host, now);
+        // The table has those first that were found first: of known hosts that are in doubt, they are asked before the others.
+        const isDoubtful = host.watch.misses > 0 && kindOf(host) === "known" && queues.known.length < limit * DOUBT_SHARE;
+        if (isDoubtful && deps.mayAsk(host)) queueQuestions(host, now);
       }
-      // The walk goes on where it ended, so that with more silent hosts than the rate allows each has its turn.
-      for (let left = table.size; left > 0 && queue.length < limit; left -= 1) {
-        let next = walk.next();
-        if (next.done === true) {
-          walk = table.all();
-          next = walk.next();
-        }
-        if (next.done === true) break;
-        if (deps.mayAsk(next.value)) queueQuestions(next.value, now);
-      }
+      walkOn("known", now, limit);
+      walkOn("others", now, Math.max(limit - queues.known.length, Math.ceil(limit * OTHERS_SHARE)));
     },
     get waiting() {
-      return queue.length > 0;
+      return queues.known.length + queues.others.length > 0;
     },
-    *questions(link) {
-      for (let question = queue.shift(); question; question = queue.shift()) {
-        const { about, host, binding, isDirected } = question;
-        const watch = about === "host" ? host.watch : binding.watch;
-        queued.delete(watch);
-        // It left the table, or spoke while the question waited.
-        const now = clock.monotonic();
-        const isNeeded = now - watch.silentFrom >= (about === "host" ? CHECK_AFTER_MS : WITNESS_CHECK_AFTER_MS) || isInDoubt(binding);
-        const frame =
-          table.byMac(host.key) === host && isNeeded ? askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null) : null;
-        if (!frame) continue;
-        noteAsked(watch, now);
-        noteAsked(binding.watch, now);
-        yield frame;
+    *questions(link, others) {
+      for (const frames of [...others, take(queues.others, link)]) {
+        for (const frame of frames) {
+          yield* take(queues.known, link);
+          yield frame;
+        }
       }
+      yield* take(queues.known, link);
     },
     startAnew(now) {
       aliveFrom = now;
-      queue = [];
+      queues.known.length = 0;
+      queues.others.length = 0;
       queued.clear();
       for (const host of table.all()) {
         startAnew(host.watch, now);
@@ -163,6 +190,10 @@ export function createChecks(deps: {
       }
     },
   };
+}
+
+function kindOf(host: Host): "known" | "others" {
+  return standingMs(host) >= KNOWN_AFTER_MS ? "known" : "others";
 }
 
 function isInDoubt({ doubted, watch }: Binding): boolean {

@@ -104,6 +104,35 @@ describe("a host that floods the link with made-up ones", () => {
     expect(KNOWN.filter(({ mac }) => !online.has(mac))).toEqual([]);
   }, 120_000);
 
+  test.each([[300, 12], [65_536, 200]])("delays no word of a known host that leaves, of %d hosts at %d frames a second", async (maxHosts, packetsPerSecond) => {
+    lan = createFakeLan({ settings: { ...SETTINGS, maxHosts, sweep: { ...SETTINGS.sweep, packetsPerSecond } } });
+    for (const { mac, ip } of KNOWN) lan.join(mac, [ip]);
+    lan.discovery.start();
+    await lan.clock.advance(300_000);
+    const say = (second: number) => {
+      for (let number = second * 20; number < second * 20 + 20; number += 1) {
+        const mac = madeUp(number);
+        lan.deliver(
+          arpFrame({ op: "reply", from: mac, spa: ipOf(number), tpa: "192.168.1.2", to: OWN_MAC }),
+          dhcpFrame("request", madeUp(number + 1_000_000), `name-${number}`, ipOf(number)),
+          mdnsFrame(mac, ipOf(number * 7), `name-${number}.local`),
+        );
+      }
+    };
+    const flooded = async (from: number, to: number) => {
+      for (let second = from; second < to; second += 1) {
+        say(second);
+        await lan.clock.advance(1000);
+      }
+    };
+    await flooded(0, 120);
+    const [gone] = KNOWN;
+    lan.hosts.delete(gone?.mac ?? "");
+    await flooded(120, 300);
+    // At 12 frames a second it took more than ten minutes when all were asked in turn.
+    expect(knownThatLeft().map(({ mac }) => mac)).toEqual([gone?.mac]);
+  }, 120_000);
+
   test("has room for some addresses of each MAC only, and a known host for its next one", async () => {
     lan = createFakeLan({
       addresses: ["10.0.0.2/16"], settings: { ...SETTINGS, maxHosts: MAX_HOSTS, sweep: { ...SETTINGS.sweep, enabled: false } },

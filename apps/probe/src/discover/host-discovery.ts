@@ -180,10 +180,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
 
   function* questions(): Generator<Uint8Array> {
     const up = linkUp();
-    if (!up) return;
-    yield* expectations.questions(up, clock.monotonic());
-    yield* mdnsNames.questions(up, clock.monotonic());
-    yield* checks.questions(up);
+    if (up) yield* checks.questions(up, [expectations.questions(up, clock.monotonic()), mdnsNames.questions(up, clock.monotonic())]);
   }
 
   async function ask(): Promise<void> {

@@ -142,6 +142,11 @@ export function sortedBindings(host: Host): Binding[] {
   return host.bindings.toSorted((a, b) => (a.order < b.order ? -1 : 1));
 }
 
+/** From its first evidence to its last, in milliseconds: what a made-up host cannot have, however much it says. */
+export function standingMs({ foundWallAt, seenWallAt }: Pick<Host, "foundWallAt" | "seenWallAt">): number {
+  return Math.max(0, seenWallAt - foundWallAt);
+}
+
 export function hasIpv4(host: Host): boolean {
   return host.bindings.some(({ bytes }) => bytes.length === 4);
 }

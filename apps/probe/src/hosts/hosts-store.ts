@@ -6,7 +6,7 @@ import { createWatch } from "./presence.ts";
 
 /** Hosts that were told to the collector, as they were told. */
 export interface HostsStore {
-  /** Every readable host; their silence counts from `silentFrom` (monotonic milliseconds). */
+  /** Every readable host, the one found first before the others; their silence counts from `silentFrom` (monotonic milliseconds). */
   load(silentFrom: number): Host[];
   /** Writes a host with all its addresses. Call it in the transaction that appends its event. */
   save(host: Host): void;
@@ -48,7 +48,7 @@ interface AddressRow {
 /** Makes its tables in the probe's database if they are not there. */
 export function createHostsStore(db: Database): HostsStore {
   db.exec(SCHEMA);
-  const selectHosts = db.prepare<[], HostRow>("SELECT * FROM hosts");
+  const selectHosts = db.prepare<[], HostRow>("SELECT * FROM hosts ORDER BY found_at");
   const selectAddresses = db.prepare<[], AddressRow>("SELECT * FROM host_addresses");
   const upsertHost = db.prepare(`
     INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?, ?, ?)
