@@ -133,6 +133,43 @@ describe("a host that floods the link with made-up ones", () => {
     expect(knownThatLeft().map(({ mac }) => mac)).toEqual([gone?.mac]);
   }, 120_000);
 
+  test("that answers pushes out nobody of the inventory, be it offline for days", async () => {
+    const maxHosts = 100;
+    lan = createFakeLan({ settings: { ...SETTINGS, maxHosts, sweep: { ...SETTINGS.sweep, intervalSeconds: 3600 } } });
+    for (const { mac, ip } of KNOWN) lan.join(mac, [ip]);
+    lan.discovery.start();
+    await lan.clock.advance(7_300_000);
+    const away = KNOWN.slice(0, 10);
+    for (const { mac } of away) lan.hosts.delete(mac);
+    await lan.clock.advance(300_000);
+    expect(knownThatLeft().length).toBe(away.length);
+    await lan.restart("closed");
+    lan.clock.jump(3 * 86_400_000);
+
+    const answerFrom = (number: number) => {
+      const [mac, address] = [madeUp(number), ipOf(number)] as const;
+      lan.join(mac, [address]);
+      lan.deliver(arpFrame({ op: "reply", from: mac, spa: address, tpa: "192.168.1.2", to: OWN_MAC }));
+    };
+    for (let number = 0; number < 2000; number += 1) {
+      answerFrom(number);
+      // Some of them answer for good, others go and are followed by new ones.
+      if (number >= 200 && number % 2 === 0) lan.hosts.delete(madeUp(number - 100));
+      if (number % 10 === 9) await lan.clock.advance(number < 200 ? 1000 : 10_000);
+      lan.sent.length = 0;
+    }
+    expect(lan.discovery.counts().known).toBe(maxHosts);
+    const foundBefore = lan.eventsOf("host_found").filter(({ mac }) => KNOWN_MACS.has(mac)).length;
+    for (const { mac, ip } of away) lan.join(mac, [ip]);
+    void lan.discovery.sweepNow();
+    await lan.clock.advance(60_000);
+    // They come back as who they were: nobody is found anew.
+    expect(lan.eventsOf("host_found").filter(({ mac }) => KNOWN_MACS.has(mac)).length).toBe(foundBefore);
+    const back = new Set(lan.eventsOf("host_online").map(({ mac }) => mac));
+    expect(away.filter(({ mac }) => !back.has(mac))).toEqual([]);
+    expect(lan.rowsOf("hosts")).toBeLessThanOrEqual(maxHosts);
+  }, 120_000);
+
   test("has room for some addresses of each MAC only, and a known host for its next one", async () => {
     lan = createFakeLan({
       addresses: ["10.0.0.2/16"], settings: { ...SETTINGS, maxHosts: MAX_HOSTS, sweep: { ...SETTINGS.sweep, enabled: false } },

@@ -245,7 +245,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       const now = clock.monotonic();
       for (const host of store.load(now)) {
         // Null: the limit is lower than it was. The registry of vendors may be newer than the row.
-        telling.forget(table.add(host) ?? [host]);
+        telling.forget(table.add(host, clock.now()) ?? [host]);
         host.vendor = nameVendor(host.mac) || host.vendor;
         if (host.vendor !== host.told?.vendor) telling.tellChange(host);
       }

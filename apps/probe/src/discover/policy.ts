@@ -23,7 +23,7 @@ export interface DiscoverySettings {
   readonly scanPacketsPerSecond: number;
   /** Addresses and prefixes of both families that nothing is ever sent to. */
   readonly excluded: readonly string[];
-  /** Most hosts to hold; the longest offline leave first. */
+  /** Most hosts to hold; of those that are offline, who was there for the shortest time leaves first. */
   readonly maxHosts: number;
   /**
    * `all` admits every host that speaks, at any rate, as a capture file needs it; `paced` unless given, against made-up MACs without end.

@@ -1,5 +1,5 @@
 import { ipv4Number } from "../observe/address-prefix.ts";
-import { type Binding, type Host, MAX_BINDINGS } from "./host.ts";
+import { type Binding, type Host, MAX_BINDINGS, standingMs } from "./host.ts";
 
 /** All known hosts, found by MAC and by address; never more than its limit. */
 export interface HostTable {
@@ -10,8 +10,11 @@ export interface HostTable {
   atAddress(address: string): readonly Host[];
   /** Every host, oldest entry first; it may be changed meanwhile. */
   all(): IterableIterator<Host>;
-  /** @returns The hosts that had to leave for it, or null when there is no room and all others are online. */
-  add(host: Host): readonly Host[] | null;
+  /**
+   * @param wallNow Milliseconds since the epoch.
+   * @returns The hosts that had to leave for it, or null when there is no room and nobody who may leave.
+   */
+  add(host: Host, wallNow: number): readonly Host[] | null;
   /** @returns False when the host has as many addresses as it may, or all hosts together have as many beyond their first ones. */
   addBinding(host: Host, binding: Binding): boolean;
   removeBinding(host: Host, binding: Binding): void;
@@ -20,6 +23,10 @@ export interface HostTable {
 
 /** Leave together, as finding the oldest reads the whole table. */
 const LEAVING_SHARE = 0.01;
+/** Who was there for less is a passer-by or made up, and leaves first. */
+const BRIEF_MS = 3_600_000;
+/** A longer absence than that, and than the host was ever there for, ends its claim to a place. */
+const MAX_ABSENCE_MS = 7 * 86_400_000;
 /** Addresses that each host has room for: IPv4, link-local, and two of a changing prefix. */
 const BINDINGS_OF_ITS_OWN = 4;
 /** What all hosts share beyond that, for each host of the table's limit, and at least: a made-up MAC with 256 addresses takes 100 KB. */
@@ -50,13 +57,23 @@ export function createHostTable(maxHosts: number): HostTable {
     if (host.presence === "online") online -= 1;
     for (const { address } of host.bindings) unindex(host, address);
   };
-  /** Those that never answered go before those that were once there for certain: a flood must not push out history. */
-  const makeRoom = (): readonly Host[] => {
-    const offline = [...byMac.values()].filter(({ presence }) => presence === "offline");
-    const answered = (host: Host) => (host.watch.answered > 0 ? 1 : 0);
-    const leaving = offline
-      .sort((a, b) => answered(a) - answered(b) || a.seenWallAt - b.seenWallAt)
-      .slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
+  /**
+   * Only who is offline leaves: who was there briefly, then who is away for long, then who was there for the shorter time. Of the half that
+   * was there for the longer time nobody leaves but who is away for long: a flood that answers is online, and must not push out history.
+   */
+  const makeRoom = (wallNow: number): readonly Host[] => {
+    const hosts = [...byMac.values()];
+    const median = Float64Array.from(hosts, standingMs).sort()[Math.floor(hosts.length / 2)] ?? 0;
+    const claimOf = (host: Host): number => {
+      const standing = standingMs(host);
+      if (standing < BRIEF_MS) return host.watch.answered > 0 ? 1 : 0;
+      return wallNow - host.seenWallAt > Math.max(MAX_ABSENCE_MS, standing) ? 2 : standing <= median ? 3 : 4;
+    };
+    const leaving = hosts.flatMap((host) => (host.presence === "offline" ? [{ host, claim: claimOf(host) }] : []))
+      .filter(({ claim }) => claim < 4)
+      .sort((a, b) => a.claim - b.claim || standingMs(a.host) - standingMs(b.host) || a.host.seenWallAt - b.host.seenWallAt)
+      .slice(0, Math.ceil(maxHosts * LEAVING_SHARE))
+      .map(({ host }) => host);
     for (const host of leaving) remove(host);
     return leaving;
   };
@@ -70,8 +87,8 @@ export function createHostTable(maxHosts: number): HostTable {
     byMac: (key) => byMac.get(key),
     atAddress: (address) => byAddress.get(address) ?? [],
     all: () => byMac.values(),
-    add(host) {
-      const left = byMac.size >= maxHosts ? makeRoom() : [];
+    add(host, wallNow) {
+      const left = byMac.size >= maxHosts ? makeRoom(wallNow) : [];
       if (byMac.size >= maxHosts) return null;
       byMac.set(host.key, host);
       shared += sharedBy(host);

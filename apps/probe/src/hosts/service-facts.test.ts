@@ -11,7 +11,7 @@ function createScene() {
   const host = createHost({ key: 1, vendor: "Brother industries, LTD.", wallAt: 0, silentFrom: 0 });
   const binding = createBinding("10.0.0.7", "arp", 0, 0);
   if (binding) host.bindings.push(binding);
-  table.add(host);
+  table.add(host, 0);
   const told: unknown[] = [];
   let now = 0;
   return {

@@ -72,7 +72,7 @@ export function createSightings(deps: {
     const now = clock.monotonic();
     const host = createHost({ key, vendor: "", wallAt: clock.now(), silentFrom: now });
     host.vendor = deps.vendorOf(host.mac);
-    const left = table.add(host);
+    const left = table.add(host, clock.now());
     if (left === null) {
       fullUntil = now + FULL_PAUSE_MS;
       deps.onRefused("the table of hosts is full");
