@@ -1,6 +1,7 @@
 import { array, assert, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { formatCsvLine } from "./csv.ts";
+import { parseCsv as parseByRfc } from "../testing/csv.ts";
+import { FORMULA, formatCsvLine } from "./csv.ts";
 import { MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "./csv-reader.ts";
 
 test("what is written is read back, whatever is in it", () => {
@@ -11,6 +12,14 @@ test("what is written is read back, whatever is in it", () => {
   }), { numRuns: 1000, seed: 7 });
   const tricky = ["=1+1", "'=1", "''", '"', "a\r\nb", " x ", ",", "\t", "-5", "@a", "plain"];
   expect([...parseCsv(formatCsvLine(tricky))]).toEqual([{ number: 1, cells: tricky }]);
+});
+
+test("what is written is read by others as it is, but for the apostrophe before a formula", () => {
+  const line = array(string({ unit: "binary" }), { minLength: 3, maxLength: 3 });
+  assert(property(array(line, { minLength: 1, maxLength: 5 }), (lines) => {
+    const shown = lines.map((cells) => cells.map((cell) => (FORMULA.test(cell) ? `'${cell}` : cell)));
+    expect(parseByRfc(lines.map(formatCsvLine).join(""))).toEqual(shown);
+  }), { numRuns: 1000, seed: 7 });
 });
 
 test("no cell begins as a formula", () => {
