@@ -15,7 +15,7 @@ import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { databaseHealth, databaseMoves, diskHealth, withoutReason } from "./gateway/health.ts";
 import { streamLimits } from "./gateway/limits-configuration.ts";
-import { openGateway } from "./gateway/open-gateway.ts";
+import { openGateway } from "./open-gateway.ts";
 import type { ServiceRoutes } from "./gateway/services.ts";
 import { createStreamSessions } from "./gateway/stream-sessions.ts";
 import { isWildcard } from "./gateway/url-host.ts";

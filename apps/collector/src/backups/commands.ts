@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Command } from "commander";
-import { writeSecretFile } from "../certificates/key-file.ts";
+import { writeSecretFile } from "../secret-file.ts";
 import type { Configuration } from "../configuration.ts";
 import { parseLocation } from "../db/location.ts";
 import { CollectorError } from "../errors.ts";

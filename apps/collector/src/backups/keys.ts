@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { writeSecretFile } from "../certificates/key-file.ts";
+import { writeSecretFile } from "../secret-file.ts";
 import { CollectorError } from "../errors.ts";
 import type { KeptSecrets } from "../replicas/kept-secrets.ts";
 import type { Engine } from "./manifest.ts";

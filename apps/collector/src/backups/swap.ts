@@ -1,7 +1,7 @@
 import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
-import { readTextFile, syncPath, writeSecretFile } from "../certificates/key-file.ts";
+import { readTextFile, syncPath, writeSecretFile } from "../secret-file.ts";
 
 /**
  * Puts what was restored in the place of what is there: all of it or nothing, whatever dies in between. What is to be done

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CollectorError } from "../errors.ts";
 import type { Authority } from "./authority.ts";
-import { readTextFile, writeSecretFile } from "./key-file.ts";
+import { readTextFile, writeSecretFile } from "../secret-file.ts";
 import { sanList } from "./names.ts";
 
 const CA_FILE = "ca.crt";

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Authority, KeyAndCertificate } from "./authority.ts";
-import { readTextFile, writeSecretFile } from "./key-file.ts";
+import { readTextFile, writeSecretFile } from "../secret-file.ts";
 import { sanList } from "./names.ts";
 
 /** The certificate that this collector's own listeners show. */

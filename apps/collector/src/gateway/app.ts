@@ -6,7 +6,7 @@ import { HTTPException } from "hono/http-exception";
 import { matchedRoutes } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { MeasureRequest } from "../metrics/metrics.ts";
+import type { MeasureRequest } from "./measure.ts";
 import { isAway, isFull } from "../db/faults.ts";
 import { limitGroup } from "./address.ts";
 import type { Authentication } from "./authentication.ts";

@@ -1,10 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { MeasureRequest } from "../gateway/measure.ts";
 import type { IngestMeasure } from "../ingest/measure.ts";
-
-/** What the gateway tells of a request. `route` is the template, never the path: a path holds ids without end. */
-export type MeasureRequest = (request: {
-  readonly method: string; readonly route: string; readonly status: number; readonly seconds: number;
-}) => void;
 
 /** A number that is looked up when somebody reads the metrics. */
 export interface Reading {

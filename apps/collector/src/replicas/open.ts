@@ -9,7 +9,6 @@ import type { LiveEvents } from "../events/live.ts";
 import { createRateLimiter, type RateLimiter } from "../gateway/rate-limit.ts";
 import { createSharedRateLimiter } from "../gateway/shared-rate-limit.ts";
 import type { StreamSessions } from "../gateway/stream-sessions.ts";
-import type { Ingest } from "../ingest/ingest.ts";
 import { openKeyring } from "../sealing/keyring.ts";
 import { createSealing, type Sealing } from "../sealing/sealing.ts";
 import { type KeptSecrets, secretsInDatabase, secretsInFiles } from "./kept-secrets.ts";
@@ -25,7 +24,7 @@ export interface Replicas {
   readonly upkeep: Clock;
   /** What is done at the word of others, and when one has died; undefined where there are none. To be called once. */
   peersOf(
-    live: Pick<LiveEvents, "published">, ingest: Pick<Ingest, "askAllAgain">, sessions: Pick<StreamSessions, "accessChanged">,
+    live: Pick<LiveEvents, "published">, ingest: { askAllAgain(): Promise<void> }, sessions: Pick<StreamSessions, "accessChanged">,
   ): Peers | undefined;
   /** Calls `look` each second where others may have committed something, of which the broker's hint was lost. */
   follow(look: () => void): void;

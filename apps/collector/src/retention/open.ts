@@ -2,7 +2,7 @@ import type { Clock, Lifecycle, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Configuration } from "../configuration.ts";
 import type { Schema } from "../db/schema.ts";
-import { createRetention } from "../events/retention.ts";
+import { createRetention } from "./events.ts";
 import type { DeviceLimits } from "./device-parts.ts";
 import { createInventoryRetention } from "./inventory.ts";
 import { createRecordRetention } from "./records.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { writeSecretFile } from "../../certificates/key-file.ts";
+import { writeSecretFile } from "../../secret-file.ts";
 import type { Passwords } from "./passwords.ts";
 import type { PeopleStore } from "./store.ts";
 import { newUser } from "./users-service.ts";

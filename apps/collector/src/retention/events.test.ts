@@ -1,8 +1,8 @@
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
-import { ROW_OVERHEAD_BYTES } from "./log.ts";
-import { createRetention } from "./retention.ts";
+import { ROW_OVERHEAD_BYTES } from "../events/log.ts";
+import { createRetention } from "./events.ts";
 
 let gateway: TestGateway;
 let tenant: TestTenant;

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type Scheduled, schedule } from "../retention/schedule.ts";
-import { ROW_OVERHEAD_BYTES } from "./log.ts";
+import { type Scheduled, schedule } from "./schedule.ts";
+import { ROW_OVERHEAD_BYTES } from "../events/log.ts";
 
 const RUN_EVERY_MS = 10 * 60_000;
 /** In one transaction: some milliseconds, in which ingest waits. */
