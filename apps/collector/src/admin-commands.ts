@@ -6,9 +6,6 @@ import { type Command, Option } from "commander";
 import type { Configuration } from "./configuration.ts";
 import { withDatabase } from "./database-command.ts";
 import { CollectorError } from "./errors.ts";
-import { addKey, openKeyring } from "./sealing/keyring.ts";
-import { resealAll } from "./sealing/reseal.ts";
-import { createSealing } from "./sealing/sealing.ts";
 import { createAudit } from "./services/audit/audit.ts";
 import { type Administration, createAdministration } from "./services/people/administration.ts";
 import { createPasswords } from "./services/people/passwords.ts";
@@ -19,13 +16,13 @@ interface Options {
   readonly passwordFile?: string;
 }
 
-/** `admin …`: for who may read and write the collector's own database. */
+/** `admin …`: for who may read and write the collector's own database. @returns The command, for further ones below it. */
 export function addAdminCommands(program: Command, deps: {
   readonly configuration: (file: string | null) => Configuration;
   readonly clock: Clock;
   readonly operator: string;
   readonly print: (text: string) => void;
-}): void {
+}): Command {
   const { print } = deps;
   const admin = program.command("admin").description("tenants and users, from this machine, while the daemon runs or not");
   const configFile = () => new Option("--config <file>", "the collector's configuration, which says where its database is");
@@ -74,21 +71,7 @@ export function addAdminCommands(program: Command, deps: {
         }
       }
     }));
-  admin.command("rotate-sealing-key")
-    .description("seals every secret in the database anew: with a new key, or with the first one where the configuration gives the keys")
-    .addOption(configFile())
-    .action((options: Options) => {
-      const configuration = configurationOf(options);
-      const { data_dir: dataDir, sealing_key: given } = configuration;
-      return withDatabase(configuration, async (db) => {
-        const sealing = createSealing(openKeyring(dataDir, given));
-        // What was left by a rotation that did not come to its end would need the key that the next one forgets.
-        await resealAll(db, sealing);
-        if (given === undefined) addKey(dataDir);
-        print(`${await resealAll(db, sealing)} secrets are sealed with `
-          + (given === undefined ? "a new key; a running collector has it already" : "the first key"));
-      });
-    });
+  return admin;
 }
 
 function passwordOf({ passwordFile }: Options): { readonly password: string; readonly isMade: boolean } {

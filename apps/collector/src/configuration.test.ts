@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { readCollectorConfiguration, unreadVariables } from "./configuration.ts";
+import { readCollectorConfiguration, unreadVariables, unusedSecrets } from "./configuration.ts";
 
 const made: string[] = [];
 afterEach(() => {
@@ -133,4 +133,20 @@ test("secrets of the gateway and of services may be credentials, and an empty on
   ]);
   expect(read("", { LANTHORN_GATEWAY_SECRET: `${secret}x`, CREDENTIALS_DIRECTORY: credentials.replace(/$/, "-none") }).gateway.secret)
     .toBe(`${secret}x`);
+});
+
+test("a secret of a service that has no url is not used, and named with the setting that it waits for", () => {
+  const secret = "0123456789".repeat(4);
+  const environment = { CREDENTIALS_DIRECTORY: directory({ "vault-secret": secret }), LANTHORN_IPAM_SECRET: secret };
+  const none = read("", environment);
+  expect(none.services).toEqual({});
+  expect(unusedSecrets(none, environment)).toEqual([
+    expect.stringContaining("services.vault.url") as string, expect.stringContaining("services.ipam.url") as string,
+  ]);
+  const one = read('[services.vault]\nurl = "https://vault:8443"\n', environment);
+  expect(one.services).toMatchObject({ vault: { secret } });
+  expect(unusedSecrets(one, environment)).toEqual([expect.stringContaining("services.ipam.url") as string]);
+  expect(unusedSecrets(none, { LANTHORN_GATEWAY_SECRET: secret })).toEqual([]);
+  expect(refusal("services = 1", environment)).toContain("\n  services: ");
+  expect(refusal("[services.vault]\ntimeout_seconds = 5", environment)).toContain("\n  services.vault.url: ");
 });

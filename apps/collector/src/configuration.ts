@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfiguration, unknownVariables } from "@lanthorn/runtime";
-import type * as z from "zod";
+import * as z from "zod";
 import { ConfigurationFile, DATABASE_URL_FORM } from "./configuration-file.ts";
 import { type DatabaseLocation, parseLocation } from "./db/location.ts";
 import { CollectorError } from "./errors.ts";
+import type { RemoteName } from "./gateway/services.ts";
 
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/collector.toml";
 
@@ -16,10 +17,12 @@ export interface Configuration extends z.infer<typeof ConfigurationFile> {
 /** At least 32 characters each, so none is taken for a number: `gateway.secret`, and those of services in other processes. */
 const SERVICE_SECRETS = [
   { name: "LANTHORN_GATEWAY_SECRET", credential: "gateway-secret", path: "gateway.secret" },
-  ...["vault", "license", "agents", "cmod", "ipam", "diplomat"].map((service) => ({
-    name: `LANTHORN_${service.toUpperCase()}_SECRET`, credential: `${service}-secret`, path: `services.${service}.secret`,
+  ...(["vault", "license", "agents", "cmod", "ipam", "diplomat"] as const satisfies readonly RemoteName[]).map((service) => ({
+    name: `LANTHORN_${service.toUpperCase()}_SECRET`, credential: `${service}-secret`, path: `services.${service}.secret`, service,
   })),
 ] as const;
+/** As much of the file as says which services run elsewhere; what is wrong in it is said when all of it is read. */
+const WithServices = z.looseObject({ services: z.record(z.string(), z.looseObject({})).catch({}) });
 
 /** Environment variable → key. Other secrets are not here: a password of digits must stay a text. */
 const NAMES = {
@@ -61,6 +64,17 @@ export function unreadVariables(environment: Environment): readonly string[] {
   return unknownVariables(environment, [...Object.keys(NAMES), ...FURTHER_NAMES]);
 }
 
+/** A line for each secret of a service that runs in this process, where nothing is signed with it. */
+export function unusedSecrets({ services }: Pick<Configuration, "services">, environment: Environment): readonly string[] {
+  return SERVICE_SECRETS.flatMap((secret) => {
+    if (!("service" in secret) || services[secret.service] !== undefined) return [];
+    const { service, name, credential } = secret;
+    if (secretFrom(environment, name, credential) === undefined) return [];
+    return [`${name} (or the credential ${credential}) is set, but services.${service}.url is not: the service runs in this process and the `
+      + `secret is not used. Set services.${service}.url, or take the secret away`];
+  });
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -71,12 +85,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws RuntimeError or CollectorError `config-invalid`, naming each key and what is allowed there.
  */
 export function readCollectorConfiguration(file: string | null, environment: Environment): Configuration {
+  const source = { file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null };
+  const { services } = readConfiguration({ ...source, schema: WithServices, names: {}, environment: {} });
+  // Of a service that runs in this process a secret alone would make half a section.
+  const serviceSecrets = SERVICE_SECRETS.map((secret) => [
+    secret.name, "service" in secret && !Object.hasOwn(services, secret.service) ? undefined : secretFrom(environment, secret.name, secret.credential),
+  ] as const);
   const values = readConfiguration({
-    schema: ConfigurationFile, file: file ?? DEFAULT_CONFIGURATION_FILE, optional: file === null, names: NAMES,
-    environment: {
-      ...environment,
-      ...Object.fromEntries(SERVICE_SECRETS.map(({ name, credential }) => [name, secretFrom(environment, name, credential)])),
-    },
+    ...source, schema: ConfigurationFile, names: NAMES, environment: { ...environment, ...Object.fromEntries(serviceSecrets) },
   });
   const password = secretFrom(environment, "LANTHORN_ADMIN_PASSWORD", "admin-password") ?? values.admin.password;
   const secret = secretFrom(environment, "LANTHORN_TOKEN_SECRET", "token-secret") ?? values.token.secret;

@@ -28,8 +28,13 @@ function makeDirectory(path: string): void {
 /** With which tokens are signed: what the configuration gives, else 64 letters of base64url that the first start has made. */
 export async function tokenSecret({ token }: Pick<Configuration, "token">, secrets: KeptSecrets): Promise<Uint8Array> {
   if (token.secret !== undefined) return new TextEncoder().encode(token.secret);
-  const made = await secrets.keep("token-secret", () => Promise.resolve(`${randomBytes(48).toString("base64url")}\n`));
+  const made = await secrets.keep("token-secret", () => Promise.resolve(newTokenSecret()));
   return new TextEncoder().encode(made.trim());
+}
+
+/** The text of `token-secret`. */
+export function newTokenSecret(): string {
+  return `${randomBytes(48).toString("base64url")}\n`;
 }
 
 /** A certificate or key that the configuration names. @throws CollectorError `certificate-unusable`. */

@@ -109,7 +109,7 @@ describe("lanthorn-collector", () => {
     const file = join(dataDir, "collector.toml");
     writeFileSync(file, "[http]\nport = 8080\n");
     expect(await spawnCollector(["--check-config", "--config", file], { LANTHORN_HTTP_PROT: "1" }).ended).toMatchObject({
-      code: 0, stdout: "the configuration is valid\n", stderr: expect.stringContaining("LANTHORN_HTTP_PROT") as string,
+      code: 0, stdout: expect.stringMatching(/^the configuration is valid\ntrusted_proxies: none.*\n$/) as string, stderr: expect.stringContaining("LANTHORN_HTTP_PROT") as string,
     });
     writeFileSync(file, "[http]\nprot = 8080\n[token]\nlifetime_seconds = -1\n");
     const { code, stdout, stderr } = await spawnCollector(["run", "--check-config", "--config", file]).ended;
@@ -140,6 +140,25 @@ describe("lanthorn-collector", () => {
     await login(url, "a password of their own", "jo");
     const lines = (await admin("list")).split("\n").map((line) => line.replace(/\(.*\)|here .*/, ""));
     expect(lines).toEqual(["Acme ", "  jo  operator  last ", "default ", "  admin  admin  never logged in"]);
+  }, 120_000);
+
+  test("signs tokens with another secret after a rotation and a restart, and not before", async () => {
+    const rotate = (environment = {}) => spawnCollector(["admin", "rotate-token-secret"], environment).ended;
+    expect((await rotate()).code).toBe(1);
+    const first = spawnCollector([], { LANTHORN_ADMIN_PASSWORD: "123456" });
+    const { url } = await first.ready;
+    const token = await login(url, "123456");
+    const status = async (at: unknown) =>
+      (await fetch(`${String(at)}/api/v1/devices`, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect((await rotate({ LANTHORN_TOKEN_SECRET: "s".repeat(40) })).code).toBe(1);
+    expect((await rotate()).code).toBe(0);
+    expect(await status(url)).toBe(200);
+    first.child.kill("SIGTERM");
+    await first.ended;
+    const second = spawnCollector([]);
+    const again = (await second.ready)["url"];
+    expect(await status(again)).toBe(401);
+    await login(again, "123456");
   }, 120_000);
 
   test.each([

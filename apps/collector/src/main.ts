@@ -9,13 +9,15 @@ import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.
 import { addBackupCommands } from "./backups/commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
 import {
-  type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables,
+  type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables, unusedSecrets,
 } from "./configuration.ts";
+import { describeProxies } from "./describe-proxies.ts";
 import { addLicenseCommands } from "./license-commands.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
 import { hasOpenSecrets } from "./open-secrets.ts";
 import { openCollector } from "./open-collector.ts";
 import { usingSecrets } from "./replicas/open.ts";
+import { addRotationCommands } from "./rotation-commands.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;
@@ -28,6 +30,7 @@ async function run(configuration: Configuration, file: string): Promise<void> {
   keepHeapSmall();
   const log = createLog({ name: "lanthorn-collector", level: configuration.log_level });
   if (hasOpenSecrets(file)) log.warn({ file }, "the configuration holds secrets and everybody on this machine may read it: chmod 640");
+  for (const line of unusedSecrets(configuration, process.env)) log.warn(line);
   const lifecycle = createLifecycle({ log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
   const stopped = stopSignal();
   try {
@@ -52,8 +55,9 @@ program.command("run", { isDefault: true })
   .action(async (options: { readonly config?: string; readonly checkConfig?: boolean }) => {
     const configuration = readCollectorConfiguration(options.config ?? null, process.env);
     if (!options.checkConfig) return run(configuration, options.config ?? DEFAULT_CONFIGURATION_FILE);
-    for (const line of unreadVariables(process.env)) process.stderr.write(`lanthorn-collector: ${line}\n`);
-    process.stdout.write("the configuration is valid\n");
+    const warnings = [...unreadVariables(process.env), ...unusedSecrets(configuration, process.env)];
+    for (const line of warnings) process.stderr.write(`lanthorn-collector: ${line}\n`);
+    process.stdout.write(`the configuration is valid\n${describeProxies(configuration)}\n`);
     return undefined;
   });
 const print = (text: string) => void process.stdout.write(`${text}\n`);
@@ -63,7 +67,7 @@ const configuration = (file: string | null) => readCollectorConfiguration(file, 
 const given = { configuration, clock, print };
 addCertificateCommand(program, { ...given, usingSecrets });
 const operator = process.env["SUDO_USER"] ?? userInfo().username;
-addAdminCommands(program, { ...given, operator });
+addRotationCommands(addAdminCommands(program, { ...given, operator }), { ...given, usingSecrets });
 const backupCommands = addBackupCommands(program, {
   ...given, version: VERSION, input: process.stdin, exit: (code) => process.exit(code), environment: process.env, usingSecrets,
   recipientsOf,

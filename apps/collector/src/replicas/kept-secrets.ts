@@ -8,8 +8,12 @@ import type { Sealing } from "../sealing/sealing.ts";
 /** Secrets that a deployment makes for itself, once. */
 export interface KeptSecrets {
   /** @param make Makes it where there is none yet. @returns The one that counts, also for whoever makes one at the same moment. */
-  keep(name: "ca.pem" | "token-secret" | "backup-signing.pem", make: () => Promise<string>): Promise<string>;
+  keep(name: SecretName, make: () => Promise<string>): Promise<string>;
+  /** Puts another in its place; who has read it goes on with the old one. @returns False where there is none yet: none is made. */
+  replace(name: SecretName, secret: string): Promise<boolean>;
 }
+
+type SecretName = "ca.pem" | "token-secret" | "backup-signing.pem";
 
 /** Each in a file of the data directory: for one process. */
 export function secretsInFiles(dataDir: string): KeptSecrets {
@@ -20,6 +24,10 @@ export function secretsInFiles(dataDir: string): KeptSecrets {
       if (known !== null) return known;
       writeSecretFile(path, await make(), { replace: false });
       return readTextFile(path) ?? "";
+    },
+    async replace(name, secret) {
+      const path = join(dataDir, name);
+      return readTextFile(path) !== null && writeSecretFile(path, secret, { replace: true });
     },
   };
 }
@@ -43,6 +51,11 @@ export function secretsInDatabase(deps: { readonly db: Kysely<Schema>; readonly 
       await db.insertInto("kept_secrets").values({ id: name, content_sealed: sealing.seal(made, ownerOfKeptSecret(name)) })
         .onConflict((conflict) => conflict.doNothing()).execute();
       return (await find(name)) ?? made;
+    },
+    async replace(name, secret) {
+      const { numUpdatedRows } = await db.updateTable("kept_secrets")
+        .set({ content_sealed: sealing.seal(secret, ownerOfKeptSecret(name)) }).where("id", "=", name).executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
   };
 }
