@@ -1,4 +1,4 @@
 export { ClientError, type ClientErrorCode } from "./errors.ts";
 export { createLiveClient, type LiveClient, type Socket } from "./live.ts";
-export { createRestClient, readAll, type RestClient } from "./rest.ts";
-export type { Fetch, Query } from "./transport.ts";
+export { createRestClient, readAll, readTagged, type RestClient, type Tagged } from "./rest.ts";
+export type { Fetch, Query, TransportOptions } from "./transport.ts";

@@ -1,13 +1,13 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createRestClient, readAll } from "./rest.ts";
+import { createRestClient, readAll, readTagged } from "./rest.ts";
 
 const SITE = {
   id: "01939f6e-2a10-7c3e-8f00-000000000001", name: "Store 12", created_at: "2026-11-20T08:15:30.250Z",
   sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [], scan_networks: [], configuration_revision: 0,
 };
-let answer: { status: number; body: string };
+let answer: { status: number; body: string; headers?: Record<string, string> };
 let seen: { method: string; url: string; authorization: string | undefined; body: string }[];
 let headers: IncomingHttpHeaders[];
 let server: Server;
@@ -21,7 +21,7 @@ beforeEach(async () => {
     request.on("end", () => {
       headers.push(request.headers);
       seen.push({ method: request.method ?? "", url: request.url ?? "", authorization: request.headers.authorization, body });
-      response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+      response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers }).end(answer.body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -77,6 +77,20 @@ describe("a call", () => {
     expect(await client(null).health()).toEqual(body);
     expect(seen[0]?.authorization).toBeUndefined();
   });
+});
+
+test("a record's tag is read with it, and binds writes alone", async () => {
+  answer = { status: 200, body: JSON.stringify(SITE), headers: { etag: '"state"' } };
+  const options = { url, token: () => "t0ken", fetch };
+  expect(await readTagged(options, (rest) => rest.readSite(SITE.id))).toEqual({ record: SITE, etag: '"state"' });
+  const bound = createRestClient({ ...options, ifMatch: () => '"state"' });
+  await bound.readSite(SITE.id);
+  await bound.createSite("x");
+  await bound.updateSite(SITE.id, { name: "y" });
+  answer = { status: 204, body: "" };
+  await bound.deleteSite(SITE.id);
+  await client().deleteSite(SITE.id);
+  expect(headers.map((sent) => sent["if-match"])).toEqual([undefined, undefined, undefined, '"state"', '"state"', undefined]);
 });
 
 test("a list is read to its end by its cursors", async () => {

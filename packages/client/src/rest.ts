@@ -23,6 +23,31 @@ export function createRestClient(options: TransportOptions) {
   };
 }
 
+/** A record, and the entity tag of its state for `ifMatch`; null for what has none, as a list. */
+export interface Tagged<T> {
+  readonly record: T;
+  readonly etag: string | null;
+}
+
+/**
+ * Reads a record with its entity tag.
+ * @param read One call of the client that it is given.
+ * @throws ClientError as the call.
+ * @see RFC 9110 section 8.8.3
+ */
+export async function readTagged<T>(options: TransportOptions, read: (client: RestClient) => Promise<T>): Promise<Tagged<T>> {
+  let etag: string | null = null;
+  const record = await read(createRestClient({
+    ...options,
+    async fetch(url, init) {
+      const answer = await options.fetch(url, init);
+      etag = answer.headers.get("etag");
+      return answer;
+    },
+  }));
+  return { record, etag };
+}
+
 /** Reads a list to its end through `next_cursor`, one page after the other. */
 export async function* readAll<T>(readPage: (query: Query) => Promise<List<T>>, query: Query = {}): AsyncGenerator<T> {
   let cursor: string | null = null;

@@ -44,7 +44,14 @@ export interface TransportOptions {
    * caller may ask again after a lost answer.
    */
   readonly idempotencyKey?: () => string | null;
+  /**
+   * Read at each PUT, PATCH and DELETE; null for none. An entity tag of `readTagged`: the write is done only where the record is
+   * still in that state; else the call is refused with the code `CONFLICT`, and nothing is written.
+   */
+  readonly ifMatch?: () => string | null;
 }
+
+const CONDITIONAL: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
 /** Longer than the collector's own limit of 30 s for a request. */
 const CALL_TIMEOUT_MS = 35_000;
@@ -60,12 +67,14 @@ export function createTransport(options: TransportOptions): Transport {
     const token = options.token();
     const content = csv === undefined ? body !== undefined && { type: "application/json", text: JSON.stringify(body) } : { type: "text/csv", text: csv };
     const key = method === "POST" ? (options.idempotencyKey?.() ?? null) : null;
+    const tag = CONDITIONAL.has(method) ? (options.ifMatch?.() ?? null) : null;
     const response = await options.fetch(`${base}${path}${queryText(query)}`, {
       method,
       headers: {
         accept,
         ...(token === null ? {} : token.startsWith(API_KEY_PREFIX) ? { "x-api-key": token } : { authorization: `Bearer ${token}` }),
         ...(key === null ? {} : { "idempotency-key": key }),
+        ...(tag === null ? {} : { "if-match": tag }),
         ...(content && { "content-type": content.type }),
       },
       ...(content && { body: content.text }),
