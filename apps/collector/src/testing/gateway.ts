@@ -1,18 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ErrorEnvelope, type EventType, type Role } from "@lanthorn/contract";
-import { type Clock, createId, type Log, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, silentLog, systemClock } from "@lanthorn/runtime";
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Insertable } from "kysely";
-import { addressKey } from "../db/address-key.ts";
 import type { Database } from "../db/open.ts";
-import type { Schema } from "../db/schema.ts";
 import { createAssets } from "../documents/assets.ts";
 import { createDocuments } from "../documents/documents.ts";
 import { documentRoutes } from "../documents/routes.ts";
 import { createLiveEvents } from "../events/live.ts";
-import { createEventLog, type EventLog, type NewEvent, type OnAppend } from "../events/log.ts";
+import { createEventLog, type EventLog, type OnAppend } from "../events/log.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
 import type { Connections } from "../gateway/connections.ts";
 import type { GatewayEnvironment } from "../gateway/environment.ts";
@@ -40,8 +36,9 @@ import { createPasswords, type Passwords } from "../services/people/passwords.ts
 import { createPeople } from "../services/people/people.ts";
 import { createPeopleStore } from "../services/people/store.ts";
 import { createTokens, type TokenKey } from "../services/people/tokens.ts";
-import { newUser } from "../services/people/users-service.ts";
 import { openTestDatabase } from "./database.ts";
+import { createGatewayCalls, type GatewayCalls } from "./gateway-calls.ts";
+import { createGatewayRecords, type GatewayRecords } from "./gateway-records.ts";
 import { openTestListener, type TestListenerOptions } from "./listen.ts";
 import { PLENTY } from "./plenty.ts";
 import { testVendorOf } from "./vendors.ts";
@@ -56,7 +53,7 @@ import { createEventsStore } from "../services/events/store.ts";
 import { createDevices } from "../services/devices/devices.ts";
 
 /** Real listeners over a real database in a directory of its own, without a broker, for tests. */
-export interface TestGateway extends Database {
+export interface TestGateway extends Database, GatewayCalls, GatewayRecords {
   readonly url: string;
   readonly dataDir: string;
   readonly clock: Clock;
@@ -65,20 +62,12 @@ export interface TestGateway extends Database {
   readonly alerts: Alerts;
   readonly sessions: StreamSessions;
   readonly connections: Connections;
-  readonly get: (path: string, token?: string) => Promise<Answer>;
-  readonly request: (path: string, init: RequestInit) => Promise<Answer>;
-  /** With JSON there and back; the credential is a token, or an API key by how it begins. */
-  call(method: string, path: string, credential: string | null, body?: unknown): Promise<Answer>;
-  /** A tenant with one site and a user whose password is `password`. */
-  readonly createTenant: (role?: Role) => Promise<TestTenant>;
-  /** Another user of the tenant. */
-  readonly createUser: (tenant: TestTenant, role: Role) => Promise<TestTenant>;
-  readonly createDevice: (tenant: TestTenant, values: Partial<Insertable<Schema["devices"]>> & { readonly ip: string }) => Promise<string>;
-  /** Appends, commits and publishes, as ingest does. */
-  append(tenant: TestTenant, events: readonly Partial<NewEvent>[]): Promise<void>;
   /** @param options.keep Leaves the data directory, which another one uses. */
   stop(options?: { readonly keep: boolean }): Promise<void>;
 }
+
+export type { Answer } from "./gateway-calls.ts";
+export type { TestTenant } from "./gateway-records.ts";
 
 type Routers = readonly OpenAPIHono<GatewayEnvironment>[];
 
@@ -92,30 +81,7 @@ export interface ServiceParts extends Pick<Database, "db" | "reads"> {
   readonly isConfirmed: IsConfirmed;
 }
 
-export interface TestTenant {
-  readonly tenantId: string;
-  readonly siteId: string;
-  readonly userId: string;
-  readonly username: string;
-  readonly token: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: never;
-  readonly error: ErrorEnvelope["error"];
-}
-
 export const TEST_SECRET = new TextEncoder().encode("a secret of the tests, 32 bytes at least");
-
-/** Of every user that `createTenant` makes. */
-const PASSWORD = "password";
-
-function credentialHeader(credential: string | null): Record<string, string> {
-  if (credential === null) return {};
-  return credential.startsWith("svc_live_") ? { "x-api-key": credential } : { authorization: `Bearer ${credential}` };
-}
 
 /** A service that takes part in what the gateway does with events. */
 export interface Extension {
@@ -232,71 +198,9 @@ export async function startTestGateway(options: TestListenerOptions & {
     fetch: (incoming, bindings) => app.fetch(incoming, bindings),
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;
-  const request = async (path: string, init: RequestInit): Promise<Answer> => {
-    const response = await fetch(`${url}${path}`, init);
-    const text = await response.text();
-    const body = (text === "" ? null : JSON.parse(text)) as { readonly error?: ErrorEnvelope["error"] } | null;
-    return { status: response.status, headers: response.headers, body: body as never, error: body?.error as ErrorEnvelope["error"] };
-  };
-  // Argon2 is slow by design: one hash serves all tenants of a test.
-  let passwordHash: Promise<string> | undefined;
-  const createUser = async ({ tenantId, siteId }: Pick<TestTenant, "tenantId" | "siteId">, role: Role): Promise<TestTenant> => {
-    passwordHash ??= createPasswords().hash(PASSWORD);
-    const username = `user-${createId()}`;
-    const user = newUser({ tenantId, username, hash: await passwordHash, role, email: null, now: clock.now() });
-    await db.insertInto("users").values(user).execute();
-    const { token } = await tokens.issue({ userId: user.id, tenantId, role, tokensValidFrom: user.tokens_valid_from });
-    return { tenantId, siteId, userId: user.id, username, token };
-  };
   return {
-    ...database, url, dataDir, clock, listener, eventLog, alerts, sessions, connections, request,
-    get: (path, token) => request(path, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
-
-    call: (method, path, credential, body) => request(path, {
-      method,
-      headers: {
-        ...credentialHeader(credential),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }),
-
-    async createTenant(role = "operator") {
-      const [tenantId, siteId] = [createId(), createId()];
-      const at = toInstant(clock.now());
-      await db.insertInto("tenants").values({ id: tenantId, name: "tenant", created_at: at }).execute();
-      await db.insertInto("sites").values({ id: siteId, tenant_id: tenantId, name: "site", probe_configuration: "{}", created_at: at })
-        .execute();
-      return createUser({ tenantId, siteId }, role);
-    },
-    createUser,
-
-    async createDevice({ tenantId, siteId }, values) {
-      const at = toInstant(clock.now());
-      const row: Insertable<Schema["devices"]> = {
-        id: createId(), tenant_id: tenantId, site_id: siteId, ip_key: addressKey(values.ip), mac: "", hostname: "", vendor: "",
-        os_guess: "",
-        device_type: "unknown", is_online: 1, presence_state: "online", first_seen: at, last_seen: at, open_ports: "[]", tags: "[]",
-        locked_fields: "[]", ...values,
-      };
-      const { id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen } = row;
-      await db.insertInto("devices").values(row).execute();
-      await db.insertInto("addresses").values({
-        device_id: id, tenant_id, site_id, mac, ip, ip_key, first_seen, last_seen, current: 1,
-      }).execute();
-      return id;
-    },
-
-    async append({ tenantId, siteId }, events) {
-      const at = toInstant(clock.now());
-      const rows = events.map((event): NewEvent => ({
-        type: "error" satisfies EventType, siteId, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
-        receivedAt: at, data: { code: "test", message: "" }, ...event,
-      }));
-      const { fromSeq } = await db.transaction().execute((trx) => eventLog.append(trx, tenantId, rows));
-      live.published(tenantId, fromSeq);
-      extension?.published(tenantId);
-    },
+    ...database, ...createGatewayCalls(url), ...createGatewayRecords({ db, clock, tokens, eventLog, published }),
+    url, dataDir, clock, listener, eventLog, alerts, sessions, connections,
 
     async stop({ keep } = { keep: false }) {
       await idempotency.close();
