@@ -157,6 +157,31 @@ test("the README's map names every package and every app", () => {
   expect(units.filter((unit) => !readme.includes(`${unit}/`))).toEqual([]);
 });
 
+/** The packages that were named for this project. */
+const NAMED_PACKAGES = [
+  "raw-socket", "pcap", "arp-lookup", "node-nmap", "oui-data", "better-sqlite3", "mqtt", "hono", "@hono/node-server", "ws", "jose", "tsx", "vitest",
+  "turbo",
+];
+
+test("the README says of every package that was named where it is used, or what is used instead", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const rows = new Map([...readme.matchAll(/^\| `([^`]+)` \| ([^|]+) \| (.+) \|$/gm)].map(([, name, users, words]) => [name, { users, words }]));
+  expect(NAMED_PACKAGES.map((name) => [name, rows.get(name)?.users])).toEqual(NAMED_PACKAGES.map((name) => [name, usersOf(name) || "-"]));
+  // What does its work is named, and where that is told.
+  const replaced = [...rows.values()].filter(({ users }) => users === "-");
+  expect(replaced.filter(({ words = "" }) => !/`[^`]+`/.test(words) || !words.includes("README.md)"))).toEqual([]);
+});
+
+/** The folders whose product depends on a package, as the README writes them. */
+function usersOf(name: string): string {
+  const folders = ["packages", "apps"].flatMap((folder) => readdirSync(join(ROOT, folder)).map((unit) => `${folder}/${unit}`)).toSorted();
+  const hasIt = (folder: string, field: string) =>
+    Object.hasOwn((JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as Record<string, object>)[field] ?? {}, name);
+  return [
+    ...folders.filter((folder) => hasIt(folder, "dependencies")).map((folder) => `\`${folder}\``), ...(hasIt(".", "devDependencies") ? ["the root"] : []),
+  ].join(", ");
+}
+
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (["node_modules", "dist", ".cache", ".turbo"].includes(entry.name)) return [];
