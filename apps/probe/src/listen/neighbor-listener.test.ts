@@ -16,10 +16,12 @@ let listener: NeighborListener;
 let bus: FrameBus;
 let events: ProbeEvent[];
 let isDiskFull: boolean;
+let warnings: unknown[];
 
 function open(): NeighborListener {
   return createNeighborListener({
-    db, clock, log: silentLog, interfaceName: "lan0", ownMac: () => OWN,
+    db, clock, interfaceName: "lan0", ownMac: () => OWN,
+    log: { ...silentLog, warn: (about: unknown) => void warnings.push(about) },
     outbox: {
       append(list) {
         if (isDiskFull) throw new Error("the disk is full");
@@ -42,6 +44,7 @@ beforeEach(() => {
   clock = createFakeClock();
   db = new Database(":memory:");
   events = [];
+  warnings = [];
   isDiskFull = false;
   start(open());
 });
@@ -199,6 +202,43 @@ describe("the outside", () => {
     await clock.advance(600_000);
     expect(listener.count()).toBe(0);
   });
+
+  test.each(["lldp", "cdp"] as const)("a sender of ever new names by %s fills neither table nor queue nor log, and hides no news of the switch", async (by) => {
+    hear(lldpFrame());
+    await clock.advance(1000);
+    let number = 0;
+    const flood = () => {
+      number += 1;
+      const from = `06:00:${[24, 16, 8, 0].map((bits) => ((number >>> bits) & 255).toString(16).padStart(2, "0")).join(":")}`;
+      const device = `fake-${number}`;
+      return by === "lldp" ? lldpFrame({ from, chassis: from, name: device, ttlSeconds: 65_535 })
+        : cdpFrame([{ kind: "device-id", text: device }, { kind: "port-id", text: "Gi0/1" }], { from, ttlSeconds: 255 });
+    };
+    let most = 0;
+    for (let second = 0; second < 7200; second += 10) {
+      hear(...Array.from({ length: 50 }, flood), lldpFrame({ name: second < 7000 ? "sw-store12" : "renamed" }));
+      await clock.advance(10_000);
+      most = Math.max(most, listener.count());
+    }
+    expect(most).toBeLessThanOrEqual(256);
+    // That 300 strangers an hour came, of which three begin, and went; without a bound it was 120 events a minute.
+    expect(news().length).toBeLessThanOrEqual(1802);
+    expect(news().filter(({ data }) => JSON.stringify(data).includes(SWITCH))).toMatchObject([
+      { type: "neighbor_discovered", data: { system_name: "sw-store12" } },
+      { type: "neighbor_discovered", data: { system_name: "renamed", changed: ["system_name"] } },
+    ]);
+    expect(warnings.length).toBeGreaterThan(0);
+    expect(warnings.length).toBeLessThanOrEqual(3);
+  }, 60_000);
+
+  test("many that keep changing are told ever more rarely", async () => {
+    for (let second = 0; second < 4 * 3600; second += 20) {
+      hear(...Array.from({ length: 30 }, (_, sender) => lldpFrame({ port: `port-${sender}`, name: `name-${second}` })));
+      await clock.advance(20_000);
+    }
+    // Each after 1, 2, 4 … 60 minutes; it was once a minute.
+    expect(news().length).toBeLessThanOrEqual(30 * 12);
+  }, 60_000);
 
   test("a machine that slept takes nobody for gone", async () => {
     hear(lldpFrame());

@@ -5,6 +5,7 @@ import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { BusModule } from "../bus/frame-bus.ts";
 import type { NeighborFacts } from "./advert.ts";
 import { createNeighborTable, MOST_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
+import { createNewsBudget } from "./news-budget.ts";
 import { createNeighborsStore } from "./neighbors-store.ts";
 import { readAdvert } from "./read-advert.ts";
 
@@ -17,10 +18,9 @@ export interface NeighborListener extends Required<Omit<BusModule, "close">> {
 
 /** Ticks that far apart mean that the process was stopped or the machine slept, and heard nobody. */
 const GAP_MS = 5000;
-/** Two senders that fight for one name must not fill the queue. */
+/** Two senders that fight for one name must not fill the queue: each change that follows at once waits twice as long as the one before. */
 const CHANGE_PAUSE_MS = 60_000;
-/** More than a real link ever brings; what exceeds it waits, and what is undone meanwhile is never told. */
-const EVENTS_A_MINUTE = 120;
+const LONGEST_PAUSE_MS = 3_600_000;
 const WARN_EVERY_MS = 3_600_000;
 const REPORT_EVERY_MS = 600_000;
 /** After a start everybody is heard of anew first: LLDP speaks every 30 s, CDP every minute. */
@@ -44,42 +44,48 @@ export function createNeighborListener(deps: {
   const table = createNeighborTable();
   const publisher = createPublisher({ ...deps, what: "neighbors" });
   let lastTick = 0;
-  let minute = { from: Number.NEGATIVE_INFINITY, events: 0 };
+  const budget = createNewsBudget();
   let warnedAt = Number.NEGATIVE_INFINITY;
   let reportAt = Number.POSITIVE_INFINITY;
 
   const times = () => ({ monotonic: clock.monotonic(), wall: clock.now() });
 
-  function mayTell(now: number): boolean {
-    if (now - minute.from >= 60_000) minute = { from: now, events: 0 };
-    return minute.events < EVENTS_A_MINUTE;
+  /** One line an hour says it, however many there are. */
+  function warnOfFlood(): void {
+    const now = clock.monotonic();
+    if (now - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = now;
+    const waiting = [...table.all()].filter(({ told }) => told === null).length;
+    log.warn({ neighbors: table.size, waiting }, "more neighbors announce themselves than are kept or reported; the newest are left out");
   }
 
   /** Writes what became of one neighbour, with its event. @returns Whether the disk took it. */
-  function tell(event: ProbeEvent, write: () => void): boolean {
+  function tell(neighbor: Neighbor, event: ProbeEvent, write: () => void): boolean {
     const isWritten = publisher.publish([event], write);
-    if (isWritten) minute.events += 1;
+    if (isWritten) budget.spend(neighbor);
     return isWritten;
   }
 
   function tellGone(neighbor: Neighbor, reason: "expired" | "shutdown"): void {
     const { protocol, localInterface: local_interface, facts: { chassis_id, port_id, system_name } } = neighbor;
     const data = { protocol, local_interface, chassis_id, port_id, system_name, reason, last_seen_at: toInstant(neighbor.seenAt) };
-    const isWritten = tell({ type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () =>
+    const isWritten = tell(neighbor, { type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () =>
       store.remove(neighbor.key));
     if (isWritten) table.remove(neighbor);
   }
 
   function tellThere(neighbor: Neighbor, now: number): void {
     const changed = changedFields(neighbor.told, neighbor.facts);
-    if (neighbor.told !== null && (changed.length === 0 || now - neighbor.toldAt < CHANGE_PAUSE_MS)) return;
+    if (neighbor.told !== null && (changed.length === 0 || now - neighbor.toldAt < neighbor.pauseMs)) return;
     const { facts } = neighbor;
     const data: NeighborDiscovered = {
       protocol: neighbor.protocol, local_interface: neighbor.localInterface, ...facts, ttl_seconds: neighbor.ttlSeconds,
       source_mac: neighbor.sourceMac, changed: neighbor.told === null ? [] : changed,
     };
     const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
-    if (!tell(event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
+    if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
+    const isCalm = neighbor.told === null || now - neighbor.toldAt >= 2 * neighbor.pauseMs;
+    neighbor.pauseMs = isCalm ? CHANGE_PAUSE_MS : Math.min(2 * neighbor.pauseMs, LONGEST_PAUSE_MS);
     neighbor.told = facts;
     neighbor.toldAt = now;
   }
@@ -103,9 +109,10 @@ export function createNeighborListener(deps: {
       report();
     }
     for (const neighbor of table.all()) {
-      if (!mayTell(now)) return;
-      if (neighbor.gone === null) tellThere(neighbor, now);
-      else if (neighbor.told === null) table.remove(neighbor);
+      if (neighbor.gone !== null && neighbor.told === null) table.remove(neighbor);
+      else if (neighbor.gone === null && neighbor.told === neighbor.facts) continue;
+      else if (!budget.allows(neighbor, now)) warnOfFlood();
+      else if (neighbor.gone === null) tellThere(neighbor, now);
       else tellGone(neighbor, neighbor.gone);
     }
   }
@@ -123,10 +130,7 @@ export function createNeighborListener(deps: {
     onFrame(frame) {
       const advert = readAdvert(frame);
       if (!advert || advert.sourceMac === deps.ownMac()) return;
-      const now = times();
-      if (table.hear(advert, deps.interfaceName, now) === "taken" || now.monotonic - warnedAt < WARN_EVERY_MS) return;
-      warnedAt = now.monotonic;
-      log.warn({ neighbors: table.size }, "more neighbours than are kept announce themselves; the newest are left out");
+      if (table.hear(advert, deps.interfaceName, times()) === "full") warnOfFlood();
     },
     tick,
     count: () => table.size,

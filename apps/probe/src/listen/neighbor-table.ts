@@ -18,6 +18,8 @@ export interface Neighbor {
   /** What the collector was told; null before. */
   told: NeighborFacts | null;
   toldAt: number;
+  /** How long after that a change waits. */
+  pauseMs: number;
   gone: "expired" | "shutdown" | null;
 }
 
@@ -38,6 +40,8 @@ export interface NeighborTable {
 
 /** A port has one neighbour, a hub or an unmanaged switch a few dozen. */
 export const MOST_NEIGHBORS = 256;
+/** Whoever was told of and heard for so long is known: what is told of strangers takes nothing from it. */
+export const KNOWN_AFTER_MS = 600_000;
 /** Whoever was heard twice, that far apart, is somebody: newcomers by the thousand displace only each other. */
 const ESTABLISHED_AFTER_MS = 10_000;
 
@@ -94,7 +98,7 @@ export function createNeighborTable(): NeighborTable {
       const neighbor: Neighbor = {
         key, localInterface, protocol: advert.protocol, sourceMac: advert.sourceMac, facts: advert.facts, ttlSeconds: advert.ttlSeconds,
         firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, told: null, toldAt: Number.NEGATIVE_INFINITY,
-        gone: null,
+        pauseMs: 0, gone: null,
       };
       refresh(neighbor, advert, now);
       neighbors.set(key, neighbor);
@@ -111,8 +115,8 @@ export function createNeighborTable(): NeighborTable {
       const key = keyOf(data.protocol, data.local_interface, facts);
       neighbors.set(key, {
         key, facts, protocol: data.protocol, localInterface: data.local_interface, sourceMac: data.source_mac ?? "",
-        ttlSeconds: data.ttl_seconds, firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall,
-        endsAt: now.monotonic + data.ttl_seconds * 1000, told: facts, toldAt: now.monotonic, gone: null,
+        ttlSeconds: data.ttl_seconds, firstHeardAt: now.monotonic - KNOWN_AFTER_MS, heardAt: now.monotonic, seenAt: now.wall,
+        endsAt: now.monotonic + data.ttl_seconds * 1000, told: facts, toldAt: now.monotonic, pauseMs: 0, gone: null,
       });
     },
     remove: (neighbor) => void neighbors.delete(neighbor.key),
