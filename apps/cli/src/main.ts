@@ -109,7 +109,7 @@ answering(
   program.command("scan <target>").description("scan a network, 10.0.0.0/24, with the site's probe")
     .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
     .option("--site <site>", "the site's name or id, where there are several")
-    .option("--watch", "stay until it has ended, and show who answered; Ctrl-C ends the scan", false),
+    .option("--watch", "wait until it has ended, and show who answered; Ctrl-C ends the scan", false),
   (connection, target: string, options: ScanOptions) =>
     startScan(connection, target, options, { clock: systemClock, note, view: scanView, stopped: stopSignal }),
 );

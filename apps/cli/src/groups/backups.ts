@@ -19,7 +19,7 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
     (connection, id: string) => showBackup(connection, id),
   );
   answering(
-    backups.command("create").description("start a backup").option("--wait", "stay until it has ended", false),
+    backups.command("create").description("start a backup").option("--wait", "wait until it has ended", false),
     (connection, options: { wait: boolean }) => createBackup(connection, options, { clock }),
   );
   answering(
@@ -30,19 +30,19 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
     (connection, id: string, options: { out?: string; passwordFile?: string }) => downloadBackup(connection, id, options, input),
   );
   answering(
-    backups.command("verify <id>").description("look at a backup's file once more: its checksum, or with the private key what is in it")
+    backups.command("verify <id>").description("verify a backup's file: its checksum, or with the private key its content")
       .option("--key-file <file>", "with the private key; - for standard input"),
     (connection, id: string, options: { keyFile?: string }) => verifyBackup(connection, id, options, { clock, input }),
   );
   answering(
-    backups.command("delete <id>").description("forget one, with its file"), (connection, id: string) => deleteBackup(connection, id),
+    backups.command("delete <id>").description("delete one and its file"), (connection, id: string) => deleteBackup(connection, id),
   );
   answering(
-    backups.command("settings").description("show when backups are made by themselves, and for which keys"),
+    backups.command("settings").description("show the schedule of backups and the public keys they are made for"),
     (connection) => showBackupSettings(connection),
   );
   answering(
-    backups.command("set").description("set it, unless the collector's configuration does; what is not named stays")
+    backups.command("set").description("change the schedule, unless the collector's configuration sets it; what is not named stays")
       .option("--schedule <pattern>", "minute hour day month weekday, as '30 3 * * *'").option("--no-schedule", "make none by themselves")
       .option("--keep <count>", "of scheduled ones so many", Number),
     (connection, { schedule, keep }: SettingsOptions) => setBackupSettings(connection, {

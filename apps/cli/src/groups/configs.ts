@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { deleteVersion, listVersions, showDiff, showVersion, uploadVersion } from "../commands/configs.ts";
 import type { GroupDependencies } from "./group.ts";
 
-const REVEAL = ["--reveal", "with what is secret in it; the audit log tells of it"] as const;
+const REVEAL = ["--reveal", "with what is secret in it; the audit log records it"] as const;
 
 /** `configs …`: versions of network devices' running configurations. */
 export function addConfigCommands(program: Command, { answering, input }: GroupDependencies): void {
@@ -22,14 +22,14 @@ export function addConfigCommands(program: Command, { answering, input }: GroupD
     (connection, device: string, options: { from?: number; to?: number; reveal: boolean }) => showDiff(connection, device, options),
   );
   answering(
-    configs.command("upload <device> <file>").description("keep a running configuration, from a file or - for standard input")
+    configs.command("upload <device> <file>").description("store a running configuration, from a file or - for standard input")
       .option("--changed-by <name>", "who changed the device").option("--comment <text>", "why"),
     (
       connection, device: string, file: string, options: { changedBy?: string; comment?: string },
     ) => uploadVersion(connection, device, file, options, input),
   );
   answering(
-    configs.command("delete <device> <version>").description("forget a version"),
+    configs.command("delete <device> <version>").description("delete a version"),
     (connection, device: string, version: string) => deleteVersion(connection, device, Number(version)),
   );
 }

@@ -23,16 +23,16 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
   addAddressCommands(ipam, deps);
   const { answering, input } = deps;
   answering(
-    ipam.command("conflicts").description("list where plan and sight differ").option("--site <id>", "of one site")
+    ipam.command("conflicts").description("list conflicts between the plan and what is seen").option("--site <id>", "of one site")
       .option("--kind <kind>", "wrong_mac, duplicate_address …"),
     (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
   );
   answering(
-    ipam.command("export").description("print a list as CSV").addArgument(whatArgument()),
+    ipam.command("export").description("export a list as CSV").addArgument(whatArgument()),
     (connection, what: "prefixes" | "addresses") => exportRecords(connection, what),
   );
   answering(
-    ipam.command("import").description("take a list as CSV, as export prints it: all of it or nothing").addArgument(whatArgument())
+    ipam.command("import").description("import a list from CSV, as export prints it: all lines or none").addArgument(whatArgument())
       .argument("<file>", "- for standard input").option("--dry-run", "only say what would be done", false),
     (
       connection, what: "prefixes" | "addresses", file: string, options: { dryRun: boolean },
@@ -53,7 +53,7 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
     (connection, prefix: string) => showPrefix(connection, prefix),
   );
   answering(
-    prefixOptions(ipam.command("create-prefix <prefix>").description("write a prefix down: 10.0.0.0/24")).option(...SITE),
+    prefixOptions(ipam.command("create-prefix <prefix>").description("record a prefix: 10.0.0.0/24")).option(...SITE),
     (connection, prefix: string, options: PrefixOptions) => createPrefix(connection, prefix, options),
   );
   answering(
@@ -61,7 +61,7 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
     (connection, prefix: string, options: PrefixOptions) => updatePrefix(connection, prefix, options),
   );
   answering(
-    ipam.command("delete-prefix <prefix>").description("forget one; what is written down in it stays"),
+    ipam.command("delete-prefix <prefix>").description("delete one; the records in it stay"),
     (connection, prefix: string) => deletePrefix(connection, prefix),
   );
   answering(
@@ -74,14 +74,14 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
 
 function addAddressCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
-    ipam.command("addresses").description("list the addresses that are written down").option("--site <id>", "of one site")
+    ipam.command("addresses").description("list the recorded addresses").option("--site <id>", "of one site")
       .option("--within <network>", "that lie in a network").option("--status <status>", "several with commas")
       .option("--search <text>", "by address, hostname or description"),
     (connection, options: { site?: string; within?: string; status?: string; search?: string }) =>
       listAddresses(connection, { site_id: options.site, within: options.within, status: options.status, search: options.search }),
   );
   answering(
-    addressOptions(ipam.command("create-address <ip>").description("write an address down")).option(...SITE),
+    addressOptions(ipam.command("create-address <ip>").description("record an address")).option(...SITE),
     (connection, ip: string, options: AddressOptions) => createAddress(connection, ip, options),
   );
   answering(
@@ -89,7 +89,7 @@ function addAddressCommands(ipam: Command, { answering }: GroupDependencies): vo
     (connection, address: string, options: AddressOptions) => updateAddress(connection, address, options),
   );
   answering(
-    ipam.command("delete-address <address>").description("forget one"), (connection, address: string) => deleteAddress(connection, address),
+    ipam.command("delete-address <address>").description("delete one"), (connection, address: string) => deleteAddress(connection, address),
   );
   answering(
     ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "whose it is")

@@ -10,5 +10,5 @@ export function addLicenseCommands(program: Command, { answering, input }: Group
     license.command("install <file>").description("take a licence, as its issuer sent it, from a file or - for standard input"),
     (connection, file: string) => installLicense(connection, file, input),
   );
-  answering(license.command("remove").description("forget it: the community licence applies"), (connection) => removeLicense(connection));
+  answering(license.command("remove").description("delete it: the community licence applies then"), (connection) => removeLicense(connection));
 }

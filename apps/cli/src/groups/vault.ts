@@ -54,11 +54,11 @@ export function addVaultCommands(program: Command, { answering, input }: GroupDe
     (connection, name: string) => showCredential(connection, name),
   );
   answering(
-    vault.command("reveal <credential>").description("show one with its secret; the audit log tells of it"),
+    vault.command("reveal <credential>").description("show one with its secret; the audit log records it"),
     (connection, name: string) => revealCredential(connection, name),
   );
   answering(
-    withScopeAndSecret(vault.command("create <name>").description("keep a credential; its secret is asked for where no file is named"))
+    withScopeAndSecret(vault.command("create <name>").description("create a credential; its secret is asked for where no file is named"))
       .addOption(new Option("--type <type>", "snmp (1, 2c), snmpv3 or ssh").choices(CREDENTIAL_TYPES).makeOptionMandatory())
       .option("--username <name>", "snmpv3, ssh: who logs in").option("--context <name>", "snmpv3: its context")
       .option("--port <port>", "where it is not the usual one", Number)
@@ -81,7 +81,7 @@ export function addVaultCommands(program: Command, { answering, input }: GroupDe
     ),
   );
   answering(
-    vault.command("delete <credential>").description("forget one; probes forget it too"),
+    vault.command("delete <credential>").description("delete one, here and on the probes"),
     (connection, name: string) => deleteCredential(connection, name),
   );
 }

@@ -39,7 +39,7 @@ const ROGUES = {
   dhcp_server: { type: "rogue_dhcp", title: "Unknown DHCP server", techniques: ["T1557.003"] },
   arp_spoofing: { type: "arp_spoofing", title: "ARP spoofing", techniques: ["T1557.002"] },
   router_advertisement: { type: "rogue_router", title: "Unknown router advertisement", techniques: ["T1557"] },
-  duplicate_ip: { type: "duplicate_ip", title: "Address used twice:", techniques: [] },
+  duplicate_ip: { type: "duplicate_ip", title: "Two devices use", techniques: [] },
   dhcp_missing: { type: "dhcp_missing", title: "No DHCP server answers", techniques: [] },
 } as const satisfies Record<EventData<"rogue_detected">["kind"], object>;
 
@@ -81,7 +81,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   dns_threat: {
     raises: ({ data }) => ({
       type: "dns_threat", source: "dns", subject: `${data.client_mac || data.client_ip} ${data.query_name}`, severity: data.severity,
-      title: `${data.client_ip} asked for ${data.query_name}`, description: `${data.action}; listed by ${data.feed}: ${data.reason}`,
+      title: `${data.client_ip} looked up ${data.query_name}`, description: `${data.action}; listed by ${data.feed}: ${data.reason}`,
       deviceIp: data.client_ip, quietMs: WEEK_MS, isCapped: true,
     }),
   },
@@ -90,7 +90,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
       type: `baseline_${data.kind}`, source: "baseline", severity: data.severity,
       subject: words(data.mac || data.ip, data.port === null ? "" : `${data.port}/${data.protocol ?? "tcp"}`),
       title: words(`Differs from the baseline: ${data.kind.replaceAll("_", " ")}`, data.ip),
-      description: `expected ${data.expected || "nothing"}, observed ${data.observed || "nothing"}`, deviceIp: data.ip, quietMs: WEEK_MS,
+      description: `Expected ${data.expected || "nothing"}, observed ${data.observed || "nothing"}.`, deviceIp: data.ip, quietMs: WEEK_MS,
       isCapped: true,
     }),
   },
@@ -105,7 +105,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
       type: "vulnerability", source: "cve",
       subject: words(data.cve_id, deviceId ?? data.ip, data.matched_port === null ? "" : String(data.matched_port)),
       severity: data.severity, title: `${data.cve_id} applies to ${data.matched_service || data.cpe} on ${data.ip}`,
-      description: words(data.cpe, data.known_exploited ? "; known to be exploited" : ""), deviceIp: data.ip, quietMs: null, isCapped: true,
+      description: words(`${data.cpe}.`, data.known_exploited ? "It is known to be exploited: patch it first." : ""), deviceIp: data.ip, quietMs: null, isCapped: true,
     }),
   },
   config_changed: {
@@ -142,7 +142,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   discovery_storm: {
     raises: ({ data }) => ({
       type: "discovery_storm", source: "rogue", subject: "", severity: "medium", title: "Too many new devices at once",
-      description: `${data.message}. One host may be inventing hardware addresses: look which switch port most of them come from.`,
+      description: `${data.message}. One host may be inventing MAC addresses: find the switch port that most of them come from.`,
       // It is told anew with each window, if anything new is found in it.
       quietMs: 2 * data.window_seconds * 1000, isCapped: false,
     }),
@@ -150,7 +150,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   queue_gap: {
     raises: ({ data, probeId }) => ({
       type: "events_lost", source: "health", subject: probeId ?? "", severity: "medium",
-      title: `A probe could not keep ${data.dropped} events`,
+      title: `A probe lost ${data.dropped} events`,
       description: `${data.reason}: ${data.message}`, quietMs: WEEK_MS, isCapped: false,
     }),
   },
@@ -165,7 +165,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
     raises: ({ data, probeId }) => (!data.problem ? null : {
       type: "switch_unreadable", source: "health", subject: words(probeId ?? "", data.ip), severity: "low",
       title: `${data.ip} cannot be read by SNMP`,
-      description: `${data.problem}. Its ports and who hangs on them are not known while that is so.`, deviceIp: data.ip, quietMs: null,
+      description: `${data.problem}. Check its address, its access list and the SNMP credential: until then its ports and the hosts on them are not known.`, deviceIp: data.ip, quietMs: null,
       isCapped: true,
     }),
     ends: ({ data, probeId }) => (!data.problem ? { type: "switch_unreadable", subject: words(probeId ?? "", data.ip) } : null),
@@ -173,7 +173,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
   license_state: {
     raises: ({ data }) => (isLicenseWell(data) ? null : {
       type: "license", source: "health", subject: "", severity: data.status === "expired" ? "high" : "medium", title: data.message,
-      description: "nothing stops: what is licensed is told, not limited", quietMs: null, isCapped: false,
+      description: "Nothing stops: a licence is reported, and limits nothing.", quietMs: null, isCapped: false,
     }),
     ends: ({ data }) => (isLicenseWell(data) ? { type: "license", subject: "" } : null),
   },
@@ -181,7 +181,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
     raises: ({ data }) => (data.state === "gone" ? null : {
       type: "ipam_conflict", source: "baseline", subject: data.ip,
       severity: data.kinds.some((kind) => kind === "wrong_mac" || kind === "duplicate_address") ? "medium" : "low",
-      title: `${data.ip} is not used as it is planned`,
+      title: `${data.ip} is not used as planned`,
       description: words(
         `${data.kinds.map((kind) => CONFLICTS[kind]).join("; ")}.`, data.expected_mac === null ? "" : `Planned for ${data.expected_mac}.`,
         data.observed.length === 0 ? "" : `Seen: ${data.observed.map(({ mac, hostname }) => words(mac, hostname)).join(", ")}.`,
@@ -200,7 +200,7 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
     raises: ({ data }) => ({
       type: "backup_downloaded", source: "health", subject: words(data.backup_id, data.downloaded_by), severity: "medium",
       title: `${data.downloaded_by} downloaded a backup of the whole deployment`,
-      description: `From ${data.address}. If nobody was to do that: change that user's password, and ask who has the backups' private keys.`,
+      description: `From ${data.address}. If this was not planned: change that user's password, and check who has the private keys of the backups.`,
       quietMs: WEEK_MS, isCapped: false,
     }),
   },

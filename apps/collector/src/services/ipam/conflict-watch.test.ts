@@ -64,7 +64,7 @@ describe("a conflict of addresses", () => {
     expect(others).toEqual([]);
     expect(alert).toMatchObject({
       source: "baseline", severity: "medium", subject: "10.0.0.7", device_ip: "10.0.0.7", site_id: admin.siteId, count: 1,
-      title: "10.0.0.7 is not used as it is planned",
+      title: "10.0.0.7 is not used as planned",
     });
     expect(alert?.description).toContain("Planned for 00:11:32:00:00:07. Seen: 00:11:32:00:00:99 host-99, 00:11:32:00:00:98 host-98.");
     await lookTwice();
