@@ -11,6 +11,7 @@ import { openServerCertificate } from "./certificates/server-certificate.ts";
 import type { Configuration } from "./configuration.ts";
 import { prepareDataDir, tokenSecret } from "./data-dir.ts";
 import { awaitDatabase } from "./db/await.ts";
+import { siteExists } from "./db/site-exists.ts";
 import { createLiveEvents } from "./events/live.ts";
 import { createEventLog, type EventLog } from "./events/log.ts";
 import { databaseHealth, databaseMoves, diskHealth, withoutReason } from "./gateway/health.ts";
@@ -195,7 +196,6 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   tellOthers = (tenantId) => broker.announce(tenantId);
   tellOthersOfAccess = (tenantId) => broker.announceAccess(tenantId);
 
-  const sitesStore = createSitesStore(database);
   const services: ServiceRoutes = {
     gateway: [
       ...people.routes,
@@ -205,7 +205,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
       topology.routes,
       eventsRoutes(createEventsService({ store: createEventsStore({ reads }), log: eventLog, clock })),
       sitesRoutes(
-        createSitesService({ store: sitesStore, audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
+        createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       ),
       scans.routes,
       alerts.routes,
@@ -221,7 +221,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   };
   const urls = await openGateway(configuration, {
     clock, log, lifecycle, version, db, authentication: people.authentication, limiter, secret, services, authority, certificate, live, metrics,
-    sessions, siteExists: async (tenantId, siteId) => (await sitesStore.byId(tenantId, siteId)) !== null,
+    sessions, siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     healthParts: {
       database: databaseHealth(database), disk: diskHealth(dataDir),
       broker: withoutReason(() => broker.health()), ingest: withoutReason(() => ingest.health()), ingest_lag: () => ingest.lag(),

@@ -7,6 +7,7 @@ import type { Database } from "../db/open.ts";
 import { createAssets } from "../documents/assets.ts";
 import { createDocuments } from "../documents/documents.ts";
 import { documentRoutes } from "../documents/routes.ts";
+import { siteExists } from "../db/site-exists.ts";
 import { createLiveEvents } from "../events/live.ts";
 import { createEventLog, type EventLog, type OnAppend } from "../events/log.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
@@ -191,10 +192,9 @@ export async function startTestGateway(options: TestListenerOptions & {
       metricsRoutes({ metrics, allow: options.metricsAllow ?? ["127.0.0.0/8"] }),
     ],
   });
-  const sitesStore = createSitesStore(database);
   const { listener, connections, closeStreams } = await openTestListener(options, {
     live, authentication: people.authentication, sessions, remotes: remotes.all, limiter, tiers, clock, log,
-    siteExists: async (tenantId, siteId) => (await sitesStore.byId(tenantId, siteId)) !== null,
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     fetch: (incoming, bindings) => app.fetch(incoming, bindings),
   });
   const url = `${options.tls ? "https" : "http"}://127.0.0.1:${listener.port}`;

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { siteExists } from "../../db/site-exists.ts";
 import type { Rows } from "../../gateway/page.ts";
 
 export type ProbeRow = Selectable<Schema["probes"]> & { readonly watermark: number | null; readonly site_revision: number };
@@ -75,10 +76,7 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
   };
   return {
     transaction: (work) => db.transaction().execute(work),
-    async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
-        .executeTakeFirst()) !== undefined;
-    },
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     async createToken(trx, token) {
       await trx.insertInto("enrollment_tokens").values(token).execute();
     },

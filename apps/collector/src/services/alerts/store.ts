@@ -3,6 +3,7 @@ import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transa
 import { holdsText } from "../../db/like.ts";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
+import { siteExists } from "../../db/site-exists.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import type { AlertRow } from "./drafts.ts";
 import type { MuteRow } from "./mutes.ts";
@@ -69,11 +70,7 @@ export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; 
         .where((eb) => matches(eb, tenantId, filter)).executeTakeFirstOrThrow();
       return row.total;
     },
-    async siteExists(tenantId, siteId) {
-      const site = await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
-        .executeTakeFirst();
-      return site !== undefined;
-    },
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     async byId(tenantId, alertId) {
       const row = await reads.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", alertId)
         .executeTakeFirst();

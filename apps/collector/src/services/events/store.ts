@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { siteExists } from "../../db/site-exists.ts";
 import { firstSince } from "../../events/first-since.ts";
 
 /** What the list of events asks beside the log itself. */
@@ -12,10 +13,7 @@ export interface EventsStore {
 /** @param deps.reads Where readers ask. */
 export function createEventsStore({ reads }: { readonly reads: Kysely<Schema> }): EventsStore {
   return {
-    async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
-        .executeTakeFirst()) !== undefined;
-    },
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     firstSince: (tenantId, instant) => firstSince(reads, tenantId, instant),
   };
 }

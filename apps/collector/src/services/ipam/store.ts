@@ -6,6 +6,7 @@ import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { selectIn } from "../../db/select-in.ts";
+import { siteExists } from "../../db/site-exists.ts";
 
 export type PrefixRow = Selectable<Schema["ipam_prefixes"]>;
 export type AddressRow = Selectable<Schema["ipam_addresses"]>;
@@ -70,11 +71,7 @@ export function createIpamStore({ db, reads }: { readonly db: From; readonly rea
       await lockTenant(trx, tenantId);
       return work(trx);
     }),
-    async siteExists(tenantId, siteId) {
-      return (
-        await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst()
-      ) !== undefined;
-    },
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     sites: (tenantId) => reads.selectFrom("sites").select(["id", "name"]).where("tenant_id", "=", tenantId).execute(),
 
     async prefixes(tenantId, filter, { from, limit }) {

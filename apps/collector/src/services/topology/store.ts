@@ -2,6 +2,7 @@ import { EVENTS, type NeighborDiscovered, type PortRole, type SwitchReport } fro
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { selectIn } from "../../db/select-in.ts";
+import { siteExists } from "../../db/site-exists.ts";
 import { type Candidate, type CandidateIndex, chassisKeyText, shortName } from "./match.ts";
 
 export type ProbeRow = Pick<Selectable<Schema["probes"]>, "id" | "name" | "site_id" | "state" | "last_heard_at">;
@@ -60,10 +61,7 @@ const DEVICE_COLUMNS = [
 
 export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> }): TopologyStore {
   return {
-    async siteExists(tenantId, siteId) {
-      return (await reads.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId)
-        .executeTakeFirst()) !== undefined;
-    },
+    siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     async neighbors(tenantId, { siteId, includeGone }, limit) {
       let query = reads.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId);
       if (siteId !== undefined) query = query.where("site_id", "=", siteId);
