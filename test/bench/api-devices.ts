@@ -1,6 +1,7 @@
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely } from "kysely";
 import { addressKey } from "../../apps/collector/src/db/address-key.ts";
+import { hostnameKey } from "../../apps/collector/src/db/hostname-key.ts";
 import { insertMany } from "../../apps/collector/src/db/write-many.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 
@@ -58,10 +59,11 @@ function deviceRow({ tenantId, siteIds }: Place, index: number, random: (limit: 
   const ip = `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
   const at = (daysAgo: number) => new Date(Date.UTC(2026, 10, 20) - daysAgo * 86_400_000 - random(86_400_000)).toISOString();
   const isOnline = random(10) < 7 ? 1 : 0;
+  const hostname = prefix === "" ? "" : `${prefix}-${pick(PLACES)}-${String(index).padStart(6, "0")}.example.net`;
   return {
     id: createId(), tenant_id: tenantId, site_id: pick(siteIds), ip, ip_key: addressKey(ip),
     mac: `00:1b:${hex(random(256))}:${hex(index >> 16)}:${hex((index >> 8) & 255)}:${hex(index & 255)}`,
-    hostname: prefix === "" ? "" : `${prefix}-${pick(PLACES)}-${String(index).padStart(6, "0")}.example.net`,
+    hostname, hostname_key: hostnameKey(hostname),
     vendor: pick(VENDORS), os_guess: random(3) === 0 ? "Linux 6" : "",
     device_type: type, is_online: isOnline, presence_state: isOnline ? "online" : "offline",
     first_seen: at(90 + random(300)), last_seen: at(isOnline ? 0 : random(80)),

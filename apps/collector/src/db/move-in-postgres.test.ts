@@ -57,7 +57,7 @@ async function fill({ db }: Pick<Database, "db">, devices: number): Promise<void
   await db.transaction().execute(async (trx) => {
     await insertMany(trx, "devices", ids.map((id, index) => ({
       id, tenant_id: "t1", site_id: "t1-site", ip: `192.0.2.${index % 250}`, ip_key: "", mac: "",
-      hostname: TEXTS[index % TEXTS.length] as string, vendor: "", os_guess: "",
+      hostname: TEXTS[index % TEXTS.length] as string, hostname_key: "", vendor: "", os_guess: "",
       device_type: "", is_online: index % 2, presence_state: "online", first_seen: AT, last_seen: AT, open_ports: "[]", tags: '["a"]',
       locked_fields: "[]",
     })));

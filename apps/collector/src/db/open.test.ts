@@ -5,6 +5,7 @@ import type { Kysely, Migration } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testLocation } from "../testing/database.ts";
 import { addressKey } from "./address-key.ts";
+import { hostnameKey } from "./hostname-key.ts";
 import { insertMany } from "./write-many.ts";
 import { MIGRATIONS } from "./migrations/table.ts";
 import { openDatabase } from "./open.ts";
@@ -104,7 +105,7 @@ describe("the database", () => {
     await close();
   });
 
-  test("has the texts of devices that were there before it kept any, and of those that come after", async () => {
+  test("has the texts and keys of devices that were there before it kept any, and of those that come after", async () => {
     const old = await open(Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < "0039")));
     const tables = old.db as unknown as Kysely<Record<string, Record<string, string | number | null>>>;
     const add = (to: typeof tables, table: string, row: Record<string, string | number | null>) => to.insertInto(table).values(row).execute();
@@ -129,6 +130,8 @@ describe("the database", () => {
     const both = {
       ips: "10.0.0.1\n10.0.0.2", macs: "02000000000a\n02:00:00:00:00:0a\n02000000000b\n02:00:00:00:00:0b",
     };
+    expect(await reads.selectFrom("devices").select("hostname_key").orderBy("id").execute())
+      .toEqual(["Host-a", "Host-b", ""].map((name) => ({ hostname_key: hostnameKey(name) })));
     expect(await reads.selectFrom("device_texts").select(["device_id", "hostname", "ips", "macs"]).orderBy("device_id").execute()).toEqual([
       { device_id: "a", hostname: "host-a", ...both }, { device_id: "b", hostname: "host-b", ...both },
       { device_id: "c", hostname: "new", ips: "", macs: "" },
@@ -185,7 +188,7 @@ describe("the database", () => {
     await db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
     await db.insertInto("sites").values({ id: "s", tenant_id: "t", name: "s", probe_configuration: "{}", created_at: AT }).execute();
     const device = (id: number, isOnline: 0 | 1) => ({
-      id: `${id}`, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "", vendor: "", os_guess: "", device_type: "",
+      id: `${id}`, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "", hostname_key: "", vendor: "", os_guess: "", device_type: "",
       is_online: isOnline, presence_state: "", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
     });
     const counts = async () => (await reads.selectFrom("device_counts").select(["is_online", "devices"]).orderBy("is_online").execute())

@@ -113,7 +113,7 @@ describe("a PostgreSQL database", () => {
       expect([bare.advice, await indexes(bare)]).toEqual([expect.stringContaining("create extension pg_trgm"), 0]);
       await bare.db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
       await bare.db.insertInto("sites").values({ id: "s", tenant_id: "t", name: "s", probe_configuration: "{}", created_at: AT }).execute();
-      const named = { id: "d", tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "Printer", vendor: "", os_guess: "" };
+      const named = { id: "d", tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: "Printer", hostname_key: "printer", vendor: "", os_guess: "" };
       const seen = { device_type: "", is_online: 0, presence_state: "", first_seen: AT, last_seen: AT };
       await insertMany(bare.db, "devices", [{ ...named, ...seen, open_ports: "[]", tags: "[]", locked_fields: "[]" }]);
       const page = { field: "ip", descending: false, limit: 10, from: 0 } as const;

@@ -94,7 +94,7 @@ async function makeDevices(ids: readonly string[]): Promise<void> {
   await makeTenant();
   await database.db.insertInto("sites").values({ id: "s", tenant_id: "t", name: "s", probe_configuration: "{}", created_at: AT }).execute();
   await insertMany(database.db, "devices", ids.map((id) => ({
-    id, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: `host ${id}`, vendor: "", os_guess: "", device_type: "",
+    id, tenant_id: "t", site_id: "s", ip: "", ip_key: "", mac: "", hostname: `host ${id}`, hostname_key: "", vendor: "", os_guess: "", device_type: "",
     is_online: 0, presence_state: "unknown", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]", locked_fields: "[]",
   })));
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from "kysely";
+import { hostnameKey } from "../db/hostname-key.ts";
 import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 import { partsOf } from "./merge-records.ts";
@@ -8,8 +9,9 @@ type Trx = Transaction<Schema>;
 
 /** Everything of a device, or null where there is none. */
 export async function loadRecord(trx: Trx, deviceId: string): Promise<DeviceRecord | null> {
-  const device = await trx.selectFrom("devices").selectAll().where("id", "=", deviceId).executeTakeFirst();
-  if (!device) return null;
+  const row = await trx.selectFrom("devices").selectAll().where("id", "=", deviceId).executeTakeFirst();
+  if (!row) return null;
+  const { hostname_key: _, ...device } = row;
   const rows = new Map<PartTable, readonly object[]>();
   for (const table of PART_TABLES) rows.set(table, await readPart(trx, table, deviceId));
   return { device, ...partsOf((table) => (rows.get(table) ?? []) as never) };
@@ -23,7 +25,7 @@ async function readPart(trx: Trx, table: PartTable, deviceId: string): Promise<r
 
 /** Writes a device anew, its row and all its parts, whatever of it was there. */
 export async function writeRecord(trx: Trx, record: DeviceRecord, options: { readonly isNew: boolean }): Promise<void> {
-  const { device } = record;
+  const device = { ...record.device, hostname_key: hostnameKey(record.device.hostname) };
   if (options.isNew) await trx.insertInto("devices").values(device).execute();
   else await trx.updateTable("devices").set(device).where("id", "=", device.id).execute();
   for (const table of PART_TABLES) {

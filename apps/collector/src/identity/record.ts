@@ -18,9 +18,12 @@ export type PartRow<T extends PartTable> = Omit<Selectable<Schema[T]>, "device_i
 
 export type Parts = { readonly [T in PartTable]: readonly PartRow<T>[] };
 
-/** Everything that makes a device what it is, as it lies in the database. Its history is not here: that only ever changes hands. */
+/**
+ * Everything that makes a device what it is, as it lies in the database, but for what is made of its name anew. Its history is not here:
+ * that only ever changes hands.
+ */
 export interface DeviceRecord extends Parts {
-  readonly device: Selectable<Schema["devices"]>;
+  readonly device: Omit<Selectable<Schema["devices"]>, "hostname_key">;
 }
 
 /** What a row is called among the rows of its device. */

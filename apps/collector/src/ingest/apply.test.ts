@@ -1,5 +1,6 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { ProbeEvent } from "@lanthorn/contract";
+import { hostnameKey } from "../db/hostname-key.ts";
 import { addressKey } from "../db/address-key.ts";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -59,7 +60,7 @@ describe("a host that is found", () => {
   });
 
   test("and that a person made before is seen from then on, and announced now where no event told of it", async () => {
-    const own = { tenant_id: bench.tenantId, site_id: bench.siteId, hostname: "", vendor: "", os_guess: "", device_type: "unknown",
+    const own = { tenant_id: bench.tenantId, site_id: bench.siteId, hostname: "", hostname_key: "", vendor: "", os_guess: "", device_type: "unknown",
       is_online: 0, presence_state: "unknown", first_seen: "", last_seen: "", open_ports: "[]", tags: "[]", locked_fields: "[]" };
     const [whole, unplaced] = [createId(), createId()];
     const B = { ip: "192.0.2.11", mac: "02:00:00:00:00:02" };
@@ -112,14 +113,14 @@ describe("a host that is found", () => {
 
 describe("a host that changes", () => {
   test("keeps its history with what said so, and its old address as no longer current", async () => {
-    await send(found(A), changed({ ...A, ip: "192.0.2.11", hostname: "beta" }, ["ip", "addresses", "hostname"], 60));
+    await send(found(A), changed({ ...A, ip: "192.0.2.11", hostname: "Beta 7" }, ["ip", "addresses", "hostname"], 60));
     const [device] = await devices();
-    expect(device).toMatchObject({ ip: "192.0.2.11", ip_key: "4c000020b", hostname: "beta", last_seen: at(60), first_seen: at(0) });
+    expect(device).toMatchObject({ ip: "192.0.2.11", ip_key: "4c000020b", hostname: "Beta 7", hostname_key: hostnameKey("Beta 7"), last_seen: at(60), first_seen: at(0) });
     expect(
       await bench.database.db.selectFrom("device_changes").select(["field", "before", "after", "source", "at"]).orderBy("id").execute(),
     ).toEqual([
       { field: "ip", before: "192.0.2.10", after: "192.0.2.11", source: "arp", at: at(60) },
-      { field: "hostname", before: "alpha", after: "beta", source: "dhcp", at: at(60) },
+      { field: "hostname", before: "alpha", after: "Beta 7", source: "dhcp", at: at(60) },
     ]);
     expect(await bench.database.db.selectFrom("addresses").select(["ip", "current", "last_seen"]).orderBy("ip").execute())
       .toEqual([{ ip: "192.0.2.10", current: 0, last_seen: at(0) }, { ip: "192.0.2.11", current: 1, last_seen: at(60) }]);

@@ -192,6 +192,7 @@ describe("a device that was known by its address alone", () => {
   test("is the one whose MAC is then seen at that address, with all that people said of it", async () => {
     const id = createId();
     const row = { id, tenant_id: bench.tenantId, site_id: bench.siteId, ip: wired.ip, ip_key: "4c000020a", mac: "", hostname: "the nas",
+      hostname_key: "the nas",
       vendor: "", os_guess: "", device_type: "server", is_online: 0,
       presence_state: "unknown", first_seen: at(-9), last_seen: at(-9), open_ports: "[]", tags: '["core"]',
       locked_fields: '["device_type","hostname","ip","tags"]' };

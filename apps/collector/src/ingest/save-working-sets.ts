@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { hostnameKey } from "../db/hostname-key.ts";
 import { insertMany, updateMany, upsertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "./devices-draft.ts";
@@ -9,7 +10,7 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
   await insertMany(trx, "devices", sets.flatMap(({ site: { tenantId, siteId }, devices }) =>
     [...devices.values()].filter(({ isNew }) => isNew).map(({ id, fields }) => ({
       id, tenant_id: tenantId, site_id: siteId, ip: fields.ip, ip_key: fields.ip_key, mac: fields.mac, hostname: fields.hostname,
-      vendor: fields.vendor,
+      hostname_key: hostnameKey(fields.hostname), vendor: fields.vendor,
       os_guess: fields.os_guess, device_type: fields.device_type, verdicts: fields.verdicts,
       is_online: fields.is_online, presence_state: fields.presence_state,
       first_seen: fields.first_seen, last_seen: fields.last_seen, open_ports: fields.open_ports, tags: "[]", locked_fields: "[]",
@@ -43,5 +44,6 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
 function columnsOf(device: DeviceDraft, group: ColumnGroup): { readonly id: string } & Record<string, string | number> {
   const row: { id: string } & Record<string, string | number> = { id: device.id };
   for (const column of COLUMN_GROUPS[group]) row[column] = device.fields[column];
+  if (group === "identity") row["hostname_key"] = hostnameKey(device.fields.hostname);
   return row;
 }

@@ -2,6 +2,7 @@ import type { EventType, Role } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Insertable, Kysely } from "kysely";
 import { addressKey } from "../db/address-key.ts";
+import { hostnameKey } from "../db/hostname-key.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog, NewEvent } from "../events/log.ts";
 import { createPasswords } from "../services/people/passwords.ts";
@@ -58,8 +59,8 @@ export function createGatewayRecords({ db, clock, tokens, eventLog, published }:
     async createDevice({ tenantId, siteId }, values) {
       const at = toInstant(clock.now());
       const row: Insertable<Schema["devices"]> = {
-        id: createId(), tenant_id: tenantId, site_id: siteId, ip_key: addressKey(values.ip), mac: "", hostname: "", vendor: "",
-        os_guess: "",
+        id: createId(), tenant_id: tenantId, site_id: siteId, ip_key: addressKey(values.ip), mac: "", hostname: "",
+        hostname_key: hostnameKey(values.hostname ?? ""), vendor: "", os_guess: "",
         device_type: "unknown", is_online: 1, presence_state: "online", first_seen: at, last_seen: at, open_ports: "[]", tags: "[]",
         locked_fields: "[]", ...values,
       };

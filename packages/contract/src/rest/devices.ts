@@ -147,7 +147,8 @@ const DeviceFilterQuery = z.object({
   search: Text(255).optional().describe("Part of the hostname, an IP address or a MAC address, in any case."),
   ...PeriodQuery.shape,
   sort: z.enum(DEVICE_SORT_FIELDS.flatMap((field) => [field, `-${field}`] as const)).default("ip")
-    .describe("The order: a field ascends, `-` before it descends. Equal ones are ordered by id."),
+    .describe("The order: a field ascends, `-` before it descends. Equal ones are ordered by id. Names sort without regard to case and accents "
+      + "and with numbers by value (`ap2`, `AP10`). Devices without a hostname or vendor come last in both directions of that order."),
 });
 
 export const DevicesQuery = PageQuery.extend(DeviceFilterQuery.shape);

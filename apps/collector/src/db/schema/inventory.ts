@@ -9,7 +9,10 @@ export interface InventoryTables {
     ip_key: string;
     /** MAC of the interface that has `ip`. */
     mac: string;
-    hostname: string; vendor: string; os_guess: string; device_type: string;
+    hostname: string;
+    /** `hostname` in a spelling that sorts as people expect: see `hostnameKey`. Written wherever `hostname` is. */
+    hostname_key: string;
+    vendor: string; os_guess: string; device_type: string;
     is_online: number; presence_state: string; first_seen: string; last_seen: string;
     open_ports: string; tags: string; locked_fields: string;
     /** How many interfaces it has, where that is more than one. */

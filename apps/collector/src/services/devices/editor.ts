@@ -2,6 +2,7 @@ import type { DeviceCreate, DeviceUpdate, EventData } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Insertable, Kysely, Transaction } from "kysely";
 import { addressKey } from "../../db/address-key.ts";
+import { hostnameKey } from "../../db/hostname-key.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
@@ -59,8 +60,8 @@ export function createDeviceEditor(deps: {
     const at = toInstant(deps.clock.now());
     const { hostname = "", device_type = "unknown", tags = [], locked_fields: alsoLocked = [] } = device;
     const row: Insertable<Schema["devices"]> = {
-      id: createId(), tenant_id: actor.tenantId, site_id: siteId, ip, ip_key: addressKey(ip), mac, hostname, vendor: vendorOf(mac),
-      os_guess: "", device_type, is_online: 0, presence_state: "unknown", first_seen: "", last_seen: "", open_ports: "[]",
+      id: createId(), tenant_id: actor.tenantId, site_id: siteId, ip, ip_key: addressKey(ip), mac, hostname,
+      hostname_key: hostnameKey(hostname), vendor: vendorOf(mac), os_guess: "", device_type, is_online: 0, presence_state: "unknown", first_seen: "", last_seen: "", open_ports: "[]",
       tags: JSON.stringify(tags),
       locked_fields: lockedText([...LOCKED_WHERE_SET.filter((field) => device[field] !== undefined), ...new Set(alsoLocked)]),
     };
@@ -101,12 +102,14 @@ export function createDeviceEditor(deps: {
       }
       const after: DeviceRow = { ...before, ...values, locked_fields: lockedText(locked) };
       after.ip_key = addressKey(after.ip);
+      after.hostname_key = hostnameKey(after.hostname);
       // Who made the old interface says nothing of the new one.
       const madeBy = vendorOf(after.mac);
       if (after.mac !== before.mac && !locked.has("vendor") && before.vendor === vendorOf(before.mac)) after.vendor = madeBy;
       if (after.ip !== before.ip || after.mac !== before.mac) await moveIdentifiers(trx, before, { ...after, at, vendor: madeBy });
       await trx.updateTable("devices").set({
-        ip: after.ip, ip_key: after.ip_key, mac: after.mac, hostname: after.hostname, vendor: after.vendor, os_guess: after.os_guess,
+        ip: after.ip, ip_key: after.ip_key, mac: after.mac, hostname: after.hostname, hostname_key: after.hostname_key,
+        vendor: after.vendor, os_guess: after.os_guess,
         device_type: after.device_type, tags: after.tags, locked_fields: after.locked_fields,
       }).where("id", "=", deviceId).execute();
       for (const field of EDITABLE_FIELDS) {

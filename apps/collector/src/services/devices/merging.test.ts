@@ -2,6 +2,7 @@ import { type AuditRecord, DeviceProfile, listEnvelope, SimilarDevice } from "@l
 import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
 import { assert, asyncProperty, nat, record } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hostnameKey } from "../../db/hostname-key.ts";
 import { insertMany } from "../../db/write-many.ts";
 import { PART_TABLES, type PartRow, type PartTable } from "../../identity/record.ts";
 import { anyDevice } from "../../identity/testing/records.ts";
@@ -148,7 +149,7 @@ describe("a merge that is undone", () => {
       await gateway.db.deleteFrom("devices").execute();
       const place = { tenant_id: tenant.tenantId, site_id: tenant.siteId };
       for (const { device, ...parts } of [kept, merged]) {
-        await gateway.db.insertInto("devices").values({ ...device, ...place }).execute();
+        await gateway.db.insertInto("devices").values({ ...device, ...place, hostname_key: hostnameKey(device.hostname) }).execute();
         for (const table of PART_TABLES) {
           const rows = (parts[table] as readonly PartRow<PartTable>[])
             .map((row) => ({ ...row, device_id: device.id, tenant_id: place.tenant_id, ...("site_id" in row ? place : {}) }));

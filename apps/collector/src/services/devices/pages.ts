@@ -22,9 +22,12 @@ export type ReadPage = (
 ) => Promise<{ readonly rows: readonly DeviceRow[]; readonly total: number }>;
 
 /** The column that a list is sorted by; each has an index that begins with the tenant and goes on with the id. */
-export const SORT_COLUMNS = { ip: "ip_key", hostname: "hostname", last_seen: "last_seen", vendor: "vendor" } as const satisfies Record<
+export const SORT_COLUMNS = { ip: "ip_key", hostname: "hostname_key", last_seen: "last_seen", vendor: "vendor" } as const satisfies Record<
   DeviceSortField, keyof DeviceRow
 >;
+
+/** What has no name or vendor comes after all that have one, in either direction. */
+const EMPTY_LAST: ReadonlySet<DeviceSortField> = new Set(["hostname", "vendor"]);
 
 /** Ids that one statement takes without being slower for it. */
 const FEW = 500;
@@ -60,6 +63,9 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     return search === null ? all : all.where((eb) => (isById ? search.among(eb) : search.one(eb)));
   };
 
+  const countOf = async (matched: ReturnType<typeof matches>) =>
+    (await matched.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+
   /** All devices of a tenant, some sites' or those that are online, as triggers have counted them. */
   const counted = async (tenantId: string, filter: Pick<DeviceFilter, "siteId" | "isOnline">) => {
     let counts = reads.selectFrom("device_counts").select((eb) => eb.fn.sum<number | null>("devices").as("total"))
@@ -75,7 +81,7 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     if (search && isSearchAlone(filter)) return search.count();
     // Where a search finds very many, each device is asked in its turn, after what the index of all filters says of it.
     const query = search && !search.isNarrow ? matches(wanted, "") : matches(wanted);
-    return (await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;
+    return countOf(query);
   };
 
   const find = async (wanted: Wanted): Promise<Found> => {
@@ -97,11 +103,9 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     return total * PASSED_WHILE_SORTED > passed;
   };
 
-  const read = async (wanted: Wanted, { field, descending, limit, from }: DevicePage, found: Found) => {
+  const readRows = (matched: ReturnType<typeof matches>, { field, descending, limit, from, isWalk }: DevicePage & { readonly isWalk: boolean }) => {
     const column = SORT_COLUMNS[field];
     const direction = descending ? "desc" : "asc";
-    const isWalk = await isWalked(wanted, found, field, limit + (typeof from === "number" ? from : 0));
-    const matched = found.ids ? reads.selectFrom("devices").where("id", "in", found.ids) : matches(wanted, isWalk ? column : undefined);
     // An expression in the order keeps the planner from the walk.
     let ids = matched.select("id").orderBy(isWalk ? column : sql<string>`${sql.ref(column)} || ''`, direction).orderBy("id", direction)
       .limit(limit);
@@ -109,6 +113,22 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
     // Rows are read only for the ids of the page, so that skipping to a late page walks the index alone.
     return reads.selectFrom("devices").selectAll().where("id", "in", ids).orderBy(column, direction).orderBy("id", direction).execute();
+  };
+
+  const read = async (wanted: Wanted, page: DevicePage, found: Found): Promise<readonly DeviceRow[]> => {
+    const { field, descending, limit, from } = page;
+    const column = SORT_COLUMNS[field];
+    const isWalk = await isWalked(wanted, found, field, limit + (typeof from === "number" ? from : 0));
+    const matched = found.ids ? reads.selectFrom("devices").where("id", "in", found.ids) : matches(wanted, isWalk ? column : undefined);
+    // The empty ones are the last of a descending order by themselves, and of an ascending one a list of their own.
+    if (descending || !EMPTY_LAST.has(field)) return readRows(matched, { ...page, isWalk });
+    const value = isWalk ? sql.ref<string>(column) : sql<string>`${sql.ref(column)} || ''`;
+    const [filled, empty] = [matched.where(value, ">", ""), matched.where(value, "=", "")];
+    if (typeof from !== "number" && from.value === "") return readRows(empty, { ...page, isWalk });
+    const rows = await readRows(filled, { ...page, isWalk });
+    if (rows.length === limit) return rows;
+    const skipped = typeof from === "number" && rows.length === 0 ? Math.max(0, from - await countOf(filled)) : 0;
+    return [...rows, ...await readRows(empty, { ...page, isWalk, from: skipped, limit: limit - rows.length })];
   };
 
   return async (tenantId, filter, page) => {

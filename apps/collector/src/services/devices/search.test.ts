@@ -5,6 +5,7 @@ import { createId, seededRandom } from "@lanthorn/runtime";
 import { type Insertable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressKey } from "../../db/address-key.ts";
+import { hostnameKey } from "../../db/hostname-key.ts";
 import type { Database } from "../../db/open.ts";
 import type { Schema } from "../../db/schema.ts";
 import { insertMany } from "../../db/write-many.ts";
@@ -72,11 +73,12 @@ afterAll(async () => {
 
 function deviceRow(tenant: string, index: number): Insertable<Schema["devices"]> {
   const name = NAMES[index % NAMES.length] as string;
+  const hostname = index % 3 === 0 ? `${name.slice(0, 240)}${index}` : name;
   const ip = index % 7 === 0 ? `fd00::${index.toString(16)}` : `10.0.${index >> 8}.${index & 255}`;
   return {
     id: createId(), tenant_id: tenant, site_id: tenant, ip, ip_key: addressKey(ip),
     mac: `00:1b:21:aa:${(index >> 8).toString(16).padStart(2, "0")}:${(index & 255).toString(16).padStart(2, "0")}`,
-    hostname: index % 3 === 0 ? `${name.slice(0, 240)}${index}` : name, vendor: pick(["", "a", "b"]), os_guess: "", device_type: "unknown",
+    hostname, hostname_key: hostnameKey(hostname), vendor: pick(["", "a", "b"]), os_guess: "", device_type: "unknown",
     is_online: index % 2, presence_state: index % 2 ? "online" : "offline", first_seen: AT, last_seen: AT, open_ports: "[]", tags: "[]",
     locked_fields: "[]",
   };
@@ -87,6 +89,8 @@ const interfaceRow = (row: Parameters<typeof own>[0], mac: string) => ({ ...own(
 const addressRow = (row: Parameters<typeof own>[0], ip: string) =>
   ({ ...own(row), mac: "", ip, ip_key: addressKey(ip), first_seen: AT, last_seen: AT, current: 1 });
 
+const named = (hostname: string) => ({ hostname, hostname_key: hostnameKey(hostname) });
+
 /** Everything that writers do: names change, addresses and MACs come, go and change hands, devices go. */
 async function rewrite(): Promise<void> {
   const { db } = database;
@@ -95,7 +99,7 @@ async function rewrite(): Promise<void> {
     for (const [index, device] of all.slice(0, 120).entries()) {
       const other = all[Math.max(index - 1, 0)] as DeviceRow;
       const is = (kind: number) => index % 8 === kind;
-      if (is(0)) await db.updateTable("devices").set({ hostname: pick(NAMES) }).where("id", "=", device.id).execute();
+      if (is(0)) await db.updateTable("devices").set(named(pick(NAMES))).where("id", "=", device.id).execute();
       if (is(1)) await db.insertInto("addresses").values(addressRow(device, `192.168.${index}.1`)).execute();
       if (is(2)) await db.deleteFrom("addresses").where("device_id", "=", device.id).execute();
       if (is(3)) await db.updateTable("addresses").set({ ip: `172.16.0.${index}` }).where("device_id", "=", device.id).execute();
@@ -118,8 +122,10 @@ async function expected(tenant: string, search: string, { field, descending }: {
   const { devices, ips, macs } = await everything(tenant);
   const hits = devices.filter((row) => isHit(row, { ips: ips.get(row.id) ?? [], macs: macs.get(row.id) ?? [] }, search));
   const column = SORT_COLUMNS[field];
+  const isEmptyLast = field === "hostname" || field === "vendor";
+  const border = (a: DeviceRow, b: DeviceRow) => (isEmptyLast ? Number(a[column] === "") - Number(b[column] === "") : 0);
   const order = (a: DeviceRow, b: DeviceRow) => Buffer.compare(Buffer.from(a[column]), Buffer.from(b[column])) || (a.id < b.id ? -1 : 1);
-  return hits.toSorted((a, b) => (descending ? order(b, a) : order(a, b))).map(({ id }) => id);
+  return hits.toSorted((a, b) => border(a, b) || (descending ? order(b, a) : order(a, b))).map(({ id }) => id);
 }
 
 const known = new Map<string, ReturnType<typeof readAll>>();
@@ -141,7 +147,7 @@ async function readAll(tenant: string) {
   return { devices, ips: grouped(addresses), macs: grouped(interfaces) };
 }
 
-const ORDERS = (["ip", "-ip", "hostname", "-last_seen", "vendor", "-vendor"] as const).map((sort) =>
+const ORDERS = (["ip", "-ip", "hostname", "-hostname", "-last_seen", "vendor", "-vendor"] as const).map((sort) =>
   ({ field: sort.replace("-", "") as DeviceSortField, descending: sort.startsWith("-") }));
 
 describe.each([["looked up", undefined], ["walked", 0]] as const)("a search whose hits are %s", (_, narrowTo) => {

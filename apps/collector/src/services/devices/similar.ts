@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { hostnameKey } from "../../db/hostname-key.ts";
 import type { Schema } from "../../db/schema.ts";
 import { similarity, type Similarity, type Traits } from "../../identity/similarity.ts";
 import type { DeviceRow } from "./pages.ts";
@@ -27,7 +28,8 @@ export function createFindSimilar(reads: Kysely<Schema>): FindSimilar {
     const ids = new Set<string>();
     const add = (rows: readonly { readonly id: string }[]) => rows.forEach(({ id }) => ids.add(id));
     if (device.hostname !== "") {
-      add(await reads.selectFrom("devices").select("id").where("tenant_id", "=", device.tenant_id).where("hostname", "=", device.hostname)
+      add(await reads.selectFrom("devices").select("id").where("tenant_id", "=", device.tenant_id)
+        .where("hostname_key", "=", hostnameKey(device.hostname)).where("hostname", "=", device.hostname)
         .where("site_id", "=", device.site_id).limit(MOST_OF_EACH).execute());
     }
     if (ips.length > 0) {
