@@ -1,26 +1,24 @@
-import { type Acknowledgement, MESSAGE_VERSION, type ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
+import { type ProbeConfiguration, ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, parseJson, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type * as z from "zod";
-import type { Broker, ProbeAddress, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
+import type { Broker, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Lease } from "../replicas/lease.ts";
 import type { Merges } from "../identity/merges.ts";
 import type { DeviceLimits } from "../retention/device-parts.ts";
-import type { Committed } from "./commit-batch.ts";
-import { commitInPieces } from "./commit-in-pieces.ts";
-import { decodeBatch } from "./decode-batch.ts";
+import { createAcknowledgements } from "./acknowledgements.ts";
 import { createDeviceGrowth } from "./device-growth.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
-import { MAX_NEW_QUEUES } from "./probe-queues.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
 import { createProbeClocks } from "./probe-clock.ts";
-import { costOf, createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
+import { createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
 import { createRefusals } from "./refusals.ts";
 import { createSerial } from "./serial.ts";
+import { createTakeEvents } from "./take-events.ts";
 import { createUnderWay } from "./under-way.ts";
 
 /** Takes what probes send and commits it. Pass it to `Broker.start`. */
@@ -73,8 +71,6 @@ export interface IngestDependencies {
   readonly duty?: Pick<Lease, "isHeld"> | null;
 }
 
-/** What a probe is told that may send no more now. */
-const SPENT = "more was sent than a probe may send in this time: this is taken later";
 /** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
 const LONGEST_WAIT_MS = 30_000;
 
@@ -99,60 +95,18 @@ export function createIngest(deps: IngestDependencies): Ingest {
   let fault: string | null = null;
   let isClosed = false;
 
-  const acknowledge = async (probe: ProbeAddress, ack: Omit<Acknowledgement, "v" | "received_at" | "sent_at">, receivedAt: string) => {
-    const message: Acknowledgement = { v: MESSAGE_VERSION, ...ack, received_at: receivedAt, sent_at: toInstant(clock.now()) };
-    try {
-      await deps.broker.publish(probe, "acks", JSON.stringify(message), { retain: false });
-    } catch (error) {
-      // It sends the batch again, and what is committed is acknowledged then.
-      logger.debug({ probe_id: probe.probeId, reason: describeError(error) }, "an acknowledgement was not delivered");
-    }
-  };
-
-  /** Answers a payload of which nothing was read. */
-  const refuse = (probe: ProbeAddress, reason: "not-a-batch" | "too-large" | "quota", message: string, receivedAt: string) => {
-    refusals.count(probe.probeId, reason);
-    const code = reason === "quota" ? "not-ready" : reason;
-    return acknowledge(probe, { queue_id: null, watermark: 0, batch_sent_at: null, refused: { code, message } }, receivedAt);
-  };
-
-  const takeEvents = async (probe: KnownProbe, payload: Buffer, receivedAt: string) => {
-    if (!await quota.mayRead(probe.probeId)) return refuse(probe, "quota", SPENT, receivedAt);
-    const startedAt = clock.monotonic();
-    const decoded = await decodeBatch(payload);
-    if (!decoded.ok) {
-      quota.charge(probe.probeId, payload.length);
-      return refuse(probe, decoded.code, decoded.message, receivedAt);
-    }
-    const { batch, jsonBytes } = decoded;
-    quota.charge(probe.probeId, costOf({ jsonBytes, events: batch.events.length }));
-    const offsetMs = clocks.measure(probe, batch.sent_at, receivedAt);
-    const keepsRejected = quota.mayKeepRejected(probe.probeId);
-    const committed = await commitInPieces(group, probe, decoded, { offsetMs, receivedAt, keepsRejected });
-    quota.chargeRejected(probe.probeId, committed.rejectedBytes);
-    fault = null;
-    deps.measure?.batch({
-      stored: committed.stored, rejected: committed.rejected,
-      seconds: (clock.monotonic() - startedAt) / 1000, ageSeconds: Math.max(0, clock.now() - Date.parse(batch.sent_at)) / 1000,
-    });
-    for (let rejected = committed.rejected; rejected > 0; rejected -= 1) refusals.count(probe.probeId, "unreadable-event");
-    if (committed.refusal !== null) refusals.count(probe.probeId, committed.refusal);
-    const refused = refusalOf(committed, batch.after);
-    // A queue that is not known yet has no watermark to go by.
-    const queueId = committed.refusal === "queue-limit" ? null : batch.queue_id;
-    return acknowledge(probe, { queue_id: queueId, watermark: committed.watermark, batch_sent_at: batch.sent_at, refused }, receivedAt);
-  };
+  const acknowledgements = createAcknowledgements({ broker: deps.broker, refusals, clock, logger });
+  const takeEvents = createTakeEvents({
+    quota, clocks, group, refusals, acknowledgements, clock, measure: deps.measure,
+    onCommitted() {
+      fault = null;
+    },
+  });
 
   const sendConfiguration = async (probe: KnownProbe) => {
     const message = await deps.registry.configurationOf(probe.probeId);
     if (message) await deps.broker.publish(probe, "config", JSON.stringify(message), { retain: true });
   };
-
-  /** An external broker confirms batches while no collector is there, and forgets them: left alone, the probe would wait up to a minute. */
-  const askAgain = (probe: KnownProbe) => acknowledge(probe, {
-    queue_id: null, watermark: 0, batch_sent_at: null,
-    refused: { code: "not-ready", message: "the collector was away: send again what it has not acknowledged" },
-  }, toInstant(clock.now()));
 
   const untold = (error: unknown, probeId?: string) => {
     logger.warn({ probe_id: probeId, reason: describeError(error) }, "a probe could not be told its configuration now");
@@ -162,7 +116,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
     switch (status.state) {
       case "online":
         // Another collector may have been there all the time.
-        if (retained) return deps.duty?.isHeld() ?? true ? askAgain(probe) : undefined;
+        if (retained) return deps.duty?.isHeld() ?? true ? acknowledgements.askAgain(probe) : undefined;
         await watch.heard(probe);
         if (probe.runId !== status.run_id) await probes.setRun(probe.probeId, { runId: status.run_id, version: status.version });
         await deps.commands?.online(probe, status.run_id);
@@ -227,7 +181,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
       const receivedAt = toInstant(clock.now());
       const leave = quota.enter(message.probeId, message.payload.length);
       if (leave === null) {
-        if (message.channel === "events") await refuse(message, "quota", "too many batches wait already", receivedAt);
+        if (message.channel === "events") await acknowledgements.refuse(message, "quota", "too many batches wait already", receivedAt);
         else refusals.count(message.probeId, "quota");
         return;
       }
@@ -245,12 +199,12 @@ export function createIngest(deps: IngestDependencies): Ingest {
     },
     refused(probe, reason, channel) {
       const isAnswered = channel === "events" && reason === "too-large" && !isClosed;
-      if (isAnswered) void refuse(probe, reason, "the payload is too large to be read", toInstant(clock.now()));
+      if (isAnswered) void acknowledgements.refuse(probe, reason, "the payload is too large to be read", toInstant(clock.now()));
       else refusals.count(probe.probeId, reason);
     },
     async askAllAgain() {
       try {
-        await Promise.all((await probes.listOnline()).map(askAgain));
+        await Promise.all((await probes.listOnline()).map(acknowledgements.askAgain));
       } catch (error) {
         logger.warn({ reason: describeError(error) }, "probes could not be asked to send again");
       }
@@ -284,12 +238,4 @@ export function createIngest(deps: IngestDependencies): Ingest {
       await refusals.close();
     },
   };
-}
-
-/** What the acknowledgement says where nothing was done; with `not-ready` the probe keeps the batch, and sends it again later. */
-function refusalOf({ refusal, watermark }: Pick<Committed, "watermark" | "refusal">, after: number): Acknowledgement["refused"] {
-  if (refusal === null) return null;
-  return refusal === "gap"
-    ? { code: "gap", message: `nothing is here between ${watermark} and ${after}` }
-    : { code: "not-ready", message: `more than ${MAX_NEW_QUEUES} new queues within an hour: this one is taken later` };
 }
