@@ -4,11 +4,18 @@ import { observeMdnsServices } from "./mdns-services.ts";
 import type { Observer } from "./observer.ts";
 
 /**
+ * RFC 6762 section 17: no message is longer, fragments included. Of 60 KB of pointers to one long name, each is written out anew, which
+ * took half a second.
+ */
+const MAX_MESSAGE_BYTES = 9000;
+
+/**
  * Reads a Multicast DNS response for the names of addresses, and for what is offered there. A reflector repeats what other links
  * say: only addresses of this one count.
  * @see RFC 6762 section 6
  */
 export function observeMdns(payload: Uint8Array, link: Link, observer: Observer): void {
+  if (payload.length > MAX_MESSAGE_BYTES) return;
   const decoded = decodeDns(payload);
   if (!decoded.ok || !decoded.value.isResponse) return;
   for (const records of [decoded.value.answers, decoded.value.additionals]) {

@@ -1,6 +1,6 @@
 // Who is called what: DNS with `version.bind` (RFC 4892), mDNS asked by unicast (RFC 6762 section 5.5), NetBIOS node status (RFC
 // 1002 4.2.18).
-import { decodeDns, DNS_TYPE, encodeDns, Reader } from "@lanthorn/packets";
+import { decodeDns, type DnsMessage, DNS_TYPE, encodeDns, Reader } from "@lanthorn/packets";
 import { claims, learned, type Learned, printable, type TcpProtocol, toText, type UdpProtocol } from "../protocol.ts";
 
 const CHAOS = 3;
@@ -10,10 +10,18 @@ function encodeVersionQuestion(id: number): Uint8Array {
   return encodeDns({ id, questions: [{ name: "version.bind", type: DNS_TYPE.txt, class: CHAOS }] });
 }
 
+/** RFC 6762 section 17; and a version is one text. In longer ones each pointer to a long name would be written out anew. */
+const MAX_ANSWER_BYTES = 9000;
+
+function decodeAnswer(bytes: Uint8Array): DnsMessage | null {
+  const decoded = bytes.length > MAX_ANSWER_BYTES ? null : decodeDns(bytes);
+  return decoded?.ok && decoded.value.isResponse ? decoded.value : null;
+}
+
 function learnVersion(bytes: Uint8Array): Learned | null {
-  const decoded = decodeDns(bytes);
-  if (!decoded.ok || !decoded.value.isResponse) return null;
-  const text = decoded.value.answers.flatMap(({ data }) => (data.kind === "txt" ? data.strings.map((string) => toText(string)) : []))[0]
+  const message = decodeAnswer(bytes);
+  if (!message) return null;
+  const text = message.answers.flatMap(({ data }) => (data.kind === "txt" ? data.strings.map((string) => toText(string)) : []))[0]
     ?? "";
   return learned("domain", { answers: text === "" ? [] : [{ kind: "dns-version", text }], banner: printable(text) });
 }
@@ -45,9 +53,9 @@ export const mdns: UdpProtocol = {
   ports: [5353],
   questions: [(random) => encodeDns({ id: 1 + Math.floor(random() * 65_535), questions: [{ name: SERVICES, type: DNS_TYPE.ptr }] })],
   learn(answer) {
-    const decoded = decodeDns(answer);
-    if (!decoded.ok || !decoded.value.isResponse) return null;
-    const services = decoded.value.answers.flatMap(({ data }) => (data.kind === "name" ? [data.name.replace(/\.local$/, "")] : []));
+    const message = decodeAnswer(answer);
+    if (!message) return null;
+    const services = message.answers.flatMap(({ data }) => (data.kind === "name" ? [data.name.replace(/\.local$/, "")] : []));
     const list = [...new Set(services)].join("\n");
     return learned("mdns", { texts: [{ kind: "mdns-services", text: list }], banner: printable(list) });
   },
