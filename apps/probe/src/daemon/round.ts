@@ -5,12 +5,12 @@ import { type Clock, createLifecycle, describeError, type Lifecycle, type Log } 
 import { createLiveClock, createReplayClock } from "../bus/bus-clock.ts";
 import { type BusModule, createFrameBus } from "../bus/frame-bus.ts";
 import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
-import { createNameServers } from "../capture/name-servers.ts";
+import { createNameServers } from "../naming/name-servers.ts";
 import { createReplayWatch } from "../capture/replay-watch.ts";
 import { type Configuration, packetsPerSecond } from "../configuration.ts";
 import { createCredentials } from "../credentials/credentials.ts";
 import { createHostDiscovery } from "../discover/host-discovery.ts";
-import { reachOf } from "../discover/reach.ts";
+import { createEgressPolicy } from "../egress/policy.ts";
 import { ProbeError } from "../errors.ts";
 import type { OpenIdentification } from "../identify/open.ts";
 import { createHealthAlerts } from "../health/alerts.ts";
@@ -119,39 +119,36 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   lifecycle.onClose("outbox", () => outbox.close());
 
+  const policy = createEgressPolicy({
+    sweep: {
+      enabled: configuration.sweep.enabled && deps.replay === null,
+      intervalSeconds: configuration.sweep.interval_seconds,
+      packetsPerSecond: packetsPerSecond(configuration),
+      networks: configuration.networks,
+      routed: configuration.sweep.routed,
+    },
+    scanPacketsPerSecond: configuration.scan.packets_per_second,
+    scanNetworks: configuration.scan.networks,
+    excluded: configuration.excluded,
+  });
   const replayClock = deps.replay && createReplayClock(clock);
   const busClock = replayClock ?? createLiveClock(clock);
   const interfaceName = deps.replay ? "replay" : configuration.interface ?? "";
   const lan = openLan();
   const nameServers = createNameServers({
-    servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [],
-    excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
+    servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [], isExcluded: policy.excludes,
   });
   const credentials = createCredentials({ identity: () => identity });
   const { snmp } = configuration;
-  const reach = reachOf(configuration);
   const access = deps.replay === null && snmp.enabled
-    ? createSnmpAccess({ credentials, devices: snmp.devices, clock, reaches: (ip) => reach.holds(ip, createLink(lan.facts())) })
+    ? createSnmpAccess({ credentials, devices: snmp.devices, clock, reaches: (ip) => policy.reach.holds(ip, createLink(lan.facts())) })
     : null;
   let identification: OpenIdentification | null = null;
   lifecycle.onClose("identification", () => identification?.close());
   const discovery = createHostDiscovery({
     db: database.db, outbox, clock: busClock, random, log,
     interfaceFacts: () => lan.facts(),
-    settings: {
-      sweep: {
-        enabled: configuration.sweep.enabled && deps.replay === null,
-        intervalSeconds: configuration.sweep.interval_seconds,
-        packetsPerSecond: packetsPerSecond(configuration),
-        networks: configuration.networks,
-        routed: configuration.sweep.routed,
-      },
-      scanPacketsPerSecond: configuration.scan.packets_per_second,
-      scanNetworks: configuration.scan.networks,
-      excluded: configuration.excluded,
-      maxHosts: configuration.max_hosts,
-      unasked: deps.replay ? "all" : "paced",
-    },
+    policy, maxHosts: configuration.max_hosts, unasked: deps.replay ? "all" : "paced",
     sender: lan.sender,
     vendorOf: deps.vendorOf,
     interfaceName,
@@ -187,8 +184,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
 
   const switches = access && openSwitches({
     db: database.db, outbox, access, clock, random, log, intervalMs: snmp.interval_seconds * 1000,
-    announced: () => neighbors.managementAddresses(),
-    excluded: () => [...configuration.excluded, ...(siteConfiguration.current()?.excluded ?? [])],
+    announced: () => neighbors.managementAddresses(), isExcluded: policy.excludes,
   });
 
   function openLan(): LanWatch {

@@ -107,7 +107,7 @@ describe("a host that floods the link with made-up ones", () => {
   test.each([[300, 12], [65_536, 200]])("delays no word of a known host that leaves, of %d hosts at %d frames a second", async (maxHosts, packetsPerSecond) => {
     lan = createFakeLan({ settings: { ...SETTINGS, maxHosts, sweep: { ...SETTINGS.sweep, packetsPerSecond } } });
     for (const { mac, ip } of KNOWN) lan.join(mac, [ip]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(300_000);
     const say = (second: number) => {
       for (let number = second * 20; number < second * 20 + 20; number += 1) {
@@ -137,7 +137,7 @@ describe("a host that floods the link with made-up ones", () => {
     const maxHosts = 100;
     lan = createFakeLan({ settings: { ...SETTINGS, maxHosts, sweep: { ...SETTINGS.sweep, intervalSeconds: 3600 } } });
     for (const { mac, ip } of KNOWN) lan.join(mac, [ip]);
-    lan.discovery.start();
+    lan.start();
     await lan.clock.advance(7_300_000);
     const away = KNOWN.slice(0, 10);
     for (const { mac } of away) lan.hosts.delete(mac);

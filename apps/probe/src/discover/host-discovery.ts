@@ -18,10 +18,10 @@ import { createChecks } from "./checks.ts";
 import { createErrorTelling } from "./error-telling.ts";
 import { createExpectations } from "./expectations.ts";
 import { createListenerQueries } from "./listener-queries.ts";
-import { createMdnsNames } from "./mdns-names.ts";
-import { createPolicy, type DiscoverySettings, type Narrowing } from "./policy.ts";
+import { createMdnsNames } from "../naming/mdns-names.ts";
+import type { EgressPolicy, Narrowing } from "../egress/policy.ts";
 import { createQuestionSender } from "./question-sender.ts";
-import { createReverseNames, type Nameable } from "./reverse-names.ts";
+import { createReverseNames, type Nameable } from "../naming/reverse-names.ts";
 import { createRoutedLook } from "./routed-asking.ts";
 import { createRoutedWatch } from "./routed-watch.ts";
 import { createScans, type Scans } from "./scans.ts";
@@ -40,7 +40,14 @@ export interface HostDiscoveryDeps extends ScanWays {
   readonly log: Log;
   /** What `watchInterface` told last; null while the interface does not exist. Asked every second, so it should not look itself. */
   readonly interfaceFacts: () => LinkFacts | null;
-  readonly settings: DiscoverySettings;
+  readonly policy: EgressPolicy;
+  /** Most hosts to hold; of those that are offline, who was there for the shortest time leaves first. */
+  readonly maxHosts: number;
+  /**
+   * `all` admits every host that speaks, at any rate, as a capture file needs it, and asks nobody; `paced` unless given, against made-up
+   * MACs without end.
+   */
+  readonly unasked?: "paced" | "all";
   /** The interface's paced sender. Nothing else should send through it, or the rate is shared. */
   readonly sender: Pick<PacedSender, "send">;
   /** Empty for a MAC that no vendor owns. */
@@ -82,11 +89,10 @@ const SWEEP_AFTER_UP_MS = 1000;
  * cannot be made.
  */
 export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
-  const { clock, log } = deps;
-  const policy = createPolicy(deps.settings);
+  const { clock, log, policy } = deps;
   const store = createHostsStore(deps.db);
-  const table = createHostTable(deps.settings.maxHosts);
-  const admission = createAdmission({ unasked: deps.settings.unasked ?? "paced" });
+  const table = createHostTable(deps.maxHosts);
+  const admission = createAdmission({ unasked: deps.unasked ?? "paced" });
   const expectations = createExpectations();
   const stop = new AbortController();
   let facts: LinkFacts | null = null;
@@ -127,7 +133,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const macAt = (address: string) => onlineAt(table, address)[0]?.mac ?? "";
   const routed = createRoutedWatch({
     ...deps, policy, link: linkUp, prefixes: policy.routed, look: createRoutedLook({ ...deps, policy, link: linkUp, macAt }),
-    room: () => deps.settings.maxHosts - table.size, onFault: tellError, wantName,
+    room: () => deps.maxHosts - table.size, onFault: tellError, wantName,
   });
   const scans = createScans({
     ...deps, policy, link: readLink, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
@@ -152,7 +158,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   });
   const checks = createChecks({
     table, clock, last: sightings.last,
-    mayAsk: (host) => deps.settings.unasked !== "all" && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
+    mayAsk: (host) => deps.unasked !== "all" && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone: (host) => telling.tellBy(host, clock.monotonic()),
     onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
   });

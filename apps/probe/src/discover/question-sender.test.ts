@@ -1,7 +1,7 @@
 import { parseIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import { createLink, type Link } from "../observe/link.ts";
-import { createExclusions } from "./exclusions.ts";
+import { createExclusions } from "../egress/exclusions.ts";
 import { createQuestionSender } from "./question-sender.ts";
 import { askFor } from "./questions.ts";
 

@@ -1,5 +1,6 @@
 import type { PacedSender } from "@lanthorn/packet-io";
-import { type Exclusions, mayLeave } from "./exclusions.ts";
+import type { Exclusions } from "../egress/exclusions.ts";
+import { DISCOVERY_FRAMES, mayLeave } from "../egress/frames.ts";
 
 /** The one way out for everything that discovery sends: no frame to an excluded address passes, and all share one rate. */
 export interface QuestionSender {
@@ -34,7 +35,7 @@ export function createQuestionSender(deps: {
             ended = true;
             return;
           }
-          if (!mayLeave(next.value, deps.exclusions())) continue;
+          if (!mayLeave(next.value, DISCOVERY_FRAMES, deps.exclusions())) continue;
           sent += 1;
           deps.onSent(1);
           yield next.value;

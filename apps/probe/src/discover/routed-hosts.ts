@@ -4,7 +4,7 @@ import { type HostFact, mergeFacts, newsOf, type SaidFact } from "../hosts/facts
 import { type HostNames, setName } from "../hosts/names.ts";
 import { describeRoutedHost } from "../hosts/routed-host.ts";
 import { seenNow } from "../hosts/service-facts.ts";
-import type { Nameable } from "./reverse-names.ts";
+import type { Nameable } from "../naming/reverse-names.ts";
 
 /**
  * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are

@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { createLink } from "../observe/link.ts";
 import { bytesOf } from "../scan/routed-addresses.ts";
-import { createPolicy } from "./policy.ts";
+import { createEgressPolicy } from "../egress/policy.ts";
 import { createRoutedWatch, type RoutedRequest } from "./routed-watch.ts";
 
 const INTERVAL_MS = 600_000;
@@ -31,9 +31,9 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   const world = {
     clock, events, faults, looks, alive, wanted, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false,
   };
-  const policy = createPolicy({
+  const policy = createEgressPolicy({
     sweep: { enabled: true, intervalSeconds: INTERVAL_MS / 1000, packetsPerSecond, networks: [], routed },
-    scanPacketsPerSecond: 1000, excluded: [], maxHosts,
+    scanPacketsPerSecond: 1000, excluded: [],
   });
   const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }] });
   const look = async (request: RoutedRequest) => {
@@ -309,6 +309,6 @@ describe("networks behind a router", () => {
 
 test("prefixes of the settings that are none are refused", () => {
   const settings = { sweep: { enabled: true, intervalSeconds: 600, packetsPerSecond: 200, networks: [], routed: ["somewhere"] } };
-  expect(() => createPolicy({ ...settings, scanPacketsPerSecond: 1, excluded: [], maxHosts: 16 }))
+  expect(() => createEgressPolicy({ ...settings, scanPacketsPerSecond: 1, excluded: [] }))
     .toThrow(expect.objectContaining({ code: "config-invalid" }));
 });

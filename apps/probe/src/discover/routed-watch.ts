@@ -9,7 +9,7 @@ import type { Link } from "../observe/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { addressesInList, addressesInRange, type RoutedAddresses, type RoutedRange } from "../scan/routed-addresses.ts";
 import type { RoutedLook } from "../scan/routed-look.ts";
-import type { Policy } from "./policy.ts";
+import type { EgressPolicy } from "../egress/policy.ts";
 import { planTargets } from "./scan-targets.ts";
 
 /** Looks at networks behind routers by schedule, and keeps who is there. */
@@ -65,7 +65,7 @@ interface Network {
 /** @param deps.look As `lookBehindRouter`, by the way to the first of the addresses. */
 export function createRoutedWatch(deps: {
   readonly prefixes: readonly AddressPrefix[];
-  readonly policy: Pick<Policy, "sweepEnabled" | "sweepIntervalMs" | "packetsPerSecond" | "exclusions">;
+  readonly policy: Pick<EgressPolicy, "sweepEnabled" | "sweepIntervalMs" | "packetsPerSecond" | "exclusions">;
   readonly look: (request: RoutedRequest) => Promise<RoutedLook>;
   readonly link: () => Link | null;
   /** How many hosts there may be. */

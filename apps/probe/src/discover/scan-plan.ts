@@ -3,8 +3,8 @@ import { parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import { MOST_HOST_BITS, type Neighbours6 } from "../scan/find-neighbours-ipv6.ts";
 import { portsOf } from "../scan/port-lists.ts";
-import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
-import type { Policy } from "./policy.ts";
+import { createExclusions, type Exclusions, parsePrefixes } from "../egress/exclusions.ts";
+import type { EgressPolicy } from "../egress/policy.ts";
 import { planTargets, type ScanTargets } from "./scan-targets.ts";
 
 /** What a scan is to do. */
@@ -34,7 +34,7 @@ export function planScan(
   { target, profile, excluded }: CommandData<"scan_start">,
   { link, policy, online6, hasOwnFrames, deepProblem }: {
     readonly link: Link | null;
-    readonly policy: Policy;
+    readonly policy: EgressPolicy;
     /** IPv6 addresses where hosts are known to be. */
     readonly online6: () => readonly Uint8Array[];
     /** Whether frames other than discovery's can be sent, as hosts behind routers and IPv6 need them. */

@@ -13,7 +13,7 @@ import type { ScanLink } from "../scan/scan-link.ts";
 import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
 import { createDeepening, type DeepLook } from "./deepening.ts";
-import type { Exclusions } from "./exclusions.ts";
+import type { Exclusions } from "../egress/exclusions.ts";
 import { findWay, type WayDeps } from "./find-way.ts";
 import type { QuestionSender } from "./question-sender.ts";
 import type { ScanPlan } from "./scan-plan.ts";

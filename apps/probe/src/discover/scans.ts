@@ -8,10 +8,10 @@ import { type FactsTaker, portFacts, serviceFacts } from "../hosts/service-facts
 import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
 import type { Link } from "../observe/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
-import type { Policy } from "./policy.ts";
-import { bothExclusions } from "./exclusions.ts";
+import type { EgressPolicy } from "../egress/policy.ts";
+import { bothExclusions } from "../egress/exclusions.ts";
 import { createQuestionSender } from "./question-sender.ts";
-import type { Nameable } from "./reverse-names.ts";
+import type { Nameable } from "../naming/reverse-names.ts";
 import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
 import { type Remark, startScanWork, type ScanWork, type ScanWays, type ScanWorkDeps } from "./scan-work.ts";
@@ -72,7 +72,7 @@ const UNKNOWN = { service: "", version: "", banner: "" } as const;
 export function createScans(deps: {
   readonly db: Database;
   readonly outbox: EventSink;
-  readonly policy: Policy;
+  readonly policy: EgressPolicy;
   readonly sender: Pick<PacedSender, "send">;
   /** What services, open ports and a device's ways say of hosts. */
   readonly facts: Pick<FactsTaker, "noteAt" | "noteRole">;

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Link } from "../observe/link.ts";
 import type { ListenerQueries } from "./listener-queries.ts";
-import type { Policy } from "./policy.ts";
+import type { EgressPolicy } from "../egress/policy.ts";
 import type { QuestionSender } from "./question-sender.ts";
 import { planSweep } from "./sweep-plan.ts";
 import { startSweep, type Sweep, type SweepSummary } from "./sweeper.ts";
@@ -31,7 +31,7 @@ const PASSES = 3;
 const NEWCOMER = { afterMs: 500, mostAddresses: 1024, fewestPacketsPerSecond: 100, pauseMs: 15_000, mostAtOnce: 64 } as const;
 
 export function createSweepSchedule(deps: {
-  readonly policy: Policy;
+  readonly policy: EgressPolicy;
   readonly link: () => Link | null;
   readonly sender: QuestionSender;
   readonly clock: Clock;

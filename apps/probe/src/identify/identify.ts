@@ -1,9 +1,12 @@
+import { isPrintPort } from "@lanthorn/packet-io";
 import { openConnection } from "./connection.ts";
 import { type AskDatagram, askDatagram } from "./datagrams.ts";
 import { type ServiceFinding, toFinding } from "./finding.ts";
 import { identifyTcp } from "./over-tcp.ts";
 import { identifyUdp, NO_SNMP, type OpenSnmp } from "./over-udp.ts";
-import { LPD, PRINT_PORTS } from "./print-ports.ts";
+
+/** The line printer daemon of RFC 1179, which is known by its number alone. */
+const LPD = 515;
 
 /** A port that answered. */
 export interface OpenPort {
@@ -31,7 +34,7 @@ const MOST_MS = 15_000;
  * @returns Null where nothing was learned. Does not reject.
  */
 export async function identifyService(openPort: OpenPort, deps: IdentifyDeps, signal: AbortSignal): Promise<ServiceFinding | null> {
-  if (openPort.protocol === "tcp" && PRINT_PORTS.has(openPort.port)) {
+  if (openPort.protocol === "tcp" && isPrintPort(openPort.port)) {
     return openPort.port === LPD ? toFinding({ service: "printer" }) : null;
   }
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(MOST_MS)]);

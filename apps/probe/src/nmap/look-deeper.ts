@@ -1,6 +1,6 @@
 import { formatIp, parseIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
-import type { Exclusions } from "../discover/exclusions.ts";
+import type { Exclusions } from "../egress/exclusions.ts";
 import { formatPrefix } from "../observe/address-prefix.ts";
 import { nmapArguments } from "./arguments.ts";
 import type { FindProgram } from "./find-program.ts";

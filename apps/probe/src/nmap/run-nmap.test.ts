@@ -5,7 +5,7 @@ import { parseIp } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { waitFor } from "../../../../test/lab/wait-for.ts";
-import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
+import { createExclusions, parsePrefixes } from "../egress/exclusions.ts";
 import { nmapArguments } from "./arguments.ts";
 import { createProgramFinder } from "./find-program.ts";
 import type { NmapFindings } from "./host-findings.ts";

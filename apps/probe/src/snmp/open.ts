@@ -1,6 +1,4 @@
-import { parseIp } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
-import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
 import { askDatagram } from "../identify/datagrams.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { SwitchWatch, SwitchWatchDeps } from "./switch-watch.ts";
@@ -14,20 +12,12 @@ export interface Switches extends SwitchWatch {
 
 /**
  * What speaks SNMP is loaded when there is somebody to ask, or somebody to tell of who was.
- * @param deps.excluded As text, asked each time.
  * @throws SqliteError when its table cannot be made.
  */
 export function openSwitches(
-  deps: Omit<SwitchWatchDeps, "isExcluded" | "ask" | "store" | "publisher">
-    & { readonly db: Database; readonly outbox: EventSink; readonly excluded: () => readonly string[] },
+  deps: Omit<SwitchWatchDeps, "ask" | "store" | "publisher"> & { readonly db: Database; readonly outbox: EventSink },
 ): Switches {
   const { access, clock } = deps;
-  const isExcluded = (ip: string) => {
-    const parsed = parsePrefixes(deps.excluded());
-    const address = parseIp(ip);
-    // With an exclusion that cannot be read, nobody is asked.
-    return !address || "wrong" in parsed || createExclusions(parsed.prefixes).holds(address);
-  };
   const store = createSwitchesStore(deps.db);
   const publisher = createPublisher({ ...deps, what: "reports of switches" });
   let watch: Promise<SwitchWatch> | null = null;
@@ -37,7 +27,7 @@ export function openSwitches(
   const hasWork = () => store.all().size > 0 || [...access.namedHosts(), ...deps.announced()].some((ip) => access.forHost(ip).length > 0);
   const poll = async () => {
     if (!isOpen || (!watch && !hasWork())) return;
-    const given = { ...deps, store, publisher, isExcluded, ask: askDatagram };
+    const given = { ...deps, store, publisher, ask: askDatagram };
     watch ??= import("./switch-watch.ts").then(({ createSwitchWatch }) => createSwitchWatch(given));
     await (await watch).pollNow();
   };

@@ -21,6 +21,7 @@ import {
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import type { LinkFacts } from "../../observe/link.ts";
 import { openProbeDatabase } from "../../queue/database.ts";
+import { createEgressPolicy, type EgressSettings } from "../../egress/policy.ts";
 import { createLiveClock } from "../../bus/bus-clock.ts";
 import { createFrameBus } from "../../bus/frame-bus.ts";
 import { createOutbox, type Outbox } from "../../queue/outbox.ts";
@@ -96,10 +97,13 @@ export interface FakeLan {
 }
 
 export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number; readonly queueBytes?: number } & Partial<
-  Pick<HostDiscoveryDeps, "settings" | "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "deepLook">
+  Pick<HostDiscoveryDeps, "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "deepLook"> & { readonly settings: LanSettings }
 >;
 
-export const SETTINGS: HostDiscoveryDeps["settings"] = {
+/** What the probe's file says. */
+export type LanSettings = EgressSettings & Pick<HostDiscoveryDeps, "maxHosts" | "unasked">;
+
+export const SETTINGS: LanSettings = {
   sweep: { enabled: true, intervalSeconds: 300, packetsPerSecond: 200, networks: [] },
   scanPacketsPerSecond: 100_000,
   excluded: [],
@@ -168,7 +172,8 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       random: () => (random = (random * 48_271) % 2_147_483_647) / 2_147_483_647,
       log: silentLog,
       interfaceFacts: () => lan.facts,
-      settings: options.settings ?? SETTINGS,
+      ...(options.settings ?? SETTINGS),
+      policy: createEgressPolicy(options.settings ?? SETTINGS),
       sender: createPacedSender({ injector, clock }),
       vendorOf: options.vendorOf ?? (() => ""),
       reverseNames: options.reverseNames ?? null,

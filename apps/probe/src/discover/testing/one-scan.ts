@@ -7,6 +7,7 @@ import { createPacedSender, openCapture, openInjector, readInterface } from "@la
 import { createLog, systemClock } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { createLiveClock } from "../../bus/bus-clock.ts";
+import { createEgressPolicy } from "../../egress/policy.ts";
 import { createFrameBus } from "../../bus/frame-bus.ts";
 import { identifyService } from "../../identify/identify.ts";
 import { createProgramFinder } from "../../nmap/find-program.ts";
@@ -30,7 +31,7 @@ const done = new Promise<void>((resolve) => {
       },
     },
     clock, random: Math.random, log, interfaceFacts: () => facts,
-    settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, intervalSeconds: 86_400 } },
+    maxHosts: SETTINGS.maxHosts, policy: createEgressPolicy({ ...SETTINGS, sweep: { ...SETTINGS.sweep, intervalSeconds: 86_400 } }),
     sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
     vendorOf: createVendorLookup().vendorOf, reverseNames: null,
     interfaceName: "lan0",

@@ -4,6 +4,7 @@ import { createPacedSender, openCapture, openInjector, readInterface } from "@la
 import { createLog, systemClock } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { createLiveClock } from "../../bus/bus-clock.ts";
+import { createEgressPolicy } from "../../egress/policy.ts";
 import { createFrameBus } from "../../bus/frame-bus.ts";
 import { createHostDiscovery } from "../host-discovery.ts";
 import { SETTINGS } from "./fake-lan.ts";
@@ -23,7 +24,8 @@ const discovery = createHostDiscovery({
   random: Math.random,
   log,
   interfaceFacts: () => facts,
-  settings: SETTINGS,
+  maxHosts: SETTINGS.maxHosts,
+  policy: createEgressPolicy(SETTINGS),
   sender: createPacedSender({ injector: openInjector({ interface: "lan0", clock: systemClock }), clock: systemClock }),
   vendorOf: (mac) => vendors.vendorOf(mac),
   reverseNames: null,

@@ -1,7 +1,7 @@
 // Devices that describe themselves: UPnP (SSDP and its description), WS-Discovery, CoAP's resources, and IPMI's capabilities.
 import type { Claim } from "@lanthorn/fingerprints";
+import { isPrintPort } from "@lanthorn/packet-io";
 import { Reader } from "@lanthorn/packets";
-import { PRINT_PORTS } from "../print-ports.ts";
 import { claims, learned, printable, toText, type UdpAsking, type UdpProtocol } from "../protocol.ts";
 import { encodeRequest, request } from "./http-message.ts";
 
@@ -34,7 +34,7 @@ async function readDescription(
   location: string, asking: UdpAsking,
 ): Promise<{ readonly claims: readonly Claim[]; readonly banner: string } | null> {
   const url = URL.canParse(location) ? new URL(location) : null;
-  if (url?.protocol !== "http:" || url.hostname.replaceAll(/[[\]]/g, "") !== asking.ip || PRINT_PORTS.has(Number(url.port))) return null;
+  if (url?.protocol !== "http:" || url.hostname.replaceAll(/[[\]]/g, "") !== asking.ip || isPrintPort(Number(url.port))) return null;
   const port = Number(url.port || 80);
   const connection = await asking.connect(port);
   if (!connection) return null;

@@ -1,5 +1,5 @@
 import { parseIp } from "@lanthorn/packets";
-import { type AddressPrefix, createPrefix, parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
+import { type AddressPrefix, createPrefix, prefixCovers } from "../observe/address-prefix.ts";
 import { LINK_LOCAL, type Link } from "../observe/link.ts";
 
 /**
@@ -29,14 +29,4 @@ export function createReach(file: { readonly networks: readonly AddressPrefix[];
       return bytes !== null && covers(createPrefix(bytes, bytes.length * 8), link);
     },
   };
-}
-
-/** @param configuration As the probe's file has it: what is no prefix is refused when that is read. */
-export function reachOf({ networks, sweep, scan }: {
-  readonly networks: readonly string[];
-  readonly sweep: { readonly routed: readonly string[] };
-  readonly scan: { readonly networks: readonly string[] };
-}): Reach {
-  const parsed = (texts: readonly string[]) => texts.flatMap((text) => parsePrefix(text) ?? []);
-  return createReach({ networks: parsed(networks), beyond: [...parsed(sweep.routed), ...parsed(scan.networks)] });
 }

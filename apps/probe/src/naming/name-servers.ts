@@ -1,6 +1,4 @@
-import { parseIp } from "@lanthorn/packets";
-import { createExclusions, parsePrefixes } from "../discover/exclusions.ts";
-import { createReverseResolver, type ReverseResolver } from "../discover/reverse-names.ts";
+import { createReverseResolver, type ReverseResolver } from "./reverse-names.ts";
 
 /** Asks the site's name servers, whoever they are at the moment. */
 export interface NameServers {
@@ -10,19 +8,19 @@ export interface NameServers {
 
 /**
  * @param deps.servers Addresses to ask, with a port where it is not 53, read at each question; a change makes a new resolver.
- * @param deps.excluded Addresses and prefixes that nothing is sent to.
+ * @param deps.isExcluded Whether nothing may be sent to an address.
  */
 export function createNameServers(
-  deps: { readonly servers: () => readonly string[]; readonly excluded: () => readonly string[] },
+  deps: { readonly servers: () => readonly string[]; readonly isExcluded: (ip: string) => boolean },
 ): NameServers {
   let current: { readonly key: string; readonly resolver: ReverseResolver | null } = { key: "", resolver: null };
 
   function resolverNow(): ReverseResolver | null {
-    const [servers, excluded] = [deps.servers(), deps.excluded()];
-    const key = `${servers.join()} ${excluded.join()}`;
+    const servers = deps.servers().filter((server) => isUsable(server) && !deps.isExcluded(withoutPort(server)));
+    const key = servers.join();
     if (key === current.key) return current.resolver;
     current.resolver?.close();
-    current = { key, resolver: createReverseResolver(servers.filter((server) => mayAsk(server, excluded))) };
+    current = { key, resolver: createReverseResolver(servers) };
     return current.resolver;
   }
 
@@ -32,12 +30,9 @@ export function createNameServers(
   };
 }
 
-function mayAsk(server: string, excluded: readonly string[]): boolean {
-  const bytes = parseIp(withoutPort(server));
-  const prefixes = parsePrefixes(excluded);
-  // A link-local address means nothing without its interface, and the resolver cannot be told.
-  if (!bytes || server.toLowerCase().startsWith("fe80:") || "wrong" in prefixes) return false;
-  return !createExclusions(prefixes.prefixes).holds(bytes);
+/** A link-local address means nothing without its interface, which the resolver takes from nobody. */
+function isUsable(server: string): boolean {
+  return !server.toLowerCase().startsWith("fe80:");
 }
 
 /** `10.0.0.1:5353` and `[fd00::1]:5353` are how the resolver spells a port. */

@@ -2,15 +2,19 @@ import { describe, expect, test } from "vitest";
 import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { parsePrefix } from "../observe/address-prefix.ts";
 import { createLink, type Link } from "../observe/link.ts";
-import { reachOf } from "./reach.ts";
+import { createEgressPolicy } from "./policy.ts";
 
 const link = createLink({
   mac: "02:00:00:00:00:02", up: true,
   addresses: [{ ip: "192.168.1.2", prefixLength: 24 }, { ip: "2001:db8:1::2", prefixLength: 64 }],
 }) as Link;
+const reachOf = ({ networks, routed, scanned }: { networks: string[]; routed: string[]; scanned: string[] }) => createEgressPolicy({
+  sweep: { enabled: true, intervalSeconds: 300, packetsPerSecond: 200, networks, routed }, scanNetworks: scanned,
+  scanPacketsPerSecond: 1000, excluded: [],
+}).reach;
 const covered = (target: string, file: { networks?: string[]; routed?: string[]; scanned?: string[] } = {}, on: Link | null = link) => {
   const { networks = [], routed = [], scanned = [] } = file;
-  return reachOf({ networks, sweep: { routed }, scan: { networks: scanned } }).covers(parsePrefix(target) as AddressPrefix, on);
+  return reachOf({ networks, routed, scanned }).covers(parsePrefix(target) as AddressPrefix, on);
 };
 
 describe("a probe whose file names no networks", () => {
@@ -38,6 +42,6 @@ test("a probe whose file names networks is asked for those alone", () => {
 });
 
 test("one address is held as a network of one is covered", () => {
-  const reach = reachOf({ networks: [], sweep: { routed: [] }, scan: { networks: ["10.8.0.0/16"] } });
+  const reach = reachOf({ networks: [], routed: [], scanned: ["10.8.0.0/16"] });
   expect(["192.168.1.9", "10.8.1.1", "10.9.1.1", "not an address"].map((ip) => reach.holds(ip, link))).toEqual([true, true, false, false]);
 });

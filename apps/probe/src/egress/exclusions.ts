@@ -1,4 +1,3 @@
-import { decodeDns, decodeFrame, ETHER_TYPE, NDP_TYPE, parseReverseName } from "@lanthorn/packets";
 import type { AddressSet } from "@lanthorn/packet-io";
 import { type AddressPrefix, parsePrefix, prefixCovers, prefixHolds } from "../observe/address-prefix.ts";
 
@@ -76,36 +75,4 @@ export function parsePrefixes(texts: readonly string[]): { readonly prefixes: re
     prefixes.push(prefix);
   }
   return { prefixes };
-}
-
-/** Behind the Ethernet and ARP headers of our own frames, which have no VLAN tag. @see RFC 826 */
-const ARP_TARGET_ADDRESS_AT = 38;
-/** Behind type, code, checksum and four reserved bytes. @see RFC 4861 section 4.3 */
-const NDP_TARGET_AT = 8;
-/** @see RFC 6762 section 3 */
-const MDNS_PORT = 5353;
-
-/**
- * Whether a frame may leave: it is one that discovery makes, and neither goes to nor asks for an excluded address. What is not understood
- * does not leave.
- */
-export function mayLeave(frame: Uint8Array, exclusions: Exclusions): boolean {
-  const decoded = decodeFrame(frame);
-  if (!decoded.ok) return false;
-  const { etherType, destinationIp, icmpType, transportBytes, destinationPort, payload } = decoded.value;
-  if (etherType === ETHER_TYPE.arp) return !exclusions.holds(frame.subarray(ARP_TARGET_ADDRESS_AT, ARP_TARGET_ADDRESS_AT + 4));
-  if (etherType === ETHER_TYPE.ipv4) return destinationPort === MDNS_PORT && asksForNames(payload, exclusions);
-  if (etherType !== ETHER_TYPE.ipv6 || !destinationIp || exclusions.holds(destinationIp)) return false;
-  if (icmpType === NDP_TYPE.neighborSolicitation) return !exclusions.holds(transportBytes.subarray(NDP_TARGET_AT, NDP_TARGET_AT + 16));
-  return !exclusions.hasIpv6;
-}
-
-/** Whether a Multicast DNS message only asks for the names of addresses that are not excluded. */
-function asksForNames(payload: Uint8Array, exclusions: Exclusions): boolean {
-  const message = decodeDns(payload);
-  if (!message.ok || message.value.isResponse || message.value.questions.length === 0) return false;
-  return message.value.questions.every(({ name }) => {
-    const address = parseReverseName(name);
-    return address !== null && !exclusions.holds(address);
-  });
 }

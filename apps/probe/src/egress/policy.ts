@@ -1,11 +1,12 @@
 import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
+import { parseIp } from "@lanthorn/packets";
 import { ProbeError } from "../errors.ts";
 import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { createReach, type Reach } from "./reach.ts";
 
 /** What the probe's own file says; `configure` can only narrow it. */
-export interface DiscoverySettings {
+export interface EgressSettings {
   readonly sweep: {
     readonly enabled: boolean;
     /** From the end of the schedule's last sweep begun to the next; a sweep that takes longer delays it. */
@@ -23,19 +24,16 @@ export interface DiscoverySettings {
   readonly scanPacketsPerSecond: number;
   /** Addresses and prefixes of both families that nothing is ever sent to. */
   readonly excluded: readonly string[];
-  /** Most hosts to hold; of those that are offline, who was there for the shortest time leaves first. */
-  readonly maxHosts: number;
-  /**
-   * `all` admits every host that speaks, at any rate, as a capture file needs it; `paced` unless given, against made-up MACs without end.
-   */
-  readonly unasked?: "paced" | "all";
 }
 
-/** The part of the collector's configuration that concerns discovery. */
+/** The part of the collector's configuration that concerns what is sent. */
 export type Narrowing = Pick<ProbeConfiguration, "sweep" | "excluded">;
 
-/** What discovery may do now: the settings, narrowed. */
-export interface Policy {
+/**
+ * What the probe may send now, and how fast: the settings, narrowed. Everything that sends asks it: sweeps and checks, scans, nmap, SNMP,
+ * questions to name servers. Ports of printers are `isPrintPort` of packet-io, which nothing passes.
+ */
+export interface EgressPolicy {
   readonly sweepEnabled: boolean;
   readonly sweepIntervalMs: number;
   readonly packetsPerSecond: number;
@@ -48,6 +46,8 @@ export interface Policy {
   /** Behind routers, to be watched. */
   readonly routed: readonly AddressPrefix[];
   readonly exclusions: Exclusions;
+  /** Whether nothing may be sent to an address; also where the text is none. */
+  excludes(ip: string): boolean;
   /** Where a scan may be asked for. */
   readonly reach: Reach;
   /** @returns What is wrong with it, in which case nothing changes; else null. */
@@ -60,7 +60,7 @@ export interface Policy {
 const GUARDED_PACKETS_PER_SECOND = 15;
 
 /** @throws ProbeError `config-invalid` for text that is no address or prefix. */
-export function createPolicy(settings: DiscoverySettings): Policy {
+export function createEgressPolicy(settings: EgressSettings): EgressPolicy {
   const networks = parseOrThrow("sweep.networks", settings.sweep.networks);
   const routed = parseOrThrow("sweep.routed", settings.sweep.routed ?? []);
   const beyond = [...routed, ...parseOrThrow("scan.networks", settings.scanNetworks ?? [])];
@@ -92,6 +92,10 @@ export function createPolicy(settings: DiscoverySettings): Policy {
     },
     get exclusions() {
       return exclusions;
+    },
+    excludes(ip) {
+      const bytes = parseIp(ip);
+      return bytes === null || exclusions.holds(bytes);
     },
     narrow(narrowing) {
       const excluded = parsePrefixes(narrowing?.excluded ?? []);

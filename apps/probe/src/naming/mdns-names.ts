@@ -2,7 +2,7 @@ import { parseIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { type Host, sortedBindings } from "../hosts/host.ts";
 import type { Link } from "../observe/link.ts";
-import { askMdnsName } from "./questions.ts";
+import { askMdnsName } from "../discover/questions.ts";
 
 /** Asks hosts without a name for the one that they answer to by Multicast DNS: they announce it once, perhaps before we were there. */
 export interface MdnsNames {

@@ -1,0 +1,90 @@
+import {
+  ARP_OPERATION, decodeArp, decodeDhcp, decodeDns, decodeFrame, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_PORT, dhcpMessageType, ETHER_TYPE, type Frame, NDP_TYPE,
+  parseReverseName,
+} from "@lanthorn/packets";
+import type { Exclusions } from "./exclusions.ts";
+
+/** The name of a kind of frame that may be allowed to leave. */
+export type EgressKind =
+  | "arp-request" | "arp-probe" | "neighbor-solicitation" | "ipv6-all-nodes" | "mdns-query" | "dhcp-discover" | "dhcp-inform";
+
+/**
+ * What a frame has to be to leave: each kind is recognized by its bytes, and says which addresses it asks or reaches. Whatever is of no
+ * kind does not leave.
+ */
+const KINDS: Readonly<Record<EgressKind, (frame: Frame) => Reached | null>> = {
+  /** Asks who has an address. @see RFC 826 */
+  "arp-request": (frame) => arpTarget(frame, (isProbe) => !isProbe),
+  /** The same without an own address: it claims nothing. @see RFC 5227 section 2.1.1 */
+  "arp-probe": (frame) => arpTarget(frame, (isProbe) => isProbe),
+  /** @see RFC 4861 section 4.3 */
+  "neighbor-solicitation": ({ etherType, icmpType, destinationIp, transportBytes }) =>
+    (etherType === ETHER_TYPE.ipv6 && icmpType === NDP_TYPE.neighborSolicitation && destinationIp && transportBytes.length >= NDP_TARGET_AT + 16
+      ? { addresses: [destinationIp, transportBytes.subarray(NDP_TARGET_AT, NDP_TARGET_AT + 16)] }
+      : null),
+  /** An echo request or a listener query to all IPv6 nodes of the link, the excluded ones among them. @see RFC 4443, RFC 3810 */
+  "ipv6-all-nodes": ({ etherType, transport, icmpType, destinationIp }) =>
+    (etherType === ETHER_TYPE.ipv6 && transport === "icmpv6" && icmpType !== NDP_TYPE.neighborSolicitation && destinationIp
+      ? { addresses: [destinationIp], reachesAllIpv6: true }
+      : null),
+  /** Asks for the names of addresses by Multicast DNS. @see RFC 6762 */
+  "mdns-query": ({ etherType, destinationPort, payload }) =>
+    (etherType === ETHER_TYPE.ipv4 && destinationPort === MDNS_PORT ? namedAddresses(payload) : null),
+  /** Asks all DHCP servers for an offer, and binds no address. @see RFC 2131 section 4.4.1 */
+  "dhcp-discover": (frame) => dhcpTarget(frame, DHCP_MESSAGE_TYPE.discover),
+  /** Asks for parameters, with an own address. @see RFC 2131 section 4.4.3 */
+  "dhcp-inform": (frame) => dhcpTarget(frame, DHCP_MESSAGE_TYPE.inform),
+};
+
+
+/** What finds hosts and watches over them. */
+export const DISCOVERY_FRAMES: readonly EgressKind[] = ["arp-request", "arp-probe", "neighbor-solicitation", "ipv6-all-nodes", "mdns-query"];
+
+interface Reached {
+  /** Four or sixteen bytes each. */
+  readonly addresses: readonly Uint8Array[];
+  readonly reachesAllIpv6?: boolean;
+}
+
+const NDP_TARGET_AT = 8;
+/** @see RFC 6762 section 3 */
+const MDNS_PORT = 5353;
+
+/**
+ * Whether a frame may leave: it is of an allowed kind, and neither goes to an excluded address nor asks for one.
+ * @param bytes A whole Ethernet frame of our own, without VLAN tags.
+ */
+export function mayLeave(bytes: Uint8Array, allowed: readonly EgressKind[], exclusions: Exclusions): boolean {
+  const decoded = decodeFrame(bytes);
+  if (!decoded.ok) return false;
+  for (const kind of allowed) {
+    const reached = KINDS[kind](decoded.value);
+    if (!reached) continue;
+    if (reached.reachesAllIpv6 === true && exclusions.hasIpv6) return false;
+    return !reached.addresses.some((address) => exclusions.holds(address));
+  }
+  return false;
+}
+
+function arpTarget({ etherType, networkBytes }: Frame, isKind: (isProbe: boolean) => boolean): Reached | null {
+  const arp = etherType === ETHER_TYPE.arp ? decodeArp(networkBytes) : null;
+  if (!arp?.ok || arp.value.operation !== ARP_OPERATION.request || arp.value.protocolType !== ETHER_TYPE.ipv4) return null;
+  const isProbe = arp.value.senderProtocolAddress.every((byte) => byte === 0);
+  return isKind(isProbe) ? { addresses: [arp.value.targetProtocolAddress] } : null;
+}
+
+/** @returns Null for a message that does anything but ask for the names of addresses. */
+function namedAddresses(payload: Uint8Array): Reached | null {
+  const message = decodeDns(payload);
+  if (!message.ok || message.value.isResponse || message.value.questions.length === 0) return null;
+  const addresses = message.value.questions.flatMap(({ name }) => parseReverseName(name) ?? []);
+  return addresses.length === message.value.questions.length ? { addresses } : null;
+}
+
+function dhcpTarget({ etherType, sourcePort, destinationPort, destinationIp, payload }: Frame, type: number): Reached | null {
+  const isToServer = sourcePort === DHCP_PORT.client && destinationPort === DHCP_PORT.server;
+  if (etherType !== ETHER_TYPE.ipv4 || !isToServer || !destinationIp) return null;
+  const message = decodeDhcp(payload);
+  const isKind = message.ok && message.value.op === DHCP_OP.bootRequest && dhcpMessageType(message.value.options) === type;
+  return isKind ? { addresses: [destinationIp] } : null;
+}
