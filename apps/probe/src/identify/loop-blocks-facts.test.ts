@@ -75,7 +75,7 @@ afterEach(async () => {
 /** Delivers a frame again and again, and lets what follows from it happen. */
 async function worstOf(ports: readonly [number, number], payload: Uint8Array): Promise<number> {
   lan = createFakeLan();
-  lan.discovery.start();
+  lan.start();
   let worst = 0;
   for (let time = 0; time < 3; time += 1) {
     const frame = udpFrame(ADDRESS, "224.0.0.251", ports, payload);
