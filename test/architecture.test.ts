@@ -9,7 +9,8 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   packets: [],
   "packet-io": ["packets"],
-  fingerprints: ["packets"],
+  fingerprints: ["packets", "linear-regex"],
+  "linear-regex": [],
   contract: [],
   client: ["contract"],
   runtime: [],
@@ -17,7 +18,7 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
-const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = { packets: [], contract: ["zod"], client: ["zod"] };
+const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = { packets: [], "linear-regex": [], contract: ["zod"], client: ["zod"] };
 
 /** Packages that an app may use; every one of ours where it is not named. */
 const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = { dashboard: ["contract", "client"] };

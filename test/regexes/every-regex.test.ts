@@ -54,6 +54,6 @@ describe("the product's regular expressions", () => {
   });
 
   test("are made of a value in two places: one weighs its patterns before it uses them, the other reads our own documents", () => {
-    expect(unknown.toSorted()).toEqual(["apps/collector/src/documents/examples.ts", "packages/fingerprints/src/ruby-regex/to-javascript.ts"]);
+    expect(unknown.toSorted()).toEqual(["apps/collector/src/documents/examples.ts", "packages/linear-regex/src/to-javascript.ts"]);
   });
 });

@@ -1,4 +1,4 @@
-import { createMatcher, type Groups, type MatcherResult } from "../ruby-regex/matcher.ts";
+import { type Compiled, compileRegex, type Groups } from "@lanthorn/linear-regex";
 import { createLiteralIndex } from "./literal-index.ts";
 import type { RecogFile, RecogFingerprint, RecogParameter } from "./read-database.ts";
 
@@ -44,18 +44,18 @@ const PLACEHOLDER = /\{([^\s{}]+)\}/g;
 /** Makes a file ready to be asked. Matching keeps nothing and is safe against texts made to be slow. */
 export function createRecogDatabase(file: RecogFile): RecogDatabase {
   let left = MAX_STEPS_OF_FILE;
-  const compiled = file.fingerprints.map((fingerprint): MatcherResult => {
-    const made = createMatcher(fingerprint.pattern, fingerprint.options);
-    if (made.ok) left -= made.matcher.size;
+  const compiled = file.fingerprints.map((fingerprint): Compiled => {
+    const made = compileRegex(fingerprint.pattern, fingerprint.options);
+    if (made.ok) left -= made.regex.size;
     return made.ok && left < 0 ? { ok: false, reason: "the patterns of its file are too large together" } : made;
   });
   const refused = compiled.flatMap((one, index) =>
     (one.ok ? [] : [{ index, pattern: file.fingerprints[index]?.pattern ?? "", reason: one.reason }]));
   const usable = compiled.flatMap((one, index) => {
     const fingerprint = file.fingerprints[index];
-    return one.ok && fingerprint ? [{ index, fingerprint, matcher: one.matcher }] : [];
+    return one.ok && fingerprint ? [{ index, fingerprint, regex: one.regex }] : [];
   });
-  const literals = createLiteralIndex(usable.map((one) => one.matcher.literals));
+  const literals = createLiteralIndex(usable.map((one) => one.regex.literals));
   return {
     matches: file.matches,
     preference: file.preference,
@@ -68,7 +68,7 @@ export function createRecogDatabase(file: RecogFile): RecogDatabase {
       for (const candidate of literals.candidates(cut, budget)) {
         if (budget.left <= 0) break;
         const one = usable[candidate];
-        const groups = one?.matcher.match(cut, budget);
+        const groups = one?.regex.exec(cut, budget)?.groups;
         if (!one || !groups) continue;
         found = toMatch(one.fingerprint, one.index, groups, file.protocol);
         break;

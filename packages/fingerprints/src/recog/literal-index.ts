@@ -1,4 +1,4 @@
-import type { Budget } from "../ruby-regex/linear-match.ts";
+import type { Budget } from "@lanthorn/linear-regex";
 
 /** Finds out which patterns a text may match, without trying them. */
 export interface LiteralIndex {

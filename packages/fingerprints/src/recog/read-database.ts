@@ -1,6 +1,6 @@
 // The Recog fingerprint format: one XML file for each kind of answer, with fingerprints in the order in which they are tried.
 import { XMLParser } from "fast-xml-parser";
-import { PLAIN_OPTIONS, type RegexOptions } from "../ruby-regex/parse.ts";
+import type { RegexOptions } from "@lanthorn/linear-regex";
 
 /** What a fingerprint says about who matches it: a text, where `{other}` stands for another one's value, or a group of the match. */
 export interface RecogParameter {
@@ -19,7 +19,7 @@ export interface RecogExample {
 
 export interface RecogFingerprint {
   readonly pattern: string;
-  readonly options: RegexOptions;
+  readonly options: Partial<RegexOptions>;
   readonly description: string;
   readonly parameters: readonly RecogParameter[];
   readonly examples: readonly RecogExample[];
@@ -101,7 +101,7 @@ function readFingerprint(node: XmlNode, readExample: (fileName: string) => Uint8
   const { pattern, flags = "", certainty = "" } = node.attributes;
   if (pattern === undefined) return "it has no pattern";
   if (pattern.length > MAX_PATTERN_CHARACTERS) return `its pattern is longer than ${MAX_PATTERN_CHARACTERS} characters`;
-  let options = PLAIN_OPTIONS;
+  let options: Partial<RegexOptions> = {};
   for (const flag of flags.split(",").map((text) => text.trim()).filter((text) => text !== "")) {
     const known = Object.hasOwn(FLAGS, flag) ? FLAGS[flag] : undefined;
     if (!known) return `its flag ${flag} is unknown`;

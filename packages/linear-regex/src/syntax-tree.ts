@@ -14,7 +14,8 @@ export type RegexNode =
   | { readonly kind: "look"; readonly node: RegexNode; readonly ahead: boolean; readonly negative: boolean }
   | { readonly kind: "assertion"; readonly assertion: Assertion };
 
-export interface RubyRegex {
+/** A pattern as a tree. */
+export interface ParsedTree {
   readonly root: RegexNode;
   /** Groups are numbered from 1. */
   readonly captures: number;

@@ -24,6 +24,18 @@ export const SHORTHAND_SETS: Readonly<Record<string, CharacterSet>> = {
   H: complementOf(HEXADECIMAL),
 };
 
+const HORIZONTAL_BLANKS: CharacterSet = [0x09, 0x09, 0x20, 0x20, 0xa0, 0xa0];
+const VERTICAL_BLANKS: CharacterSet = [0x0a, 0x0d, 0x85, 0x85];
+
+/** The same in PCRE, which has two more and another `\\h`. */
+export const PCRE_SHORTHAND_SETS: Readonly<Record<string, CharacterSet>> = {
+  ...SHORTHAND_SETS,
+  h: HORIZONTAL_BLANKS,
+  H: complementOf(HORIZONTAL_BLANKS),
+  v: VERTICAL_BLANKS,
+  V: complementOf(VERTICAL_BLANKS),
+};
+
 /** POSIX classes, ASCII part. @see Ruby's Regexp documentation, "POSIX Bracket Expressions" */
 export const POSIX_SETS: Readonly<Record<string, CharacterSet>> = {
   alnum: [0x30, 0x39, 0x41, 0x5a, 0x61, 0x7a],
@@ -77,11 +89,11 @@ export function has(set: CharacterSet, unit: number): boolean {
   return false;
 }
 
-/** Adds the other case of each letter up to U+024F, which is as far as names of products go. */
-export function foldCase(set: CharacterSet): CharacterSet {
+/** Adds the other case of each letter. @param last The last letter that has one: U+024F is as far as names of products go. */
+export function foldCase(set: CharacterSet, last = 0x24f): CharacterSet {
   const others: number[] = [];
-  for (const [first, last] of rangesOf(set)) {
-    for (let unit = first; unit <= Math.min(last, 0x24f); unit += 1) {
+  for (const [from, to] of rangesOf(set)) {
+    for (let unit = from; unit <= Math.min(to, last); unit += 1) {
       const text = String.fromCharCode(unit);
       for (const other of [text.toLowerCase(), text.toUpperCase()]) {
         if (other.length === 1) others.push(other.charCodeAt(0), other.charCodeAt(0));

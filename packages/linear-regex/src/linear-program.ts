@@ -1,5 +1,5 @@
 import { type CharacterSet, has } from "./character-set.ts";
-import { type Assertion, childrenOf, type RegexNode, type RubyRegex } from "./syntax-tree.ts";
+import { type Assertion, childrenOf, type RegexNode, type ParsedTree } from "./syntax-tree.ts";
 
 /** One step of a program; `next` and the like are indices of steps. */
 export type Step =
@@ -20,7 +20,7 @@ export interface Program {
 export const MAX_STEPS = 20_000;
 
 /** @param regex Of at most `MAX_STEPS` by `programSize`. */
-export function compileLinear(regex: RubyRegex): Program {
+export function compileLinear(regex: ParsedTree): Program {
   return compile(regex.root);
 }
 

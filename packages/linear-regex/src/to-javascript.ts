@@ -1,7 +1,7 @@
 import { type CharacterSet, EVERY_UNIT, rangesOf } from "./character-set.ts";
-import type { Assertion, RegexNode, RubyRegex } from "./syntax-tree.ts";
+import type { Assertion, RegexNode, ParsedTree } from "./syntax-tree.ts";
 
-/** Ruby's anchors, which know the line feed only, in a JavaScript expression without flags. After the last line feed no line starts. */
+/** Ruby's and PCRE's anchors, which know the line feed only, in a JavaScript expression without flags. After the last line feed no line starts. */
 const ASSERTIONS: Readonly<Record<Assertion, string>> = {
   "line-start": "(?:^|(?<=\\n)(?!$))",
   "line-end": "(?=\\n|$)",
@@ -12,10 +12,10 @@ const ASSERTIONS: Readonly<Record<Assertion, string>> = {
   "no-word-boundary": "\\B",
 };
 
-/** A JavaScript expression that matches what the Ruby one does, and where its groups went. */
+/** A JavaScript expression that matches what the pattern does, and where its groups went. */
 export interface JavaScriptRegex {
   readonly regex: RegExp;
-  /** The JavaScript group of each Ruby group, from 1; index 0 is the whole match. */
+  /** The JavaScript group of each of its groups, from 1; index 0 is the whole match. */
   readonly groups: readonly number[];
 }
 
@@ -24,7 +24,7 @@ export interface JavaScriptRegex {
  * turn does not touch it; `worstCaseOf` says where that matters.
  * @throws SyntaxError where V8 finds the expression too large.
  */
-export function toJavaScript(regex: RubyRegex): JavaScriptRegex {
+export function toJavaScript(regex: ParsedTree): JavaScriptRegex {
   const writer: Writer = { groups: Array.from({ length: regex.captures + 1 }, () => 0), next: 1 };
   const source = write(regex.root, writer);
   return { regex: new RegExp(source), groups: writer.groups };

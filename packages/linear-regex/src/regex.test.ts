@@ -1,7 +1,7 @@
 import { seededRandom } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
-import { createBothMatchers, createMatcher } from "./matcher.ts";
-import { PLAIN_OPTIONS, type RegexOptions } from "./parse.ts";
+import { compileRegex, createBothMatchers } from "./regex.ts";
+import { PLAIN_OPTIONS, type RegexOptions } from "./options.ts";
 
 const OPTIONS: Readonly<Record<string, RegexOptions>> = {
   "": PLAIN_OPTIONS,
@@ -11,9 +11,9 @@ const OPTIONS: Readonly<Record<string, RegexOptions>> = {
 };
 
 function matcherOf(pattern: string, flags = "") {
-  const made = createMatcher(pattern, OPTIONS[flags] ?? PLAIN_OPTIONS);
+  const made = compileRegex(pattern, OPTIONS[flags] ?? PLAIN_OPTIONS);
   if (!made.ok) throw new Error(`${pattern}: ${made.reason}`);
-  return { ...made.matcher, match: (text: string) => made.matcher.match(text, { left: 2_000_000 }) };
+  return { ...made.regex, match: (text: string) => made.regex.exec(text)?.groups ?? null };
 }
 
 /** What Ruby 3.1 answers: pattern, flags, text, and the groups from 0 (nil as undefined), or null. */
@@ -75,11 +75,11 @@ describe("a Ruby expression", () => {
       "(a)\\1", "(?<a>x)\\k<a>", "(a)\\g<1>", "(?(1)a|b)", "\\p{Alpha}", "\\Ga", "a\\K", "(?~a)", "(a", "a)", "[a",
       "*a", "a\\", "[z-a]", "\\u{1F600}", "\\103",
     ]) {
-      expect(createMatcher(pattern, PLAIN_OPTIONS), pattern).toEqual({ ok: false, reason: expect.stringMatching(/ at \d+$/) as unknown });
+      expect(compileRegex(pattern, PLAIN_OPTIONS), pattern).toEqual({ ok: false, reason: expect.stringMatching(/ at \d+$/) as unknown });
     }
-    expect(createMatcher("(?:(?:(a|b){1000}){1000}){1000}", PLAIN_OPTIONS))
+    expect(compileRegex("(?:(?:(a|b){1000}){1000}){1000}", PLAIN_OPTIONS))
       .toEqual({ ok: false, reason: "its counted repetitions are too long" });
-    expect(createMatcher("(".repeat(5000), PLAIN_OPTIONS).ok).toBe(false);
+    expect(compileRegex("(".repeat(5000), PLAIN_OPTIONS).ok).toBe(false);
   });
 
   test("names literals of which every match holds one", () => {
@@ -87,6 +87,94 @@ describe("a Ruby expression", () => {
     expect(matcherOf("(?i)nginx|Apache/2").literals).toEqual(["nginx", "apache/2"]);
     expect(matcherOf("nginx|\\d+").literals).toEqual([]);
     expect(matcherOf("(?:nginx)?").literals).toEqual([]);
+  });
+});
+
+/** What Perl 5.36 answers with `/a`, over bytes: pattern, flags, text, where the match is, and the groups from 1; or null. `{,2}` is PCRE's before 10.43. */
+const PCRE: readonly (readonly [string, string, string, readonly [number, number, ...(string | undefined)[]] | null])[] = [
+  ["^b$", "", "a\nb\nc", null],
+  ["^b$", "m", "a\nb\nc", [2, 3]],
+  ["a$", "", "a\n", [0, 1]],
+  ["a$", "E", "a\n", null],
+  ["a.b", "", "a\nb", null],
+  ["a.b", "s", "a\nb", [0, 3]],
+  ["(?s)a.b", "", "a\nb", [0, 3]],
+  ["(?m)^b", "", "a\nb", [2, 3]],
+  ["(?:a(?i)b|c)d", "", "Cd", [0, 2]],
+  ["(?:a(?i)b|c)d", "", "CD", null],
+  ["(?:a(?i)b|c)d", "", "aBd", [0, 3]],
+  ["a(?i)b|c", "", "C", [0, 1]],
+  ["a{,2}b", "", "aab", null],
+  ["a{,2}b", "", "a{,2}b", [0, 6]],
+  ["a{2}?b", "", "ab", null],
+  ["a{1,3}+ab", "", "aaab", null],
+  ["a{1,3}?", "", "aaa", [0, 1]],
+  ["[a[b]+]", "", "a[b]]", [0, 4]],
+  ["[a&&b]+", "", "&a", [0, 2]],
+  ["[a-\\d]+", "", "1-a", [0, 3]],
+  ["\\h+x", "", "a \tx", [1, 4]],
+  ["[\\h]\\v", "", "a \v", [1, 3]],
+  ["\\N+", "", "ab\nc", [0, 2]],
+  ["\\Qa.b\\E", "", "axb a.b", [4, 7]],
+  ["\\x{41}\\x42", "", "AB", [0, 2]],
+  ["(?P<n>a)(b)", "", "ab", [0, 2, "a", "b"]],
+  ["(?<n>a)(b)", "", "ab", [0, 2, "a", "b"]],
+  ["(?:(a)|b)*", "", "ab", [0, 2, "a"]],
+  ["(?=.*b)a", "", "ab", [0, 1]],
+  ["(?<!x)a", "", "xa a", [3, 4]],
+  ["(?>a+)ab", "", "aaab", null],
+  ["\\xff[^\\x00-\\x7f]", "", "a\u00ff\u0080", [1, 3]],
+  ["\u00e9", "i", "\u00c9", null],
+  ["A\u00e9", "i", "a\u00e9", [0, 2]],
+];
+
+const PCRE_FLAGS: Readonly<Record<string, Partial<RegexOptions>>> = {
+  "": {}, i: { ignoreCase: true }, s: { dotAll: true }, m: { multiline: true }, E: { dollarEndOnly: true },
+};
+
+describe("a PCRE expression", () => {
+  test.each(PCRE)("matches bytes and texts as in Perl: %j %j on %j", (pattern, flags, text, expected) => {
+    const compiled = compileRegex(pattern, { syntax: "pcre", ...PCRE_FLAGS[flags] });
+    if (!compiled.ok) throw new Error(compiled.reason);
+    for (const input of [text, Buffer.from(text, "latin1")]) {
+      const match = compiled.regex.exec(input);
+      expect(match && [match.index, match.end, ...match.groups.slice(1)]).toEqual(expected);
+      expect(compiled.regex.test(input)).toBe(expected !== null);
+    }
+  });
+
+  test("is refused when it uses what is not supported", () => {
+    for (const pattern of ["(?P<a>x)(?P=a)", "(a)\\1", "(?|a|b)", "(?R)", "(*FAIL)", "a\\K", "\\Qab\\E+", "[\\Qa\\E]", "(?^i:a)", "\\x{10000}"]) {
+      expect(compileRegex(pattern, { syntax: "pcre" }), pattern).toMatchObject({ ok: false });
+    }
+  });
+});
+
+describe("limits", () => {
+  test("a pattern larger than the caller allows is refused", () => {
+    expect(compileRegex("a{500}", {}, { size: 1000 }).ok).toBe(true);
+    expect(compileRegex("a{1500}", {}, { size: 1000 }).ok).toBe(false);
+  });
+
+  test("one budget bounds several patterns and texts together, and says when it is spent", () => {
+    const compiled = compileRegex("^(a+)+$");
+    if (!compiled.ok) throw new Error(compiled.reason);
+    const budget = { left: 100_000 };
+    let calls = 0;
+    while (budget.left > 0 && calls < 1000) {
+      calls += 1;
+      expect(compiled.regex.exec(`${"a".repeat(400)}b`, budget)).toBeNull();
+    }
+    expect(calls).toBeGreaterThan(1);
+    expect(calls).toBeLessThan(1000);
+    expect(compiled.regex.exec("a", budget)).toBeNull();
+    expect(compiled.regex.exec("a")?.groups).toEqual(["a", "a"]);
+  });
+
+  test("bytes are read where they lie, a part of a larger buffer too", () => {
+    const compiled = compileRegex("\\xfe(.)$", { syntax: "pcre" });
+    if (!compiled.ok) throw new Error(compiled.reason);
+    expect(compiled.regex.exec(Uint8Array.of(0xfe, 1, 0xfe, 2, 0xfe).subarray(1, 4))).toEqual({ index: 1, end: 3, groups: ["\xfe\x02", "\x02"] });
   });
 });
 

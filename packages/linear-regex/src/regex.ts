@@ -1,0 +1,109 @@
+import { type Budget, matchLinear } from "./linear-match.ts";
+import { compileLinear, MAX_STEPS, programSize } from "./linear-program.ts";
+import { PLAIN_OPTIONS, type RegexOptions } from "./options.ts";
+import { parseRegex } from "./parse.ts";
+import { requiredLiterals } from "./required-literals.ts";
+import type { ParsedTree } from "./syntax-tree.ts";
+import { toJavaScript } from "./to-javascript.ts";
+import { worstCaseOf, worstCaseSteps } from "./worst-case.ts";
+
+/** The texts of the groups from 0, the whole match; undefined for one that took no part. */
+export type Groups = readonly (string | undefined)[];
+
+/** The leftmost match. Of bytes, a letter of a group is a byte. */
+export interface Match {
+  /** Where it begins, and the first place behind it: in UTF-16 units of a text, or in bytes. */
+  readonly index: number;
+  readonly end: number;
+  readonly groups: Groups;
+}
+
+/** A regular expression, ready to use. */
+export interface LinearRegex {
+  /** Every match holds one of these, in lower case; empty where nothing can be said. */
+  readonly literals: readonly string[];
+  /** How many steps the linear program has when it is written out: some 100 bytes each. */
+  readonly size: number;
+  /**
+   * The work is bounded by pattern × input, whatever they are, and by the budget, from which it is taken: what it can be at worst for V8's
+   * matcher, what it was for the linear one.
+   * @param input A text, or bytes, each of which is one character (Latin-1).
+   * @param budget Shared by several calls, it bounds them together. Without one, 2,000,000 steps, about 20 ms.
+   * @returns Null without a match, or where the budget was too small to find out: its `left` is 0 or less then.
+   */
+  exec(input: string | Uint8Array, budget?: Budget): Match | null;
+  /** Whether there is a match. The same bounds as `exec`. */
+  test(input: string | Uint8Array, budget?: Budget): boolean;
+}
+
+/** A regular expression, or why the pattern is refused. */
+export type Compiled = { readonly ok: true; readonly regex: LinearRegex } | { readonly ok: false; readonly reason: string };
+
+/**
+ * What V8's own matcher, which backtracks, may need at worst; less than 1 ms. Dearer texts go to the linear one, which is 20 times slower
+ * on others. Of Recog's, so counted, the whole look-up of a text of 4096 letters takes 1.2 million steps at most.
+ */
+const MAX_BACKTRACKING_STEPS = 50_000;
+const DEFAULT_BUDGET = 2_000_000;
+
+/**
+ * Compiles a pattern of Ruby's or PCRE's syntax. No pattern makes it throw, and nothing of V8's is compiled before it is needed.
+ * @param options Plain Ruby unless they say otherwise.
+ * @param limits.size Refuses a larger pattern; by default 20,000 steps, which a pattern can reach by counted repetitions only.
+ * @returns The expression; or why it is refused: malformed, too large, or it uses what no linear matcher can do, as a back-reference.
+ */
+export function compileRegex(source: string, options: Partial<RegexOptions> = {}, limits: { readonly size?: number } = {}): Compiled {
+  const parsed = parseRegex(source, { ...PLAIN_OPTIONS, ...options });
+  if (!parsed.ok) return parsed;
+  const { tree } = parsed;
+  const size = programSize(tree.root);
+  if (size > (limits.size ?? MAX_STEPS)) return { ok: false, reason: "its counted repetitions are too long" };
+  const worst = worstCaseOf(tree.root);
+  const alwaysLinear = worst.differs || worst.degree === Infinity;
+  const [linear, native] = [createLinear(tree), createNative(tree)];
+  const exec = (input: string | Uint8Array, budget: Budget = { left: DEFAULT_BUDGET }): Match | null => {
+    const text = typeof input === "string" ? input : Buffer.from(input.buffer, input.byteOffset, input.byteLength).toString("latin1");
+    const steps = alwaysLinear ? Infinity : worstCaseSteps(worst, text);
+    if (steps > MAX_BACKTRACKING_STEPS) return linear(text, budget);
+    budget.left -= steps;
+    return budget.left < 0 ? null : native(text);
+  };
+  return {
+    ok: true,
+    regex: { literals: requiredLiterals(tree.root), size, exec, test: (input, budget) => exec(input, budget) !== null },
+  };
+}
+
+/** Both matchers of one pattern, for comparing them; null where it is refused. */
+export function createBothMatchers(
+  source: string, options: RegexOptions,
+): Readonly<Record<"native" | "linear", (text: string) => Match | null>> | null {
+  const parsed = parseRegex(source, options);
+  if (!parsed.ok) return null;
+  const linear = createLinear(parsed.tree);
+  return { native: createNative(parsed.tree), linear: (text) => linear(text, { left: Infinity }) };
+}
+
+function createNative(tree: ParsedTree): (text: string) => Match | null {
+  let compiled: ReturnType<typeof toJavaScript> | null = null;
+  return (text) => {
+    compiled ??= toJavaScript(tree);
+    const match = compiled.regex.exec(text);
+    return match && { index: match.index, end: match.index + match[0].length, groups: compiled.groups.map((group) => match[group]) };
+  };
+}
+
+function createLinear(tree: ParsedTree): (text: string, budget: Budget) => Match | null {
+  let program: ReturnType<typeof compileLinear> | null = null;
+  return (text, budget) => {
+    program ??= compileLinear(tree);
+    const slots = matchLinear(program, tree.captures, text, budget);
+    if (!slots) return null;
+    const groups = Array.from({ length: tree.captures + 1 }, (_, group) => {
+      const start = slots[group * 2] ?? -1;
+      const end = slots[group * 2 + 1] ?? -1;
+      return start === -1 || end === -1 ? undefined : text.slice(start, end);
+    });
+    return { index: slots[0] ?? 0, end: slots[1] ?? 0, groups };
+  };
+}
