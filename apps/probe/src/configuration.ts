@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type EnvironmentNames, readConfiguration, unknownVariables } from "@lanthorn/runtime";
 import * as z from "zod";
-import { parsePrefix } from "./observe/address-prefix.ts";
+import { parsePrefix } from "@lanthorn/packets";
 
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/probe.toml";
 

@@ -4,6 +4,8 @@ export * from "./reader.ts";
 export * from "./writer.ts";
 export * from "./addresses.ts";
 export * from "./address-facts.ts";
+export * from "./address-prefix.ts";
+export * from "./asn1.ts";
 export * from "./checksum.ts";
 export * from "./numbers.ts";
 export * from "./frame.ts";

@@ -1,8 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract/uplink";
-import { formatIp, parseIp } from "@lanthorn/packets";
+import { type AddressPrefix, formatIp, parseIp, parsePrefix, prefixHolds } from "@lanthorn/packets";
 import { parseJson } from "@lanthorn/runtime";
-import { type AddressPrefix, parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
 import type { Identity } from "../identity/identity.ts";
 
 /** What the collector has handed to this probe, for logging in to devices. It is open in memory only; on the disk it lies sealed. */

@@ -4,7 +4,7 @@ import type { RoutedHost } from "../hosts/routed-host.ts";
 import { createRoutedHostsStore } from "../hosts/routed-hosts-store.ts";
 import { createRoutedTable } from "../hosts/routed-table.ts";
 import { createRoutedTelling } from "../hosts/routed-telling.ts";
-import { type AddressPrefix, formatPrefix, prefixHolds } from "../observe/address-prefix.ts";
+import { type AddressPrefix, formatPrefix, prefixHolds } from "@lanthorn/packets";
 import type { Link } from "../observe/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { addressesInList, addressesInRange, type RoutedAddresses, type RoutedRange } from "../scan/routed-addresses.ts";

@@ -1,5 +1,5 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
-import { parsePrefix, prefixHolds } from "../observe/address-prefix.ts";
+import { parsePrefix, prefixHolds } from "@lanthorn/packets";
 import type { Link } from "../observe/link.ts";
 import { MOST_HOST_BITS, type Neighbours6 } from "../scan/find-neighbours-ipv6.ts";
 import { portsOf } from "../scan/port-lists.ts";

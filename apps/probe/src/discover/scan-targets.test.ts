@@ -1,6 +1,5 @@
-import { formatIp } from "@lanthorn/packets";
+import { type AddressPrefix, formatIp, formatPrefix, ipv4Bytes, parsePrefix } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
-import { type AddressPrefix, formatPrefix, ipv4Bytes, parsePrefix } from "../observe/address-prefix.ts";
 import { createLink, type Link } from "../observe/link.ts";
 import { planTargets } from "./scan-targets.ts";
 

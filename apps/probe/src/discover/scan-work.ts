@@ -1,7 +1,6 @@
 import type { PortCounts, ScanRemarkCode } from "@lanthorn/contract/uplink";
-import { formatIp, formatMac, parseIp, parseMac } from "@lanthorn/packets";
+import { formatIp, formatMac, ipv4Bytes, ipv4Number, parseIp, parseMac } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
 import { type Link, ownAddressFor } from "../observe/link.ts";
 import type { AddressBook } from "../scan/address-book.ts";
 import { findByConnecting, scanByConnecting, withZone } from "../scan/connect-scan.ts";

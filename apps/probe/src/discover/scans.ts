@@ -5,7 +5,7 @@ import { toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { SaidFact } from "../hosts/facts.ts";
 import { type FactsTaker, portFacts, serviceFacts } from "../hosts/service-facts.ts";
-import { ipv4Number, prefixCovers } from "../observe/address-prefix.ts";
+import { ipv4Number, prefixCovers } from "@lanthorn/packets";
 import type { Link } from "../observe/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { EgressPolicy } from "../egress/policy.ts";

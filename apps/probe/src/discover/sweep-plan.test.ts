@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatIpv4 } from "@lanthorn/packets";
-import { type AddressPrefix, ipv4Bytes, parsePrefix } from "../observe/address-prefix.ts";
+import { type AddressPrefix, formatIpv4, ipv4Bytes, parsePrefix } from "@lanthorn/packets";
 import { createLink, type Link } from "../observe/link.ts";
 import { planSweep, type SweepPlan } from "./sweep-plan.ts";
 

@@ -1,4 +1,4 @@
-import { type AddressPrefix, formatPrefix, ipv4Number, parsePrefix, prefixCovers } from "../observe/address-prefix.ts";
+import { type AddressPrefix, formatPrefix, ipv4Number, parsePrefix, prefixCovers } from "@lanthorn/packets";
 import type { Link } from "../observe/link.ts";
 
 /** A run of IPv4 addresses to ask, held as numbers: no list, however many there are. */

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { formatPrefix, ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
+import { formatPrefix, ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import { type Link, ownAddressFor } from "../observe/link.ts";
 import { askAllNodes, askFor } from "./questions.ts";
 import type { QuestionSender } from "./question-sender.ts";

@@ -1,6 +1,5 @@
-import { formatIp, parseIp } from "@lanthorn/packets";
+import { type AddressPrefix, formatIp, parseIp, prefixHolds } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
-import { type AddressPrefix, prefixHolds } from "../observe/address-prefix.ts";
 import { createExclusions, parsePrefixes } from "./exclusions.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;

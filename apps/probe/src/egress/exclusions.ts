@@ -1,5 +1,5 @@
 import type { AddressSet } from "@lanthorn/packet-io";
-import { type AddressPrefix, parsePrefix, prefixCovers, prefixHolds } from "../observe/address-prefix.ts";
+import { type AddressPrefix, parsePrefix, prefixCovers, prefixHolds } from "@lanthorn/packets";
 
 /** Addresses that nothing is ever sent to. */
 export interface Exclusions extends AddressSet {

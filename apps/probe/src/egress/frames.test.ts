@@ -1,9 +1,8 @@
 import {
-  ARP_OPERATION, BROADCAST_MAC, decodeDhcp, DHCP_OP, encodeArp, encodeDhcp, encodeDhcpDiscover, encodeEthernet, encodeIpv4, encodeUdp,
-  ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac,
+  type AddressPrefix, ARP_OPERATION, BROADCAST_MAC, decodeDhcp, DHCP_OP, encodeArp, encodeDhcp, encodeDhcpDiscover, encodeEthernet,
+  encodeIpv4, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac,
 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
-import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createLink, type Link } from "../observe/link.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { DISCOVERY_FRAMES, type EgressKind, mayLeave as frameMayLeave } from "./frames.ts";

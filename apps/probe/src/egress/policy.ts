@@ -1,7 +1,6 @@
 import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
-import { parseIp } from "@lanthorn/packets";
+import { type AddressPrefix, parseIp } from "@lanthorn/packets";
 import { ProbeError } from "../errors.ts";
-import type { AddressPrefix } from "../observe/address-prefix.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { createReach, type Reach } from "./reach.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AddressPrefix } from "../observe/address-prefix.ts";
-import { parsePrefix } from "../observe/address-prefix.ts";
+import { type AddressPrefix, parsePrefix } from "@lanthorn/packets";
 import { createLink, type Link } from "../observe/link.ts";
 import { createEgressPolicy } from "./policy.ts";
 

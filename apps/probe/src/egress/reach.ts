@@ -1,5 +1,4 @@
-import { parseIp } from "@lanthorn/packets";
-import { type AddressPrefix, createPrefix, prefixCovers } from "../observe/address-prefix.ts";
+import { type AddressPrefix, createPrefix, parseIp, prefixCovers } from "@lanthorn/packets";
 import { LINK_LOCAL, type Link } from "../observe/link.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Bytes } from "../observe/address-prefix.ts";
+import { ipv4Bytes } from "@lanthorn/packets";
 
 /**
  * Newcomers that answer faster than they can be entered: a sweep of a large network brings fifty thousand a second, and the wire does not

@@ -1,4 +1,4 @@
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 import { type Binding, type Host, MAX_BINDINGS, standingMs } from "./host.ts";
 
 /** All known hosts, found by MAC and by address; never more than its limit. */

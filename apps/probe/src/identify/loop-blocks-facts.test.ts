@@ -1,13 +1,12 @@
 import { webcrypto } from "node:crypto";
 import { createServer } from "node:tls";
 import "reflect-metadata";
-import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, encodeDhcp } from "@lanthorn/packets";
+import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, encodeDhcp, encodeInteger, encodeObjectIdentifier, encodeTlv } from "@lanthorn/packets";
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from "@peculiar/x509";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeLan, type FakeLan } from "../discover/testing/fake-lan.ts";
 import { HOST, mac, udpFrame } from "../observe/testing/frames.ts";
 import { NO_SNMP } from "./over-udp.ts";
-import { encodeInteger, encodeObjectIdentifier, encodeTlv } from "./protocols/asn1.ts";
 import { snmp } from "./protocols/snmp.ts";
 import { createStrangers, identifyAt } from "./testing/strangers.ts";
 import { watchLoop } from "./testing/watch-loop.ts";

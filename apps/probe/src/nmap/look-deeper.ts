@@ -1,7 +1,6 @@
-import { formatIp, parseIp } from "@lanthorn/packets";
+import { formatIp, formatPrefix, parseIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import type { Exclusions } from "../egress/exclusions.ts";
-import { formatPrefix } from "../observe/address-prefix.ts";
 import { nmapArguments } from "./arguments.ts";
 import type { FindProgram } from "./find-program.ts";
 import { findingsOf, type NmapFindings } from "./host-findings.ts";

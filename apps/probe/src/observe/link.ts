@@ -1,6 +1,5 @@
-import { parseIp, parseMac } from "@lanthorn/packets";
+import { type AddressPrefix, createPrefix, formatPrefix, ipv4Number, parseIp, parseMac, prefixHolds } from "@lanthorn/packets";
 import type { InterfaceFacts } from "@lanthorn/packet-io";
-import { type AddressPrefix, createPrefix, formatPrefix, ipv4Number, prefixHolds } from "./address-prefix.ts";
 
 /** What is needed of the kernel's facts about the interface that is watched. */
 export type LinkFacts = Pick<InterfaceFacts, "mac" | "up"> & Partial<Pick<InterfaceFacts, "gateways">> & {

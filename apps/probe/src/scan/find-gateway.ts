@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 import { createNeighbourSearch } from "./find-neighbours.ts";
 import { createNeighbourSearch6 } from "./find-neighbours-ipv6.ts";
 import type { HostTarget } from "./question.ts";

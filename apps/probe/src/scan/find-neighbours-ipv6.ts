@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { type AddressPrefix, ipv4Number, prefixHolds } from "../observe/address-prefix.ts";
+import { type AddressPrefix, ipv4Number, prefixHolds } from "@lanthorn/packets";
 import type { HostSearch } from "./find-neighbours.ts";
 import { wordAt } from "./frame-words.ts";
 import { createPermutation } from "./permutation.ts";

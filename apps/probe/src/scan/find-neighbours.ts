@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 import { createControls } from "./controls.ts";
 import { createPermutation } from "./permutation.ts";
 import type { HostTarget } from "./question.ts";

@@ -1,5 +1,4 @@
-import { formatIp } from "@lanthorn/packets";
-import { ipv4Bytes } from "../observe/address-prefix.ts";
+import { formatIp, ipv4Bytes } from "@lanthorn/packets";
 
 /** What a scan asks, and whom. */
 

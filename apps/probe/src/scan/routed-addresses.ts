@@ -1,4 +1,4 @@
-import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import type { HostTarget } from "./question.ts";
 
 /** A run of addresses behind a router. */

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 import { findGateway, type Way } from "./find-gateway.ts";
 import { bytesOf, type RoutedAddresses } from "./routed-addresses.ts";
 import type { ScanLink } from "./scan-link.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "./find-neighbours.ts";
 import { createNeighbourSearch6, type Neighbours6 } from "./find-neighbours-ipv6.ts";
 import { findGateway, type Way } from "./find-gateway.ts";

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { parseIpv4 } from "@lanthorn/packets";
+import { ipv4Number, parseIpv4 } from "@lanthorn/packets";
 import { afterEach, describe, expect, test } from "vitest";
 import { unpackDebianPackages } from "../../../../test/lab/debian-packages.ts";
 import { whyNoNamespaces } from "../discover/testing/real-lan.ts";
-import { ipv4Number } from "../observe/address-prefix.ts";
 import { type AnsweringNetwork, createAnsweringNetwork, SCANNER_IP } from "./testing/answering-network.ts";
 
 const CHILD = fileURLToPath(new URL("testing/scan-child.ts", import.meta.url));

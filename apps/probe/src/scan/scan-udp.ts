@@ -1,7 +1,6 @@
 import type { PortCounts } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
-import { DHCP_PORT } from "@lanthorn/packets";
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { DHCP_PORT, ipv4Number } from "@lanthorn/packets";
 import { wordAt } from "./frame-words.ts";
 import { noCounts } from "./port-counts.ts";
 import type { Asker, HostTarget } from "./question.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Bytes, ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import { addressCookie, readHostSign } from "./host-signs.ts";
 import { type Asker, type HostTarget, TCP_RST, TCP_SYN } from "./question.ts";
 import { createEchoWriter, createTcpWriter } from "./question-frames.ts";

@@ -1,4 +1,4 @@
-import { ipv4Number } from "../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 import type { AddressBook } from "./address-book.ts";
 import { wordAt } from "./frame-words.ts";
 import { type HashKey, halfSipHash } from "./half-siphash.ts";

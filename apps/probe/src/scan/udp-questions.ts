@@ -1,6 +1,5 @@
 import { RAW_FRAME_OCTETS } from "@lanthorn/packet-io";
-import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, encodeDhcp } from "@lanthorn/packets";
-import { ipv4Bytes } from "../observe/address-prefix.ts";
+import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, encodeDhcp, ipv4Bytes } from "@lanthorn/packets";
 import { UDP_PROTOCOLS } from "../identify/protocols.ts";
 import type { Asker } from "./question.ts";
 import type { UdpQuestion } from "./scan-udp.ts";

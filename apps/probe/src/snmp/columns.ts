@@ -1,5 +1,4 @@
-import { formatMac } from "@lanthorn/packets";
-import { decodeInteger } from "../identify/protocols/asn1.ts";
+import { decodeInteger, formatMac } from "@lanthorn/packets";
 import type { Binding } from "./pdu.ts";
 
 /** Reads one column. @returns Its values by what follows the column's name. */

@@ -1,7 +1,7 @@
 // SNMP's protocol data units, of versions 1 to 3 alike. @see RFC 3416 section 3, RFC 1157 section 4.1
 import {
   decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv, type Tlv,
-} from "../identify/protocols/asn1.ts";
+} from "@lanthorn/packets";
 
 export const PDU = { get: 0xa0, getNext: 0xa1, response: 0xa2, getBulk: 0xa5, report: 0xa8 } as const;
 
@@ -30,7 +30,7 @@ const MOST_BINDINGS = 1024;
 /** @param options.repetitions Of GETBULK alone. */
 export function encodePdu(
   tag: number, requestId: number, names: readonly string[], options: { readonly repetitions?: number } = {},
-): Buffer {
+): Uint8Array {
   const nothing = encodeTlv(0x05, new Uint8Array());
   const bindings = names.map((name) => encodeTlv(0x30, Buffer.concat([encodeObjectIdentifier(name), nothing])));
   return encodeTlv(tag, Buffer.concat([
@@ -52,7 +52,7 @@ export function decodePdu(outer: Tlv): Pdu | null {
 }
 
 /** A message of version 1 (0) or 2c (1). */
-export function encodeCommunityMessage(version: 0 | 1, community: string, pdu: Uint8Array): Buffer {
+export function encodeCommunityMessage(version: 0 | 1, community: string, pdu: Uint8Array): Uint8Array {
   return encodeTlv(0x30, Buffer.concat([encodeInteger(version), encodeTlv(TAG.octets, Buffer.from(community)), pdu]));
 }
 

@@ -1,6 +1,5 @@
 import type { SwitchReport } from "@lanthorn/contract/uplink";
-import { formatIp } from "@lanthorn/packets";
-import { decodeObjectIdentifier } from "../identify/protocols/asn1.ts";
+import { decodeObjectIdentifier, formatIp } from "@lanthorn/packets";
 import { cleanText, LIMITS } from "../listen/advert.ts";
 import { macOf, numberOf, type ReadColumn, textOf } from "./columns.ts";
 import { type Heard, readForwarding } from "./read-forwarding.ts";

@@ -1,7 +1,7 @@
 import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import type { AskDatagram } from "../identify/datagrams.ts";
-import { decodeInteger, readAll, readTlv } from "../identify/protocols/asn1.ts";
+import { decodeInteger, readAll, readTlv } from "@lanthorn/packets";
 import { encodeSnmpDiscovery } from "../identify/protocols/snmp.ts";
 import { type Binding, decodeCommunityMessage, encodeCommunityMessage, encodePdu, type Pdu, PDU, TAG } from "./pdu.ts";
 import { createUserSecurity, type Engine, type UserSecurity } from "./usm.ts";

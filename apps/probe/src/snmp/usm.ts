@@ -1,7 +1,7 @@
 // SNMPv3 with the User-based Security Model. @see RFC 3412 section 6, RFC 3414, RFC 3826 (AES), RFC 7860 (SHA-2)
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { ProbeCredential } from "@lanthorn/contract/uplink";
-import { decodeInteger, encodeInteger, encodeTlv, readAll, readTlv, type Tlv } from "../identify/protocols/asn1.ts";
+import { decodeInteger, encodeInteger, encodeTlv, readAll, readTlv, type Tlv } from "@lanthorn/packets";
 import { decodePdu, type Pdu, TAG } from "./pdu.ts";
 
 type SnmpV3 = Extract<ProbeCredential, { readonly type: "snmpv3" }>;
@@ -36,7 +36,7 @@ export interface Opened {
 /** Makes and reads the messages of one user at one engine. */
 export interface UserSecurity {
   /** @param messageId Below 2^31; @param salt Eight bytes that no other message has. */
-  seal(engine: Engine, pdu: Uint8Array, message: { readonly id: number; readonly salt: Uint8Array }): Buffer;
+  seal(engine: Engine, pdu: Uint8Array, message: { readonly id: number; readonly salt: Uint8Array }): Uint8Array;
   /** @returns Null for what is no message of version 3. */
   open(bytes: Uint8Array): Opened | null;
 }
@@ -154,6 +154,6 @@ function decrypt(privacy: Privacy, engine: Engine, salt: Uint8Array, bytes: Uint
   return Buffer.concat([decipher.update(bytes), decipher.final()]);
 }
 
-function octets(bytes: Uint8Array): Buffer {
+function octets(bytes: Uint8Array): Uint8Array {
   return encodeTlv(TAG.octets, bytes);
 }

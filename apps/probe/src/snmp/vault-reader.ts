@@ -1,7 +1,7 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { AskDatagram } from "../identify/datagrams.ts";
 import type { OpenSnmp } from "../identify/over-udp.ts";
-import { decodeObjectIdentifier } from "../identify/protocols/asn1.ts";
+import { decodeObjectIdentifier } from "@lanthorn/packets";
 import { toText } from "../identify/protocol.ts";
 import type { SnmpAccess } from "./access.ts";
 import { type Binding, TAG } from "./pdu.ts";

@@ -1,6 +1,6 @@
 // Kerberos: a ticket request of nobody, whose error names the realm. @see RFC 4120 section 5.4.1
 import { claims, learned, type Learned, type TcpProtocol, toText, type UdpProtocol } from "../protocol.ts";
-import { encodeInteger, encodeTlv, readAll, readTlv } from "./asn1.ts";
+import { encodeInteger, encodeTlv, readAll, readTlv } from "@lanthorn/packets";
 
 const ASKED_REALM = "NM";
 const context = (number: number, value: Uint8Array) => encodeTlv(0xa0 | number, value);
@@ -9,7 +9,7 @@ const principal = (type: number, ...parts: readonly string[]) =>
   encodeTlv(0x30, Buffer.concat([context(0, encodeInteger(type)), context(1, encodeTlv(0x30, Buffer.concat(parts.map(text))))]));
 
 /** For a realm that does not exist, by a name that nobody has: there is no account whose failures could be counted. */
-export function encodeTicketRequest(): Buffer {
+export function encodeTicketRequest(): Uint8Array {
   const body = encodeTlv(0x30, Buffer.concat([
     context(0, encodeTlv(0x03, Buffer.alloc(5))), context(1, principal(1, ASKED_REALM)), context(2, text(ASKED_REALM)),
     context(3, principal(2, "krbtgt", ASKED_REALM)), context(5, encodeTlv(0x18, Buffer.from("19700101000000Z"))),

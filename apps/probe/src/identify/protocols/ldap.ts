@@ -1,6 +1,6 @@
 // LDAP: a search for the root DSE, which everybody may read. @see RFC 4511 section 4.5, RFC 4512 section 5.1
 import { claims, learned, printable, type Recognition, type TcpProtocol, toText } from "../protocol.ts";
-import { encodeTlv, readTlv } from "./asn1.ts";
+import { encodeTlv, readTlv } from "@lanthorn/packets";
 
 const ATTRIBUTES = [
   "vendorName", "vendorVersion", "namingContexts", "defaultNamingContext", "dnsHostName", "supportedLDAPVersion", "domainFunctionality",
@@ -52,7 +52,7 @@ export const ldap: TcpProtocol = {
   },
 };
 
-function encodeRootSearch(): Buffer {
+function encodeRootSearch(): Uint8Array {
   const search = Buffer.concat([
     encodeTlv(0x04, Buffer.alloc(0)), encodeTlv(0x0a, Buffer.from([0])), encodeTlv(0x0a, Buffer.from([0])),
     encodeTlv(0x02, Buffer.from([1])), encodeTlv(0x02, Buffer.from([3])), encodeTlv(0x01, Buffer.from([0])),

@@ -1,6 +1,5 @@
 // NTLM's first two messages, in which a server names itself before it is told who asks. @see MS-NLMP 2.2.1.1, 2.2.1.2
-import { Reader } from "@lanthorn/packets";
-import { encodeTlv } from "./asn1.ts";
+import { encodeTlv, Reader } from "@lanthorn/packets";
 
 /** Unicode, target wanted, NTLM, extended security, target information, version. */
 const FLAGS = 0x6208_8215;
@@ -23,7 +22,7 @@ export function encodeNtlmNegotiate(): Buffer {
 }
 
 /** As NegTokenInit with NTLM as the one mechanism. @see RFC 4178 section 4.2 */
-export function encodeSpnego(token: Uint8Array): Buffer {
+export function encodeSpnego(token: Uint8Array): Uint8Array {
   const ntlm = Buffer.from([0x06, 10, 0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 2, 10]);
   const body = encodeTlv(0x30, Buffer.concat([encodeTlv(0xa0, encodeTlv(0x30, ntlm)), encodeTlv(0xa2, encodeTlv(0x04, token))]));
   return encodeTlv(0x60, Buffer.concat([Buffer.from([0x06, 6, 0x2b, 6, 1, 5, 5, 2]), encodeTlv(0xa0, body)]));

@@ -1,9 +1,8 @@
 // Screens from afar: RFB (RFC 6143), RDP's negotiation (MS-RDPBCGR 2.2.1), X11's set-up.
 import { formatCpe } from "@lanthorn/fingerprints";
-import { Reader } from "@lanthorn/packets";
+import { encodeInteger, encodeTlv, Reader, readTlv } from "@lanthorn/packets";
 import type { Connection } from "../connection.ts";
 import { beginsWith, claims, endsLine, learned, printable, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
-import { encodeInteger, encodeTlv, readTlv } from "./asn1.ts";
 import { decodeNtlmChallenge, encodeNtlmNegotiate, type NtlmNames } from "./ntlm.ts";
 
 const RFB_SECURITY: Readonly<Record<number, string>> = {

@@ -3,7 +3,9 @@
 // secret, and system.* with the community that everybody knows.
 import { formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, type Learned, printable, toText, type UdpProtocol } from "../protocol.ts";
-import { decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv } from "./asn1.ts";
+import {
+  decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv,
+} from "@lanthorn/packets";
 
 const SYSTEM = { description: "1.3.6.1.2.1.1.1.0", object: "1.3.6.1.2.1.1.2.0", name: "1.3.6.1.2.1.1.5.0" } as const;
 
@@ -15,7 +17,7 @@ const NET_SNMP_OBJECT = "1.3.6.1.4.1.8072.3.2.";
 const NET_SNMP_VERSION = "1.3.6.1.4.1.2021.100.2.0";
 
 /** @param version 0 for SNMPv1, 1 for SNMPv2c. */
-export function encodeSnmpGet(version: 0 | 1, community: string, names: readonly string[], requestId: number): Buffer {
+export function encodeSnmpGet(version: 0 | 1, community: string, names: readonly string[], requestId: number): Uint8Array {
   const bindings = names.map((name) => encodeTlv(0x30, Buffer.concat([encodeObjectIdentifier(name), encodeTlv(0x05, Buffer.alloc(0))])));
   const pdu = encodeTlv(
     0xa0, Buffer.concat([encodeInteger(requestId), encodeInteger(0), encodeInteger(0), encodeTlv(0x30, Buffer.concat(bindings))]),
@@ -24,7 +26,7 @@ export function encodeSnmpGet(version: 0 | 1, community: string, names: readonly
 }
 
 /** A reportable request to an engine that is not known: the answer names the engine. */
-export function encodeSnmpDiscovery(messageId: number): Buffer {
+export function encodeSnmpDiscovery(messageId: number): Uint8Array {
   const empty = encodeTlv(0x04, Buffer.alloc(0));
   const global = encodeTlv(
     0x30, Buffer.concat([encodeInteger(messageId), encodeInteger(65_507), encodeTlv(0x04, Buffer.from([4])), encodeInteger(3)]),

@@ -3,7 +3,7 @@
  * Arguments, as JSON: `{ live: [[first, count]], late: [[address, milliseconds]] }`, addresses as numbers. Prints `ready`.
  */
 import { openPacketRing, openRawSender } from "@lanthorn/packet-io";
-import { ipv4Number } from "../../observe/address-prefix.ts";
+import { ipv4Number } from "@lanthorn/packets";
 
 const { live, late } = JSON.parse(process.argv[2] ?? "") as {
   readonly live: readonly (readonly [number, number])[]; readonly late: readonly (readonly [number, number])[];

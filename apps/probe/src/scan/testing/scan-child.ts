@@ -2,10 +2,9 @@
  * Runs one scan on an interface of its own namespace, and prints what it found as JSON. For tests and benches only.
  * Arguments, as JSON: `{ interface, ranges: [[first, count, own]], ports, udpPorts, framesPerSecond, late }`, addresses as numbers.
  */
-import { formatMac, parseIp } from "@lanthorn/packets";
+import { type AddressPrefix, formatMac, ipv4Bytes, parseIp, parsePrefix } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { readFileSync } from "node:fs";
-import { type AddressPrefix, ipv4Bytes, parsePrefix } from "../../observe/address-prefix.ts";
 import { hostAddress } from "../question.ts";
 import { openScanLink } from "../scan-link.ts";
 import { openScanRun } from "../scan-run.ts";

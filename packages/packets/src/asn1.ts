@@ -1,6 +1,7 @@
 // BER as LDAP, SNMP and Kerberos use it: tags of one byte, definite lengths. @see ITU-T X.690 section 8.1
-import { Reader } from "@lanthorn/packets";
+import { Reader } from "./reader.ts";
 
+/** One element: tag, length, value. */
 export interface Tlv {
   readonly tag: number;
   /** A view. */
@@ -39,10 +40,17 @@ export function readAll(bytes: Uint8Array): readonly Tlv[] {
   return elements;
 }
 
-export function encodeTlv(tag: number, value: Uint8Array): Buffer {
+/**
+ * @param value At most 65,535 bytes.
+ * @returns Tag, length in its shortest form, and value.
+ */
+export function encodeTlv(tag: number, value: Uint8Array): Uint8Array {
   const { length } = value;
   const head = length < 0x80 ? [tag, length] : length < 0x100 ? [tag, 0x81, length] : [tag, 0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from(head), value]);
+  const bytes = new Uint8Array(head.length + length);
+  bytes.set(head);
+  bytes.set(value, head.length);
+  return bytes;
 }
 
 /** As `1.3.6.1`; every arc as far as numbers are exact. */
@@ -59,7 +67,8 @@ export function decodeObjectIdentifier(bytes: Uint8Array): string {
   return arcs.join(".");
 }
 
-export function encodeObjectIdentifier(text: string): Buffer {
+/** @param text As `1.3.6.1`. @returns The whole element. @see ITU-T X.690 section 8.19 */
+export function encodeObjectIdentifier(text: string): Uint8Array {
   const [first = 1, second = 3, ...rest] = text.split(".").map(Number);
   const bytes = [first * 40 + second];
   for (const arc of rest) {
@@ -67,16 +76,18 @@ export function encodeObjectIdentifier(text: string): Buffer {
     for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) digits.unshift((left & 0x7f) | 0x80);
     bytes.push(...digits);
   }
-  return encodeTlv(0x06, Buffer.from(bytes));
+  return encodeTlv(0x06, Uint8Array.from(bytes));
 }
 
-export function encodeInteger(value: number): Buffer {
+/** @param value A whole number from 0 on. @returns The whole element. @see ITU-T X.690 section 8.3 */
+export function encodeInteger(value: number): Uint8Array {
   const bytes = [value & 0xff];
   for (let left = Math.floor(value / 256); left > 0; left = Math.floor(left / 256)) bytes.unshift(left & 0xff);
   if ((bytes[0] ?? 0) >= 0x80) bytes.unshift(0);
-  return encodeTlv(0x02, Buffer.from(bytes));
+  return encodeTlv(0x02, Uint8Array.from(bytes));
 }
 
+/** @param bytes The value alone, read as an unsigned number of at most six bytes. */
 export function decodeInteger(bytes: Uint8Array): number {
   return bytes.subarray(0, 6).reduce((sum, byte) => sum * 256 + byte, 0);
 }

@@ -1,4 +1,4 @@
-import { formatIp, parseIp } from "@lanthorn/packets";
+import { formatIp, parseIp } from "./addresses.ts";
 
 /** A network of either family, or one address with all its bits counted. */
 export interface AddressPrefix {
