@@ -109,6 +109,19 @@ describe("apps", () => {
     expect(broken).toEqual([]);
   });
 
+  test("have no two rooms that import each other", () => {
+    const rooms = new Map<string, Set<string>>();
+    for (const source of product.filter(isIn("apps"))) {
+      const from = roomOf(source.path);
+      for (const to of relativeImports(source).map(roomOf)) {
+        if (from !== null && to !== null && to !== from) rooms.set(from, (rooms.get(from) ?? new Set()).add(to));
+      }
+    }
+    expect(rooms.size).toBeGreaterThan(20);
+    const mutual = [...rooms].flatMap(([from, seen]) => [...seen].filter((to) => from < to && rooms.get(to)?.has(from)).map((to) => `${from} and ${to}`));
+    expect(mutual).toEqual([]);
+  });
+
   test("let no service of the collector import another", () => {
     const serviceOf = (path: string) => /^apps\/collector\/src\/services\/([^/]+)\//.exec(path)?.[1];
     const broken = product.filter((source) => serviceOf(source.path)).flatMap((source) =>
@@ -209,6 +222,12 @@ function isIn(folder: string): (source: Source) => boolean {
 /** The package or app that a file belongs to. */
 function unitOf(source: Source): string {
   return source.path.split("/")[1] ?? "";
+}
+
+/** A folder of an app's sources, or of the collector's services; null for a file that lies beside them and wires them. */
+function roomOf(path: string): string | null {
+  const room = /^apps\/[^/]+\/src\/(?:services\/)?[^/]+(?=\/)/.exec(path)?.[0];
+  return room === undefined || room.endsWith("/testing") ? null : room;
 }
 
 function ourImports(source: Source): string[] {

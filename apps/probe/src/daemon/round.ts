@@ -12,7 +12,7 @@ import { createCredentials } from "../credentials/credentials.ts";
 import { createHostDiscovery } from "../discover/host-discovery.ts";
 import { createEgressPolicy } from "../egress/policy.ts";
 import { ProbeError } from "../errors.ts";
-import type { OpenIdentification } from "../identify/open.ts";
+import type { OpenIdentification } from "./open-identification.ts";
 import { createHealthAlerts } from "../health/alerts.ts";
 import { createHealthWatch, type HealthWatch } from "../health/health.ts";
 import { createMachineReader } from "../health/machine.ts";
@@ -22,7 +22,7 @@ import { createRenewalSchedule } from "../identity/renewal-schedule.ts";
 import { createNeighborListener } from "../listen/neighbor-listener.ts";
 import { openDeepLook } from "../nmap/open.ts";
 import type { FindProgram } from "../nmap/find-program.ts";
-import { createLink, subnetsOf } from "../observe/link.ts";
+import { createLink, subnetsOf } from "../capture/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
@@ -158,7 +158,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     routeTo: async (address) => (deps.replay ? null : packetIo.readRoute(interfaceName, address)),
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => {
-      const { openIdentification } = await import("../identify/open.ts");
+      const { openIdentification } = await import("./open-identification.ts");
       identification ??= openIdentification({ dataDir: configuration.data_dir, access, random, clock, log });
       return identification.identify(openPort, signal);
     },

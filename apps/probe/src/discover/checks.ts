@@ -12,8 +12,8 @@ import {
   startAnew,
   type Watch,
 } from "../hosts/presence.ts";
-import type { Link } from "../observe/link.ts";
-import { askFor } from "./questions.ts";
+import type { Link } from "../capture/link.ts";
+import { askFor } from "../egress/request-frames.ts";
 
 /** Looks after hosts that fell silent: asks them, and says who is gone. */
 export interface Checks {

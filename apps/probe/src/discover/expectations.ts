@@ -1,6 +1,6 @@
 import { parseIp } from "@lanthorn/packets";
-import type { Link } from "../observe/link.ts";
-import { askFor } from "./questions.ts";
+import type { Link } from "../capture/link.ts";
+import { askFor } from "../egress/request-frames.ts";
 
 /** Addresses that hosts are about to use: asked for until the host answers, as a switch shows us neither its lease nor its first words. */
 export interface Expectations {

@@ -11,7 +11,7 @@ import { noteGateway } from "../hosts/gateway.ts";
 import { createFactsTaker } from "../hosts/service-facts.ts";
 import { createSightings } from "../hosts/sightings.ts";
 import { createTelling } from "../hosts/telling.ts";
-import { createLink, type Link, type LinkFacts } from "../observe/link.ts";
+import { createLink, type Link, type LinkFacts } from "../capture/link.ts";
 import { observeFrame } from "../observe/observe-frame.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createChecks } from "./checks.ts";
@@ -20,7 +20,7 @@ import { createExpectations } from "./expectations.ts";
 import { createListenerQueries } from "./listener-queries.ts";
 import { createMdnsNames } from "../naming/mdns-names.ts";
 import type { EgressPolicy, Narrowing } from "../egress/policy.ts";
-import { createQuestionSender } from "./question-sender.ts";
+import { createFrameSender } from "../egress/frame-sender.ts";
 import { createReverseNames, type Nameable } from "../naming/reverse-names.ts";
 import { createRoutedLook } from "./routed-asking.ts";
 import { createRoutedWatch } from "./routed-watch.ts";
@@ -111,7 +111,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const tellError = createErrorTelling(deps);
   const telling = createTelling({ table, store, publisher: createPublisher({ ...deps, what: "hosts" }), clock, onDue: flushSoon });
   const hostFacts = createFactsTaker({ table, telling, clock });
-  const sender = createQuestionSender({
+  const sender = createFrameSender({
     sender: deps.sender, exclusions: () => policy.exclusions, onSent: (count) => admission.asked(count),
     packetsPerSecond: () => policy.packetsPerSecond / (routed.isAsking ? 2 : 1),
   });

@@ -1,7 +1,7 @@
 import { decodeFrame, decodeIcmpv6, formatIp, type MldQuery } from "@lanthorn/packets";
 import { afterEach, describe, expect, test } from "vitest";
-import { createLink, type Link } from "../observe/link.ts";
-import { askListeners } from "./questions.ts";
+import { createLink, type Link } from "../capture/link.ts";
+import { askListeners } from "../egress/request-frames.ts";
 import { createFakeLan, type FakeLan, type FakeLanOptions, SETTINGS } from "./testing/fake-lan.ts";
 
 const INTERVAL_MS = SETTINGS.sweep.intervalSeconds * 1000;

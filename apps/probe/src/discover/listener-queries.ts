@@ -1,5 +1,5 @@
-import type { Link } from "../observe/link.ts";
-import { askListeners } from "./questions.ts";
+import type { Link } from "../capture/link.ts";
+import { askListeners } from "../egress/request-frames.ts";
 
 /**
  * Asks all IPv6 nodes for the multicast groups that they listen to: hosts that answer no echo request do answer this. Every node listens to

@@ -3,7 +3,7 @@ import { formatIp, parseIp } from "@lanthorn/packets";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { createLink } from "../observe/link.ts";
+import { createLink } from "../capture/link.ts";
 import { bytesOf } from "../scan/routed-addresses.ts";
 import { createEgressPolicy } from "../egress/policy.ts";
 import { createRoutedWatch, type RoutedRequest } from "./routed-watch.ts";

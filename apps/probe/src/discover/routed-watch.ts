@@ -5,7 +5,7 @@ import { createRoutedHostsStore } from "../hosts/routed-hosts-store.ts";
 import { createRoutedTable } from "../hosts/routed-table.ts";
 import { createRoutedTelling } from "../hosts/routed-telling.ts";
 import { type AddressPrefix, formatPrefix, prefixHolds } from "@lanthorn/packets";
-import type { Link } from "../observe/link.ts";
+import type { Link } from "../capture/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { addressesInList, addressesInRange, type RoutedAddresses, type RoutedRange } from "../scan/routed-addresses.ts";
 import type { RoutedLook } from "../scan/routed-look.ts";

@@ -1,6 +1,6 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
 import { parsePrefix, prefixHolds } from "@lanthorn/packets";
-import type { Link } from "../observe/link.ts";
+import type { Link } from "../capture/link.ts";
 import { MOST_HOST_BITS, type Neighbours6 } from "../scan/find-neighbours-ipv6.ts";
 import { portsOf } from "../scan/port-lists.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "../egress/exclusions.ts";

@@ -1,6 +1,6 @@
 import { type AddressPrefix, formatIp, formatPrefix, ipv4Bytes, parsePrefix } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
-import { createLink, type Link } from "../observe/link.ts";
+import { createLink, type Link } from "../capture/link.ts";
 import { planTargets } from "./scan-targets.ts";
 
 const addresses = ["10.0.0.5/24", "10.0.1.5/24", "fd00:1::5/64", "fe80::5/64"].map((text) =>

@@ -1,5 +1,5 @@
 import { type AddressPrefix, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix, prefixCovers } from "@lanthorn/packets";
-import { LINK_LOCAL, type Link, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
+import { LINK_LOCAL, type Link, ownIpv6Sources, ownLinkLocal } from "../capture/link.ts";
 import { MOST_HOST_BITS } from "../scan/find-neighbours-ipv6.ts";
 import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { planSweep, type SweepRange } from "./sweep-plan.ts";

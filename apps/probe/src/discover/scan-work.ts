@@ -1,7 +1,7 @@
 import type { PortCounts, ScanRemarkCode } from "@lanthorn/contract/uplink";
 import { formatIp, formatMac, ipv4Bytes, ipv4Number, parseIp, parseMac } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { type Link, ownAddressFor } from "../observe/link.ts";
+import { type Link, ownAddressFor } from "../capture/link.ts";
 import type { AddressBook } from "../scan/address-book.ts";
 import { findByConnecting, scanByConnecting, withZone } from "../scan/connect-scan.ts";
 import type { ServiceFinding } from "../identify/finding.ts";
@@ -11,10 +11,10 @@ import { hostAddress, type HostTarget } from "../scan/question.ts";
 import type { ScanLink } from "../scan/scan-link.ts";
 import type { RoutedRange } from "../scan/routed-addresses.ts";
 import { openScanRun, type ScanRun } from "../scan/scan-run.ts";
-import { createDeepening, type DeepLook } from "./deepening.ts";
+import { createDeepening, type DeepLook } from "../nmap/nmap-stage.ts";
 import type { Exclusions } from "../egress/exclusions.ts";
 import { findWay, type WayDeps } from "./find-way.ts";
-import type { QuestionSender } from "./question-sender.ts";
+import type { FrameSender } from "../egress/frame-sender.ts";
 import type { ScanPlan } from "./scan-plan.ts";
 import { startSweep, type Sweep } from "./sweeper.ts";
 
@@ -70,7 +70,7 @@ export interface ScanWorkDeps extends WayDeps {
   /** Null where there is no profile `deep`, as with a capture file. */
   readonly deepLook: DeepLook | null;
   /** The paced way out, for searches that are to be gentle. */
-  readonly sender: QuestionSender;
+  readonly sender: FrameSender;
   readonly exclusions: () => Exclusions;
   readonly framesPerSecond: number;
   /** Never more while hosts are looked for. */
@@ -193,7 +193,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
     }
   }
   function startPacedSweep(): Sweep {
-    const counting: QuestionSender = {
+    const counting: FrameSender = {
       send(frames, sendSignal) {
         pass += 1;
         asked = 0;

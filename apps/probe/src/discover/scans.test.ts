@@ -1,7 +1,7 @@
 import type { CommandData } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import type { LinkFacts } from "../observe/link.ts";
+import type { LinkFacts } from "../capture/link.ts";
 import { createFakeLan, type FakeLan, type FakeLanOptions, SETTINGS } from "./testing/fake-lan.ts";
 
 const open: FakeLan[] = [];

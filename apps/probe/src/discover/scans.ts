@@ -6,11 +6,11 @@ import type { Database } from "better-sqlite3";
 import type { SaidFact } from "../hosts/facts.ts";
 import { type FactsTaker, portFacts, serviceFacts } from "../hosts/service-facts.ts";
 import { ipv4Number, prefixCovers } from "@lanthorn/packets";
-import type { Link } from "../observe/link.ts";
+import type { Link } from "../capture/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { bothExclusions } from "../egress/exclusions.ts";
-import { createQuestionSender } from "./question-sender.ts";
+import { createFrameSender } from "../egress/frame-sender.ts";
 import type { Nameable } from "../naming/reverse-names.ts";
 import { createRoutedHosts, type RoutedHosts } from "./routed-hosts.ts";
 import { planScan, type ScanPlan } from "./scan-plan.ts";
@@ -156,7 +156,7 @@ export function createScans(deps: {
 
   const begin = (begun: BegunScan, plan: ScanPlan) => {
     const exclusions = () => bothExclusions(policy.exclusions, plan.exclusions);
-    const paced = createQuestionSender({
+    const paced = createFrameSender({
       sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ ...exclusions(), hasIpv6: true }),
       packetsPerSecond: () => Math.min(policy.packetsPerSecond, plan.packetsPerSecond),
     });

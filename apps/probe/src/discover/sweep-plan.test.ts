@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type AddressPrefix, formatIpv4, ipv4Bytes, parsePrefix } from "@lanthorn/packets";
-import { createLink, type Link } from "../observe/link.ts";
+import { createLink, type Link } from "../capture/link.ts";
 import { planSweep, type SweepPlan } from "./sweep-plan.ts";
 
 function linkWith(...addresses: readonly string[]): Link {

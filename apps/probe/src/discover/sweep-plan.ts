@@ -1,5 +1,5 @@
 import { type AddressPrefix, formatPrefix, ipv4Number, parsePrefix, prefixCovers } from "@lanthorn/packets";
-import type { Link } from "../observe/link.ts";
+import type { Link } from "../capture/link.ts";
 
 /** A run of IPv4 addresses to ask, held as numbers: no list, however many there are. */
 export interface SweepRange {

@@ -1,8 +1,8 @@
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { Link } from "../observe/link.ts";
+import type { Link } from "../capture/link.ts";
 import type { ListenerQueries } from "./listener-queries.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
-import type { QuestionSender } from "./question-sender.ts";
+import type { FrameSender } from "../egress/frame-sender.ts";
 import { planSweep } from "./sweep-plan.ts";
 import { startSweep, type Sweep, type SweepSummary } from "./sweeper.ts";
 
@@ -33,7 +33,7 @@ const NEWCOMER = { afterMs: 500, mostAddresses: 1024, fewestPacketsPerSecond: 10
 export function createSweepSchedule(deps: {
   readonly policy: EgressPolicy;
   readonly link: () => Link | null;
-  readonly sender: QuestionSender;
+  readonly sender: FrameSender;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;

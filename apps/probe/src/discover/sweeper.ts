@@ -1,8 +1,8 @@
 import type { Clock } from "@lanthorn/runtime";
 import { formatPrefix, ipv4Bytes, ipv4Number } from "@lanthorn/packets";
-import { type Link, ownAddressFor } from "../observe/link.ts";
-import { askAllNodes, askFor } from "./questions.ts";
-import type { QuestionSender } from "./question-sender.ts";
+import { type Link, ownAddressFor } from "../capture/link.ts";
+import { askAllNodes, askFor } from "../egress/request-frames.ts";
+import type { FrameSender } from "../egress/frame-sender.ts";
 import { createPermutation } from "../scan/permutation.ts";
 import type { SweepRange } from "./sweep-plan.ts";
 
@@ -47,7 +47,7 @@ export function startSweep(options: {
   /** Questions for all listeners to multicast groups, once; none unless given. */
   readonly listenerQuestions?: (link: Link) => readonly Uint8Array[];
   readonly link: () => Link | null;
-  readonly sender: QuestionSender;
+  readonly sender: FrameSender;
   readonly clock: Clock;
   readonly random: () => number;
 }): Sweep {

@@ -3,10 +3,10 @@ import {
   encodeIpv4, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac,
 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
-import { createLink, type Link } from "../observe/link.ts";
+import { createLink, type Link } from "../capture/link.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { DISCOVERY_FRAMES, type EgressKind, mayLeave as frameMayLeave } from "./frames.ts";
-import { askAllNodes, askFor, askListeners, askMdnsName } from "../discover/questions.ts";
+import { askAllNodes, askFor, askListeners, askMdnsName } from "./request-frames.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
 const link = createLink({

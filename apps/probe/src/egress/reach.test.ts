@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type AddressPrefix, parsePrefix } from "@lanthorn/packets";
-import { createLink, type Link } from "../observe/link.ts";
+import { createLink, type Link } from "../capture/link.ts";
 import { createEgressPolicy } from "./policy.ts";
 
 const link = createLink({

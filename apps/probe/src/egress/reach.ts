@@ -1,5 +1,5 @@
 import { type AddressPrefix, createPrefix, parseIp, prefixCovers } from "@lanthorn/packets";
-import { LINK_LOCAL, type Link } from "../observe/link.ts";
+import { LINK_LOCAL, type Link } from "../capture/link.ts";
 
 /**
  * What the probe's own file lets be asked at the collector's word, whatever that says: a collector in wrong hands must not turn the probe on

@@ -1,4 +1,4 @@
-import type { LinkFacts } from "../observe/link.ts";
+import type { LinkFacts } from "../capture/link.ts";
 import type { Host } from "./host.ts";
 import type { FactsTaker } from "./service-facts.ts";
 

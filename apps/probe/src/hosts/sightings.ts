@@ -1,6 +1,6 @@
 import { formatIp, ipv4Number } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
-import type { Observer } from "../observe/observer.ts";
+import type { Observer } from "./observer.ts";
 import type { Admission } from "./admission.ts";
 import { createArrivals } from "./arrivals.ts";
 import { type Binding, createBinding, createHost, hasIpv4, type Host, type SightingSource } from "./host.ts";

@@ -1,8 +1,8 @@
 import { parseIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { type Host, sortedBindings } from "../hosts/host.ts";
-import type { Link } from "../observe/link.ts";
-import { askMdnsName } from "../discover/questions.ts";
+import type { Link } from "../capture/link.ts";
+import { askMdnsName } from "../egress/request-frames.ts";
 
 /** Asks hosts without a name for the one that they answer to by Multicast DNS: they announce it once, perhaps before we were there. */
 export interface MdnsNames {

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import type { DeepLook } from "../discover/deepening.ts";
+import type { DeepLook } from "./nmap-stage.ts";
 import type { FindProgram } from "./find-program.ts";
 
 /** The profile `deep`'s part of the daemon. Nothing of it but this is loaded before the first such scan. */

@@ -15,8 +15,8 @@ import {
 } from "@lanthorn/packets";
 import { KEY_CONFIDENCE, type SaidFact } from "../hosts/facts.ts";
 import { macKey } from "../hosts/host.ts";
-import { isForeignHost, isNeighborAddress, type Link } from "./link.ts";
-import type { Observer } from "./observer.ts";
+import { isForeignHost, isNeighborAddress, type Link } from "../capture/link.ts";
+import type { Observer } from "../hosts/observer.ts";
 
 /** As the collector reads it; no client needs more. */
 const LONGEST_ID = 255;

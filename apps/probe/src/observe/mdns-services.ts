@@ -1,7 +1,7 @@
 import { readMdnsService } from "@lanthorn/fingerprints";
 import type { DnsMessage, DnsRecord } from "@lanthorn/packets";
-import { isNeighborAddress, type Link } from "./link.ts";
-import type { Observer } from "./observer.ts";
+import { isNeighborAddress, type Link } from "../capture/link.ts";
+import type { Observer } from "../hosts/observer.ts";
 
 /** One host offers no more, and no message may make us believe so. */
 const MOST_SERVICES = 32;

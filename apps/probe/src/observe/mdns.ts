@@ -1,7 +1,7 @@
 import { decodeDns, type DnsRecord, parseReverseName } from "@lanthorn/packets";
-import { isNeighborAddress, type Link } from "./link.ts";
+import { isNeighborAddress, type Link } from "../capture/link.ts";
 import { observeMdnsServices } from "./mdns-services.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../hosts/observer.ts";
 
 /**
  * RFC 6762 section 17: no message is longer, fragments included. Of 60 KB of pointers to one long name, each is written out anew, which

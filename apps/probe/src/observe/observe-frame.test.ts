@@ -14,7 +14,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { toBusFrame } from "../bus/frame-bus.ts";
 import { macBytes } from "../hosts/host.ts";
-import { createLink, type Link } from "./link.ts";
+import { createLink, type Link } from "../capture/link.ts";
 import { observeFrame } from "./observe-frame.ts";
 import { arpFrame, dhcpFrame, EVERYONE, HOST, ip, mac, ndpFrame, OWN, ROUTER, udpFrame } from "./testing/frames.ts";
 

@@ -11,9 +11,9 @@ import {
 import type { BusFrame } from "../bus/frame-bus.ts";
 import { macKey } from "../hosts/host.ts";
 import { observeDhcp } from "./dhcp.ts";
-import { isForeignHost, isNeighborAddress, type Link, sameMac } from "./link.ts";
+import { isForeignHost, isNeighborAddress, type Link, sameMac } from "../capture/link.ts";
 import { observeMdns } from "./mdns.ts";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../hosts/observer.ts";
 import { observeSsdp } from "./ssdp.ts";
 import { observeTcp } from "./tcp.ts";
 

@@ -1,5 +1,5 @@
 import { readSsdp } from "@lanthorn/fingerprints";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../hosts/observer.ts";
 
 /** Longer announcements say no more of what their sender is. */
 const MOST_BYTES = 1472;

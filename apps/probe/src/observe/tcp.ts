@@ -1,6 +1,6 @@
 import { readTcpSignature } from "@lanthorn/fingerprints";
 import { decodeTcp, type Frame, TCP_FLAG, type TcpOption } from "@lanthorn/packets";
-import type { Observer } from "./observer.ts";
+import type { Observer } from "../hosts/observer.ts";
 
 const LETTERS: Readonly<Record<TcpOption["kind"], string>> = {
   "maximum-segment-size": "M", "sack-permitted": "S", "timestamps": "T", "no-operation": "N", "window-scale": "W", "sack": "?",

@@ -1,7 +1,7 @@
 import { DHCP_MESSAGE_TYPE, DHCP_OPTION, DNS_TYPE, encodeDns, encodeUtf8, formatIp, formatMac } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
 import { macBytes } from "../hosts/host.ts";
-import { createLink, type Link } from "./link.ts";
+import { createLink, type Link } from "../capture/link.ts";
 import { toBusFrame } from "../bus/frame-bus.ts";
 import { observeFrame } from "./observe-frame.ts";
 import { dhcpFrame, HOST, ip, OWN, synFrame, type TcpOptions, udpFrame } from "./testing/frames.ts";

@@ -4,9 +4,9 @@ import { formatIp, formatMac } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { toBusFrame } from "../../bus/frame-bus.ts";
 import { macBytes } from "../../hosts/host.ts";
-import { createLink, type Link } from "../../observe/link.ts";
+import { createLink, type Link } from "../../capture/link.ts";
 import { observeFrame } from "../../observe/observe-frame.ts";
-import { askListeners } from "../questions.ts";
+import { askListeners } from "../../egress/request-frames.ts";
 
 const LISTEN_MS = 3000;
 

@@ -19,7 +19,7 @@ import {
   parseMac,
 } from "@lanthorn/packets";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
-import type { LinkFacts } from "../../observe/link.ts";
+import type { LinkFacts } from "../../capture/link.ts";
 import { openProbeDatabase } from "../../queue/database.ts";
 import { createEgressPolicy, type EgressSettings } from "../../egress/policy.ts";
 import { createLiveClock } from "../../bus/bus-clock.ts";

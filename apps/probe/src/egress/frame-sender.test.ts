@@ -1,9 +1,9 @@
 import { parseIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
-import { createLink, type Link } from "../observe/link.ts";
-import { createExclusions } from "../egress/exclusions.ts";
-import { createQuestionSender } from "./question-sender.ts";
-import { askFor } from "./questions.ts";
+import { createLink, type Link } from "../capture/link.ts";
+import { createExclusions } from "./exclusions.ts";
+import { createFrameSender } from "./frame-sender.ts";
+import { askFor } from "./request-frames.ts";
 
 const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }] }) as Link;
 const frames = Array.from({ length: 100 }, (_, last) => askFor(link, parseIp(`192.168.1.${last + 10}`) as Uint8Array, null) as Uint8Array);
@@ -13,7 +13,7 @@ const noExclusions = createExclusions([]);
 test("questions are ordered a second's worth at a time, at the rate of the moment", async () => {
   const orders: { readonly rate: number; readonly frames: number }[] = [];
   let rate = 50;
-  const sender = createQuestionSender({
+  const sender = createFrameSender({
     sender: {
       async send(order, { framesPerSecond }) {
         orders.push({ rate: framesPerSecond, frames: [...order].length });
@@ -34,7 +34,7 @@ test("questions are ordered a second's worth at a time, at the rate of the momen
 
 test("a sender that takes nothing is not asked again, and nothing counts as sent", async () => {
   let orders = 0;
-  const sender = createQuestionSender({
+  const sender = createFrameSender({
     sender: {
       async send() {
         orders += 1;

@@ -1,6 +1,6 @@
-import type { SaidFact } from "../hosts/facts.ts";
-import type { SightingSource } from "../hosts/host.ts";
-import type { NameSource } from "../hosts/names.ts";
+import type { SaidFact } from "./facts.ts";
+import type { SightingSource } from "./host.ts";
+import type { NameSource } from "./names.ts";
 
 /**
  * Takes what frames tell of hosts. MACs are keys as `macKey` makes them, of one host and never ours; addresses are views of the frame,

@@ -1,7 +1,7 @@
 import type { OpenPort } from "../identify/identify.ts";
-import type { NmapFindings } from "../nmap/host-findings.ts";
-import type { DeepOrder, LookDeeper } from "../nmap/look-deeper.ts";
-import { mergeFindings } from "../nmap/merge-findings.ts";
+import type { NmapFindings } from "./host-findings.ts";
+import type { DeepOrder, LookDeeper } from "./look-deeper.ts";
+import { mergeFindings } from "./merge-findings.ts";
 import type { PortFinding } from "../scan/identification.ts";
 
 /** nmap, as a scan of the profile `deep` uses it. */

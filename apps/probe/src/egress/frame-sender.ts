@@ -1,9 +1,9 @@
 import type { PacedSender } from "@lanthorn/packet-io";
-import type { Exclusions } from "../egress/exclusions.ts";
-import { DISCOVERY_FRAMES, mayLeave } from "../egress/frames.ts";
+import type { Exclusions } from "./exclusions.ts";
+import { DISCOVERY_FRAMES, mayLeave } from "./frames.ts";
 
 /** The one way out for everything that discovery sends: no frame to an excluded address passes, and all share one rate. */
-export interface QuestionSender {
+export interface FrameSender {
   /**
    * Sends frames at the rate of the moment, each made when its turn comes.
    * @returns How many left; fewer where the sender takes no more of them.
@@ -15,12 +15,12 @@ export interface QuestionSender {
 /** Frames in one order to the paced sender: so soon a change of the rate is felt. */
 const SECONDS_AN_ORDER = 1;
 
-export function createQuestionSender(deps: {
+export function createFrameSender(deps: {
   readonly sender: Pick<PacedSender, "send">;
   readonly exclusions: () => Exclusions;
   readonly packetsPerSecond: () => number;
   readonly onSent: (count: number) => void;
-}): QuestionSender {
+}): FrameSender {
   return {
     async send(frames, signal) {
       const source = frames[Symbol.iterator]();

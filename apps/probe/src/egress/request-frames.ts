@@ -20,7 +20,7 @@ import {
   reverseName,
   solicitedNodeAddress,
 } from "@lanthorn/packets";
-import { type Link, ownAddressFor, ownIpv6Sources, ownLinkLocal } from "../observe/link.ts";
+import { type Link, ownAddressFor, ownIpv6Sources, ownLinkLocal } from "../capture/link.ts";
 
 const NO_MAC = new Uint8Array(6);
 const NO_ADDRESS = new Uint8Array(4);

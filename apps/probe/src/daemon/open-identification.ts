@@ -1,9 +1,9 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import { openFingerprintStore } from "../fingerprints/store.ts";
-import { createDatabaseAsker } from "./ask-databases.ts";
-import type { ServiceFinding } from "./finding.ts";
-import { identifyService, type OpenPort } from "./identify.ts";
-import { askDatagram } from "./datagrams.ts";
+import { createDatabaseAsker } from "../identify/ask-databases.ts";
+import type { ServiceFinding } from "../identify/finding.ts";
+import { identifyService, type OpenPort } from "../identify/identify.ts";
+import { askDatagram } from "../identify/datagrams.ts";
 import type { SnmpAccess } from "../snmp/access.ts";
 import { createVaultReader } from "../snmp/vault-reader.ts";
 
