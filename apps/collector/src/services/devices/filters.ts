@@ -1,5 +1,6 @@
 import { type Choice, isOpenChoice } from "@lanthorn/contract";
 import { type ExpressionBuilder, type ExpressionWrapper, sql, type SqlBool } from "kysely";
+import { holdsText } from "../../db/like.ts";
 import type { AddressRange } from "../../db/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 
@@ -109,11 +110,5 @@ function unindexed(eb: Builder, column: "tenant_id" | "last_seen" | "ip_key", op
 }
 
 function contains(eb: Builder, column: "vendor" | "os_guess", text: string): Condition {
-  return like(sql`lower(${eb.ref(column)})`, text) as unknown as Condition;
-}
-
-/** Holds `text` anywhere, in any case of its ASCII letters. Its `%` and `_` are letters like others. */
-function like(lowered: unknown, text: string) {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-  return sql<SqlBool>`${lowered} like ${pattern} escape '\\'`;
+  return holdsText(eb.ref(column), text) as unknown as Condition;
 }

@@ -40,9 +40,10 @@ const TERMS = [
 /** As a person says it: what is in a name, an address or a MAC, whatever the case of ASCII letters. */
 function isHit({ hostname }: DeviceRow, parts: { readonly ips: readonly string[]; readonly macs: readonly string[] }, search: string): boolean {
   const text = search.trim().toLowerCase();
+  const lowered = (whole: string) => whole.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   // A text ends with U+0000 to SQLite's LIKE.
-  const name = (hostname.split("\0")[0] ?? "").replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
-  if (name.includes(text) || (/^[\da-f.:]*$/.test(text) && parts.ips.some((ip) => ip.includes(text)))) return true;
+  const name = lowered(hostname.split("\0")[0] ?? "");
+  if (name.includes(text) || name.includes(lowered(search.trim())) || (/^[\da-f.:]*$/.test(text) && parts.ips.some((ip) => ip.includes(text)))) return true;
   if (/^[\da-f]{0,2}([:-][\da-f]{0,2}){1,6}$/.test(text)) {
     const colons = text.replaceAll("-", ":");
     const digits = colons.replaceAll(":", "");

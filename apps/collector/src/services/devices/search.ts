@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, sql, type SqlBool } from "kysely";
+import { holdsLowered, lowerForms } from "../../db/like.ts";
 import { isPostgres } from "../../db/row-locks.ts";
 import type { Schema } from "../../db/schema.ts";
 
@@ -69,10 +70,10 @@ function numbersOf(tenantId: string, number: ReturnType<typeof sql>, bits: 32 | 
 
 /** That a row of `device_texts as texts` has the text. What is neither part of an address nor of a MAC is looked for in names alone. */
 function conditionOf(text: string) {
-  const parts = [like(sql`texts.hostname`, text)];
-  if (/^[\da-f]{0,4}([.:][\da-f]{0,4})*$/i.test(text)) parts.push(like(sql`texts.ips`, text));
+  const parts = [holdsLowered(sql`texts.hostname`, text)];
+  if (/^[\da-f]{0,4}([.:][\da-f]{0,4})*$/i.test(text)) parts.push(holdsLowered(sql`texts.ips`, text));
   const mac = macPattern(text);
-  if (mac !== null) parts.push(like(sql`texts.macs`, digitsOf(mac).length === 12 ? digitsOf(mac).replaceAll(/..(?!$)/g, "$&:") : mac));
+  if (mac !== null) parts.push(holdsLowered(sql`texts.macs`, digitsOf(mac).length === 12 ? digitsOf(mac).replaceAll(/..(?!$)/g, "$&:") : mac));
   return sql<SqlBool>`(${sql.join(parts, sql` or `)})`;
 }
 
@@ -83,7 +84,7 @@ function conditionOf(text: string) {
  */
 function trigramsOf(text: string): string | null {
   const mac = macPattern(text);
-  const texts = [text.toLowerCase(), ...(mac === null ? [] : [digitsOf(mac)])];
+  const texts = [...lowerForms(text), ...(mac === null ? [] : [digitsOf(mac)])];
   const all = texts.map((part) => {
     // Three characters, of which one may be two of UTF-16.
     const letters = Array.from(part);
@@ -104,10 +105,4 @@ function macPattern(text: string): string | null {
 
 function digitsOf(mac: string): string {
   return mac.replaceAll(":", "");
-}
-
-/** Holds `text` anywhere. Its `%` and `_` are letters like others. @param lowered In lower case. */
-function like(lowered: ReturnType<typeof sql>, text: string) {
-  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-  return sql<SqlBool>`${lowered} like ${pattern} escape '\\'`;
 }
