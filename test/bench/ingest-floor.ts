@@ -10,6 +10,7 @@ import { createMerges } from "../../apps/collector/src/identity/merges.ts";
 import { commitBatch } from "../../apps/collector/src/ingest/commit-batch.ts";
 import { createDeviceGrowth } from "../../apps/collector/src/ingest/device-growth.ts";
 import { type ProbeSite, readEvents } from "../../apps/collector/src/ingest/read-batch.ts";
+import { REACTIONS } from "../../apps/collector/src/reactions.ts";
 import { DEVICE_KEEP } from "../../apps/collector/src/testing/device-keep.ts";
 import { makeBatches, readPayload } from "./ingest-sender.ts";
 
@@ -56,7 +57,7 @@ export async function measureFloor(options: {
     writes.length = 0;
     const receivedAt = new Date().toISOString();
     const batch = readEvents(readPayload(payload), { offsetMs: 0, receivedAt, keepsRejected: true });
-    await commitBatch({ db, log, merges, growth }, options.probe, batch, receivedAt);
+    await commitBatch({ db, log, merges, growth, projections: REACTIONS }, options.probe, batch, receivedAt);
     const apart = writes.flatMap(splitRows);
     rows += apart.length;
     many.write(writes);

@@ -10,7 +10,9 @@ import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts
 import { singleKey } from "../../apps/collector/src/sealing/keyring.ts";
 import { createSealing } from "../../apps/collector/src/sealing/sealing.ts";
 import { createSender } from "../../apps/collector/src/deliveries/send.ts";
-import { createEventLog, type EventLog, type NewEvent } from "../../apps/collector/src/events/log.ts";
+import { createEventLog, type NewEvent } from "../../apps/collector/src/events/log.ts";
+import { createReactions } from "../../apps/collector/src/events/reaction.ts";
+import { REACTION_ORDER, REACTIONS } from "../../apps/collector/src/reactions.ts";
 import { createAudit } from "../../apps/collector/src/services/audit/audit.ts";
 import { createDiplomat, type Diplomat } from "../../apps/collector/src/services/diplomat/diplomat.ts";
 import type { Arrival, FromReceivers } from "./webhooks-receivers.ts";
@@ -136,7 +138,9 @@ async function openTenant(database: Database, ports: readonly number[]): Promise
   const actor = { type: "system", id: "bench", name: "bench", tenantId, address: "" } as const;
   for (const port of ports) await diplomat.service.create(actor, { url: `http://127.0.0.1:${port}/`, events: [EVENT], active: true });
   await diplomat.start();
-  const log: EventLog = createEventLog({ reads: database.reads, enqueue: diplomat.enqueue });
+  const log = createEventLog({
+    reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { deliveries: diplomat.reaction }),
+  });
   return {
     diplomat,
     async append(count, committed) {

@@ -13,7 +13,8 @@ import { prepareDataDir, tokenSecret } from "./data-dir.ts";
 import { awaitDatabase } from "./db/await.ts";
 import { siteExists } from "./db/site-exists.ts";
 import { createLiveEvents } from "./events/live.ts";
-import { createEventLog, type EventLog } from "./events/log.ts";
+import { createEventLog } from "./events/log.ts";
+import { createReactions } from "./events/reaction.ts";
 import { databaseHealth, databaseMoves, diskHealth, withoutReason } from "./gateway/health.ts";
 import { streamLimits } from "./gateway/limits-configuration.ts";
 import { openGateway } from "./open-gateway.ts";
@@ -25,13 +26,14 @@ import { createRecomparison } from "./identity/recomparison.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { DEFAULT_QUOTA } from "./ingest/quota.ts";
 import { createMetrics } from "./metrics/metrics.ts";
+import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "./reactions.ts";
 import { openReplicas } from "./replicas/open.ts";
 import { keepOf, openRetention } from "./retention/open.ts";
 import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing } from "./sealing/sealing.ts";
 import { openAgents } from "./services/agents/open.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
-import { raiseAlerts } from "./services/alerts/raise-alerts.ts";
+import { createAlertReaction } from "./services/alerts/reaction.ts";
 import { createAudit } from "./services/audit/audit.ts";
 import { auditRoutes } from "./services/audit/routes.ts";
 import { createAuditService } from "./services/audit/service.ts";
@@ -51,12 +53,13 @@ import { createPasswords } from "./services/people/passwords.ts";
 import { createPeople } from "./services/people/people.ts";
 import { createPeopleStore } from "./services/people/store.ts";
 import { readTokenKey } from "./services/people/token-key.ts";
-import { noteScanFacts } from "./services/scans/note-scan-facts.ts";
+import { scanReaction } from "./services/scans/reaction.ts";
 import { createScans } from "./services/scans/scans.ts";
 import { sitesRoutes } from "./services/sites/routes.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 import { createSitesStore } from "./services/sites/store.ts";
-import { noteNeighbors } from "./services/topology/note-neighbors.ts";
+import { neighborReaction } from "./services/topology/neighbor-reaction.ts";
+import { switchReaction } from "./services/topology/switch-reaction.ts";
 import { createTopology } from "./services/topology/topology.ts";
 import { openVault } from "./services/vault/open.ts";
 
@@ -119,14 +122,11 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   });
   lifecycle.onClose("webhook deliveries", () => diplomat.close());
   await diplomat.start();
-  const eventLog: EventLog = createEventLog({
-    reads, enqueue: diplomat.enqueue,
-    async onAppend(trx, tenantId, rows) {
-      await noteScanFacts(trx, tenantId, rows);
-      await noteNeighbors(trx, tenantId, rows);
-      await raiseAlerts(trx, tenantId, rows, { log: eventLog, maxOpen: configuration.alerts.keep_open });
-    },
-  });
+  const reactions: ServiceReactions = {
+    alerts: createAlertReaction({ maxOpen: configuration.alerts.keep_open }), neighbors: neighborReaction, switches: switchReaction,
+    scans: scanReaction, deliveries: diplomat.reaction,
+  };
+  const eventLog = createEventLog({ reads, reactions: createReactions(REACTIONS, REACTION_ORDER, reactions) });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
   let tellOthers: Broker["announce"] = () => {};
   const published = (tenantId: string, fromSeq: number) => {
@@ -181,7 +181,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   const recomparison = createRecomparison({ db, reads, merges, clock: upkeep, log });
   lifecycle.onClose("comparison of devices", () => recomparison.close());
   const ingest = createIngest({
-    registry: agents.registry, db, reads, log: eventLog, merges, published, broker, clock, logger: log, commands: scans,
+    registry: agents.registry, db, reads, log: eventLog, merges, projections: REACTIONS, published, broker, clock, logger: log, commands: scans,
     measure: metrics.ingest, silentAfterSeconds: configuration.probes.silent_after_seconds, duty,
     keep: keepOf(configuration.inventory),
     quota: {

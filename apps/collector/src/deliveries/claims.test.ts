@@ -6,11 +6,13 @@ import { createFakeClock, createId, type FakeClock, silentLog, systemClock, toIn
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../db/open.ts";
 import { createEventLog } from "../events/log.ts";
+import { createReactions } from "../events/reaction.ts";
+import { REACTION_ORDER, REACTIONS } from "../reactions.ts";
 import { eventually, OFFLINE } from "../services/diplomat/testing/stack.ts";
 import { openTestDatabase } from "../testing/database.ts";
 import { createAttempt } from "./attempt.ts";
 import { createClaims } from "./claims.ts";
-import { createEnqueue } from "./enqueue.ts";
+import { createDeliveryReaction } from "./reaction.ts";
 import { singleKey } from "../sealing/keyring.ts";
 import { createSealing } from "../sealing/sealing.ts";
 import { createSender } from "./send.ts";
@@ -73,8 +75,8 @@ async function addWebhooks(count: number): Promise<void> {
 }
 
 async function append(count: number): Promise<void> {
-  const enqueue = createEnqueue();
-  const log = createEventLog({ reads: database.reads, enqueue: (trx, batch) => enqueue.onAppend(trx, batch) });
+  const deliveries = createDeliveryReaction();
+  const log = createEventLog({ reads: database.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { deliveries }) });
   const at = toInstant(Date.now());
   const event = { ...OFFLINE, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at };
   await database.db.transaction().execute((trx) => log.append(trx, tenantId, Array.from({ length: count }, () => event)));

@@ -3,9 +3,11 @@ import { EVENTS, type EventType, WEBHOOK_EVENTS, WebhookPayload } from "@lanthor
 import { createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createEventLog, type NewEvent } from "../events/log.ts";
+import { createReactions } from "../events/reaction.ts";
+import { REACTION_ORDER, REACTIONS } from "../reactions.ts";
 import { SAMPLE_EVENTS } from "../services/diplomat/sample-events.ts";
 import { deliveriesOf, eventually, OFFLINE, startAndClose } from "../services/diplomat/testing/stack.ts";
-import { createEnqueue } from "./enqueue.ts";
+import { createDeliveryReaction } from "./reaction.ts";
 
 const { start, receive } = startAndClose();
 
@@ -235,8 +237,8 @@ test("nothing is enqueued by a transaction that is undone", async () => {
   const [stack, receiver] = [await start(), await receive()];
   const tenant = await stack.createTenant();
   await stack.addWebhook(tenant, { url: receiver.url });
-  const enqueue = createEnqueue();
-  const log = createEventLog({ reads: stack.reads, enqueue: (trx, batch) => enqueue.onAppend(trx, batch) });
+  const deliveries = createDeliveryReaction();
+  const log = createEventLog({ reads: stack.reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { deliveries }) });
   const at = new Date(stack.clock.now()).toISOString();
   const event: NewEvent = {
     ...OFFLINE, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,
@@ -245,7 +247,7 @@ test("nothing is enqueued by a transaction that is undone", async () => {
     await log.append(trx, tenant.tenantId, [event]);
     throw new Error("no");
   })).rejects.toThrow("no");
-  expect(enqueue.takeEnqueued(tenant.tenantId).length).toBe(1);
+  expect(deliveries.takeEnqueued(tenant.tenantId).length).toBe(1);
   await stack.append(tenant, [OFFLINE]);
   await receiver.got(1);
   expect((await stack.db.selectFrom("webhook_deliveries").select("event").execute()).length).toBe(1);

@@ -9,9 +9,11 @@ import { toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Database } from "../db/open.ts";
 import { createEventLog, type NewEvent } from "../events/log.ts";
+import { createReactions } from "../events/reaction.ts";
+import { REACTION_ORDER, REACTIONS } from "../reactions.ts";
 import { eventually, OFFLINE } from "../services/diplomat/testing/stack.ts";
 import { openTestDatabase, testEnvironment } from "../testing/database.ts";
-import { createEnqueue } from "./enqueue.ts";
+import { createDeliveryReaction } from "./reaction.ts";
 import { type Receiver, startReceiver } from "./testing/receiver.ts";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
@@ -87,8 +89,8 @@ test("a collector that is killed again and again loses no delivery, and repeats 
   database = await openTestDatabase(dataDir);
   const { db, reads } = database;
   const tenant = await reads.selectFrom("tenants").select("id").executeTakeFirstOrThrow();
-  const enqueue = createEnqueue();
-  const log = createEventLog({ reads, enqueue: (trx, batch) => enqueue.onAppend(trx, batch) });
+  const deliveries = createDeliveryReaction();
+  const log = createEventLog({ reads, reactions: createReactions(REACTIONS, REACTION_ORDER, { deliveries }) });
   const at = toInstant(Date.now());
   const event: NewEvent = {
     ...OFFLINE, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at,

@@ -2,7 +2,7 @@ import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { insertMany } from "../db/write-many.ts";
 import { startGateway } from "../testing/gateway-for-test.ts";
-import { newDelivery } from "./enqueue.ts";
+import { newDelivery } from "./reaction.ts";
 import { createDeliverySweep } from "./sweep.ts";
 
 async function start(options: { readonly keepDays?: number; readonly keepEach?: number } = {}) {

@@ -1,8 +1,9 @@
-import { EVENTS, type EventType } from "@lanthorn/contract";
+import { type EventData, EVENTS, type EventType } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely, Transaction } from "kysely";
 import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
+import { CollectorError } from "../errors.ts";
 
 /** An event that is about to be written down. `data` is what the contract's EVENTS says for the type, already checked. */
 export interface NewEvent {
@@ -33,21 +34,36 @@ export interface Appended {
 /** An event as it lies in the log. `data` is JSON text. */
 export type StoredEvent = Schema["events"];
 
-/** An event that was written a moment ago, in a transaction that is still open. `seenAt` is by our clock, never after it was received. */
-export type JustAppended = StoredEvent & { readonly isLate: boolean; readonly isQuiet: boolean; readonly seenAt: string };
-
 /**
- * What follows from events: alerts, deliveries. It runs in the transaction that writes them, so that neither is there
- * without the other; a throw undoes both.
+ * An event that was written a moment ago, in a transaction that is still open. `data` is what the contract's EVENTS says for its type,
+ * `json` the text of it that was stored. `seenAt` is by our clock, never after it was received.
  */
-export type OnAppend = (trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]) => Promise<void>;
+export type AppendedEvent<T extends EventType = EventType> = { readonly [K in T]: Omit<StoredEvent, "type" | "data"> & {
+  readonly type: K; readonly data: EventData<K>; readonly json: string; readonly isLate: boolean; readonly isQuiet: boolean;
+  readonly seenAt: string;
+} }[T];
 
-/** Events as they were just appended, in a transaction that may still be undone. */
-export interface AppendedBatch {
+/** What a reaction knows beside the events. */
+export interface ReactionContext {
   readonly tenantId: string;
-  readonly rows: readonly JustAppended[];
   /** The tenant's `webhooks_revision`, which cannot change before the transaction ends. */
   readonly webhooksRevision: number;
+  /**
+   * Has an event appended after all reactions have run: in the next pass, with what reacts to it. After `MAX_PASSES` the append
+   * fails with `reaction-ring`, and the whole transaction is undone.
+   */
+  readonly raise: (event: NewEvent) => void;
+}
+
+/** What follows from events: alerts, deliveries. `createReactions` makes it of the table. */
+export interface Reactions {
+  /** Whether anything reacts to events of this type. */
+  readonly concerns: (type: EventType) => boolean;
+  /**
+   * Runs in the transaction that writes the events, so that neither is there without the other; a throw undoes both.
+   * @param events Those that concern anything, in the order of the log.
+   */
+  readonly run: (trx: Transaction<Schema>, context: ReactionContext, events: readonly AppendedEvent[]) => Promise<void>;
 }
 
 /** The one ordered record of what happened, for each tenant. */
@@ -55,6 +71,8 @@ export interface EventLog {
   /**
    * Writes events within the caller's transaction, in order, and gives them the tenant's next sequence numbers. The tenant's
    * row stays locked until the caller commits, so numbers become visible in order and a reader never skips one.
+   * What follows from them (`Reactions`) runs then. The events that it raises are written after that, in passes of their own.
+   * @throws CollectorError `reaction-ring`.
    * After the commit, and only then, tell `published` of the live stream.
    */
   append(trx: Transaction<Schema>, tenantId: string, events: readonly NewEvent[]): Promise<Appended>;
@@ -69,40 +87,44 @@ export interface EventLog {
 /** What a row takes beside its data: ids, times, the key and SQLite's own bytes. Measured on host_found rows. */
 export const ROW_OVERHEAD_BYTES = 320;
 
-/**
- * @param deps.enqueue Puts the events on their way to webhooks, in their transaction.
- * @param deps.onAppend Called after it.
- */
-export function createEventLog(deps: {
-  readonly reads: Kysely<Schema>;
-  readonly enqueue?: (trx: Transaction<Schema>, batch: AppendedBatch) => Promise<void>;
-  readonly onAppend?: OnAppend;
-}): EventLog {
+/** @param deps.reactions What follows from events; left out, they are only written. */
+export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly reactions?: Reactions }): EventLog {
+  const { reactions } = deps;
+  /** Writes events, and runs what follows from them once. */
+  const write = async (
+    trx: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], raise: ReactionContext["raise"],
+  ): Promise<Appended> => {
+    const rows = events.map((event): Insertable<Schema["events"]> & { readonly type: EventType } => ({
+      tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId,
+      device_id: event.deviceId,
+      queue_id: event.queueId, probe_seq: event.probeSeq, occurred_at: event.occurredAt, received_at: event.receivedAt,
+      data: JSON.stringify(event.data),
+    }));
+    const bytes = rows.reduce((sum, row) => sum + ROW_OVERHEAD_BYTES + row.data.length, 0);
+    const { last_event_seq: toSeq, webhooks_revision: webhooksRevision } = await trx.updateTable("tenants")
+      .set((eb) => ({ last_event_seq: eb("last_event_seq", "+", rows.length), event_bytes: eb("event_bytes", "+", bytes) }))
+      .where("id", "=", tenantId).returning(["last_event_seq", "webhooks_revision"]).executeTakeFirstOrThrow();
+    const fromSeq = toSeq - rows.length + 1;
+    rows.forEach((row, index) => {
+      row.seq = fromSeq + index;
+    });
+    await insertMany(trx, "events", rows);
+    const followed = reactions ? rows.flatMap((row, index) => (reactions.concerns(row.type) ? asAppended(row as StoredEvent, events[index]) : [])) : [];
+    if (followed.length > 0) await reactions?.run(trx, { tenantId, webhooksRevision, raise }, followed);
+    return { fromSeq, toSeq };
+  };
   return {
     async append(trx, tenantId, events) {
-      const rows = events.map((event): Insertable<Schema["events"]> => ({
-        tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId,
-        device_id: event.deviceId,
-        queue_id: event.queueId, probe_seq: event.probeSeq, occurred_at: event.occurredAt, received_at: event.receivedAt,
-        data: JSON.stringify(event.data),
-      }));
-      const bytes = rows.reduce((sum, row) => sum + ROW_OVERHEAD_BYTES + row.data.length, 0);
-      const { last_event_seq: toSeq, webhooks_revision: webhooksRevision } = await trx.updateTable("tenants")
-        .set((eb) => ({ last_event_seq: eb("last_event_seq", "+", rows.length), event_bytes: eb("event_bytes", "+", bytes) }))
-        .where("id", "=", tenantId).returning(["last_event_seq", "webhooks_revision"]).executeTakeFirstOrThrow();
-      const fromSeq = toSeq - rows.length + 1;
-      rows.forEach((row, index) => {
-        row.seq = fromSeq + index;
-      });
-      await insertMany(trx, "events", rows);
-      if (!deps.enqueue && !deps.onAppend) return { fromSeq, toSeq };
-      const written = (rows as readonly StoredEvent[])
-        .map((row, index): JustAppended => ({
-          ...row, isLate: events[index]?.isLate ?? false, isQuiet: events[index]?.isQuiet ?? false, seenAt: seenAt(events[index], row),
-        }));
-      await deps.enqueue?.(trx, { tenantId, rows: written, webhooksRevision });
-      await deps.onAppend?.(trx, tenantId, written);
-      return { fromSeq, toSeq };
+      let raised: NewEvent[] = [];
+      const raise = (event: NewEvent) => void raised.push(event);
+      const appended = await write(trx, tenantId, events, raise);
+      for (let pass = 2; raised.length > 0; pass += 1) {
+        if (pass > MAX_PASSES) throw ringOf(raised);
+        const next = raised;
+        raised = [];
+        await write(trx, tenantId, next, raise);
+      }
+      return appended;
     },
 
     async read(tenantId, seq, { upTo, limit, types }) {
@@ -125,9 +147,21 @@ export function createEventLog(deps: {
   };
 }
 
+/** A fact, what a service concludes from it, and the alert about that: three. More is a ring. */
+const MAX_PASSES = 3;
+
 /** The event types that reach the WebSocket stream. */
 export const STREAMED_TYPES = (Object.keys(EVENTS) as EventType[]).filter((type) => EVENTS[type].stream !== null);
 
-function seenAt(event: NewEvent | undefined, row: StoredEvent): string {
-  return event?.seenAt ?? (row.occurred_at < row.received_at ? row.occurred_at : row.received_at);
+function ringOf(raised: readonly NewEvent[]): CollectorError {
+  const types = [...new Set(raised.map(({ type }) => type))].join(", ");
+  return new CollectorError("reaction-ring", `reactions went on raising ${types} after ${MAX_PASSES} passes: look for a ring in the table of reactions`);
+}
+
+/** The one place where the type of an event and its data are put together again. */
+function asAppended({ data: json, ...row }: StoredEvent, event: NewEvent | undefined): AppendedEvent | readonly [] {
+  if (!event) return [];
+  const { isLate = false, isQuiet = false, data } = event;
+  const seenAt = event.seenAt ?? (row.occurred_at < row.received_at ? row.occurred_at : row.received_at);
+  return { ...row, data, json, isLate, isQuiet, seenAt } as AppendedEvent;
 }

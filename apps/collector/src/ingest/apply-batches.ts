@@ -5,15 +5,15 @@ import type { NewEvent } from "../events/log.ts";
 import { keysOf, keyText } from "../identity/keys.ts";
 import type { Merges } from "../identity/merges.ts";
 import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-interfaces.ts";
-import { chassisKeys } from "./apply/neighbor.ts";
 import { type Announcements, loadAnnouncements, saveAnnouncements } from "./announcements.ts";
-import { applyEvent, hostsOf, touchesOf } from "./apply/table.ts";
 import type { DeviceGrowth } from "./device-growth.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { groupBy } from "./group-by.ts";
 import { joinSeen } from "./join-seen.ts";
 import { judgeDevices } from "./judge-devices.ts";
 import { loadWorkingSets, type Wanted } from "./load-working-sets.ts";
+import { chassisKeys } from "./projections/neighbor.ts";
+import { projectionOf, type Projections } from "./projections/projection.ts";
 import type { Delivered, ReadEvent } from "./read-batch.ts";
 import { saveWorkingSets } from "./save-working-sets.ts";
 import type { Site, WorkingSet } from "./working-set.ts";
@@ -40,17 +40,19 @@ export interface AppliedBatch extends FreshBatch {
  * @returns In their order.
  */
 export async function applyBatches(
-  trx: Transaction<Schema>, { merges, growth }: { readonly merges: Merges; readonly growth: DeviceGrowth }, batches: readonly FreshBatch[],
+  trx: Transaction<Schema>, { merges, growth, projections }: {
+    readonly merges: Merges; readonly growth: DeviceGrowth; readonly projections: Projections;
+  }, batches: readonly FreshBatch[],
 ): Promise<readonly AppliedBatch[]> {
   const sites = [...groupBy(batches.filter(({ read }) => read.length > 0), ({ delivery }) => delivery.probe.siteId).values()]
-    .map((atSite) => siteOf(atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.map(({ event }) => event))));
+    .map((atSite) => siteOf(projections, atSite[0].delivery.probe, atSite.flatMap(({ read }) => read.map(({ event }) => event))));
   if (sites.length === 0) return batches.map((batch) => ({ ...batch, entries: [] }));
   const shown = sites.flatMap((site) => site.shown);
   if (shown.length > 0) await takeMovedInterfaces(trx, shown);
   const sets = await loadWorkingSets(trx, sites.map(({ wanted }) => wanted));
   const announcements = await loadAnnouncements(trx, sets.map(({ site }) => site));
   const bySite = new Map(sets.map((set) => [set.site.siteId, { set, announcements: announcements.get(set.site.siteId) as Announcements }]));
-  const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(batch, bySite) }));
+  const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(projections, batch, bySite) }));
   await judgeDevices(trx, sets);
   await saveWorkingSets(trx, sets);
   await growth.limit(trx, sets);
@@ -62,11 +64,11 @@ export async function applyBatches(
 }
 
 function entriesOf(
-  { delivery: { probe, batch, receivedAt }, read }: FreshBatch, sites: ReadonlyMap<string, OpenSite>,
+  projections: Projections, { delivery: { probe, batch, receivedAt }, read }: FreshBatch, sites: ReadonlyMap<string, OpenSite>,
 ): readonly NewEvent[] {
   const site = sites.get(probe.siteId) as OpenSite;
   const entries = read.map(({ seq, event, occurredAt }) => {
-    const { type, deviceId, data, isQuiet = false } = applyEvent(event, { ...site, receivedAt });
+    const { type, deviceId, data, isQuiet = false } = projectionOf(projections, event).apply(event, { ...site, receivedAt });
     return {
       type, deviceId, data, siteId: probe.siteId, probeId: probe.probeId, queueId: batch.queueId, probeSeq: seq,
       occurredAt, receivedAt, seenAt: event.occurred_at,
@@ -87,14 +89,14 @@ interface OpenSite {
 }
 
 /** What is to be read of a site, and the interfaces that are seen there with keys. */
-function siteOf({ tenantId, siteId }: Site, events: readonly ProbeEvent[]): {
+function siteOf(projections: Projections, { tenantId, siteId }: Site, events: readonly ProbeEvent[]): {
   readonly wanted: Wanted; readonly shown: readonly ShownInterface[];
 } {
   const hosts: HostRef[] = [];
   const withAddresses: HostRef[] = [];
   const withPorts: HostRef[] = [];
   for (const event of events) {
-    const touches = touchesOf(event);
+    const { hosts: hostsOf, touches } = projectionOf(projections, event);
     for (const ref of hostsOf(event)) {
       hosts.push(ref);
       if (touches === "addresses") withAddresses.push(ref);

@@ -7,6 +7,7 @@ import type { Merges } from "../identity/merges.ts";
 import { type AppliedBatch, applyBatches, type FreshBatch } from "./apply-batches.ts";
 import type { DeviceGrowth } from "./device-growth.ts";
 import { groupBy } from "./group-by.ts";
+import type { Projections } from "./projections/projection.ts";
 import { type ProbeQueues, readQueues } from "./probe-queues.ts";
 import type { Delivered, ProbeSite, RawEvent, ReadBatch } from "./read-batch.ts";
 
@@ -29,6 +30,7 @@ interface CommitDependencies {
   readonly log: EventLog;
   readonly merges: Merges;
   readonly growth: DeviceGrowth;
+  readonly projections: Projections;
 }
 
 /**

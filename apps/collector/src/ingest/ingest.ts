@@ -13,6 +13,7 @@ import { createDeviceGrowth } from "./device-growth.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import { createPresenceWatch } from "./presence-watch.ts";
+import type { Projections } from "./projections/projection.ts";
 import { createProbesStore, type KnownProbe } from "./probes-store.ts";
 import { createProbeClocks } from "./probe-clock.ts";
 import { createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
@@ -45,6 +46,7 @@ export interface IngestDependencies {
   readonly reads: Kysely<Schema>;
   readonly log: EventLog;
   readonly merges: Merges;
+  readonly projections: Projections;
   /** Tells the live stream of committed events. */
   readonly published: (tenantId: string, fromSeq: number) => void;
   readonly broker: Pick<Broker, "publish" | "health">;
@@ -83,7 +85,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const clocks = createProbeClocks({ clock });
   const quota = createQuota({ clock }, deps.quota ?? DEFAULT_QUOTA);
   const group = createGroupCommit({
-    db: deps.db, log: deps.log, merges: deps.merges, growth: createDeviceGrowth(deps.keep), published: deps.published, logger,
+    db: deps.db, log: deps.log, merges: deps.merges, growth: createDeviceGrowth(deps.keep), projections: deps.projections, published: deps.published, logger,
   });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,

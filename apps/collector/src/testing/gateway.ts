@@ -9,7 +9,8 @@ import { createDocuments } from "../documents/documents.ts";
 import { documentRoutes } from "../documents/routes.ts";
 import { siteExists } from "../db/site-exists.ts";
 import { createLiveEvents } from "../events/live.ts";
-import { createEventLog, type EventLog, type OnAppend } from "../events/log.ts";
+import { createEventLog, type EventLog } from "../events/log.ts";
+import { createReactions } from "../events/reaction.ts";
 import { createGateway, type Tiers } from "../gateway/app.ts";
 import type { Connections } from "../gateway/connections.ts";
 import type { GatewayEnvironment } from "../gateway/environment.ts";
@@ -22,7 +23,8 @@ import { createRateLimiter } from "../gateway/rate-limit.ts";
 import type { ServiceRoutes } from "../gateway/services.ts";
 import { createStreamSessions, type StreamLimits, type StreamSessions } from "../gateway/stream-sessions.ts";
 import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
-import { raiseAlerts } from "../services/alerts/raise-alerts.ts";
+import { createAlertReaction } from "../services/alerts/reaction.ts";
+import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "../reactions.ts";
 import type { Audit } from "../gateway/audit.ts";
 import { createAudit } from "../services/audit/audit.ts";
 import { createMetrics } from "../metrics/metrics.ts";
@@ -31,7 +33,7 @@ import { createMerges } from "../identity/merges.ts";
 import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
-import { noteScanFacts } from "../services/scans/note-scan-facts.ts";
+import { scanReaction } from "../services/scans/reaction.ts";
 import type { IsConfirmed } from "../services/people/confirmations.ts";
 import { createPasswords, type Passwords } from "../services/people/passwords.ts";
 import { createPeople } from "../services/people/people.ts";
@@ -46,7 +48,8 @@ import { testVendorOf } from "./vendors.ts";
 import { sitesRoutes } from "../services/sites/routes.ts";
 import { createSitesService } from "../services/sites/service.ts";
 import { createSitesStore } from "../services/sites/store.ts";
-import { noteNeighbors } from "../services/topology/note-neighbors.ts";
+import { neighborReaction } from "../services/topology/neighbor-reaction.ts";
+import { switchReaction } from "../services/topology/switch-reaction.ts";
 import { createTopology } from "../services/topology/topology.ts";
 import { eventsRoutes } from "../services/events/routes.ts";
 import { createEventsService } from "../services/events/service.ts";
@@ -87,7 +90,7 @@ export const TEST_SECRET = new TextEncoder().encode("a secret of the tests, 32 b
 /** A service that takes part in what the gateway does with events. */
 export interface Extension {
   readonly services: ServiceRoutes;
-  readonly enqueue: NonNullable<Parameters<typeof createEventLog>[0]["enqueue"]>;
+  readonly deliveries: ServiceReactions["deliveries"];
   readonly published: (tenantId: string) => void;
   readonly close: () => Promise<void>;
 }
@@ -140,14 +143,14 @@ export async function startTestGateway(options: TestListenerOptions & {
     },
     store: createPeopleStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
   });
-  const onAppend: OnAppend = async (trx, tenantId, rows) => {
-    await noteScanFacts(trx, tenantId, rows);
-    await noteNeighbors(trx, tenantId, rows);
-    await raiseAlerts(trx, tenantId, rows, { log: eventLog, maxOpen: options.maxOpenAlerts ?? 1000 });
+  const reactions: Partial<ServiceReactions> = {
+    ...(extension && { deliveries: extension.deliveries }),
+    ...(options.alerts && {
+      alerts: createAlertReaction({ maxOpen: options.maxOpenAlerts ?? 1000 }), scans: scanReaction, neighbors: neighborReaction,
+      switches: switchReaction,
+    }),
   };
-  const eventLog: EventLog = createEventLog({
-    reads, ...(extension && { enqueue: extension.enqueue }), ...(options.alerts ? { onAppend } : {}),
-  });
+  const eventLog = createEventLog({ reads, reactions: createReactions(REACTIONS, REACTION_ORDER, reactions) });
   const live = createLiveEvents({ log: eventLog, clock, logger: log });
   const published = (tenantId: string, fromSeq: number) => {
     live.published(tenantId, fromSeq);

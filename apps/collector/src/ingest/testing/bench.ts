@@ -5,9 +5,11 @@ import { Acknowledgement, type Event, type ProbeEvent } from "@lanthorn/contract
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import type { Broker, ProbeAddress, UpChannel } from "../../broker/broker.ts";
 import type { Database } from "../../db/open.ts";
-import { createEnqueue } from "../../deliveries/enqueue.ts";
-import { createEventLog, type EventLog } from "../../events/log.ts";
-import { raiseAlerts } from "../../services/alerts/raise-alerts.ts";
+import { createDeliveryReaction } from "../../deliveries/reaction.ts";
+import { createEventLog } from "../../events/log.ts";
+import { createReactions } from "../../events/reaction.ts";
+import { REACTION_ORDER, REACTIONS } from "../../reactions.ts";
+import { createAlertReaction } from "../../services/alerts/reaction.ts";
 import { createTestRegistry } from "../../services/agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { createMerges, type Merges } from "../../identity/merges.ts";
@@ -63,9 +65,11 @@ export async function createIngestBench(
   await database.db.insertInto("sites").values({
     id: siteId, tenant_id: tenantId, name: "site", created_at: at, probe_configuration: DEFAULT_SITE_CONFIGURATION,
   }).execute();
-  const log: EventLog = createEventLog({
-    enqueue: createEnqueue().onAppend,
-    reads: database.reads, ...(options.alerts ? { onAppend: (trx, tenant, rows) => raiseAlerts(trx, tenant, rows, { log, maxOpen: 1000 }) } : {}),
+  const log = createEventLog({
+    reads: database.reads,
+    reactions: createReactions(REACTIONS, REACTION_ORDER, {
+      deliveries: createDeliveryReaction(), ...(options.alerts ? { alerts: createAlertReaction({ maxOpen: 1000 }) } : {}),
+    }),
   });
   const merges = createMerges({ audit: createAudit({ clock }), clock });
   const broker: Pick<Broker, "publish" | "health"> = {
@@ -77,7 +81,7 @@ export async function createIngestBench(
     health: () => ({ status: bench.brokerUp ? "ok" : "degraded", detail: "" }),
   };
   const open = () => createIngest({
-    registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, broker, clock,
+    registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, projections: REACTIONS, broker, clock,
     logger: silentLog, silentAfterSeconds: options.silentAfterSeconds ?? 90, keep: { ...DEVICE_KEEP, ...options.keep },
     ...(options.quota ? { quota: options.quota } : {}),
     measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },

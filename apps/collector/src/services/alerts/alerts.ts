@@ -8,7 +8,7 @@ import { createAlertsService } from "./service.ts";
 import { createAlertsStore } from "./store.ts";
 import { type AlertUpkeep, createAlertUpkeep } from "./upkeep.ts";
 
-/** The routes, and the upkeep behind them. What raises alerts is `raiseAlerts`, which the event log calls. */
+/** The routes, and the upkeep behind them. What raises alerts is their reaction to events. */
 export interface Alerts extends AlertUpkeep {
   readonly routes: ReturnType<typeof alertsRoutes>;
 }

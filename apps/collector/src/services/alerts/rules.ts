@@ -51,7 +51,7 @@ const CONFLICTS: Readonly<Record<EventData<"ipam_conflict">["kinds"][number], st
 };
 
 /** Which events raise which alerts, what tells two of them apart, and what ends them. What is not here raises none. */
-export const RULES: { readonly [T in EventType]?: Rule<T> } = {
+export const RULES = {
   ids_alert: {
     raises: ({ data }) => ({
       type: "ids_alert", source: "ids", subject: `${data.signature_id} ${data.source_ip}`, severity: data.severity, title: data.signature,
@@ -205,7 +205,11 @@ export const RULES: { readonly [T in EventType]?: Rule<T> } = {
     }),
   },
   backup_completed: { ends: () => ({ type: "backup_failed", subject: "" }) },
-};
+} as const satisfies { readonly [T in EventType]?: Rule<T> };
+
+/** Events of which a rule speaks. */
+export type AlertingType = keyof typeof RULES;
+export const ALERTING_TYPES = Object.keys(RULES) as readonly AlertingType[];
 
 function isLicenseWell({ status, exceeded }: EventData<"license_state">): boolean {
   return (status === "valid" || status === "community") && exceeded.length === 0;

@@ -11,7 +11,7 @@ import { type IdPage, pageBySort, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
 import type { AlertRow } from "./drafts.ts";
-import { alertEvent } from "./raise-alerts.ts";
+import { alertEvent } from "./reaction.ts";
 import { toAlert, toListedAlert, toMute } from "./records.ts";
 import { type AlertsStore, SORT_COLUMNS } from "./store.ts";
 

@@ -5,7 +5,7 @@ import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
 import { repeatWork } from "../../repeated-work.ts";
-import { alertEvent } from "./raise-alerts.ts";
+import { alertEvent } from "./reaction.ts";
 
 /** What alerts need beside events: an end for what fell quiet, and for what is long past. */
 export interface AlertUpkeep {

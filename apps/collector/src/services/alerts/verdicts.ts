@@ -1,10 +1,9 @@
-import type { EventType } from "@lanthorn/contract";
-import type { JustAppended } from "../../events/log.ts";
-import { type Fact, type Finding, type Rule, RULES } from "./rules.ts";
+import type { AppendedEvent } from "../../events/log.ts";
+import { type AlertingType, type Fact, type Finding, type Rule, RULES } from "./rules.ts";
 
 /** What one event means for the alerts. */
 export interface Verdict {
-  readonly event: JustAppended;
+  readonly event: AppendedEvent<AlertingType>;
   readonly data: Readonly<Record<string, unknown>>;
   /** When its cause was seen, by our clock. */
   readonly at: string;
@@ -14,12 +13,10 @@ export interface Verdict {
   readonly finding: Finding | null;
 }
 
-export function verdictsOf(event: JustAppended): readonly Verdict[] {
-  const rule: Rule<EventType> | undefined = RULES[event.type as EventType];
-  if (!rule) return [];
-  const data = JSON.parse(event.data) as Verdict["data"];
-  const fact = { data, probeId: event.probe_id, deviceId: event.device_id } as unknown as Fact<EventType>;
-  const { seenAt: at } = event;
+export function verdictsOf(event: AppendedEvent<AlertingType>): readonly Verdict[] {
+  const rule = RULES[event.type] as Rule<AlertingType>;
+  const { data, seenAt: at } = event;
+  const fact = { data, probeId: event.probe_id, deviceId: event.device_id } as Fact<AlertingType>;
   const verdict = (about: Pick<Finding, "type" | "subject">, finding: Finding | null): Verdict => ({
     event, data, at, finding, key: openKey(event, about),
   });
@@ -29,6 +26,6 @@ export function verdictsOf(event: JustAppended): readonly Verdict[] {
 }
 
 /** One alert of a type, site and subject is open at a time. */
-export function openKey(at: Pick<JustAppended, "tenant_id" | "site_id">, about: Pick<Finding, "type" | "subject">): string {
+export function openKey(at: Pick<AppendedEvent, "tenant_id" | "site_id">, about: Pick<Finding, "type" | "subject">): string {
   return `${at.tenant_id} ${at.site_id ?? "-"} ${about.type} ${about.subject}`;
 }

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { createAttempt } from "../../deliveries/attempt.ts";
 import { createClaims } from "../../deliveries/claims.ts";
-import { createEnqueue, type Enqueue } from "../../deliveries/enqueue.ts";
+import { createDeliveryReaction, type DeliveryReaction } from "../../deliveries/reaction.ts";
 import type { Mailer } from "../../deliveries/mailer.ts";
 import { createNotices } from "../../deliveries/notices.ts";
 import type { ResolveHost } from "../../deliveries/resolve.ts";
@@ -21,8 +21,8 @@ import { createDiplomatStore } from "./store.ts";
 /** What speaks to the outside: webhooks and the e-mails about them. */
 export interface Diplomat {
   readonly service: DiplomatService;
-  /** To be called with events, in their transaction. */
-  readonly enqueue: Enqueue["onAppend"];
+  /** Enqueues deliveries of events. */
+  readonly reaction: DeliveryReaction;
   /** To be called after events of a tenant were committed. */
   readonly published: (tenantId: string) => void;
   readonly health: DeliveryWorker["health"];
@@ -65,7 +65,7 @@ export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOpti
   const worker = createDeliveryWorker(
     { store: createDeliveryStore({ db, reads }), claims: createClaims({ db }), attempt, sealing, clock, log }, options,
   );
-  const enqueue = createEnqueue();
+  const reaction = createDeliveryReaction();
   const notices = createNotices({ db, mailer: deps.mailer, ownersOf: deps.ownersOf, clock, log });
   const sweep = createDeliverySweep({ db, reads, clock: deps.upkeep ?? clock, log }, options);
   const service = createDiplomatService({
@@ -74,8 +74,8 @@ export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOpti
   });
   return {
     service,
-    enqueue: (trx, batch) => enqueue.onAppend(trx, batch),
-    published: (tenantId) => worker.enqueued(enqueue.takeEnqueued(tenantId)),
+    reaction,
+    published: (tenantId) => worker.enqueued(reaction.takeEnqueued(tenantId)),
     health: () => worker.health(),
     async start() {
       await worker.start();

@@ -2,7 +2,7 @@ import type { Clock } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { insertMany } from "../../db/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
-import { newDelivery } from "../../deliveries/enqueue.ts";
+import { newDelivery } from "../../deliveries/reaction.ts";
 import { typesOf, webhookEventOf } from "../../deliveries/payload.ts";
 import { firstSince } from "../../events/first-since.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";

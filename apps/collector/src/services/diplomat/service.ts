@@ -4,7 +4,7 @@ import {
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { addressesOf, type Attempt } from "../../deliveries/attempt.ts";
-import { newDelivery } from "../../deliveries/enqueue.ts";
+import { newDelivery } from "../../deliveries/reaction.ts";
 import { toMessage } from "../../deliveries/payload.ts";
 import type { ResolveHost } from "../../deliveries/resolve.ts";
 import type { Sealing } from "../../sealing/sealing.ts";

@@ -10,6 +10,7 @@ import { createEmbeddedBroker, type EmbeddedBroker } from "../../../broker/embed
 import { type Authority, type KeyAndCertificate, openAuthority } from "../../../certificates/authority.ts";
 import type { Database } from "../../../db/open.ts";
 import { createEventLog } from "../../../events/log.ts";
+import { REACTIONS } from "../../../reactions.ts";
 import { createClientAddress } from "../../../gateway/address.ts";
 import { createGateway, createPeerAllowance } from "../../../gateway/app.ts";
 import { type ConnectionLimits, createConnections } from "../../../gateway/connections.ts";
@@ -94,7 +95,7 @@ export async function startStack(options: {
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
     registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }),
-    merges: createMerges({ audit, clock }), published: () => {}, broker, clock, logger: silentLog,
+    merges: createMerges({ audit, clock }), projections: REACTIONS, published: () => {}, broker, clock, logger: silentLog,
     silentAfterSeconds: 90, keep: DEVICE_KEEP,
   });
   await ingest.start();

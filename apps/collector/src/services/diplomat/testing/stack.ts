@@ -46,7 +46,7 @@ async function startDiplomat(options: {
       }, { allow: options.allow ?? ["127.0.0.1"], keepDays: 14, keepEach: 100_000, isAlone: true });
       diplomat = made;
       return {
-        services: { diplomat: [diplomatRoutes(made.service)] }, enqueue: made.enqueue, published: made.published, close: () => made.close(),
+        services: { diplomat: [diplomatRoutes(made.service)] }, deliveries: made.reaction, published: made.published, close: () => made.close(),
       };
     },
   });

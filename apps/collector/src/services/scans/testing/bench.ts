@@ -7,6 +7,7 @@ import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { DEVICE_KEEP } from "../../../testing/device-keep.ts";
 import { type Answer, type ServiceParts, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
+import { REACTIONS } from "../../../reactions.ts";
 import { createTestRegistry } from "../../agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { createScans, type Scans } from "../scans.ts";
@@ -78,7 +79,7 @@ export async function createScansBench(): Promise<ScansBench> {
   const merges = createMerges({ audit, clock });
   const open = (commandsOf: Scans): Ingest =>
     createIngest({
-      registry: createTestRegistry({ db, reads, clock }), db, reads, log, merges, published, broker, clock, logger: silentLog,
+      registry: createTestRegistry({ db, reads, clock }), db, reads, log, merges, projections: REACTIONS, published, broker, clock, logger: silentLog,
       silentAfterSeconds: 90, commands: commandsOf, keep: DEVICE_KEEP,
     });
   let ingest = open(scans as Scans);

@@ -2,7 +2,7 @@ import type { Evidence, NeighborDiscovered } from "@lanthorn/contract";
 import { readNeighbor } from "@lanthorn/fingerprints";
 import { type IdentityKey, keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices-draft.ts";
-import type { Apply } from "./apply.ts";
+import type { Projection } from "./projection.ts";
 
 /** Names that one machine has and no other; an interface's name or an address is none. */
 const NAMES_A_MACHINE: ReadonlySet<string | undefined> = new Set(["mac", "component", "local"]);
@@ -14,7 +14,7 @@ const CONFIDENCE = 0.9;
  * A neighbour is one of the devices, where one of them has its chassis' MAC or the MAC that it sends from: it is named in the log, and its
  * chassis id becomes one of that device's keys, by which its other ports are known to be the same machine's.
  */
-export const neighborDiscovered: Apply<"neighbor_discovered"> = {
+export const neighborDiscovered: Projection<"neighbor_discovered"> = {
   hosts: ({ data }) => interfacesOf(data),
   apply({ data, occurred_at }, { set }) {
     const at = occurred_at;

@@ -1,16 +1,17 @@
-import { CALLING_EVENTS } from "@lanthorn/contract";
+import { CALLING_EVENTS, EVENT_TYPES, EVENTS, type EventType } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
-import type { AppendedBatch } from "../events/log.ts";
+import type { Reaction } from "../events/reaction.ts";
 import { typesOf, webhookEventOf } from "./payload.ts";
 import type { Lane } from "./store.ts";
 
-/** Puts events on their way to the webhooks that are subscribed to them. */
-export interface Enqueue {
-  /** To be called with the events, in their transaction. Late ones that would call somebody are left out. */
-  onAppend(trx: Transaction<Schema>, batch: AppendedBatch): Promise<void>;
+/** Events that become webhook events. */
+export type DeliveredType = { [T in EventType]: (typeof EVENTS)[T]["webhook"] extends null ? never : T }[EventType];
+
+/** Enqueues events for the webhooks that are subscribed to them. Late ones that would call somebody are left out. */
+export interface DeliveryReaction extends Reaction<DeliveredType> {
   /**
    * After the commit: the webhooks that got something since the last call. Some may be named in vain, after a transaction that
    * was undone.
@@ -25,7 +26,7 @@ interface Subscriptions {
 }
 
 /** Subscriptions are read once for each revision of a tenant: a tenant without webhooks costs nothing, and one with them no query. */
-export function createEnqueue(): Enqueue {
+export function createDeliveryReaction(): DeliveryReaction {
   const known = new Map<string, Subscriptions>();
   const enqueued = new Map<string, Set<string>>();
 
@@ -44,15 +45,16 @@ export function createEnqueue(): Enqueue {
   };
 
   return {
-    async onAppend(trx, { tenantId, rows, webhooksRevision }) {
+    types: EVENT_TYPES.filter((type): type is DeliveredType => webhookEventOf(type) !== null),
+    async react(trx, { tenantId, webhooksRevision }, events) {
       if (webhooksRevision === 0) return;
       const { byType } = await subscriptionsOf(trx, tenantId, webhooksRevision);
       if (byType.size === 0) return;
-      const deliveries = rows.flatMap((row) => {
-        const event = webhookEventOf(row.type);
-        if (event === null || row.isQuiet || (row.isLate && CALLING_EVENTS.has(event))) return [];
-        return (byType.get(row.type) ?? []).map(
-          (webhookId) => newDelivery(webhookId, { ...row, event }, { lane: "live", at: row.received_at }),
+      const deliveries = events.flatMap((one) => {
+        const event = EVENTS[one.type].webhook;
+        if (one.isQuiet || (one.isLate && CALLING_EVENTS.has(event))) return [];
+        return (byType.get(one.type) ?? []).map(
+          (webhookId) => newDelivery(webhookId, { ...one, event }, { lane: "live", at: one.received_at }),
         );
       });
       if (deliveries.length === 0) return;

@@ -1,27 +1,31 @@
 import type { EventData } from "@lanthorn/contract";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import type { EventLog, JustAppended, NewEvent } from "../../events/log.ts";
+import type { AppendedEvent, NewEvent, ReactionContext } from "../../events/log.ts";
+import type { Reaction } from "../../events/reaction.ts";
 import { type AlertRow, createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
-import type { Finding } from "./rules.ts";
+import { ALERTING_TYPES, type AlertingType, type Finding } from "./rules.ts";
 import { LIMIT_TYPE, limitOf, loadOpenLimit } from "./open-limit.ts";
 import { loadStormCap, STORM_TYPE, summaryOf } from "./storm-cap.ts";
 import { openKey, type Verdict, verdictsOf } from "./verdicts.ts";
 
 /**
- * Raises, repeats and ends alerts by what events say, in the transaction that writes the events. Events of which no rule
- * speaks cost one look into the table of rules; else the open alerts are read once for all of them.
+ * Raises, repeats and ends alerts by what events say. The open alerts are read once for all events of a batch.
  *
- * `alert_created` is appended once for each alert, by the first event that is neither late nor muted; `alert_resolved` for
- * each of which that was said. What begins too many alerts, or tells too many at once, is counted in one summary.
- * @param options.maxOpen Of a type at a site, by what probes tell.
+ * `alert_created` is raised once for each alert, by the first event that is neither late nor muted; `alert_resolved` for
+ * each that was reported so. When too many alerts begin, or too many are reported at once, one summary counts them.
+ * @param options.maxOpen Open alerts of one type at one site that events may raise.
  */
-export async function raiseAlerts(
-  trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[],
-  options: { readonly log: Pick<EventLog, "append">; readonly maxOpen: number },
+export function createAlertReaction(options: { readonly maxOpen: number }): Reaction<AlertingType> {
+  return { types: ALERTING_TYPES, react: (trx, context, events) => raiseAlerts(trx, context, events, options) };
+}
+
+async function raiseAlerts(
+  trx: Transaction<Schema>, { tenantId, raise: raiseEvent }: ReactionContext, events: readonly AppendedEvent<AlertingType>[],
+  options: { readonly maxOpen: number },
 ): Promise<void> {
-  const verdicts = rows.flatMap(verdictsOf);
+  const verdicts = events.flatMap(verdictsOf);
   if (verdicts.length === 0) return;
   const open = await loadDrafts(trx, keysOf(verdicts));
   const fresh = verdicts.filter((verdict) => verdict.finding && isNews(open.get(verdict.key), verdict));
@@ -29,7 +33,6 @@ export async function raiseAlerts(
   const limit = await loadOpenLimit(trx, fresh.filter(({ key }) => !open.has(key)), options.maxOpen);
   const mutes = verdicts.some(({ finding }) => finding) ? await loadMutes(trx, tenantId, verdicts) : [];
   const drafts: Draft[] = [...open.values()];
-  const told: NewEvent[] = [];
 
   const raise = (finding: Finding, verdict: Verdict, key: string): Draft => {
     let draft = open.get(key);
@@ -46,13 +49,13 @@ export async function raiseAlerts(
     row.live_at ??= event.received_at;
     if (row.notified === 1 || isMuted(mutes, row)) return;
     row.notified = 1;
-    told.push(alertEvent(row, at, event.received_at));
+    raiseEvent(alertEvent(row, at, event.received_at));
   };
   const summarize = (summary: Finding, verdict: Verdict) => tell(raise(summary, verdict, openKey(verdict.event, summary)), verdict);
   const end = (known: Draft, { event, key, at }: Verdict) => {
     resolveDraft(known, event.type, at);
     open.delete(key);
-    if (known.row.notified === 1) told.push(alertEvent(known.row, at, event.received_at));
+    if (known.row.notified === 1) raiseEvent(alertEvent(known.row, at, event.received_at));
   };
   for (const verdict of verdicts) {
     const { finding, key } = verdict;
@@ -78,7 +81,6 @@ export async function raiseAlerts(
     }
   }
   await saveDrafts(trx, drafts);
-  if (told.length > 0) await options.log.append(trx, tenantId, told);
 }
 
 /** Whether it begins an alert, or is the first live word of one that only late events have begun. */

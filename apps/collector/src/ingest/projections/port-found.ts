@@ -1,7 +1,7 @@
-import type { Apply } from "./apply.ts";
+import type { Projection } from "./projection.ts";
 
 /** A port's state or service was learned. Texts that are empty now are so: the probe says the whole of what it sees. */
-export const portFound: Apply<"port_found"> = {
+export const portFound: Projection<"port_found"> = {
   hosts: ({ data }) => [data],
   touches: "ports",
   apply({ data, occurred_at }, { set }) {

@@ -1,9 +1,10 @@
-import type { EventData, EventType, Scan } from "@lanthorn/contract";
+import type { EventData, Scan } from "@lanthorn/contract";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import { addressKey } from "../../db/address-key.ts";
 import { refuseResult } from "./result-bounds.ts";
 import type { Schema } from "../../db/schema.ts";
-import type { JustAppended } from "../../events/log.ts";
+import type { AppendedEvent } from "../../events/log.ts";
+import type { Reaction } from "../../events/reaction.ts";
 
 /** A network full of tarpits needs no line for each. */
 const MOST_REMARKS = 100;
@@ -28,8 +29,8 @@ interface Found {
   readonly ports: Map<string, Insertable<Schema["scan_ports"]>>;
 }
 
-/** What each event says of a scan. A scan that has ended keeps how it ended, unless that was only presumed. */
-const NOTE: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
+/** What each event changes of a scan. A scan that has ended keeps how it ended, unless that was only presumed. */
+const CHANGES: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
   scan_started({ scan, data, at }) {
     if (!isOpen(scan)) return;
     run(scan, at);
@@ -91,21 +92,32 @@ function mayBeFound(scan: Draft, ip: string, key: string): boolean {
   return refusal === null;
 }
 
-/** Keeps scans as their probes say that they are, in the transaction that writes the events. Events of no scan cost nothing. */
-export async function noteScanFacts(trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]): Promise<void> {
-  const facts = rows.filter(speaksOfScan).map((row) => ({ row, data: JSON.parse(row.data) as { readonly scan_id: string } }));
-  if (facts.length === 0) return;
-  const ids = [...new Set(facts.map(({ data }) => data.scan_id))];
+/** Keeps scans as their probes report them. */
+export const scanReaction: Reaction<Facts> = {
+  types: Object.keys(CHANGES) as readonly Facts[],
+  async react(trx, { tenantId }, events) {
+    const facts = events.flatMap((event) => {
+      const { scan_id: scanId } = event.data;
+      // What the collector says of a scan itself it has already written down.
+      return scanId === null || event.queue_id === null ? [] : [{ event, scanId }];
+    });
+    if (facts.length > 0) await applyFacts(trx, tenantId, facts);
+  },
+};
+
+async function applyFacts(
+  trx: Transaction<Schema>, tenantId: string, facts: readonly { readonly event: AppendedEvent<Facts>; readonly scanId: string }[],
+): Promise<void> {
+  const ids = [...new Set(facts.map(({ scanId }) => scanId))];
   const known = await trx.selectFrom("scans").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
   const drafts = new Map(known.map((row: Draft) => [row.id, { scan: row, before: JSON.stringify(row) }]));
   const found: Found = { hosts: new Map(), ports: new Map() };
-  for (const { row, data } of facts) {
-    const scan = drafts.get(data.scan_id)?.scan;
-    // Another probe's word about it is nobody's.
-    if (!scan || scan.probe_id !== row.probe_id) continue;
-    const at = row.seenAt;
-    scan.heard_at = row.received_at;
-    (NOTE[row.type as Facts] as (fact: object) => void)({ scan, data, at, found });
+  for (const { event, scanId } of facts) {
+    const scan = drafts.get(scanId)?.scan;
+    // Only the scan's own probe knows of it.
+    if (!scan || scan.probe_id !== event.probe_id) continue;
+    scan.heard_at = event.received_at;
+    (CHANGES[event.type] as (fact: object) => void)({ scan, data: event.data, at: event.seenAt, found });
   }
   for (const { scan, before } of drafts.values()) {
     const { id, tenant_id: _, ...columns } = scan;
@@ -124,12 +136,6 @@ async function recount(trx: Transaction<Schema>, scanId: string): Promise<void> 
   const ports = Number((await count("scan_ports").where("state", "=", "open").executeTakeFirstOrThrow()).count);
   await trx.updateTable("scans").set({ hosts_up: hosts }).where("id", "=", scanId).where("hosts_up", "<", hosts).execute();
   await trx.updateTable("scans").set({ ports_open: ports }).where("id", "=", scanId).where("ports_open", "<", ports).execute();
-}
-
-/** What the collector says of a scan itself it has already written down. */
-function speaksOfScan({ type, queue_id, data }: JustAppended): boolean {
-  if (queue_id === null || !Object.hasOwn(NOTE, type)) return false;
-  return type !== ("port_found" satisfies EventType) || !data.endsWith('"scan_id":null}');
 }
 
 function isOpen({ status, presumed }: Draft): boolean {

@@ -2,8 +2,8 @@ import type { EventData, EventType, NeighborProtocol } from "@lanthorn/contract"
 import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { upsertMany } from "../../db/write-many.ts";
-import type { JustAppended } from "../../events/log.ts";
-import { noteSwitches } from "./note-switches.ts";
+import type { AppendedEvent } from "../../events/log.ts";
+import type { Reaction } from "../../events/reaction.ts";
 
 type NeighborRow = Selectable<Schema["neighbors"]>;
 type Draft = { -readonly [K in keyof NeighborRow]: NeighborRow[K] };
@@ -18,54 +18,48 @@ interface Known {
 /** Probes keep 256 that are there; of the rest the newest stay. */
 const MOST_OF_A_PROBE = 1024;
 
-/**
- * Keeps neighbours and switches as their probes say that they are, in the transaction that writes the events. Other events cost
- * nothing.
- */
-export async function noteNeighbors(trx: Transaction<Schema>, tenantId: string, rows: readonly JustAppended[]): Promise<void> {
-  await noteSwitches(trx, tenantId, rows);
-  const told = rows.filter(({ type, queue_id }) => queue_id !== null && type.startsWith("neighbor_"));
-  for (const probeId of new Set(told.flatMap(({ probe_id }) => probe_id ?? []))) {
-    const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId)
-      .execute();
-    const known: Known = { rows: new Map(stored.map((row) => [row.key, { ...row }])), changed: new Set() };
-    for (const row of told) if (row.probe_id === probeId) note(known, row);
-    await upsertMany(
-      trx, "neighbors", { key: ["probe_id", "key"], update: ["data", "last_seen", "current"] }, [...known.changed].map(inOrder),
-    );
-    await forgetOldest(trx, probeId, known);
-  }
+/** Keeps neighbors as their probes report them. */
+export const neighborReaction: Reaction<NeighborEvent> = {
+  types: ["neighbor_discovered", "neighbor_lost", "neighbor_report"],
+  async react(trx, { tenantId }, events) {
+    const reports = events.filter(({ queue_id }) => queue_id !== null);
+    for (const probeId of new Set(reports.flatMap(({ probe_id }) => probe_id ?? []))) {
+      const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId)
+        .execute();
+      const known: Known = { rows: new Map(stored.map((row) => [row.key, { ...row }])), changed: new Set() };
+      for (const event of reports) if (event.probe_id === probeId) apply(known, event);
+      await upsertMany(
+        trx, "neighbors", { key: ["probe_id", "key"], update: ["data", "last_seen", "current"] }, [...known.changed].map(inOrder),
+      );
+      await forgetOldest(trx, probeId, known);
+    }
+  },
+};
+
+function apply(known: Known, event: AppendedEvent<NeighborEvent>): void {
+  if (event.type === "neighbor_discovered") applyDiscovered(known, event);
+  else if (event.type === "neighbor_lost") applyLost(known, event.data);
+  else applyReport(known, event.data);
 }
 
-function note(known: Known, row: JustAppended): void {
-  const at = row.seenAt;
-  const data: unknown = JSON.parse(row.data);
-  const type = row.type as NeighborEvent;
-  if (type === "neighbor_discovered") noteDiscovered(known, row, { at, data: data as EventData<typeof type> });
-  else if (type === "neighbor_lost") noteLost(known, data as EventData<typeof type>);
-  else noteReport(known, data as EventData<typeof type>);
-}
-
-function noteDiscovered(
-  known: Known, row: JustAppended, { at, data }: { readonly at: string; readonly data: EventData<"neighbor_discovered"> },
-): void {
+function applyDiscovered(known: Known, { data, json, seenAt: at, ...row }: AppendedEvent<"neighbor_discovered">): void {
   const key = keyOf(data.local_interface, data);
   const before = known.rows.get(key);
   const draft: Draft = before ?? {
     probe_id: row.probe_id ?? "", key, tenant_id: row.tenant_id, site_id: row.site_id ?? "", data: "", first_seen: at, last_seen: at,
     current: 1,
   };
-  draft.data = row.data;
+  draft.data = json;
   change(known, draft, at, 1);
 }
 
-function noteLost(known: Known, data: EventData<"neighbor_lost">): void {
+function applyLost(known: Known, data: EventData<"neighbor_lost">): void {
   const draft = known.rows.get(keyOf(data.local_interface, data));
   if (draft) change(known, draft, data.last_seen_at, 0);
 }
 
 /** Whoever the probe does not name any more is gone, even where the word of it was lost. */
-function noteReport(known: Known, data: EventData<"neighbor_report">): void {
+function applyReport(known: Known, data: EventData<"neighbor_report">): void {
   const there = new Map(data.neighbors.map((neighbor) => [keyOf(data.local_interface, neighbor), neighbor.last_seen_at]));
   for (const draft of known.rows.values()) {
     if (placeOf(draft.key) !== data.local_interface) continue;

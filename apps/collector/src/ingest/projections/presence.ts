@@ -1,8 +1,8 @@
 import type { DeviceDraft } from "../devices-draft.ts";
-import type { Apply, ApplyContext } from "./apply.ts";
+import type { Projection, ProjectionContext } from "./projection.ts";
 
 /** An offline host gave evidence of life again. */
-export const hostOnline: Apply<"host_online"> = {
+export const hostOnline: Projection<"host_online"> = {
   hosts: ({ data }) => [data],
   apply({ data }, context) {
     const device = context.set.find(data);
@@ -12,7 +12,7 @@ export const hostOnline: Apply<"host_online"> = {
 };
 
 /** A host missed its checks. */
-export const hostOffline: Apply<"host_offline"> = {
+export const hostOffline: Projection<"host_offline"> = {
   hosts: ({ data }) => [data],
   apply({ data, occurred_at }, context) {
     const device = context.set.find(data);
@@ -28,7 +28,7 @@ export const hostOffline: Apply<"host_offline"> = {
 };
 
 /** When hosts were last seen, and how they are. Hosts that are not known here are left out: nothing but an address is said of them. */
-export const presenceReport: Apply<"presence_report"> = {
+export const presenceReport: Projection<"presence_report"> = {
   hosts: ({ data }) => data.hosts,
   apply({ data, occurred_at }, context) {
     for (const host of data.hosts) {
@@ -64,7 +64,7 @@ function isSeenByItsMac(
  */
 export function seen(
   device: DeviceDraft, mac: string, sighting: { readonly state: "online" | "offline"; readonly at: string },
-  { set }: ApplyContext,
+  { set }: ProjectionContext,
 ): void {
   const state = set.setInterfacePresence(device, mac, sighting.state);
   set.set(device, "state", { presence_state: state, ...(state === "unknown" ? {} : { is_online: state === "online" ? 1 : 0 }) });
@@ -75,7 +75,7 @@ export function seen(
 }
 
 /** A device that has moved from one of its interfaces to another is listed by the address at which it now answers. */
-function showAnswering(device: DeviceDraft, at: string, set: ApplyContext["set"]): void {
+function showAnswering(device: DeviceDraft, at: string, set: ProjectionContext["set"]): void {
   const { interfaces, fields, locked } = device;
   if (interfaces === null || locked.has("ip") || locked.has("mac") || interfaces.get(fields.mac) === "online") return;
   const online = [...interfaces].filter(([, state]) => state === "online").map(([mac]) => set.lowestAddress(device, mac));

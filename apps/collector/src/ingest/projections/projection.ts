@@ -5,7 +5,7 @@ import type { WorkingSet } from "../working-set.ts";
 
 export type EventOf<T extends ProbeEventType> = Extract<ProbeEvent, { readonly type: T }>;
 
-export interface ApplyContext {
+export interface ProjectionContext {
   readonly set: WorkingSet;
   /** Which new devices are announced. */
   readonly announcements: Announcements;
@@ -22,11 +22,20 @@ export interface LogEntry {
   readonly isQuiet?: boolean;
 }
 
-/** How one type of event changes what is known. Its instants are by our clock: see `correctEvent`. */
-export interface Apply<T extends ProbeEventType> {
+/** How one type of event changes the devices of its site. Its instants are by our clock: see `correctEvent`. */
+export interface Projection<T extends ProbeEventType> {
   /** The hosts that it is about, to be read before. */
   readonly hosts: (event: EventOf<T>) => readonly HostRef[];
   /** Whether it changes more of them than presence. */
   readonly touches?: "addresses" | "ports";
-  readonly apply: (event: EventOf<T>, context: ApplyContext) => LogEntry;
+  readonly apply: (event: EventOf<T>, context: ProjectionContext) => LogEntry;
+}
+
+/** The projection of each type of event that a probe may send: a column of the table of reactions. */
+export type Projections = { readonly [T in ProbeEventType]: { readonly projection: Projection<T> } };
+
+/** The projection of an event's own type. */
+export function projectionOf<T extends ProbeEventType>(projections: Projections, event: EventOf<T>): Projection<T> {
+  const { projection }: { readonly projection: unknown } = projections[event.type];
+  return projection as Projection<T>;
 }

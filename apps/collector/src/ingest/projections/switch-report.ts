@@ -1,7 +1,7 @@
 import type { Evidence } from "@lanthorn/contract";
 import { keysOf } from "../../identity/keys.ts";
 import type { HostRef } from "../devices-draft.ts";
-import type { Apply } from "./apply.ts";
+import type { Projection } from "./projection.ts";
 
 const CONFIDENCE = 0.9;
 /** A table of who was spoken to: the entry may be hours old, and anybody's who asked. */
@@ -15,7 +15,7 @@ const PORTS_OF_A_SWITCH = 3;
  * A switch is one of the devices, where one of them has one of its MACs. Who it has spoken to gets a weak word about its address,
  * and nobody is online by it.
  */
-export const switchReport: Apply<"switch_report"> = {
+export const switchReport: Projection<"switch_report"> = {
   hosts: ({ data: { ip, macs, addresses } }) => [
     askedAt(ip), ...ownRefs(macs), ...addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac })),
   ],

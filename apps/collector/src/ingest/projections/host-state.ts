@@ -3,7 +3,7 @@ import { addressKey } from "../../db/address-key.ts";
 import { keysOf } from "../../identity/keys.ts";
 import { readVerdicts, vendorOf } from "../../identity/verdicts.ts";
 import { type DeviceDraft, identified } from "../devices-draft.ts";
-import type { Apply, ApplyContext, LogEntry } from "./apply.ts";
+import type { Projection, ProjectionContext, LogEntry } from "./projection.ts";
 import { seen } from "./presence.ts";
 
 type Changed = "ip" | "addresses" | "hostname" | "vendor" | "evidence";
@@ -20,7 +20,7 @@ interface Told {
  * A host that the probe had never seen. One that this collector knows already (from another probe, or from before the probe's
  * own records were lost) is not announced again as new: it is logged as what it is here, changed or online.
  */
-export const hostFound: Apply<"host_found"> = {
+export const hostFound: Projection<"host_found"> = {
   hosts: ({ data }) => machinesOf(data),
   touches: "addresses",
   apply({ data, occurred_at }, context) {
@@ -37,7 +37,7 @@ export const hostFound: Apply<"host_found"> = {
 };
 
 /** Something of a host changed. For a device that is not here (its `host_found` was lost in a gap), it is found now. */
-export const hostChanged: Apply<"host_changed"> = {
+export const hostChanged: Projection<"host_changed"> = {
   hosts: ({ data }) => machinesOf(data),
   touches: "addresses",
   apply({ data, occurred_at }, context) {
@@ -70,7 +70,7 @@ function machinesOf(data: HostState): readonly [HostState, ...HostState[]] {
 }
 
 /** @returns The first of the machines that are meant, after the others have been taken in. */
-function takeOthers(data: HostState, at: string, context: ApplyContext): Told {
+function takeOthers(data: HostState, at: string, context: ProjectionContext): Told {
   const [state, ...others] = machinesOf(data);
   for (const other of others) {
     const known = context.set.find(other);
@@ -81,7 +81,7 @@ function takeOthers(data: HostState, at: string, context: ApplyContext): Told {
   return { state, data, at };
 }
 
-function create({ state, data, at }: Told, { set, announcements, receivedAt }: ApplyContext): LogEntry {
+function create({ state, data, at }: Told, { set, announcements, receivedAt }: ProjectionContext): LogEntry {
   const device = set.create(state, { hostname: state.hostname, vendor: state.vendor, last_seen: at });
   set.setVendor(device, state.mac, state.vendor, at);
   set.setAddresses(device, state.mac, state.addresses, at);
@@ -91,7 +91,7 @@ function create({ state, data, at }: Told, { set, announcements, receivedAt }: A
   return { type: "host_found" satisfies EventType, deviceId: device.id, data, isQuiet: !announcements.found(receivedAt) };
 }
 
-function update(device: DeviceDraft, { state, data, at }: Told, { set }: ApplyContext): Changed[] {
+function update(device: DeviceDraft, { state, data, at }: Told, { set }: ProjectionContext): Changed[] {
   const changed: Changed[] = [];
   const change = (field: "ip" | "hostname" | "vendor", values: Parameters<typeof set.set>[2]) => {
     const before = device.fields[field];

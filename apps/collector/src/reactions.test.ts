@@ -1,0 +1,42 @@
+import { EVENT_TYPES, EVENTS, type EventType } from "@lanthorn/contract";
+import { describe, expect, test } from "vitest";
+import { createDeliveryReaction } from "./deliveries/reaction.ts";
+import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "./reactions.ts";
+import { alertEvent, createAlertReaction } from "./services/alerts/reaction.ts";
+import { scanReaction } from "./services/scans/reaction.ts";
+import { neighborReaction } from "./services/topology/neighbor-reaction.ts";
+import { switchReaction } from "./services/topology/switch-reaction.ts";
+
+const reactions: ServiceReactions = {
+  alerts: createAlertReaction({ maxOpen: 1 }), neighbors: neighborReaction, switches: switchReaction, scans: scanReaction,
+  deliveries: createDeliveryReaction(),
+};
+const rowsOf = (name: string) => EVENT_TYPES.filter((type) => (REACTIONS[type].reactions as readonly string[]).includes(name));
+
+describe("the table of reactions", () => {
+  test.each(REACTION_ORDER)("gives %s the events that it knows, and no other", (name) => {
+    const known: readonly string[] = reactions[name].types;
+    expect(EVENT_TYPES.filter((type) => known.includes(type))).toEqual(rowsOf(name));
+    expect(reactions[name].types.length).toBeGreaterThan(0);
+  });
+
+  test("has a row for each event of the contract, and a projection for each that a probe sends", () => {
+    expect(Object.keys(REACTIONS).toSorted()).toEqual(EVENT_TYPES.toSorted());
+    const projected = EVENT_TYPES.filter((type) => "projection" in REACTIONS[type]);
+    expect(projected).toEqual(EVENT_TYPES.filter((type) => EVENTS[type].from === "probe"));
+  });
+
+  test("lists reactions in the order in which they run", () => {
+    for (const type of EVENT_TYPES) {
+      const listed: readonly string[] = REACTIONS[type].reactions;
+      expect([type, ...listed]).toEqual([type, ...REACTION_ORDER.filter((name) => listed.includes(name))]);
+    }
+  });
+
+  test("lets nothing that alerts raise raise an alert again", () => {
+    const row = { resolved_by: null } as Parameters<typeof alertEvent>[0];
+    const raised: readonly EventType[] = [alertEvent(row, "", "").type, alertEvent({ ...row, resolved_by: "x" }, "", "").type];
+    expect(raised).toEqual(["alert_created", "alert_resolved"]);
+    expect(raised.filter((type) => (REACTIONS[type].reactions as readonly string[]).includes("alerts"))).toEqual([]);
+  });
+});

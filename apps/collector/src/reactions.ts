@@ -1,0 +1,75 @@
+import type { EventType, ProbeEventType } from "@lanthorn/contract";
+import type { Reaction } from "./events/reaction.ts";
+import { hostChanged, hostFound } from "./ingest/projections/host-state.ts";
+import { logOnly } from "./ingest/projections/log-only.ts";
+import { neighborDiscovered } from "./ingest/projections/neighbor.ts";
+import { portFound } from "./ingest/projections/port-found.ts";
+import { hostOffline, hostOnline, presenceReport } from "./ingest/projections/presence.ts";
+import type { Projection } from "./ingest/projections/projection.ts";
+import { switchReport } from "./ingest/projections/switch-report.ts";
+
+/** Who reacts to events after they were appended, in the order in which they run. */
+export const REACTION_ORDER = ["alerts", "neighbors", "switches", "scans", "deliveries"] as const;
+
+type ReactionName = (typeof REACTION_ORDER)[number];
+
+/** Those of the probe change the devices of its site first, in ingest's transaction, which says what is appended. */
+type Row<T extends EventType> = { readonly reactions: readonly ReactionName[] } & (
+  T extends ProbeEventType ? { readonly projection: Projection<T> } : { readonly projection?: never }
+);
+
+/**
+ * Which event changes what, all in the transaction that writes it: its projection on devices, then its reactions. What is not here
+ * happens by no event. A service that reacts to more adds itself to the rows, its types to its `Reaction`, and nothing else.
+ */
+export const REACTIONS = {
+  host_found: { projection: hostFound, reactions: ["deliveries"] },
+  host_changed: { projection: hostChanged, reactions: [] },
+  host_online: { projection: hostOnline, reactions: [] },
+  host_offline: { projection: hostOffline, reactions: ["deliveries"] },
+  presence_report: { projection: presenceReport, reactions: [] },
+  port_found: { projection: portFound, reactions: ["scans"] },
+  scan_started: { projection: logOnly(), reactions: ["scans", "deliveries"] },
+  scan_progress: { projection: logOnly(), reactions: ["scans"] },
+  scan_results: { projection: logOnly(), reactions: ["scans"] },
+  scan_remark: { projection: logOnly(({ data }) => data), reactions: ["scans"] },
+  scan_complete: { projection: logOnly(), reactions: ["alerts", "scans", "deliveries"] },
+  scan_failed: { projection: logOnly(), reactions: ["alerts", "scans", "deliveries"] },
+  scan_cancelled: { projection: logOnly(), reactions: ["scans"] },
+  neighbor_discovered: { projection: neighborDiscovered, reactions: ["neighbors"] },
+  neighbor_lost: { projection: logOnly(), reactions: ["neighbors"] },
+  neighbor_report: { projection: logOnly(), reactions: ["neighbors"] },
+  switch_report: { projection: switchReport, reactions: ["alerts", "switches"] },
+  config_changed: { reactions: ["alerts"] },
+  baseline_diff_alert: { projection: logOnly(({ data }) => data), reactions: ["alerts"] },
+  anomaly_detected: { reactions: ["alerts", "deliveries"] },
+  ids_alert: { projection: logOnly(({ data }) => ({ ip: data.source_ip })), reactions: ["alerts", "deliveries"] },
+  honeypot_hit: {
+    projection: logOnly(({ data }) => ({ ip: data.source_ip, mac: data.source_mac })), reactions: ["alerts", "deliveries"],
+  },
+  rogue_detected: { projection: logOnly(({ data }) => data), reactions: ["alerts", "deliveries"] },
+  dns_threat: { projection: logOnly(({ data }) => ({ ip: data.client_ip, mac: data.client_mac })), reactions: ["alerts"] },
+  pcap_ready: { projection: logOnly(), reactions: [] },
+  vuln_found: { reactions: ["alerts", "deliveries"] },
+  probe_health_alert: { projection: logOnly(), reactions: ["alerts"] },
+  error: { projection: logOnly(), reactions: ["alerts"] },
+  queue_gap: { projection: logOnly(), reactions: ["alerts"] },
+  probe_silent: { reactions: ["alerts"] },
+  probe_returned: { reactions: ["alerts"] },
+  discovery_storm: { reactions: ["alerts"] },
+  alert_created: { reactions: ["deliveries"] },
+  alert_resolved: { reactions: ["deliveries"] },
+  backup_completed: { reactions: ["alerts", "deliveries"] },
+  backup_downloaded: { reactions: ["alerts"] },
+  license_state: { reactions: ["alerts"] },
+  ipam_conflict: { reactions: ["alerts"] },
+  backup_failed: { reactions: ["alerts", "deliveries"] },
+} as const satisfies { readonly [T in EventType]: Row<T> };
+
+/** The event types in whose rows a reaction is. */
+type TypesOf<N extends ReactionName> = {
+  [T in EventType]: N extends (typeof REACTIONS)[T]["reactions"][number] ? T : never;
+}[EventType];
+
+/** Each reaction by its name. One that knows fewer or more types than the table says does not compile. */
+export type ServiceReactions = { readonly [N in ReactionName]: Reaction<TypesOf<N>> };
