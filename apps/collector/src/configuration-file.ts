@@ -5,6 +5,7 @@ import { parseLocation } from "./db/location.ts";
 import { isAllowEntry } from "./deliveries/target-policy.ts";
 import { ConnectionSettings, StreamSettings } from "./gateway/limits-configuration.ts";
 import type { RemoteName } from "./gateway/services.ts";
+import { FileSettings } from "./services/files/configuration.ts";
 import { parseSchedule } from "./services/backups/schedule.ts";
 
 /** 0 lets the system choose a free port; the `ready` line tells which. */
@@ -155,6 +156,8 @@ export const ConfigurationFile = z.strictObject({
     keep_days: z.number().min(0.01).max(3650).default(30),
     keep_megabytes: z.number().min(1).max(1_000_000).default(64),
   }).prefault({}),
+  /** Files that probes send up. */
+  files: FileSettings,
   /** Scans that have ended. */
   scans: z.strictObject({ keep_days: z.number().min(1).max(36_500).default(365) }).prefault({}),
   alerts: z.strictObject({

@@ -44,6 +44,7 @@ import { createDevices } from "./services/devices/devices.ts";
 import { eventsRoutes } from "./services/events/routes.ts";
 import { createEventsService } from "./services/events/service.ts";
 import { createEventsStore } from "./services/events/store.ts";
+import { openFiles } from "./services/files/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { diplomatRoutes } from "./services/diplomat/routes.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
@@ -166,6 +167,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
     },
     onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
+  const files = openFiles(configuration, { db, reads, admit: agents.admit, clock, log, lifecycle });
   const { broker, mqttUrl } = await openBroker(configuration, { authority, certificate, secret, clock, admit: agents.admit, log });
   lifecycle.onClose("broker", () => broker.close());
   const scans = createScans({ ...parts, broker }, { keepDays: configuration.scans.keep_days });
@@ -212,7 +214,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
       backups.routes,
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
     ],
-    agents: [agents.routes],
+    agents: [agents.routes, files],
     vault: [vault.routes],
     cmod: [cmod],
     license: [license.routes],

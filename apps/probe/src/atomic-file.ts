@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -32,6 +32,13 @@ export function readTextFile(path: string): string | null {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
+}
+
+/** Gives what root has made in a data directory to whom the directory belongs: the service's user, who is to read and remove it. */
+export function giveToOwner(dataDir: string, made: readonly string[]): void {
+  const owner = statSync(dataDir);
+  if (process.getuid?.() !== 0 || owner.uid === 0) return;
+  for (const path of made) chownSync(path, owner.uid, owner.gid);
 }
 
 /** A rename is on the disk once the directory is. */

@@ -66,6 +66,12 @@ const Configuration = z.strictObject({
   queue: z.strictObject({
     disk_budget_bytes: z.int().min(MIB).max(64 * 1024 * MIB).default(512 * MIB),
   }).prefault({}),
+  files: z.strictObject({
+    /** How fast files go to the collector; events go first in any case. */
+    bytes_per_second: z.int().min(1024).max(1_000_000_000).default(2 * MIB),
+    /** What files that wait to be sent may take together. */
+    disk_budget_bytes: z.int().min(MIB).max(1024 * 1024 * MIB).default(2048 * MIB),
+  }).prefault({}),
   collector: z.strictObject({
     /** Where renewal goes; what was given at enrollment unless set. */
     url: z.url({ protocol: /^https?$/, error: "a URL that begins with https://" }).nullable().default(null),

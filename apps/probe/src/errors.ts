@@ -20,6 +20,7 @@ export const EXIT_CODES = {
   "refused": 30,
   "fingerprints-unavailable": 31,
   "fingerprints-refused": 32,
+  "file-refused": 33,
 } as const;
 export type ProbeErrorCode = keyof typeof EXIT_CODES;
 

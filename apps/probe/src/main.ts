@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 import { createLog, describeError, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
-import { Command } from "commander";
+import { FILE_KINDS, type FileKind } from "@lanthorn/contract/uplink";
+import { Command, Option } from "commander";
 import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration, unreadVariables } from "./configuration.ts";
 import { EXIT_CODES, ProbeError } from "./errors.ts";
 
@@ -59,6 +60,13 @@ fingerprints.command("update")
   .option("--sha256 <checksum>", "what SHA256SUMS must have")
   .action(updateFingerprints);
 fingerprints.command("rollback").description("Go back to the version before, or forth again.").action(rollBackFingerprints);
+
+const files = program.command("files").description("Files that the daemon sends to the collector, beside what it sees.");
+files.command("send <file>")
+  .description("Hand a file in; the running daemon, or the next one, sends it.")
+  .addOption(new Option("--kind <kind>", "what it is").choices(FILE_KINDS).makeOptionMandatory())
+  .action(sendFile);
+files.command("list").description("Show what waits to be sent, oldest first, one line of JSON each.").action(listFiles);
 
 try {
   await program.parseAsync();
@@ -161,6 +169,20 @@ async function updateFingerprints({ from, sha256 }: { readonly from: string; rea
 async function rollBackFingerprints(): Promise<void> {
   const module = await import("./fingerprints/update.ts");
   process.stdout.write(`${JSON.stringify({ version: module.rollBackFingerprints(configuration().data_dir) })}\n`);
+}
+
+async function sendFile(path: string, { kind }: { readonly kind: FileKind }): Promise<void> {
+  process.stdout.write(`${JSON.stringify(await (await openSpool()).add(path, kind))}\n`);
+}
+
+async function listFiles(): Promise<void> {
+  for (const file of (await openSpool()).list()) process.stdout.write(`${JSON.stringify(file)}\n`);
+}
+
+async function openSpool() {
+  const { createSpool } = await import("./files/spool.ts");
+  const { data_dir: dataDir, files: { disk_budget_bytes: budgetBytes } } = configuration();
+  return createSpool({ dataDir, budgetBytes });
 }
 
 /** A fault of the program: its place is what helps. */

@@ -67,7 +67,10 @@ describe("the OpenAPI documents", () => {
     const isKeyed = ({ parameters }: Operation) =>
       (parameters ?? []).some(({ name, in: place }) => name === "Idempotency-Key" && place === "header");
     expect(posts.filter(([, operation]) => !isKeyed(operation)).map(([name]) => name).toSorted())
-      .toEqual(["post /api/v1/agents/enroll", "post /api/v1/agents/renew", "post /api/v1/auth/login"]);
+      .toEqual([
+        "post /api/v1/agents/enroll", "post /api/v1/agents/files", "post /api/v1/agents/files/{file_id}/finish", "post /api/v1/agents/renew",
+        "post /api/v1/auth/login",
+      ]);
     expect(posts.filter(([, operation]) => isKeyed(operation) && !("409" in operation.responses)).map(([name]) => name)).toEqual([]);
     expect(operationsOf(merged).filter(([name, operation]) => !name.startsWith("post ") && isKeyed(operation))).toEqual([]);
   });

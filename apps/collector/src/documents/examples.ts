@@ -39,6 +39,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   prefix: "192.0.2.0/24",
   search: "printer",
   service: "ssh",
+  sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   site_name: "Headquarters",
   status: "ok",
   tags: ["floor-2"],

@@ -33,6 +33,7 @@ import { createSiteConfiguration } from "../uplink/site-configuration.ts";
 import { createUplink, type Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { createReplayEnd } from "./replay-end.ts";
+import { openTransfers } from "./transfers.ts";
 import { createStatusWriter } from "./status-writer.ts";
 import { commandHandlers } from "./command-handlers.ts";
 
@@ -238,6 +239,8 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     },
   });
   lifecycle.onClose("renewal", () => renewal.close());
+  const transfers = deps.replay ? null : openTransfers({ configuration, identity: () => identity, outbox, clock, random, log });
+  lifecycle.onClose("files", () => transfers?.close());
 
   const alerts = createHealthAlerts({
     db: database.db, outbox, log, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples,

@@ -1,9 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import { chownSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Id } from "@lanthorn/contract/uplink";
 import * as z from "zod";
-import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { giveToOwner, readTextFile, writeFileAtomically } from "../atomic-file.ts";
 import { ProbeError } from "../errors.ts";
 
 /**
@@ -54,9 +53,7 @@ export function readIdentity(dataDir: string): Identity | null {
 export function writeIdentity(dataDir: string, identity: Identity): void {
   const path = identityPath(dataDir);
   writeFileAtomically(path, `${JSON.stringify(identity, null, 2)}\n`, { mode: 0o600, durable: true });
-  const owner = statSync(dataDir);
-  if (process.getuid?.() !== 0 || owner.uid === 0) return;
-  for (const made of [path, dirname(path)]) chownSync(made, owner.uid, owner.gid);
+  giveToOwner(dataDir, [path, dirname(path)]);
 }
 
 /** Milliseconds since the epoch between which the probe's certificate is good. */

@@ -24,6 +24,7 @@ import * as hostileProbes from "./0032-hostile-probes.ts";
 import * as openPorts from "./0033-open-ports.ts";
 import * as deviceTexts from "./0039-device-texts.ts";
 import * as hostnameKeys from "./0039-hostname-keys.ts";
+import * as files from "./0040-files.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -52,4 +53,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0030-counted-audit": countedAudit,
   "0039-device-texts": deviceTexts,
   "0039-hostname-keys": hostnameKeys,
+  "0040-files": files,
 };

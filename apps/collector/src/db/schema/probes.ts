@@ -33,6 +33,17 @@ export interface ProbeTables {
   rejected_events: {
     probe_id: string; queue_id: string; probe_seq: number; tenant_id: string; received_at: string; reason: string; payload: string;
   };
+  /** Files that probes send up in pieces; their bytes lie in the data directory. The id is the probe's own. */
+  probe_files: {
+    probe_id: string; id: string; tenant_id: string; kind: string; size: number; sha256: string;
+    /** How many bytes are on the disk for certain. */
+    received: number;
+    /** `open`, `received` or `failed`. */
+    state: string;
+    /** How often the whole was not what its digest said. */
+    attempts: number;
+    created_at: string; updated_at: string;
+  };
   /** What probes log in to devices with. `settings` is no secret; `secret_sealed` is an object in JSON, sealed. */
   credentials: {
     id: string; tenant_id: string; name: string; type: string; settings: string; networks: string; secret_sealed: string;

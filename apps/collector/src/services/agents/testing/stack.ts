@@ -24,6 +24,8 @@ import { openTestDatabase } from "../../../testing/database.ts";
 import { singleKey } from "../../../sealing/keyring.ts";
 import { createSealing } from "../../../sealing/sealing.ts";
 import { createAudit } from "../../audit/audit.ts";
+import { FileSettings } from "../../files/configuration.ts";
+import { openFiles } from "../../files/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
 import { createSitesStore } from "../../sites/store.ts";
@@ -47,6 +49,7 @@ export interface Answer {
 /** HTTPS, embedded broker and ingest over one database, as the collector has them; the bearer token is `<tenant id> <role>`. */
 export interface Stack {
   readonly database: Database;
+  readonly dataDir: string;
   readonly authority: Authority;
   readonly broker: EmbeddedBroker;
   readonly ingest: Ingest;
@@ -55,6 +58,7 @@ export interface Stack {
   readonly httpsPort: number;
   call(
     method: string, path: string,
+    /** @param options.body Bytes go as they are, all else as JSON. */
     options?: { readonly body?: unknown; readonly role?: Role; readonly tenantId?: string; readonly identity?: KeyAndCertificate },
   ): Promise<Answer>;
   connect(probeId: string, identity: KeyAndCertificate, options?: IClientOptions): Promise<MqttClient>;
@@ -67,6 +71,7 @@ export async function startStack(options: {
   readonly clock?: Clock;
   /** Of the listener for HTTPS. */
   readonly connections?: Partial<ConnectionLimits>;
+  readonly files?: Partial<FileSettings>;
 } = {}): Promise<Stack> {
   const clock = options.clock ?? systemClock;
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-stack-"));
@@ -109,6 +114,11 @@ export async function startStack(options: {
     },
     onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
+  const closing: (() => Promise<void>)[] = [];
+  const files = openFiles({ data_dir: dataDir, files: FileSettings.parse(options.files ?? {}) }, {
+    ...database, admit: agents.admit, clock, log: silentLog,
+    lifecycle: { onClose: (_, close) => void closing.push(async () => close()) },
+  });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
     idempotency: {
@@ -131,7 +141,7 @@ export async function startStack(options: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       )],
-      agents: [agentsRoutes(agents, settings)],
+      agents: [agentsRoutes(agents, settings), files],
       vault: [vaultRoutes(vault)],
     },
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
@@ -145,7 +155,7 @@ export async function startStack(options: {
     }),
   });
   return {
-    database, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
+    database, dataDir, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
     call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity } = {}) => new Promise((resolve, reject) => {
       const request = httpsRequest({
         host: "127.0.0.1", port: listener.port, method, path, ca: authority.certificate, agent: false,
@@ -159,14 +169,16 @@ export async function startStack(options: {
         });
       });
       request.on("error", reject);
-      if (body !== undefined) request.setHeader("content-type", "application/json");
-      request.end(body === undefined ? undefined : JSON.stringify(body));
+      const isBytes = body instanceof Uint8Array;
+      if (body !== undefined) request.setHeader("content-type", isBytes ? "application/octet-stream" : "application/json");
+      request.end(body === undefined || isBytes ? body : JSON.stringify(body));
     }),
     connect: (probeId, identity, extra = {}) => connectProbe(
       broker.port(), authority.certificate, identity, { clientId: probeId, ...extra },
     ),
     async close() {
       await healthHistory.close();
+      for (const close of closing) await close();
       await listener.close();
       await ingest.close();
       await broker.close();

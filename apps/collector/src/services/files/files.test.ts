@@ -1,0 +1,217 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { EnrollmentToken, EnrollResponse, FileProgress, PIECE_MAX_BYTES } from "@lanthorn/contract";
+import { createFakeClock, createId } from "@lanthorn/runtime";
+import { onTestFinished, describe, expect, test } from "vitest";
+import type { KeyAndCertificate } from "../../certificates/authority.ts";
+import { createRequest } from "../../certificates/testing/request.ts";
+import { type Answer, startStack } from "../agents/testing/stack.ts";
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const refusal = ({ status, body }: Answer) => [status, body.error.details?.reason, body.error.details?.offset];
+
+/** A collector, and probes that send files to it. */
+async function open(options: Parameters<typeof startStack>[0] = {}) {
+  const stack = await startStack(options);
+  onTestFinished(() => stack.close());
+  const enroll = async () => {
+    const { token } = EnrollmentToken.parse((await stack.call("POST", "/api/v1/agents/tokens", { body: { site_id: stack.siteId } })).body);
+    const { key, request } = await createRequest();
+    const body = { token, certificate_request: request, name: "box" };
+    const { probe_id: probeId, certificate } = EnrollResponse.parse((await stack.call("POST", "/api/v1/agents/enroll", { body })).body);
+    return sender(probeId, { key, certificate });
+  };
+  const sender = (probeId: string, identity: KeyAndCertificate) => ({
+    probeId,
+    begin: (file: object) => stack.call("POST", "/api/v1/agents/files", { body: file, identity }),
+    piece: (id: string, offset: number, bytes: Uint8Array, digest = sha256(bytes)) =>
+      stack.call("PUT", `/api/v1/agents/files/${id}/content?offset=${offset}&sha256=${digest}`, { body: bytes, identity }),
+    finish: (id: string) => stack.call("POST", `/api/v1/agents/files/${id}/finish`, { identity }),
+    /** What is on the collector's disk. */
+    path: (id: string) => join(stack.dataDir, "files", probeId, id),
+  });
+  return { stack, enroll, sender };
+}
+
+const fileOf = (content: Uint8Array) => ({ id: createId(), kind: "capture", size: content.length, sha256: sha256(content) });
+
+describe("a file from a probe", () => {
+  test("comes in pieces, is verified as a whole, and is kept once", async () => {
+    const { enroll } = await open();
+    const probe = await enroll();
+    const content = randomBytes(PIECE_MAX_BYTES + 5000);
+    const file = fileOf(content);
+    expect((await probe.begin(file)).body).toEqual({ id: file.id, state: "open", offset: 0 });
+    const first = content.subarray(0, PIECE_MAX_BYTES);
+    expect((await probe.piece(file.id, 0, first)).body).toEqual({ id: file.id, state: "open", offset: PIECE_MAX_BYTES });
+    expect(refusal(await probe.finish(file.id))).toEqual([409, "not-whole", PIECE_MAX_BYTES]);
+    // As after a restart of the probe.
+    expect((await probe.begin(file)).body).toMatchObject({ state: "open", offset: PIECE_MAX_BYTES });
+    await probe.piece(file.id, PIECE_MAX_BYTES, content.subarray(PIECE_MAX_BYTES));
+    const done = { id: file.id, state: "received", offset: content.length };
+    expect((await probe.finish(file.id)).body).toEqual(done);
+    for (const again of [await probe.finish(file.id), await probe.begin(file)]) expect(FileProgress.parse(again.body)).toEqual(done);
+    expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
+    expect(existsSync(`${probe.path(file.id)}.part`)).toBe(false);
+  });
+
+  test("goes on from what is on the disk where that is less than what was noted", async () => {
+    const { enroll } = await open();
+    const probe = await enroll();
+    const content = randomBytes(30_000);
+    const file = fileOf(content);
+    await probe.begin(file);
+    await probe.piece(file.id, 0, content.subarray(0, 20_000));
+    truncateSync(`${probe.path(file.id)}.part`, 12_000);
+    expect((await probe.begin(file)).body.offset).toBe(12_000);
+    expect(refusal(await probe.piece(file.id, 20_000, content.subarray(20_000)))).toEqual([409, "wrong-offset", 12_000]);
+    await probe.piece(file.id, 12_000, content.subarray(12_000));
+    expect((await probe.finish(file.id)).body.state).toBe("received");
+    expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
+  });
+
+  test("that is not what its SHA-256 says is thrown away, and given up the third time", async () => {
+    const { enroll } = await open();
+    const probe = await enroll();
+    const content = randomBytes(1000);
+    const file = { ...fileOf(content), sha256: sha256(randomBytes(8)) };
+    await probe.begin(file);
+    const outcomes: unknown[] = [];
+    for (const _ of [1, 2, 3]) {
+      await probe.piece(file.id, 0, content);
+      outcomes.push(refusal(await probe.finish(file.id)));
+    }
+    expect(outcomes).toEqual([[409, "file-damaged", 0], [409, "file-damaged", 0], [409, "given-up", undefined]]);
+    expect(refusal(await probe.begin(file))).toEqual([409, "given-up", undefined]);
+    expect(refusal(await probe.piece(file.id, 0, content))).toEqual([409, "given-up", undefined]);
+    expect(readdirSync(join(probe.path(file.id), ".."))).toEqual([]);
+  });
+
+  test("goes when its time is over, and so does a half one that nobody goes on with", async () => {
+    const clock = createFakeClock(Date.now());
+    const { stack, enroll } = await open({ clock, files: { keep_days: 1, unfinished_hours: 24 } });
+    const probe = await enroll();
+    const content = randomBytes(1000);
+    const [whole, half] = [fileOf(content), fileOf(content)];
+    for (const file of [whole, half]) {
+      await probe.begin(file);
+      await probe.piece(file.id, 0, content.subarray(0, file === whole ? 1000 : 500));
+    }
+    await probe.finish(whole.id);
+    await clock.advance(20 * 3_600_000);
+    expect([existsSync(probe.path(whole.id)), existsSync(`${probe.path(half.id)}.part`)]).toEqual([true, true]);
+    await clock.advance(6 * 3_600_000);
+    await expect.poll(() => readdirSync(join(probe.path(whole.id), ".."))).toEqual([]);
+    await expect.poll(() => stack.database.db.selectFrom("probe_files").selectAll().execute()).toEqual([]);
+  });
+});
+
+describe("a probe that does harm with files", () => {
+  test("is not let in without its certificate, nor once it is revoked", async () => {
+    const { stack, enroll } = await open();
+    const probe = await enroll();
+    const file = fileOf(randomBytes(10));
+    expect((await stack.call("POST", "/api/v1/agents/files", { body: file })).status).toBe(401);
+    await stack.call("POST", `/api/v1/agents/probes/${probe.probeId}/revoke`);
+    expect((await probe.begin(file)).status).toBe(401);
+    expect(existsSync(join(stack.dataDir, "files"))).toBe(false);
+  });
+
+  test("reaches no file of another probe, under its id neither", async () => {
+    const { enroll } = await open();
+    const [one, other] = [await enroll(), await enroll()];
+    const content = randomBytes(1000);
+    const file = fileOf(content);
+    await one.begin(file);
+    await one.piece(file.id, 0, content.subarray(0, 600));
+    expect((await other.piece(file.id, 600, content.subarray(600))).status).toBe(404);
+    expect((await other.finish(file.id)).status).toBe(404);
+    // The same id is a file of its own.
+    expect((await other.begin(file)).body.offset).toBe(0);
+    await other.piece(file.id, 0, randomBytes(1000));
+    expect((await one.begin(file)).body.offset).toBe(600);
+    await one.piece(file.id, 600, content.subarray(600));
+    expect((await one.finish(file.id)).body.state).toBe("received");
+  });
+
+  test("is refused for ids that are paths, sizes that lie, pieces that overlap or are damaged, and another file under an id", async () => {
+    const { stack, enroll } = await open({ files: { max_megabytes: 1 } });
+    const probe = await enroll();
+    const content = randomBytes(3000);
+    const file = fileOf(content);
+    for (const id of ["../../ca.pem", "..", "x/y", `${file.id}/..`, `${file.id}\0`, file.id.slice(1)]) {
+      expect([id, (await probe.begin({ ...file, id })).status]).toEqual([id, 400]);
+      // A path of dots alone is another path, which is none.
+      expect([id, (await probe.finish(encodeURIComponent(id))).status]).toEqual([id, id === ".." ? 401 : 400]);
+    }
+    for (const size of [0, -1, 1.5, 2 ** 53]) expect((await probe.begin({ ...file, size })).status).toBe(400);
+    expect(refusal(await probe.begin({ ...file, size: 1_000_001 }))).toEqual([413, "file-too-large", undefined]);
+    await probe.begin(file);
+    expect(refusal(await probe.begin({ ...file, size: 3001 }))).toEqual([409, "other-file", undefined]);
+    await probe.piece(file.id, 0, content.subarray(0, 2000));
+    expect(refusal(await probe.piece(file.id, 0, content.subarray(0, 2000)))).toEqual([409, "wrong-offset", 2000]);
+    expect(refusal(await probe.piece(file.id, 1999, content.subarray(1999)))).toEqual([409, "wrong-offset", 2000]);
+    expect(refusal(await probe.piece(file.id, 2001, content.subarray(2001)))).toEqual([409, "wrong-offset", 2000]);
+    expect(refusal(await probe.piece(file.id, 2000, randomBytes(1001)))).toEqual([400, "piece-too-long", 2000]);
+    expect(refusal(await probe.piece(file.id, 2000, new Uint8Array(0)))).toEqual([400, "piece-too-long", 2000]);
+    expect(refusal(await probe.piece(file.id, 2000, content.subarray(2000), sha256(content)))).toEqual([400, "piece-damaged", 2000]);
+    expect((await probe.piece(file.id, 2000, new Uint8Array(PIECE_MAX_BYTES + 1))).status).toBe(413);
+    await probe.piece(file.id, 2000, content.subarray(2000));
+    expect((await probe.finish(file.id)).status).toBe(200);
+    expect(refusal(await probe.piece(file.id, 0, content))).toEqual([409, "wrong-offset", 3000]);
+    expect(readdirSync(join(stack.dataDir, "files"))).toEqual([probe.probeId]);
+    expect(readdirSync(join(stack.dataDir, "files", probe.probeId))).toEqual([file.id]);
+  });
+
+  test("opens four files, and no more before one is finished", async () => {
+    const { stack, enroll } = await open();
+    const probe = await enroll();
+    const content = randomBytes(10);
+    const files = Array.from({ length: 5 }, () => fileOf(content));
+    for (const file of files.slice(0, 4)) expect((await probe.begin(file)).status).toBe(200);
+    const refused = await probe.begin(files[4] as object);
+    expect([...refusal(refused), Number(refused.headers["retry-after"]) > 0]).toEqual([429, "too-many-open", undefined, true]);
+    const first = files[0] as { readonly id: string };
+    await probe.piece(first.id, 0, content);
+    await probe.finish(first.id);
+    expect((await probe.begin(files[4] as object)).status).toBe(200);
+    expect(await stack.database.db.selectFrom("probe_files").select("id").execute()).toHaveLength(5);
+  });
+
+  test("sends no more in a day, and keeps no more, than it may; a damaged file counts each time", async () => {
+    const clock = createFakeClock(Date.now());
+    const { enroll } = await open({ clock, files: { day_megabytes: 1, keep_megabytes: 1 } });
+    const probe = await enroll();
+    const content = randomBytes(400_000);
+    const send = async (file: ReturnType<typeof fileOf>) => {
+      await probe.begin(file);
+      await probe.piece(file.id, 0, content);
+      return probe.finish(file.id);
+    };
+    const damaged = { ...fileOf(content), sha256: sha256(randomBytes(8)) };
+    expect(refusal(await send(damaged))).toEqual([409, "file-damaged", 0]);
+    expect(refusal(await probe.begin(fileOf(content)))).toEqual([429, "day-quota", undefined]);
+    await send(damaged);
+    await send(damaged);
+    await clock.advance(25 * 3_600_000);
+    expect((await send(fileOf(content))).status).toBe(200);
+    expect((await send(fileOf(content))).status).toBe(200);
+    await clock.advance(25 * 3_600_000);
+    expect(refusal(await probe.begin(fileOf(content)))).toEqual([429, "kept-quota", undefined]);
+  });
+
+  test("that sends many pieces at once has one taken, and no more than a few wait", async () => {
+    const { enroll } = await open();
+    const probe = await enroll();
+    const content = randomBytes(50_000);
+    const file = fileOf(content);
+    await probe.begin(file);
+    const answers = await Promise.all(Array.from({ length: 12 }, () => probe.piece(file.id, 0, content)));
+    const taken = answers.filter(({ status }) => status === 200);
+    expect(taken).toHaveLength(1);
+    const others = answers.filter((answer) => answer.status !== 200).map((answer) => refusal(answer)[1]);
+    expect(others.every((reason) => reason === "wrong-offset" || reason === "too-many-open")).toBe(true);
+    expect((await probe.finish(file.id)).status).toBe(200);
+  });
+});

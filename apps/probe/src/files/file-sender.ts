@@ -1,0 +1,110 @@
+import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
+import type { FileBegin } from "@lanthorn/contract/uplink";
+import type { CollectorRequests } from "../identity/collector-requests.ts";
+import { sendFile, type Sent } from "./send-file.ts";
+import type { Spool } from "./spool.ts";
+
+/** Sends the files of the spool, one after the other, slower than events. */
+export interface FileSender {
+  /** Ends at once; what was not sent is sent after the next start. */
+  close(): Promise<void>;
+}
+
+/** How often the spool is looked at: other programs put files into it. */
+const LOOK_EVERY_MS = 2000;
+/** How often a sender that waits for the events looks whether they have gone. */
+const BACKLOG_EVERY_MS = 2000;
+const RETRY_FIRST_MS = 2000;
+const RETRY_LONGEST_MS = 600_000;
+
+/**
+ * @param deps.hasBacklog Whether events wait for longer than they need; nothing is sent while they do.
+ * @param deps.bytesPerSecond How fast files may go.
+ */
+export function createFileSender(deps: {
+  readonly spool: Spool;
+  readonly requests: Pick<CollectorRequests, "send">;
+  readonly hasBacklog: () => boolean;
+  readonly bytesPerSecond: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}): FileSender {
+  const { spool, clock, log } = deps;
+  const stopper = new AbortController();
+  const { signal } = stopper;
+  const backoff = createBackoff({ firstMs: RETRY_FIRST_MS, longestMs: RETRY_LONGEST_MS, random: deps.random });
+  /** Monotonic: when the next piece may go. */
+  let nextAt = 0;
+  let lastReason = "";
+
+  const pause = (ms: number) => new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      cancel();
+      reject(new Error("stopped"));
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    });
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+
+  async function proceed(bytes: number): Promise<void> {
+    while (deps.hasBacklog()) await pause(BACKLOG_EVERY_MS);
+    const wait = nextAt - clock.monotonic();
+    if (wait > 0) await pause(wait);
+    nextAt = Math.max(nextAt, clock.monotonic()) + (bytes / deps.bytesPerSecond) * 1000;
+  }
+
+  /** @returns How long to wait before the next. */
+  function settle(file: FileBegin, sent: Sent): number {
+    const facts = { file_id: file.id, kind: file.kind, bytes: file.size };
+    if (sent.kind === "later") {
+      // A collector may be away for days: one line for each new reason.
+      if (sent.reason !== lastReason) log.warn({ ...facts, reason: sent.reason }, "a file could not be sent; trying again until it is");
+      lastReason = sent.reason;
+      return Math.max(RETRY_FIRST_MS + backoff.next(), (sent.afterSeconds ?? 0) * 1000);
+    }
+    lastReason = "";
+    backoff.reset();
+    spool.remove(file.id);
+    if (sent.kind === "received") log.info(facts, "the collector has the file");
+    else log.error({ ...facts, reason: sent.reason }, "the collector does not take the file; it is removed");
+    return 0;
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      let waitMs = LOOK_EVERY_MS;
+      try {
+        const file = spool.list()[0];
+        if (file) {
+          await proceed(0);
+          let pieces = 0;
+          waitMs = settle(file, await sendFile(file, {
+            path: spool.path(file.id), requests: deps.requests, signal,
+            async proceed(bytes) {
+              // The one before was taken: the next failure is a new one.
+              if ((pieces += 1) > 1) backoff.reset();
+              await proceed(bytes);
+            },
+          }));
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        log.error({ reason: describeError(error) }, "the files to be sent cannot be read; trying again");
+        waitMs = RETRY_FIRST_MS + backoff.next();
+      }
+      await pause(waitMs).catch(() => {});
+    }
+  }
+  const ended = run();
+  return {
+    async close() {
+      stopper.abort();
+      await ended;
+    },
+  };
+}

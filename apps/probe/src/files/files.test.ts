@@ -1,0 +1,188 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PIECE_MAX_BYTES } from "@lanthorn/contract/uplink";
+import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type CollectorRequests, createCollectorRequests } from "../identity/collector-requests.ts";
+import { createTestCa } from "../identity/testing/collector.ts";
+import { createFileSender, type FileSender } from "./file-sender.ts";
+import { createSpool, type Spool } from "./spool.ts";
+import { type FileCollector, startFileCollector } from "./testing/collector.ts";
+
+let dataDir: string;
+let collector: FileCollector;
+let spool: Spool;
+let clock: FakeClock;
+let backlog: boolean;
+const open: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "lanthorn-spool-"));
+  collector = await startFileCollector(await createTestCa());
+  spool = createSpool({ dataDir, budgetBytes: 8 * PIECE_MAX_BYTES });
+  clock = createFakeClock();
+  backlog = false;
+});
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+  await collector.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const hand = async (content: Uint8Array) => {
+  const path = join(dataDir, "given");
+  writeFileSync(path, content);
+  return spool.add(path, "capture");
+};
+const send = (identity = collector.identity, bytesPerSecond = 1e9): FileSender => {
+  const requests: CollectorRequests = createCollectorRequests({ identity: () => identity, collectorUrl: null });
+  const sender = createFileSender({
+    spool, requests, hasBacklog: () => backlog, bytesPerSecond, clock, random: () => 0, log: silentLog,
+  });
+  open.push(() => sender.close().then(() => requests.close()));
+  return sender;
+};
+/** Moves the clock on until it is so: what goes over the wire takes its own time. */
+const until = (is: () => boolean, stepMs = 500) => expect.poll(async () => {
+  await clock.advance(stepMs);
+  return is();
+}, { timeout: 30_000, interval: 5 }).toBe(true);
+const times = (request: string) => collector.requests.filter((one) => one.startsWith(request)).length;
+
+describe("files that are handed in", () => {
+  test("go up in pieces under the probe's certificate, in their order, and leave the spool", async () => {
+    const contents = [randomBytes(2 * PIECE_MAX_BYTES + 77), randomBytes(10)];
+    const files = [await hand(contents[0] as Buffer), await hand(contents[1] as Buffer)];
+    expect(spool.list()).toEqual(files);
+    send();
+    await until(() => spool.list().length === 0);
+    expect(files.map(({ id }) => collector.received.get(id)?.equals(contents[files.findIndex((file) => file.id === id)] as Buffer))).toEqual([true, true]);
+    expect([...collector.received.keys()]).toEqual(files.map(({ id }) => id));
+    expect(times("PUT")).toBe(4);
+    expect(readdirSync(join(dataDir, "outgoing"))).toEqual([]);
+  });
+
+  test("go on where the collector has them, after connections that broke and after a new start", async () => {
+    const content = randomBytes(3 * PIECE_MAX_BYTES);
+    const { id } = await hand(content);
+    let broken = 0;
+    // Each piece breaks once before it is taken.
+    collector.instead = (request) => (request.startsWith("PUT") && (broken += 1) % 2 === 1 ? "break" : null);
+    const first = send();
+    await until(() => times("PUT") === 3);
+    await first.close();
+    expect(spool.list().map((file) => file.id)).toEqual([id]);
+    send();
+    await until(() => collector.received.has(id));
+    expect(collector.received.get(id)?.equals(content)).toBe(true);
+    expect(times("PUT")).toBeLessThanOrEqual(7);
+  });
+
+  test("wait while events wait, also between two pieces", async () => {
+    const { id } = await hand(randomBytes(3 * PIECE_MAX_BYTES));
+    backlog = true;
+    send();
+    await clock.advance(60_000);
+    expect(collector.requests).toEqual([]);
+    collector.instead = (request) => {
+      if (request.startsWith("PUT")) backlog = true;
+      return null;
+    };
+    backlog = false;
+    await until(() => times("PUT") === 1);
+    await clock.advance(60_000);
+    expect(times("PUT")).toBe(1);
+    backlog = false;
+    await until(() => times("PUT") === 2);
+    collector.instead = () => null;
+    backlog = false;
+    await until(() => collector.received.has(id));
+  });
+
+  test("go no faster than they may", async () => {
+    const { id } = await hand(randomBytes(5 * PIECE_MAX_BYTES));
+    send(collector.identity, PIECE_MAX_BYTES);
+    for (const pieces of [1, 2, 3]) {
+      await expect.poll(() => times("PUT")).toBe(pieces);
+      // Time in which one that did not wait would have sent the rest.
+      for (let n = 0; n < 4; n += 1) await hand(randomBytes(10));
+      await clock.advance(900);
+      expect(times("PUT")).toBe(pieces);
+      await clock.advance(100);
+    }
+    await until(() => collector.received.has(id));
+  });
+
+  test("are kept when the collector has no room for them, and asked for no sooner than it says", async () => {
+    const { id } = await hand(randomBytes(100));
+    const body = { error: { code: "RATE_LIMITED", message: "no room", details: { reason: "kept-quota" } } };
+    collector.instead = () => ({ status: 429, body, headers: { "retry-after": "3600" } });
+    send();
+    await until(() => times("POST") === 1);
+    await clock.advance(3_500_000);
+    expect([times("POST"), spool.list().length]).toEqual([1, 1]);
+    collector.instead = () => null;
+    await until(() => collector.received.has(id), 10_000);
+  });
+
+  test("are kept for a collector that knows nothing of files yet", async () => {
+    const { id } = await hand(randomBytes(100));
+    collector.instead = () => ({ status: 404, body: { error: { code: "NOT_FOUND", message: "there is no such path", details: null } } });
+    send();
+    await until(() => times("POST") >= 3, 60_000);
+    expect(spool.list().map((file) => file.id)).toEqual([id]);
+    collector.instead = () => null;
+    await until(() => collector.received.has(id), 60_000);
+  });
+
+  test("are removed when the collector never takes them, and when they have been cut short here; the next goes up", async () => {
+    const large = await hand(randomBytes(100));
+    const short = await hand(randomBytes(5000));
+    const good = await hand(randomBytes(50));
+    truncateSync(spool.path(short.id), 100);
+    const body = { error: { code: "BAD_REQUEST", message: "too large", details: { reason: "file-too-large" } } };
+    let isFirst = true;
+    collector.instead = () => {
+      const answer = isFirst ? { status: 413, body } : null;
+      isFirst = false;
+      return answer;
+    };
+    send();
+    await until(() => spool.list().length === 0);
+    expect([...collector.received.keys()]).toEqual([good.id]);
+    expect(readdirSync(join(dataDir, "outgoing"))).toEqual([]);
+    expect(collector.received.has(large.id)).toBe(false);
+  });
+
+  test("are sent to nobody but a collector of the CA that was pinned", async () => {
+    await hand(randomBytes(100));
+    send({ ...collector.identity, ca_certificate: (await createTestCa()).pem });
+    await clock.advance(120_000);
+    await expect.poll(() => collector.requests).toEqual([]);
+    expect(spool.list()).toHaveLength(1);
+  });
+});
+
+describe("the spool", () => {
+  test("takes no more than its budget, nothing empty, and nothing that is no file", async () => {
+    await hand(randomBytes(7 * PIECE_MAX_BYTES));
+    const code = { code: "file-refused" };
+    await expect(hand(randomBytes(PIECE_MAX_BYTES + 1))).rejects.toMatchObject(code);
+    await expect(hand(new Uint8Array(0))).rejects.toMatchObject(code);
+    await expect(spool.add(dataDir, "capture")).rejects.toMatchObject(code);
+    await expect(spool.add(join(dataDir, "not-there"), "capture")).rejects.toMatchObject(code);
+    expect(spool.list()).toHaveLength(1);
+  });
+
+  test("leaves out what was not written to its end, and what is no note of ours", async () => {
+    const { id } = await hand(randomBytes(10));
+    const home = join(dataDir, "outgoing");
+    const other = id.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
+    writeFileSync(join(home, `${other}.json`), `{"id":"../../x"`);
+    writeFileSync(join(home, "notes.txt"), "x");
+    expect(spool.list().map((file) => file.id)).toEqual([id]);
+    expect(readdirSync(home).toSorted()).toEqual([`${id}.data`, `${id}.json`, "notes.txt"]);
+  });
+});

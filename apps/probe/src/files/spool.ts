@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { constants, createReadStream, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFile, open } from "node:fs/promises";
+import { join } from "node:path";
+import { FileBegin, type FileKind } from "@lanthorn/contract/uplink";
+import { createId } from "@lanthorn/runtime";
+import { giveToOwner, readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { ProbeError } from "../errors.ts";
+
+/**
+ * Files on their way to the collector, in `<data_dir>/outgoing`: each is `<id>.data`, and `<id>.json` says what it is. They are files
+ * rather than rows of the database, which the daemon holds for itself: other programs of the probe hand in theirs, and a database that is
+ * set aside takes none of them with it.
+ */
+export interface Spool {
+  /**
+   * Copies a file into the spool. It is there once its `.json` is.
+   * @returns What the collector will be told of it.
+   * @throws ProbeError `file-refused` for what is no file, is empty, or does not fit into the budget.
+   */
+  add(path: string, kind: FileKind): Promise<FileBegin>;
+  /** What waits, oldest first. What cannot be read is taken away. */
+  list(): readonly FileBegin[];
+  /** Where the bytes of a file are. */
+  path(id: string): string;
+  remove(id: string): void;
+}
+
+const NAME = /^([0-9a-f-]{36})\.json$/;
+
+/** @param options.budgetBytes What all that wait may take together. */
+export function createSpool(options: { readonly dataDir: string; readonly budgetBytes: number }): Spool {
+  const home = join(options.dataDir, "outgoing");
+  const dataOf = (id: string) => join(home, `${id}.data`);
+  const noteOf = (id: string) => join(home, `${id}.json`);
+  const remove = (id: string): void => {
+    // The note first: what has none is nothing.
+    rmSync(noteOf(id), { force: true });
+    rmSync(dataOf(id), { force: true });
+  };
+  const list = (): readonly FileBegin[] => (existsSync(home) ? readdirSync(home) : []).toSorted().flatMap((entry) => {
+    const id = NAME.exec(entry)?.[1];
+    if (id === undefined) return [];
+    const file = readNote(noteOf(id));
+    if (file?.id === id && existsSync(dataOf(id))) return [file];
+    remove(id);
+    return [];
+  });
+  return {
+    list, remove, path: dataOf,
+    async add(path, kind) {
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (!found?.isFile() || found.size === 0) throw new ProbeError("file-refused", `${path} is not a file with something in it`);
+      const waiting = list().reduce((sum, { size }) => sum + size, 0);
+      if (waiting + found.size > options.budgetBytes) {
+        throw new ProbeError(
+          "file-refused", `${waiting} bytes wait to be sent already; with ${path} they are more than files.disk_budget_bytes, ${options.budgetBytes}`,
+        );
+      }
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      const id = createId();
+      try {
+        await copyFile(path, dataOf(id), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+        const file = { id, kind, ...(await settle(dataOf(id))) };
+        giveToOwner(options.dataDir, [home, dataOf(id)]);
+        writeFileAtomically(noteOf(id), JSON.stringify(file), { mode: 0o600, durable: true });
+        giveToOwner(options.dataDir, [noteOf(id)]);
+        return file;
+      } catch (cause) {
+        remove(id);
+        throw new ProbeError("file-refused", `${path} could not be copied into ${home}`, { cause });
+      }
+    },
+  };
+}
+
+/** Waits until a copy is on the disk. @returns What it is: the file may have grown since. */
+async function settle(path: string): Promise<{ readonly size: number; readonly sha256: string }> {
+  const hash = createHash("sha256");
+  let size = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk as Buffer);
+    size += (chunk as Buffer).length;
+  }
+  const file = await open(path, "r+");
+  try {
+    await file.chmod(0o600);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { size, sha256: hash.digest("hex") };
+}
+
+function readNote(path: string): FileBegin | null {
+  try {
+    return FileBegin.safeParse(JSON.parse(readTextFile(path) ?? "")).data ?? null;
+  } catch {
+    return null;
+  }
+}
