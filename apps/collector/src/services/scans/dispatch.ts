@@ -7,7 +7,7 @@ import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import { repeatWork } from "../../repeated-work.ts";
-import type { ScanRow } from "./reaction.ts";
+import type { ScanRow } from "./reaction-store.ts";
 
 /** A probe as ingest knows it. */
 interface ProbeRun {

@@ -1,15 +1,14 @@
 import type { EventData, Scan } from "@lanthorn/contract";
-import type { Insertable, Selectable, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import { addressKey } from "../../db/address-key.ts";
-import { refuseResult } from "./result-bounds.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { AppendedEvent } from "../../events/log.ts";
 import type { Reaction } from "../../events/reaction.ts";
+import { type Found, loadScans, raiseCounts, saveFound, saveScan, type ScanRow } from "./reaction-store.ts";
+import { refuseResult } from "./result-bounds.ts";
 
 /** A network full of tarpits needs no line for each. */
 const MOST_REMARKS = 100;
-
-export type ScanRow = Selectable<Schema["scans"]>;
 
 type Facts =
   | "scan_started" | "scan_progress" | "scan_results" | "scan_remark" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
@@ -21,12 +20,6 @@ interface Fact<T extends Facts> {
   /** When it happened, by our clock. */
   readonly at: string;
   readonly found: Found;
-}
-
-/** Rows by their keys, so that none is twice in a statement. */
-interface Found {
-  readonly hosts: Map<string, Insertable<Schema["scan_hosts"]>>;
-  readonly ports: Map<string, Insertable<Schema["scan_ports"]>>;
 }
 
 /** What each event changes of a scan. A scan that has ended keeps how it ended, unless that was only presumed. */
@@ -109,7 +102,7 @@ async function applyFacts(
   trx: Transaction<Schema>, tenantId: string, facts: readonly { readonly event: AppendedEvent<Facts>; readonly scanId: string }[],
 ): Promise<void> {
   const ids = [...new Set(facts.map(({ scanId }) => scanId))];
-  const known = await trx.selectFrom("scans").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  const known = await loadScans(trx, tenantId, ids);
   const drafts = new Map(known.map((row: Draft) => [row.id, { scan: row, before: JSON.stringify(row) }]));
   const found: Found = { hosts: new Map(), ports: new Map() };
   for (const { event, scanId } of facts) {
@@ -120,22 +113,11 @@ async function applyFacts(
     (CHANGES[event.type] as (fact: object) => void)({ scan, data: event.data, at: event.seenAt, found });
   }
   for (const { scan, before } of drafts.values()) {
-    const { id, tenant_id: _, ...columns } = scan;
-    if (JSON.stringify(scan) !== before) await trx.updateTable("scans").set(columns).where("id", "=", id).execute();
+    if (JSON.stringify(scan) !== before) await saveScan(trx, scan);
   }
-  await save(trx, found);
+  await saveFound(trx, found);
   // What was late for the scan's end counts too.
-  for (const { scan } of drafts.values()) if (!isOpen(scan)) await recount(trx, scan.id);
-}
-
-/** An ended scan's counts, from what is known of its hosts and ports; never fewer than its probe said. */
-async function recount(trx: Transaction<Schema>, scanId: string): Promise<void> {
-  const count = (table: "scan_hosts" | "scan_ports") =>
-    trx.selectFrom(table).select((eb) => eb.fn.countAll<number | string>().as("count")).where("scan_id", "=", scanId);
-  const hosts = Number((await count("scan_hosts").executeTakeFirstOrThrow()).count);
-  const ports = Number((await count("scan_ports").where("state", "=", "open").executeTakeFirstOrThrow()).count);
-  await trx.updateTable("scans").set({ hosts_up: hosts }).where("id", "=", scanId).where("hosts_up", "<", hosts).execute();
-  await trx.updateTable("scans").set({ ports_open: ports }).where("id", "=", scanId).where("ports_open", "<", ports).execute();
+  for (const { scan } of drafts.values()) if (!isOpen(scan)) await raiseCounts(trx, scan.id);
 }
 
 function isOpen({ status, presumed }: Draft): boolean {
@@ -157,28 +139,4 @@ function count(scan: Draft, data: { readonly hosts_total: number; readonly hosts
   scan.hosts_total = data.hosts_total;
   scan.hosts_up = data.hosts_up;
   scan.ports_open = data.ports_open;
-}
-
-/** Rows in one statement: nine columns of each stay far below SQLite's 32,766 parameters. */
-const ROWS_AT_ONCE = 500;
-
-async function save(trx: Transaction<Schema>, { hosts, ports }: Found): Promise<void> {
-  for (const values of chunks([...hosts.values()])) {
-    await trx.insertInto("scan_hosts").values(values)
-      .onConflict((conflict) => conflict.columns(["scan_id", "ip_key"]).doUpdateSet((eb) => ({
-        mac: eb.ref("excluded.mac"), port_counts: eb.fn.coalesce("excluded.port_counts", "scan_hosts.port_counts"),
-      }))).execute();
-  }
-  for (const values of chunks([...ports.values()])) {
-    await trx.insertInto("scan_ports").values(values)
-      .onConflict((conflict) => conflict.columns(["scan_id", "ip_key", "port", "protocol"]).doUpdateSet((eb) => ({
-        state: eb.ref("excluded.state"), service: eb.ref("excluded.service"), version: eb.ref("excluded.version"),
-        banner: eb.ref("excluded.banner"),
-      }))).execute();
-  }
-}
-
-function chunks<T>(rows: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(rows.length / ROWS_AT_ONCE) }, (_, index) =>
-    rows.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE));
 }

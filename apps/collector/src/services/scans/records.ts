@@ -1,5 +1,5 @@
 import type { Scan, ScanHost } from "@lanthorn/contract";
-import type { ScanRow } from "./reaction.ts";
+import type { ScanRow } from "./reaction-store.ts";
 import type { DeviceNames, HostRow, PortRow } from "./store.ts";
 
 /** A scan's row as the API shows it. */

@@ -11,7 +11,7 @@ import { pageById } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { ANSWER_WITHIN_MS, type ScanDispatch } from "./dispatch.ts";
 import { type AddressRange, covers, parseNetwork } from "../../db/address-range.ts";
-import type { ScanRow } from "./reaction.ts";
+import type { ScanRow } from "./reaction-store.ts";
 import { toHost, toScan } from "./records.ts";
 import type { ScansStore } from "./store.ts";
 

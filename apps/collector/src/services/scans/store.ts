@@ -3,7 +3,7 @@ import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { selectIn } from "../../db/select-in.ts";
 import type { Rows } from "../../gateway/page.ts";
-import type { ScanRow } from "./reaction.ts";
+import type { ScanRow } from "./reaction-store.ts";
 
 interface ScanFilter {
   readonly siteId?: string | undefined;
