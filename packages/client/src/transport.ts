@@ -5,7 +5,7 @@ import { parseJson } from "./json.ts";
 
 /** As much of `fetch` as is used, so that a caller can bring one with its own trust. */
 export type Fetch = (url: string, init: {
-  readonly method: string; readonly headers: Record<string, string>; readonly body?: string; readonly signal: AbortSignal;
+  readonly method: string; readonly headers: Record<string, string>; readonly body?: string | Uint8Array<ArrayBuffer>; readonly signal: AbortSignal;
 }) => Promise<{
   readonly status: number; readonly headers: { get(name: string): string | null }; text(): Promise<string>;
   /** Needed for downloads alone. */
@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** A table, sent as `text/csv` in place of `body`. */
   readonly csv?: string | undefined;
+  /** A piece of a file, sent as it is in place of `body`. */
+  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /** One request and its parsed answer. */
@@ -63,12 +65,12 @@ const API_KEY_PREFIX = "svc_live_";
 export function createTransport(options: TransportOptions): Transport {
   const base = options.url.replace(/(?<!\/)\/+$/, "");
 
-  const ask = async (method: string, path: string, { query, body, csv }: CallOptions, accept: string, timeoutMs: number) => {
+  const ask = async (method: string, path: string, callOptions: CallOptions, accept: string, timeoutMs: number) => {
     const token = options.token();
-    const content = csv === undefined ? body !== undefined && { type: "application/json", text: JSON.stringify(body) } : { type: "text/csv", text: csv };
+    const content = contentOf(callOptions);
     const key = method === "POST" ? (options.idempotencyKey?.() ?? null) : null;
     const tag = CONDITIONAL.has(method) ? (options.ifMatch?.() ?? null) : null;
-    const response = await options.fetch(`${base}${path}${queryText(query)}`, {
+    const response = await options.fetch(`${base}${path}${queryText(callOptions.query)}`, {
       method,
       headers: {
         accept,
@@ -77,7 +79,7 @@ export function createTransport(options: TransportOptions): Transport {
         ...(tag === null ? {} : { "if-match": tag }),
         ...(content && { "content-type": content.type }),
       },
-      ...(content && { body: content.text }),
+      ...(content && { body: content.body }),
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((cause: unknown) => {
       throw new ClientError("unreachable", `no answer from ${base}`, { cause });
@@ -107,6 +109,12 @@ export function createTransport(options: TransportOptions): Transport {
       return body;
     },
   };
+}
+
+function contentOf({ body, csv, bytes }: CallOptions) {
+  if (bytes !== undefined) return { type: "application/octet-stream", body: bytes };
+  if (csv !== undefined) return { type: "text/csv", body: csv };
+  return body !== undefined && { type: "application/json", body: JSON.stringify(body) };
 }
 
 function queryText(query: Query = {}): string {

@@ -1,5 +1,5 @@
 import {
-  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, EventsPage, License, type LicenseUpload, listEnvelope,
+  Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, EventsPage, type FileBegin, type FilePieceQuery, FileProgress, License, type LicenseUpload, listEnvelope,
   Probe,
   ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, RenewResponse, Scan, ScanHost,
   ScanProfile, type ScanStart, Topology,
@@ -11,6 +11,7 @@ const alert = (id: string, rest = "") => `/api/v1/alerts/${encodeURIComponent(id
 const mute = (id: string) => `/api/v1/alerts/mutes/${encodeURIComponent(id)}`;
 const scan = (id: string, rest = "") => `/api/v1/scans/${encodeURIComponent(id)}${rest}`;
 const enrollmentToken = (id: string) => `/api/v1/agents/tokens/${encodeURIComponent(id)}`;
+const probeFile = (id: string, rest: string) => `/api/v1/agents/files/${encodeURIComponent(id)}${rest}`;
 const probe = (id: string, rest = "") => `/api/v1/agents/probes/${encodeURIComponent(id)}${rest}`;
 
 /** Scans, alerts and how devices are linked. */
@@ -39,7 +40,7 @@ export const watchingCalls = ({ call, text }: Transport) => ({
   endAlertMute: async (id: string): Promise<void> => void (await call("DELETE", mute(id), z.unknown())),
 });
 
-/** Probes, from their enrollment to their revocation, and the licence that bounds their number. */
+/** Probes, from their enrollment to their revocation, and the license that bounds their number. */
 export const probeCalls = ({ call }: Transport) => ({
   createEnrollmentToken: (siteId: string, ttlSeconds?: number) => call("POST", "/api/v1/agents/tokens", EnrollmentToken, {
     body: { site_id: siteId, ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }) },
@@ -49,6 +50,12 @@ export const probeCalls = ({ call }: Transport) => ({
   renew: (certificateRequest: string) => call(
     "POST", "/api/v1/agents/renew", RenewResponse, { body: { certificate_request: certificateRequest } },
   ),
+  /** Begins to send a file, or goes on with it; like the two below and `renew` with a probe's own certificate. */
+  beginProbeFile: (file: FileBegin) => call("POST", "/api/v1/agents/files", FileProgress, { body: file }),
+  /** @param piece At most 1 MiB, from `at.offset` of the file on. */
+  sendProbeFilePiece: (id: string, at: z.infer<typeof FilePieceQuery>, piece: Uint8Array<ArrayBuffer>) =>
+    call("PUT", probeFile(id, "/content"), FileProgress, { query: at, bytes: piece }),
+  finishProbeFile: (id: string) => call("POST", probeFile(id, "/finish"), FileProgress),
   listProbes: (query?: Query) => call("GET", "/api/v1/agents/probes", listEnvelope(Probe), { query }),
   listEnrollmentTokens: (query?: Query) => call("GET", "/api/v1/agents/tokens", listEnvelope(EnrollmentTokenRecord), { query }),
   readEnrollmentToken: (id: string) => call("GET", enrollmentToken(id), EnrollmentTokenRecord),

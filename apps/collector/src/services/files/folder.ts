@@ -15,8 +15,8 @@ export interface FileFolder {
   size(name: FileName): Promise<number>;
   /** Writes a piece at `offset`, cuts what is behind it, and waits for the disk. */
   write(name: FileName, offset: number, piece: Uint8Array): Promise<void>;
-  /** SHA-256 in hexadecimal and size of what is here, finished or not; null where there is nothing. */
-  digest(name: FileName): Promise<{ readonly sha256: string; readonly size: number } | null>;
+  /** SHA-256 in hexadecimal of what is here, finished or not; null where there is nothing. */
+  digest(name: FileName): Promise<string | null>;
   /** Gives an unfinished file its name, and waits for the disk. Does nothing for one that has it. */
   finish(name: FileName): Promise<void>;
   /** Takes a file away, whatever there is of it. */
@@ -56,12 +56,8 @@ export function createFileFolder(dataDir: string): FileFolder {
       for (const path of [part(name), whole(name)]) {
         if (!(await statOrNull(path))) continue;
         const hash = createHash("sha256");
-        let size = 0;
-        for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-          hash.update(chunk as Buffer);
-          size += (chunk as Buffer).length;
-        }
-        return { sha256: hash.digest("hex"), size };
+        for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer);
+        return hash.digest("hex");
       }
       return null;
     },

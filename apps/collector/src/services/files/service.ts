@@ -141,12 +141,12 @@ export function createFilesService(deps: Dependencies): FilesService {
       const row = await findOpen(probe, id);
       if (row.state === "received") return progressOf(row);
       const name = { probeId: probe.id, id };
-      const found = await folder.digest(name);
-      if (found?.size !== row.size) {
+      // Before it is read: a probe that asks again and again must not have gigabytes read each time.
+      if (await folder.size(name) !== row.size) {
         const offset = await offsetOf(row);
         throw conflict("not-whole", `the file has ${row.size} bytes, and ${offset} are here`, { offset });
       }
-      if (found.sha256 !== row.sha256) {
+      if (await folder.digest(name) !== row.sha256) {
         await folder.remove(name);
         const attempts = row.attempts + 1;
         await store.update(probe.id, id, { received: 0, attempts, state: attempts < MAX_ATTEMPTS ? "open" : "failed" }, now());
