@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readNeighbor } from "@lanthorn/fingerprints";
 import { readCapture } from "@lanthorn/packets";
@@ -19,7 +19,7 @@ function saidIn(name: string): readonly string[] {
   return [...new Set(claims.map(({ field, value }) => `${field}: ${value}`))].toSorted();
 }
 
-test.each([
+test.skipIf(!existsSync(FOLDER)).each([
   ["tcpdump/3560_CDP.pcap", ["device_type: switch", "model: WS-C3560G-24PS", "os: Cisco IOS", "os_version: 12.2(25)SEB4", "vendor: Cisco"]],
   ["tcpdump/LLDP_and_CDP.pcap", [
     "device_type: switch", "model: WS-C3560-24TS", "model: WS-C3560G-24PS", "os: Cisco IOS", "os_version: 12.2(44)SE", "vendor: Cisco",
