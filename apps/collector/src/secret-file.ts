@@ -1,18 +1,8 @@
 import { randomUUID } from "node:crypto";
 import {
-  closeSync, existsSync, fchownSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync,
+  closeSync, existsSync, fchownSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-
-/** @returns The file's text, or null when there is no such file. Any other failure is thrown as it is. */
-export function readTextFile(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-}
 
 /**
  * Writes a file that only its owner may read, whole or not at all, whatever dies in between.

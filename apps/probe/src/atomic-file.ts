@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -22,16 +22,6 @@ export function writeFileAtomically(path: string, text: string, options: { reado
   }
   renameSync(temporary, path);
   if (options.durable) syncDirectory(dirname(path));
-}
-
-/** @returns The file's text, or null where there is none. */
-export function readTextFile(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
 }
 
 /** Gives what root has made in a data directory to whom the directory belongs: the service's user, who is to read and remove it. */

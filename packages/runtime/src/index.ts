@@ -8,3 +8,4 @@ export { createLifecycle, type Lifecycle, stopSignal } from "./lifecycle.ts";
 export { createLog, type Log, silentLog } from "./log.ts";
 export { type Random, seededRandom } from "./seeded-random.ts";
 export { createServiceManager, type ServiceManager } from "./service-manager.ts";
+export { readTextFile } from "./text-file.ts";

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readTextFile } from "../secret-file.ts";
+import { readTextFile } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
 import { unreadable } from "./unreadable.ts";
 

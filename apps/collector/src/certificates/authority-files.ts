@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readTextFile } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
 import type { Authority } from "./authority.ts";
-import { readTextFile, writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "../secret-file.ts";
 import { sanList } from "./names.ts";
 
 const CA_FILE = "ca.crt";

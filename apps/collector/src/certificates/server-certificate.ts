@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, readTextFile } from "@lanthorn/runtime";
 import type { Authority, KeyAndCertificate } from "./authority.ts";
-import { readTextFile, writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "../secret-file.ts";
 import { sanList } from "./names.ts";
 
 /** The certificate that this collector's own listeners show. */

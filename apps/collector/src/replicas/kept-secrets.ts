@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Kysely } from "kysely";
-import { readTextFile, writeSecretFile } from "../secret-file.ts";
+import { readTextFile } from "@lanthorn/runtime";
+import { writeSecretFile } from "../secret-file.ts";
 import type { Schema } from "../db/schema.ts";
 import { ownerOfKeptSecret } from "../sealing/sealed-columns.ts";
 import type { Sealing } from "../sealing/sealing.ts";

@@ -3,6 +3,7 @@ import {
   parseReverseName,
 } from "@lanthorn/packets";
 import type { Exclusions } from "./exclusions.ts";
+import { MDNS_PORT } from "./request-frames.ts";
 
 /** The name of a kind of frame that may be allowed to leave. */
 export type EgressKind =
@@ -47,8 +48,6 @@ interface Reached {
 }
 
 const NDP_TARGET_AT = 8;
-/** @see RFC 6762 section 3 */
-const MDNS_PORT = 5353;
 
 /**
  * Whether a frame may leave: it is of an allowed kind, and neither goes to an excluded address nor asks for one.

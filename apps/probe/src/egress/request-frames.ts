@@ -94,7 +94,7 @@ export function askListeners(link: Link): readonly Uint8Array[] {
 }
 
 /** @see RFC 6762 section 3 */
-const MDNS_PORT = 5353;
+export const MDNS_PORT = 5353;
 const MDNS_GROUP = Uint8Array.of(224, 0, 0, 251);
 
 /**

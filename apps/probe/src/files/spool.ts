@@ -3,8 +3,8 @@ import { constants, createReadStream, existsSync, mkdirSync, readdirSync, rmSync
 import { copyFile, open } from "node:fs/promises";
 import { join } from "node:path";
 import { FileBegin, type FileKind } from "@lanthorn/contract/uplink";
-import { createId } from "@lanthorn/runtime";
-import { giveToOwner, readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { createId, readTextFile } from "@lanthorn/runtime";
+import { giveToOwner, writeFileAtomically } from "../atomic-file.ts";
 import { ProbeError } from "../errors.ts";
 
 /**

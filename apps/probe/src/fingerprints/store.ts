@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { readTextFile } from "@lanthorn/runtime";
+import { writeFileAtomically } from "../atomic-file.ts";
 import { type DatabaseFiles, findDifference, MANIFEST, parseManifest, sha256, writeManifest } from "./manifest.ts";
 
 /** Which versions the probe holds: each is called by its manifest's SHA-256. */

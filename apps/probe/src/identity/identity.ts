@@ -2,7 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { dirname, join } from "node:path";
 import { Id } from "@lanthorn/contract/uplink";
 import * as z from "zod";
-import { giveToOwner, readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { readTextFile } from "@lanthorn/runtime";
+import { giveToOwner, writeFileAtomically } from "../atomic-file.ts";
 import { ProbeError } from "../errors.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { readTextFile } from "@lanthorn/runtime";
+import { writeFileAtomically } from "../atomic-file.ts";
 
 /** What a running daemon leaves for `lanthorn-probe status`: a file, so that there is no socket to guard. */
 export const StatusReport = z.object({

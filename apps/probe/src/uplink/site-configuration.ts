@@ -1,6 +1,6 @@
 import { ProbeConfiguration } from "@lanthorn/contract/uplink";
-import { describeError, type Log } from "@lanthorn/runtime";
-import { readTextFile, writeFileAtomically } from "../atomic-file.ts";
+import { describeError, type Log, readTextFile } from "@lanthorn/runtime";
+import { writeFileAtomically } from "../atomic-file.ts";
 import { decodeMessage } from "./payload.ts";
 
 /** The contract's limit. */
