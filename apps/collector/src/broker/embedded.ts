@@ -97,8 +97,8 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     listener.on("connection", (socket: Socket) => {
       openSockets.add(socket);
       socket.once("close", () => openSockets.delete(socket));
-      connections.arrive(socket);
     });
+    connections.guard(listener);
     listener.on("secureConnection", (socket: TLSSocket) => {
       const connection = connections.of(socket);
       connection.known();

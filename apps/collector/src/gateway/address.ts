@@ -6,6 +6,7 @@ export type ClientAddress = (socketAddress: string | undefined, forwardedFor: st
 
 /** @param entries Addresses and prefixes. @returns Whether an address is one of them or in one of them; what is no address is not. */
 export function createAddressSet(entries: readonly string[]): (address: string) => boolean {
+  if (entries.length === 0) return () => false;
   const set = new BlockList();
   const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
   for (const entry of entries) {

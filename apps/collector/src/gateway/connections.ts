@@ -1,4 +1,4 @@
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import type { Clock } from "@lanthorn/runtime";
 import { createAddressSet, limitGroup, plainAddress } from "./address.ts";
 
@@ -25,8 +25,11 @@ export interface Connection {
 
 /** All connections of one or more listeners. */
 export interface Connections {
-  /** Takes up a new connection. One that is over the limits and displaces none is destroyed. */
-  arrive(socket: Socket): void;
+  /**
+   * From now on the server gets only connections that are within the limits, or that displaced another; all others are closed.
+   * That is decided before its own listeners make a parser or a TLS session for them. Call it when those are there.
+   */
+  guard(server: Server): void;
   /** @param socket As it arrived, or TLS over it. @returns Of one that is gone, a stranger that nothing is kept of. */
   of(socket: Socket): Connection;
   /** How many there are now. */
@@ -35,6 +38,11 @@ export interface Connections {
 
 /** A stranger that has sent no whole request head in this time, the TLS handshake included, is dropped. */
 const FIRST_REQUEST_MS = 10_000;
+/**
+ * How many connections of one address may be displaced at once, and then in a second. Whoever connects faster is refused: that takes
+ * a fraction of the time of a connection that is accepted and closed again, and all others wait in the same queue.
+ */
+const DISPLACED = { burst: 128, perSecond: 32 } as const;
 
 interface Entry extends Connection {
   readonly drop: () => void;
@@ -47,10 +55,17 @@ interface Room {
   readonly known: Set<Entry>;
 }
 
+/** The connections of one address. */
+interface Group extends Room {
+  /** How many of them may be displaced now, and when that was counted. */
+  displaceable: number;
+  countedAt: number;
+}
+
 /**
  * Without limits one client holds every place, and nobody else is served. Over a limit the newcomer is taken and another
  * connection makes room: the oldest idle stranger, else the oldest stranger, else the oldest idle one that is known. A newcomer
- * is refused only where every other connection is known and at work.
+ * is refused where every other connection is known and at work, or where its address displaces faster than `DISPLACED`.
  * @param options.trustedProxies Addresses and prefixes.
  */
 export function createConnections(options: {
@@ -59,50 +74,69 @@ export function createConnections(options: {
   const { limits, clock } = options;
   const isProxy = createAddressSet(options.trustedProxies);
   const all = createRoom();
-  const groups = new Map<string, Room>();
+  const groups = new Map<string, Group>();
   const entries = new Map<string, Entry>();
 
+  const mayDisplace = (group: Group): boolean => {
+    const now = clock.monotonic();
+    group.displaceable = Math.min(DISPLACED.burst, group.displaceable + ((now - group.countedAt) / 1000) * DISPLACED.perSecond);
+    group.countedAt = now;
+    if (group.displaceable < 1) return false;
+    group.displaceable -= 1;
+    return true;
+  };
   /** Makes room for one more from this group. @returns False where there is none to be made. */
-  const makeRoom = (group: Room | undefined, fromProxy: boolean): boolean => {
-    if (group && sizeOf(group) >= (fromProxy ? limits.perProxy : limits.perAddress)) return dropOne(group);
+  const makeRoom = (group: Group | undefined, fromProxy: boolean): boolean => {
+    if (group && sizeOf(group) >= (fromProxy ? limits.perProxy : limits.perAddress)) return mayDisplace(group) && dropOne(group);
     if (group && !fromProxy && group.strangers.size >= limits.strangersPerAddress) {
-      return dropOne({ strangers: group.strangers, known: new Set() });
+      return mayDisplace(group) && dropOne({ strangers: group.strangers, known: new Set() });
     }
     return sizeOf(all) < limits.total || dropOne(all);
   };
 
+  const admit = (socket: Socket): boolean => {
+    const address = plainAddress(socket.remoteAddress ?? "");
+    const fromProxy = isProxy(address);
+    const groupKey = fromProxy ? address : limitGroup(address);
+    const key = makeRoom(groups.get(groupKey), fromProxy) ? keyOf(socket) : null;
+    if (key === null) {
+      socket.destroy();
+      return false;
+    }
+    const group = groups.get(groupKey) ?? { ...createRoom(), displaceable: DISPLACED.burst, countedAt: clock.monotonic() };
+    groups.set(groupKey, group);
+    const leave = () => {
+      cancel();
+      for (const room of [all, group]) {
+        room.strangers.delete(entry);
+        room.known.delete(entry);
+      }
+      if (entries.get(key) === entry) entries.delete(key);
+      if (sizeOf(group) === 0 && groups.get(groupKey) === group) groups.delete(groupKey);
+    };
+    const entry = createEntry({
+      fromProxy, rooms: [all, group], onActive: () => cancel(),
+      drop() {
+        leave();
+        socket.destroy();
+      },
+    });
+    const cancel = clock.after(FIRST_REQUEST_MS, () => {
+      if (entry.kind() === "stranger") entry.drop();
+    });
+    entries.set(key, entry);
+    for (const room of [all, group]) (fromProxy ? room.known : room.strangers).add(entry);
+    socket.once("close", leave);
+    return true;
+  };
+
   return {
-    arrive(socket) {
-      const key = keyOf(socket);
-      const address = plainAddress(socket.remoteAddress ?? "");
-      const fromProxy = isProxy(address);
-      const groupKey = fromProxy ? address : limitGroup(address);
-      if (key === null || !makeRoom(groups.get(groupKey), fromProxy)) return void socket.destroy();
-      const group = groups.get(groupKey) ?? createRoom();
-      groups.set(groupKey, group);
-      const leave = () => {
-        cancel();
-        for (const room of [all, group]) {
-          room.strangers.delete(entry);
-          room.known.delete(entry);
-        }
-        if (entries.get(key) === entry) entries.delete(key);
-        if (sizeOf(group) === 0 && groups.get(groupKey) === group) groups.delete(groupKey);
-      };
-      const entry = createEntry({
-        fromProxy, rooms: [all, group], onActive: () => cancel(),
-        drop() {
-          leave();
-          socket.destroy();
-        },
+    guard(server) {
+      const serve = server.listeners("connection");
+      server.removeAllListeners("connection");
+      server.on("connection", (socket: Socket) => {
+        if (admit(socket)) for (const listener of serve) listener.call(server, socket);
       });
-      const cancel = clock.after(FIRST_REQUEST_MS, () => {
-        if (entry.kind() === "stranger") entry.drop();
-      });
-      entries.set(key, entry);
-      for (const room of [all, group]) (fromProxy ? room.known : room.strangers).add(entry);
-      socket.once("close", leave);
-      return undefined;
     },
     of: (socket) => entries.get(keyOf(socket) ?? "") ?? NOBODY,
     count: () => ({ strangers: all.strangers.size, known: all.known.size }),

@@ -68,6 +68,11 @@ const STRANGER_REQUEST_MS = 10_000;
 /** From the request's head to the last byte of the answer; the longest answer to strangers is a page of documentation. */
 const STRANGER_ANSWER_MS = 60_000;
 const FINISH_WITHIN_MS = 10_000;
+/**
+ * Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn (4096 since Linux 5.4). Over it the kernel drops, and the
+ * client asks again 200 ms later, or after a second: with Node's 511 a burst of strangers does that to everybody.
+ */
+const BACKLOG = 4096;
 
 /** @throws CollectorError `listen-failed`, naming the address. */
 export async function openListener(options: ListenerOptions, deps: ListenerDependencies): Promise<Listener> {
@@ -101,7 +106,7 @@ export async function openListener(options: ListenerOptions, deps: ListenerDepen
     : createHttpsServer(
       { ...LIMITS, ...tlsOptions(tls), requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, listener,
     );
-  server.on("connection", (socket: Socket) => connections.arrive(socket));
+  connections.guard(server);
   server.on("checkExpectation", listener);
   server.on("upgrade", (request, socket, head) => {
     deps.onRequest?.(request.socket.remoteAddress, request.headers);
@@ -148,7 +153,7 @@ function listen(server: Server, { host, port }: ListenerOptions): Promise<void> 
   return new Promise((resolve, reject) => {
     const onError = (cause: Error) => reject(new CollectorError("listen-failed", `cannot listen on ${host} port ${port}`, { cause }));
     server.once("error", onError);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off("error", onError);
       resolve();
     });
