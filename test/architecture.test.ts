@@ -29,6 +29,9 @@ const PURE_FOLDERS: Readonly<Record<string, readonly string[]>> = { "apps/probe/
 /** Parts of packages that have a door of their own, for who would keep all the rest in memory for nothing. */
 const DOORS: ReadonlySet<string> = new Set(["@lanthorn/contract/uplink", "@lanthorn/fingerprints/recog"]);
 
+/** Libraries that open sockets below IP or call the C library → the packages whose product may use them. */
+const PACKET_LIBRARIES: Readonly<Record<string, readonly string[]>> = { pcap: ["packet-io"], koffi: ["packet-io"] };
+
 /** Names that say nothing about what is inside. */
 const EMPTY_NAMES: ReadonlySet<string> = new Set(["common", "utils", "util", "shared", "types", "core", "helpers", "misc"]);
 
@@ -90,6 +93,15 @@ describe("apps", () => {
       return allowed ? ourImports(source).filter((name) => !allowed.includes(name)).map((name) => `${source.path} imports ${name}`) : [];
     });
     expect(broken).toEqual([]);
+  });
+
+  test("reach the packets of an interface through packet-io alone", () => {
+    const users = Object.entries(PACKET_LIBRARIES).map(([library, allowed]) => {
+      const loads = new RegExp(`(?:from |require\\(|import\\(|\\)\\()"${library}["/]`);
+      const found = product.filter((source) => loads.test(source.text)).map(unitOf);
+      return [library, [...new Set(found)], allowed];
+    });
+    expect(users.map(([library, found]) => [library, found])).toEqual(users.map(([library, , allowed]) => [library, allowed]));
   });
 
   test("keep their pure folders pure", () => {
@@ -157,6 +169,21 @@ describe("files", () => {
 
   test("take zod as a namespace, of which a bundle keeps what is used", () => {
     const broken = sources.filter((source) => /import (?:type )?\{[^}]*\} from "zod"/.test(source.text)).map((source) => source.path);
+    expect(broken).toEqual([]);
+  });
+
+  test("take timers and clocks from runtime alone, which a test can hold", () => {
+    const own = /(?<![.\w])(?:setTimeout|setInterval)\(|\bDate\.now\b|\bperformance\.now\b|\bprocess\.hrtime\b|\bnew Date\(\)|"node:timers/;
+    const users = product.filter((source) => own.test(source.text)).map((source) => source.path);
+    const allowed = (path: string) => path.startsWith("packages/runtime/") || path.startsWith("apps/collector/src/db/migrations/");
+    expect(users).toContain("packages/runtime/src/clock.ts");
+    expect(users.filter((path) => !allowed(path))).toEqual([]);
+  });
+
+  test("of the product import nothing that was made for tests", () => {
+    expect(sources.filter(({ path }) => path.includes("/testing/")).length).toBeGreaterThan(20);
+    const broken = product.flatMap((source) => relativeImports(source).filter((path) => /\/testing\/|\.test\.ts$/.test(path))
+      .map((path) => `${source.path} imports ${path}`));
     expect(broken).toEqual([]);
   });
 

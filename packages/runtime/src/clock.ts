@@ -29,6 +29,11 @@ export function pause(clock: Pick<Clock, "after">, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
+/** Resolves in the next turn of the event loop, so that long work lets others run between its parts. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
 /** A clock that stands still until it is moved. */
 export interface FakeClock extends Clock {
   /** Moves on by `ms`, calling in order every task that falls due, and letting promises settle between them. */
@@ -89,6 +94,6 @@ const SETTLED_BY_MS = 2000;
 async function settle(): Promise<void> {
   const end = performance.now() + SETTLED_BY_MS;
   for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }

@@ -1,5 +1,5 @@
 export { type Backoff, createBackoff } from "./backoff.ts";
-export { type Clock, createFakeClock, type FakeClock, pause, settleFakeClocks, systemClock } from "./clock.ts";
+export { type Clock, createFakeClock, type FakeClock, nextTurn, pause, settleFakeClocks, systemClock } from "./clock.ts";
 export { type EnvironmentNames, readConfiguration, unknownVariables } from "./configuration.ts";
 export { describeError, RuntimeError } from "./errors.ts";
 export { createId, toInstant } from "./identity.ts";

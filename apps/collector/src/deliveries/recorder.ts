@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log, nextTurn } from "@lanthorn/runtime";
 import type { DeliveryStore, Made, WebhookRow } from "./store.ts";
 
 /** Commits outcomes, many in one transaction: a disk that syncs in a millisecond would otherwise allow a thousand deliveries a second. */

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { EVENTS, type EventType, type StreamEvent } from "@lanthorn/contract";
-import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, createId, describeError, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import { gapFrame, toFrame } from "./frames.ts";
 import { type EventLog, type StoredEvent, STREAMED_TYPES } from "./log.ts";
 

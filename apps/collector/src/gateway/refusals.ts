@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError, errorEnvelope } from "./errors.ts";
 
@@ -14,7 +15,7 @@ export function endWithError(socket: Duplex, error: ApiError, headers: Readonly<
   socket.on("error", () => socket.destroy());
   socket.end(`HTTP/1.1 ${error.status} ${error.code}\r\n${lines.join("")}\r\n${body}`);
   // A client may leave its half of the connection open for ever.
-  if ("setTimeout" in socket) (socket as { setTimeout(ms: number, then: () => void): void }).setTimeout(LINGER_MS, () => socket.destroy());
+  if (socket instanceof Socket) socket.setTimeout(LINGER_MS, () => socket.destroy());
 }
 
 /**

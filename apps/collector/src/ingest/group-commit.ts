@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { describeError } from "@lanthorn/runtime";
+import { describeError, nextTurn } from "@lanthorn/runtime";
 import { isStorageFault } from "../db/faults.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import { commitBatches, type Committed } from "./commit-batch.ts";

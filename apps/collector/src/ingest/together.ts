@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "@lanthorn/runtime";
 
 /**
  * Makes one piece of work of many: what is asked in one turn of the event loop, or while earlier work is under way, is done together,

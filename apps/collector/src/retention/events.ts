@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { type Scheduled, schedule } from "./schedule.ts";

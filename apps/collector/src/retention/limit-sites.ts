@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "@lanthorn/runtime";
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { macKind } from "../identity/macs.ts";

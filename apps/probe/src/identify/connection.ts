@@ -1,6 +1,7 @@
 import { connect as connectTcp } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type SecureVersion, type TLSSocket } from "node:tls";
+import { pause, systemClock } from "@lanthorn/runtime";
 import { readCertificate, type TlsCertificate } from "./certificate.ts";
 
 /** A conversation with a stranger over one TCP connection: bounded in bytes and time, and never failing but by silence. */
@@ -53,13 +54,13 @@ export function openConnection(
   return new Promise((resolve) => {
     const socket = connectTcp({ host: target.ip, port: target.port, noDelay: true });
     const end = (connection: Connection | null) => {
-      clearTimeout(timer);
+      cancelTimeout();
       options.signal.removeEventListener("abort", abort);
       if (!connection) socket.destroy();
       resolve(connection);
     };
     const abort = () => end(null);
-    const timer = setTimeout(abort, options.timeoutMs);
+    const cancelTimeout = systemClock.after(options.timeoutMs, abort);
     options.signal.addEventListener("abort", abort, { once: true });
     socket.once("error", abort);
     socket.once("connect", () => {
@@ -106,57 +107,63 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
       if (!closed) stream.write(bytes);
     },
     async read(isEnough, timeoutMs) {
-      const deadline = performance.now() + timeoutMs;
+      const deadline = systemClock.monotonic() + timeoutMs;
       for (let looks = 0; ; looks += 1) {
         // Who sends byte by byte is not looked at anew for each.
-        if (looks > MOST_LOOKS && !closed) await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+        if (looks > MOST_LOOKS && !closed) await pause(systemClock, PATIENCE_MS);
         const bytes = received.length === 1 ? (received[0] as Uint8Array) : Buffer.concat(received);
-        const left = deadline - performance.now();
+        const left = deadline - systemClock.monotonic();
         if (closed || left <= 0 || (bytes.length > 0 && isEnough(bytes))) {
           received = [];
           return bytes;
         }
         received = bytes.length === 0 ? [] : [bytes];
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, left);
+          const cancelTimeout = systemClock.after(left, resolve);
           wake = () => {
-            clearTimeout(timer);
+            cancelTimeout();
             resolve();
           };
         });
         wake = () => undefined;
       }
     },
-    startTls(options) {
+    async startTls(options) {
       for (const event of ["data", "end"]) stream.removeAllListeners(event);
       received = [];
-      return new Promise((resolve) => {
-        // Old devices speak old versions and weak ciphers, with certificates that nobody signed: it is asked who they are, not whether to
-        // trust them.
-        const secure = connectTls({
-          socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", maxVersion: options.maxVersion ?? "TLSv1.3",
-          ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
-        });
-        const finish = (session: TlsSession | null) => {
-          clearTimeout(timer);
-          secure.removeListener("error", fail);
-          if (session) listen(secure);
-          else {
-            secure.on("error", () => undefined);
-            close();
-          }
-          resolve(session);
-        };
-        const fail = () => finish(null);
-        const timer = setTimeout(fail, options.timeoutMs);
-        secure.once("error", fail);
-        secure.once("close", fail);
-        secure.once("secureConnect", () => finish(describeSession(secure)));
-      });
+      const secure = await secured(stream, options);
+      if (secure === null) {
+        close();
+        return null;
+      }
+      listen(secure);
+      return describeSession(secure);
     },
     isClosed: () => closed,
     close,
   };
+}
+
+/** @returns Null where the handshake fails or takes too long. */
+function secured(stream: Duplex, options: TlsOptions): Promise<TLSSocket | null> {
+  return new Promise((resolve) => {
+    // Old devices speak old versions and weak ciphers, with certificates that nobody signed: who they are is of interest, not whether to
+    // trust them.
+    const secure = connectTls({
+      socket: stream, rejectUnauthorized: false, minVersion: "TLSv1", maxVersion: options.maxVersion ?? "TLSv1.3",
+      ciphers: "DEFAULT:@SECLEVEL=0", ALPNProtocols: [...options.alpn],
+    });
+    const finish = (result: TLSSocket | null) => {
+      cancelTimeout();
+      resolve(result);
+    };
+    const fail = () => finish(null);
+    const cancelTimeout = systemClock.after(options.timeoutMs, fail);
+    // It stays: a fault right after the handshake comes before anybody else can listen.
+    secure.on("error", fail);
+    secure.once("close", fail);
+    secure.once("secureConnect", () => finish(secure));
+  });
 }
 
 function describeSession(socket: TLSSocket): TlsSession {

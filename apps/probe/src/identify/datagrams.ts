@@ -1,5 +1,6 @@
 import { createSocket } from "node:dgram";
 import { isIPv6 } from "node:net";
+import { systemClock } from "@lanthorn/runtime";
 
 /** Asks by UDP. @returns The first answer from the asked address and port, or null in time without one. */
 export type AskDatagram = (
@@ -17,13 +18,13 @@ export const askDatagram: AskDatagram = (target, question, options) => {
     const finish = (answer: Uint8Array | null) => {
       if (isOver) return;
       isOver = true;
-      clearTimeout(timer);
+      cancelTimeout();
       options.signal.removeEventListener("abort", abort);
       socket.close();
       resolve(answer);
     };
     const abort = () => finish(null);
-    const timer = setTimeout(abort, options.timeoutMs);
+    const cancelTimeout = systemClock.after(options.timeoutMs, abort);
     options.signal.addEventListener("abort", abort, { once: true });
     socket.on("error", abort);
     // A TFTP server answers from another port than it was asked at.

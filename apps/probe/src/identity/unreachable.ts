@@ -1,4 +1,4 @@
-import { describeError } from "@lanthorn/runtime";
+import { describeError, systemClock, toInstant } from "@lanthorn/runtime";
 import { codesOf } from "../error-codes.ts";
 import { ProbeError } from "../errors.ts";
 
@@ -22,7 +22,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 export function unreachable(url: URL, cause: unknown): ProbeError {
   const codes = codesOf(cause);
   if (codes.some((code) => TIME_CODES.has(code))) {
-    return new ProbeError("clock-skew", `by this machine's clock, ${new Date().toISOString()}, the collector's certificate is not valid `
+    return new ProbeError("clock-skew", `by this machine's clock, ${toInstant(systemClock.now())}, the collector's certificate is not valid `
       + `now: set the clock (timedatectl), then try again`, { cause });
   }
   if (codes.some((code) => DISTRUST.test(code))) {

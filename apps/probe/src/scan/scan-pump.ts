@@ -1,4 +1,4 @@
-import { type Clock, pause } from "@lanthorn/runtime";
+import { type Clock, nextTurn, pause } from "@lanthorn/runtime";
 import type { ScanLink } from "./scan-link.ts";
 import type { ScanRate } from "./scan-rate.ts";
 
@@ -44,7 +44,6 @@ export function createScanPump(deps: {
   const sentAtStart = sender.counters().sent;
 
   const read = () => ring.read(deps.onFrame);
-  const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
   const flush = async (rate: ScanRate | null) => {
     while (!sender.flush()) {
       rate?.backOff();
@@ -97,7 +96,7 @@ export function createScanPump(deps: {
         read();
         rate.look(now, () => ring.dropped());
         if (credit < 1 && !isDone) await pause(clock, Math.max(1, Math.min(100, (1 - credit) / perMs)));
-        else await turn();
+        else await nextTurn();
       }
     },
     async listen(timeoutMs, isOver) {

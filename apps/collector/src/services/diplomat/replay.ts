@@ -1,4 +1,4 @@
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, nextTurn } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { insertMany } from "../../db/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
@@ -69,9 +69,7 @@ export function createReplay(deps: {
         queued += events.length;
         if (events.length < CHUNK_EVENTS) return queued;
         after = events.at(-1)?.seq ?? after;
-        await new Promise<void>((resolve) => {
-          setImmediate(resolve);
-        });
+        await nextTurn();
       }
     },
   };

@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   EVENT_TYPES, type EventRecord, EVENTS, type EventsPage, type EventsQuery, type EventType, momentToInstant, type Scope,
 } from "@lanthorn/contract";
-import type { Clock } from "@lanthorn/runtime";
+import { type Clock, nextTurn } from "@lanthorn/runtime";
 import type { EventLog, StoredEvent } from "../../events/log.ts";
 import type { Identity } from "../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";

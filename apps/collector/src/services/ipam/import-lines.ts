@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "@lanthorn/runtime";
 import type * as z from "zod";
 import { type CsvLine, MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "../../gateway/csv-reader.ts";
 import { badRequest } from "../../gateway/route.ts";

@@ -2,6 +2,7 @@
 // @see RFC 9113 sections 3.3, 3.4 and 4.1
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { Duplex } from "node:stream";
+import { systemClock } from "@lanthorn/runtime";
 import type { Connection } from "../connection.ts";
 import { learned, type Target, type TcpProtocol, toText } from "../protocol.ts";
 import { type HttpAnswer, writeHost } from "./http-message.ts";
@@ -96,11 +97,11 @@ function askPage(session: ClientHttp2Session, path: string): Promise<HttpAnswer 
     let size = 0;
     let headers: IncomingHttpHeaders | null = null;
     const finish = () => {
-      clearTimeout(timer);
+      cancelTimeout();
       stream.destroy();
       resolve(headers && toAnswer(headers, Buffer.concat(chunks)));
     };
-    const timer = setTimeout(finish, ANSWER_MS);
+    const cancelTimeout = systemClock.after(ANSWER_MS, finish);
     stream.on("response", (received) => (headers = received));
     stream.on("data", (chunk: Buffer) => {
       size += chunk.length;
