@@ -74,7 +74,7 @@ describe("one address without credentials", () => {
     await expect(ask(server, "127.0.0.2")).rejects.toThrow();
     expect((await ask(server, "127.0.0.3")).status).toBe(200);
     expect(kept.filter((socket) => socket.destroyed)).toEqual([]);
-    clock.advance(1000);
+    await clock.advance(1000);
     expect((await ask(server, "127.0.0.2")).status).toBe(200);
   });
 
