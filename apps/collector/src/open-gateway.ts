@@ -3,7 +3,6 @@ import type { Authority } from "./certificates/authority.ts";
 import type { ServerCertificate } from "./certificates/server-certificate.ts";
 import type { Configuration } from "./configuration.ts";
 import { readPem } from "./data-dir.ts";
-import type { Database } from "./db/open.ts";
 import { createAssets } from "./documents/assets.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { documentRoutes } from "./documents/routes.ts";
@@ -13,8 +12,7 @@ import { createGateway, createPeerAllowance } from "./gateway/app.ts";
 import type { Authentication } from "./gateway/authentication.ts";
 import { createConnections } from "./gateway/connections.ts";
 import { type HealthParts, healthRoutes } from "./gateway/health.ts";
-import { createIdempotencyStore } from "./gateway/idempotency-store.ts";
-import { createIdempotency } from "./gateway/idempotency.ts";
+import type { Idempotency } from "./gateway/idempotency.ts";
 import { connectionLimits } from "./gateway/limits-configuration.ts";
 import { openListeners } from "./gateway/open.ts";
 import { createRemotes } from "./gateway/proxy/remotes.ts";
@@ -33,11 +31,9 @@ interface GatewayParts {
   readonly log: Log;
   readonly lifecycle: Lifecycle;
   readonly version: string;
-  readonly db: Database["db"];
   readonly authentication: Authentication;
   readonly limiter: RateLimiter;
-  /** Seals the answers that are kept for `Idempotency-Key`. */
-  readonly secret: Uint8Array;
+  readonly idempotency: Idempotency;
   /** Every service of this process, without the health of the whole. */
   readonly services: ServiceRoutes;
   readonly healthParts: HealthParts;
@@ -56,10 +52,8 @@ interface GatewayParts {
  * @throws CollectorError `listen-failed`, naming the address.
  */
 export async function openGateway(configuration: Configuration, deps: GatewayParts): ReturnType<typeof openListeners> {
-  const { clock, log, lifecycle, version, db, authentication, limiter, secret, authority, certificate, live, metrics } = deps;
+  const { clock, log, lifecycle, version, authentication, limiter, idempotency, authority, certificate, live, metrics } = deps;
   const tiers = tiersOf(configuration);
-  const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
-  lifecycle.onClose("idempotency keys", () => idempotency.close());
   const remotes = createRemotes(configuration.services, { clock, readPem });
   lifecycle.onClose("services behind the gateway", () => remotes.close());
   const health = healthRoutes({

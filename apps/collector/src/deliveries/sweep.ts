@@ -1,15 +1,7 @@
 import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { repeatWork } from "../repeated-work.ts";
-
-/** Keeps the table of deliveries small. */
-export interface DeliverySweep {
-  /** Forgets what is too much now. @returns How many deliveries went. */
-  run(): Promise<number>;
-  /** Ends the schedule and waits for a run that is under way. */
-  close(): Promise<void>;
-}
+import { createRetentionJob, type Job } from "../jobs/job.ts";
 
 const RUN_EVERY_MS = 10 * 60_000;
 /** In one transaction: some milliseconds, in which ingest waits. */
@@ -23,8 +15,8 @@ const DAY_MS = 86_400_000;
 export function createDeliverySweep(
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
   options: { readonly keepDays: number; readonly keepEach: number },
-): DeliverySweep {
-  const { db, reads, clock, log } = deps;
+): Job<number> {
+  const { db, reads, clock } = deps;
   /** Walks a webhook's deliveries from the oldest on. @returns How many went. */
   const sweepOne = async (webhookId: string, stopped: AbortSignal): Promise<number> => {
     const exists = (await reads.selectFrom("webhooks").select("id").where("id", "=", webhookId).executeTakeFirst()) !== undefined;
@@ -60,11 +52,10 @@ export function createDeliverySweep(
     }
     await db.deleteFrom("webhook_notices").where("created_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS))
       .where("status", "!=", "pending").execute();
-    if (total > 0) log.info({ deliveries: total }, "old webhook deliveries forgotten");
     return total;
   };
-  return repeatWork({ clock, log }, {
-    everyMs: RUN_EVERY_MS, failure: "old webhook deliveries could not be forgotten, trying again in ten minutes", work: sweep,
+  return createRetentionJob(deps, {
+    name: "delivery-retention", everyMs: RUN_EVERY_MS, who: "one replica", what: "old webhook deliveries", run: sweep,
   });
 }
 

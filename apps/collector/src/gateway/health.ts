@@ -4,6 +4,7 @@ import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtim
 import { sql, type Kysely } from "kysely";
 import { isPostgres } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
+import type { RunningJobs } from "../jobs/start-jobs.ts";
 import { createRouter, declareRoute, json } from "./route.ts";
 
 export interface PartState {
@@ -68,6 +69,19 @@ export async function databaseMoves({ db, reads }: { readonly db: Kysely<Schema>
   if (isPostgres(db)) return true;
   await Promise.all([sql`select 1`.execute(db), sql`select 1`.execute(reads)]);
   return true;
+}
+
+/** One failure is a database that was away for a moment. */
+const MAX_JOB_FAILURES = 3;
+
+/** Degraded while a job has failed several times in a row. */
+export function jobsHealth(jobs: Pick<RunningJobs, "list">): HealthParts[string] {
+  return () => {
+    const all = jobs.list();
+    const failing = all.filter(({ failures }) => failures >= MAX_JOB_FAILURES).map(({ name }) => name);
+    if (failing.length === 0) return { status: "ok", detail: `${all.length} jobs run` };
+    return { status: "degraded", detail: `failing: ${failing.join(", ")}; the log tells why` };
+  };
 }
 
 /** Below this, SQLite's log, a migration or a backup may no longer find room. */

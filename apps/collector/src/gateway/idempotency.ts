@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Clock, type Log, pause } from "@lanthorn/runtime";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { repeatWork } from "../repeated-work.ts";
+import { createJob, type Job } from "../jobs/job.ts";
 import { actorOf, type DoOnce, type GatewayEnvironment, type SecretAnswer } from "./environment.ts";
 import { ApiError } from "./errors.ts";
 import type { Begun, IdempotencyStore, KeptAnswer, KeyedRequest } from "./idempotency-store.ts";
@@ -24,7 +24,8 @@ function isPassing(status: number): boolean {
 /** Makes a POST that carries `Idempotency-Key` happen once. */
 export interface Idempotency {
   readonly doOnce: DoOnce;
-  close(): Promise<void>;
+  /** Forgets keys that are over. */
+  readonly job: Job;
 }
 
 /** Keys that are over do no harm; this only gives their room back. */
@@ -42,8 +43,9 @@ const PURGE_EVERY_MS = 3_600_000;
  */
 export function createIdempotency(deps: { readonly store: IdempotencyStore; readonly clock: Clock; readonly log: Log }): Idempotency {
   const { store, clock } = deps;
-  const { close } = repeatWork(deps, {
-    everyMs: PURGE_EVERY_MS, failure: "old idempotency keys could not be forgotten, trying again in an hour", work: () => store.purge(),
+  const job = createJob(deps, {
+    name: "idempotency-keys", everyMs: PURGE_EVERY_MS, who: "each replica",
+    failure: "old idempotency keys could not be forgotten, trying again in an hour", run: () => store.purge(),
   });
 
   const begin = async (request: KeyedRequest) => {
@@ -87,7 +89,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
       if (!isKept) await store.release(begun.runId);
     }
   };
-  return { doOnce, close };
+  return { doOnce, job };
 }
 
 function wrongKey(): ApiError {

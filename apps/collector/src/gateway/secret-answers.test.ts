@@ -13,9 +13,9 @@ let gateway: TestGateway;
 let admin: TestTenant;
 beforeEach(async () => {
   gateway = await startGateway({
-    services: ({ db, reads, audit, clock }) => [openVault({
+    modules: ({ db, reads, audit, clock }) => [openVault({
       db, reads, audit, clock, sealing: createSealing(singleKey(new Uint8Array(32))), log: silentLog, onHanded: async () => {},
-    }).routes],
+    })],
   });
   admin = await gateway.createTenant("admin");
 });

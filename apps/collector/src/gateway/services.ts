@@ -15,7 +15,7 @@ interface ServiceDeclaration {
 }
 
 /**
- * The services that the specification names. What a service answers is declared by its routes, which `open-collector.ts` brings
+ * The services that the specification names. What a service answers is declared by its routes, which `service-module.ts` brings
  * together: they run in this process, or in another one that the configuration names by its URL.
  */
 export const SERVICES = {

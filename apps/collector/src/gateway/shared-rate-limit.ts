@@ -1,6 +1,7 @@
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
+import { createJob, type Job } from "../jobs/job.ts";
 import { type Allowance, type Caller, createRateLimiter, judge, type RateLimiter, tighter } from "./rate-limit.ts";
 
 /** Longer, and the database is not there: then each process counts for itself. */
@@ -14,11 +15,10 @@ const CLOCK_DIFFERENCE_MS = 5000;
  * The same two windows with their times in the database, so that a caller has one allowance at all processes together. A request
  * costs a short transaction in a table without a log. While the database does not answer each process counts by itself: whether
  * a request can be served then is for the route to say, and `/health` must.
- * @param deps.upkeep A clock whose periodic tasks one process does.
  */
 export function createSharedRateLimiter(
-  deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly upkeep: Pick<Clock, "every">; readonly log: Log },
-): RateLimiter & { close(): void } {
+  deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
+): RateLimiter & { readonly job: Job } {
   const { db, clock, log } = deps;
   const alone = createRateLimiter({ clock });
   let isAway = false;
@@ -46,10 +46,9 @@ export function createSharedRateLimiter(
     }
     return allowance;
   });
-  const stop = deps.upkeep.every(FORGET_EVERY_MS, () => {
-    db.deleteFrom("request_times").where("updated_at", "<", clock.now() - MINUTE_MS).execute().catch((error: unknown) => {
-      log.warn({ reason: describeError(error) }, "old counts of requests could not be forgotten");
-    });
+  const job = createJob(deps, {
+    name: "rate-limits", everyMs: FORGET_EVERY_MS, who: "one replica", failure: "old counts of requests could not be forgotten",
+    run: () => db.deleteFrom("request_times").where("updated_at", "<", clock.now() - MINUTE_MS).execute(),
   });
 
   return {
@@ -70,6 +69,6 @@ export function createSharedRateLimiter(
         cancel();
       }
     },
-    close: stop,
+    job,
   };
 }

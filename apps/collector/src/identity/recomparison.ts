@@ -2,12 +2,12 @@ import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
-import { type RepeatedWork, repeatWork } from "../repeated-work.ts";
+import { createJob, type Job } from "../jobs/job.ts";
 import { type Candidate, joinDevices } from "./join-devices.ts";
 import type { Merges } from "./merges.ts";
 
 /** Looks again, each night, for devices that are one: a run gives back how many were found to be a part of another one. */
-export type Recomparison = Pick<RepeatedWork<number>, "run" | "close">;
+export type Recomparison = Job<number>;
 
 const HOUR_MS = 3_600_000;
 /** When most sites are quiet and nobody reads lists. */
@@ -37,8 +37,9 @@ export function createRecomparison(deps: {
     if (total > 0) log.info({ devices: total }, "devices were found to be one");
     return total;
   };
-  return repeatWork({ clock, log }, {
-    everyMs: HOUR_MS, hourUtc: HOUR_UTC, failure: "devices could not be compared, trying again tomorrow", work: compare,
+  return createJob({ clock, log }, {
+    name: "device-comparison", everyMs: HOUR_MS, hourUtc: HOUR_UTC, who: "one replica",
+    failure: "devices could not be compared, trying again tomorrow", run: compare,
   });
 }
 

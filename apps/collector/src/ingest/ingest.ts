@@ -5,7 +5,7 @@ import type * as z from "zod";
 import type { Broker, ProbeMessage, ProbeReceiver, RefusalReason, UpChannel } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
-import type { Lease } from "../replicas/lease.ts";
+import type { Lease } from "../jobs/lease.ts";
 import type { Merges } from "../identity/merges.ts";
 import type { DeviceLimits } from "../retention/device-parts.ts";
 import { createAcknowledgements } from "./acknowledgements.ts";

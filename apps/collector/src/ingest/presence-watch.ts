@@ -5,7 +5,7 @@ import { lockSite } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import { updateMany } from "../db/write-many.ts";
 import type { EventLog } from "../events/log.ts";
-import type { Lease } from "../replicas/lease.ts";
+import type { Lease } from "../jobs/lease.ts";
 import { groupBy } from "./group-by.ts";
 import { type KnownProbe, type ProbesStore, setDevicesUnknown } from "./probes-store.ts";
 import { createTogether } from "./together.ts";

@@ -9,19 +9,19 @@ import type { LiveEvents } from "../events/live.ts";
 import { createRateLimiter, type RateLimiter } from "../gateway/rate-limit.ts";
 import { createSharedRateLimiter } from "../gateway/shared-rate-limit.ts";
 import type { StreamSessions } from "../gateway/stream-sessions.ts";
+import type { Job } from "../jobs/job.ts";
+import { type Lease, openLease } from "../jobs/lease.ts";
 import { openKeyring } from "../sealing/keyring.ts";
 import { createSealing, type Sealing } from "../sealing/sealing.ts";
 import { type KeptSecrets, secretsInDatabase, secretsInFiles } from "./kept-secrets.ts";
-import { clockUnder, type Lease, openLease } from "./lease.ts";
 
 /** What a process shares with others on the same database, or has for itself where there can be none. */
 export interface Replicas {
   readonly secrets: KeptSecrets;
   readonly limiter: RateLimiter;
-  /** Who does what one of all must do; null where this process is the only one. */
-  readonly duty: Lease | null;
-  /** Its periodic tasks are called in one of the processes only. */
-  readonly upkeep: Clock;
+  /** Which replica runs the jobs of one replica; null where this process is the only one. */
+  readonly lease: Lease | null;
+  readonly jobs: readonly Job[];
   /** What is done at the word of others, and when one has died; undefined where there are none. To be called once. */
   peersOf(
     live: Pick<LiveEvents, "published">, ingest: { askAllAgain(): Promise<void> }, sessions: Pick<StreamSessions, "accessChanged">,
@@ -55,18 +55,15 @@ export async function openReplicas(deps: {
   const { db, dataDir, clock, lifecycle } = deps;
   if (!hasRowLocks(db)) {
     return {
-      secrets: secretsInFiles(dataDir), limiter: createRateLimiter({ clock }), duty: null, upkeep: clock, peersOf: () => undefined,
-      follow: () => {},
+      secrets: secretsInFiles(dataDir), limiter: createRateLimiter({ clock }), lease: null, jobs: [], peersOf: () => undefined, follow: () => {},
     };
   }
   let takeover = () => {};
-  const duty = await openLease(deps, { name: "upkeep", holder: createId(), onTaken: () => takeover() });
-  lifecycle.onClose("duty among collectors", () => duty.close());
-  const upkeep = clockUnder(duty, clock);
-  const limiter = createSharedRateLimiter({ ...deps, upkeep });
-  lifecycle.onClose("rate limits", async () => limiter.close());
+  const lease = await openLease(deps, { name: "upkeep", holder: createId(), onTaken: () => takeover() });
+  lifecycle.onClose("leader lease", () => lease.close());
+  const limiter = createSharedRateLimiter(deps);
   return {
-    secrets: secretsInDatabase(deps), limiter, duty, upkeep,
+    secrets: secretsInDatabase(deps), limiter, lease, jobs: [limiter.job],
     peersOf(live, ingest, sessions) {
       takeover = () => void ingest.askAllAgain();
       return {

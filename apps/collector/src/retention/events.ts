@@ -1,7 +1,7 @@
 import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type Scheduled, schedule } from "./schedule.ts";
+import { createRetentionJob, type Job } from "../jobs/job.ts";
 import { ROW_OVERHEAD_BYTES } from "../events/log.ts";
 
 const RUN_EVERY_MS = 10 * 60_000;
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 export function createRetention(
   deps: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log },
   options: { readonly keepDays: number; readonly keepBytes: number },
-): Scheduled {
+): Job<number> {
   const { db, clock } = deps;
 
   const forgetSome = (tenantId: string): Promise<number> => db.transaction().execute(async (trx) => {
@@ -42,9 +42,9 @@ export function createRetention(
     return count;
   });
 
-  return schedule(deps, {
-    what: "old events", everyMs: RUN_EVERY_MS,
-    async work(stopped) {
+  return createRetentionJob(deps, {
+    name: "event-retention", everyMs: RUN_EVERY_MS, who: "one replica", what: "old events",
+    async run(stopped) {
       let total = 0;
       for (const { id } of await db.selectFrom("tenants").select("id").execute()) {
         for (let went = CHUNK_EVENTS; went === CHUNK_EVENTS && !stopped.aborted; total += went) {

@@ -1,9 +1,9 @@
 import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
+import { createRetentionJob, type Job } from "../jobs/job.ts";
 import { type DeviceLimits, limitDevices } from "./device-parts.ts";
 import { limitSites } from "./limit-sites.ts";
-import { type Scheduled, schedule } from "./schedule.ts";
 
 export interface InventoryLimits extends DeviceLimits {
   /** Devices of a site: see `limitSites`. */
@@ -22,7 +22,7 @@ const CHUNK_DEVICES = 200;
  */
 export function createInventoryRetention(
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log }, limits: InventoryLimits,
-): Scheduled {
+): Job<number> {
   const { db, reads, clock } = deps;
   let lookedAt: number | null = null;
   let lookedAtAll: number | null = null;
@@ -59,9 +59,9 @@ export function createInventoryRetention(
     return total;
   };
 
-  return schedule(deps, {
-    what: "old rows of devices", everyMs: RUN_EVERY_MS,
-    async work(stopped) {
+  return createRetentionJob(deps, {
+    name: "device-retention", everyMs: RUN_EVERY_MS, who: "one replica", what: "old rows of devices",
+    async run(stopped) {
       const now = clock.now();
       const isAll = lookedAt === null || lookedAtAll === null || now - lookedAtAll >= DAY_MS;
       const since = isAll ? "" : toInstant((lookedAt ?? 0) - RUN_EVERY_MS);

@@ -1,7 +1,7 @@
 import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type Scheduled, schedule } from "./schedule.ts";
+import { createRetentionJob, type Job } from "../jobs/job.ts";
 
 export interface RecordLimits {
   readonly audit: {
@@ -25,7 +25,7 @@ const KEEP_QUEUES = 100;
 /** Keeps each tenant's audit log, and what its probes sent that nobody could read, within an age and a size, oldest first. */
 export function createRecordRetention(
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log }, limits: RecordLimits,
-): Scheduled {
+): Job<number> {
   const { db, reads, clock } = deps;
 
   const forgetOfAudit = async (tenantId: string, { isCounted, keepDays, keepRecords }: {
@@ -98,9 +98,9 @@ export function createRecordRetention(
     return total;
   };
 
-  return schedule(deps, {
-    what: "old records", everyMs: RUN_EVERY_MS,
-    async work(stopped) {
+  return createRetentionJob(deps, {
+    name: "record-retention", everyMs: RUN_EVERY_MS, who: "one replica", what: "old records",
+    async run(stopped) {
       let total = await forgetQueues(stopped);
       for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
         for (const forget of [forgetAudit, forgetAuthentication, forgetRejected]) {

@@ -24,6 +24,8 @@ import type { ServiceRoutes } from "../gateway/services.ts";
 import { createStreamSessions, type StreamLimits, type StreamSessions } from "../gateway/stream-sessions.ts";
 import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
 import { createAlertReaction } from "../services/alerts/reaction.ts";
+import { startJobs } from "../jobs/start-jobs.ts";
+import { jobsOf, type ServiceModule } from "../service-module.ts";
 import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "../reactions.ts";
 import type { Audit } from "../gateway/audit.ts";
 import { createAudit } from "../services/audit/audit.ts";
@@ -104,6 +106,8 @@ export async function startTestGateway(options: TestListenerOptions & {
   /** Of another one, whose database it shares. */
   readonly dataDir?: string;
   readonly services?: Routers | ((parts: ServiceParts) => Routers);
+  /** Services with their jobs; they are closed with it. */
+  readonly modules?: (parts: ServiceParts) => readonly ServiceModule[];
   readonly parts?: HealthParts;
   /** Whether events raise alerts and tell of scans, as in the product. */
   readonly alerts?: boolean;
@@ -156,9 +160,10 @@ export async function startTestGateway(options: TestListenerOptions & {
     live.published(tenantId, fromSeq);
     extension?.published(tenantId);
   };
-  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30 });
+  const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30, maxOpen: options.maxOpenAlerts ?? 1000 });
   const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: people.isConfirmed };
   const topology = createTopology({ reads, clock });
+  const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, vendorOf: testVendorOf() });
   const limiter = createRateLimiter({ clock });
   const tiers = options.tiers ?? PLENTY;
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret: TEST_SECRET }), clock, log });
@@ -166,21 +171,22 @@ export async function startTestGateway(options: TestListenerOptions & {
   const health = healthRoutes({
     version: "test", clock, log, parts: { database: databaseHealth(database), ...options.parts, ...remotes.parts },
   });
+  const modules = options.modules?.(parts) ?? [];
   const services: ServiceRoutes = {
     ...options.declared,
     gateway: [
-      ...people.routes,
-      createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, vendorOf: testVendorOf() }),
-      topology.routes,
+      ...people.routes, ...devices.routes, ...topology.routes,
       eventsRoutes(createEventsService({ store: createEventsStore({ reads }), log: eventLog, clock })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
-      alerts.routes,
+      ...alerts.routes,
       health,
+      ...modules.flatMap(({ routes }) => routes),
       ...(typeof options.services === "function" ? options.services(parts) : (options.services ?? [])),
     ],
     ...extension?.services,
   };
+  const jobs = await startJobs([...jobsOf([people, devices, topology, alerts, ...modules]), idempotency.job], { clock, lease: null });
   const metrics = createMetrics();
   const app = createGateway({
     clock, log, authentication: people.authentication, limiter, tiers, idempotency, services: remotes.mount(services), health,
@@ -206,8 +212,8 @@ export async function startTestGateway(options: TestListenerOptions & {
     url, dataDir, clock, listener, eventLog, alerts, sessions, connections,
 
     async stop({ keep } = { keep: false }) {
-      await idempotency.close();
-      await alerts.close();
+      await jobs.close();
+      for (const { close } of modules) await close?.();
       await closeStreams();
       remotes.close();
       await people.close();

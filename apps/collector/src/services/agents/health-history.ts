@@ -2,10 +2,12 @@ import type { ProbeHealth } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { type RepeatedWork, repeatWork } from "../../repeated-work.ts";
+import { createRetentionJob, type Job } from "../../jobs/job.ts";
 
 /** How probes were in the last week, for who asks why something was missed. */
-export interface HealthHistory extends Pick<RepeatedWork<void>, "run" | "close"> {
+export interface HealthHistory {
+  /** Forgets samples that are a week old. */
+  readonly job: Job<number>;
   /** Keeps one of what a probe says every half a minute, every five minutes. Never rejects. */
   heard(probe: { readonly probeId: string; readonly tenantId: string }, health: ProbeHealth): Promise<void>;
 }
@@ -19,15 +21,16 @@ export function createHealthHistory(
   { db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log },
 ): HealthHistory {
   const keptAt = new Map<string, number>();
-  const { run, close } = repeatWork({ clock, log: logger }, {
-    everyMs: RUN_EVERY_MS, failure: "old samples of probes' health could not be forgotten, trying again in an hour",
-    work: async () => {
-      await db.deleteFrom("probe_health").where("at", "<", toInstant(clock.now() - KEEP_MS)).execute();
+  const job = createRetentionJob({ clock, log: logger }, {
+    name: "probe-health-retention", everyMs: RUN_EVERY_MS, who: "each replica", what: "old samples of probes' health",
+    async run() {
+      const { numDeletedRows } = await db.deleteFrom("probe_health").where("at", "<", toInstant(clock.now() - KEEP_MS)).executeTakeFirst();
       for (const [probeId, at] of keptAt) if (clock.monotonic() - at > KEEP_MS) keptAt.delete(probeId);
+      return Number(numDeletedRows);
     },
   });
   return {
-    run, close,
+    job,
     async heard({ probeId, tenantId }, health) {
       const last = keptAt.get(probeId);
       if (last !== undefined && clock.monotonic() - last < KEEP_EVERY_MS) return;

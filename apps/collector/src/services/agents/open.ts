@@ -1,5 +1,5 @@
-import type { Lifecycle } from "@lanthorn/runtime";
 import { createHealthHistory, type HealthHistory } from "./health-history.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { agentsRoutes } from "./routes.ts";
 import { type AgentsService, createAgentsService } from "./service.ts";
 import { createSettingsService, type SettingsService } from "./settings-service.ts";
@@ -8,24 +8,22 @@ import { createAgentsStore } from "./store.ts";
 type ServiceDependencies = Parameters<typeof createAgentsService>[0];
 type SettingsDependencies = Parameters<typeof createSettingsService>[0];
 
-/** The agent registry, with its schedule. */
-interface Agents {
-  readonly routes: ReturnType<typeof agentsRoutes>;
+/** The agent registry. */
+interface Agents extends ServiceModule {
   readonly admit: AgentsService["admit"];
   /** What ingest asks and tells it. */
   readonly registry: Pick<SettingsService, "configurationOf"> & Pick<HealthHistory, "heard">;
 }
 
 export function openAgents(
-  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies & { readonly lifecycle: Lifecycle },
+  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies,
 ): Agents {
   const store = createAgentsStore(deps);
   const settings = createSettingsService(deps);
   const history = createHealthHistory({ db: deps.db, clock: deps.clock, logger: deps.log });
-  deps.lifecycle.onClose("health history", () => history.close());
   const service = createAgentsService({ ...deps, store });
   return {
-    routes: agentsRoutes(service, settings), admit: service.admit,
+    name: "agents", mount: "agents", routes: [agentsRoutes(service, settings)], retention: [history.job], admit: service.admit,
     registry: { configurationOf: settings.configurationOf, heard: history.heard },
   };
 }

@@ -93,9 +93,9 @@ describe("a probe's record", () => {
     expect((await read("?since=2026-11-20T00:05:00Z&until=2026-11-20T00:15:00Z")).data.length).toBe(2);
     expect((await stack.call("GET", at("/health"), { tenantId: createId() })).status).toBe(404);
     clock.jump(7 * 86_400_000);
-    await history.run();
+    await history.job.run();
     expect((await read()).data).toEqual([]);
-    await history.close();
+    await history.job.close();
   });
 });
 

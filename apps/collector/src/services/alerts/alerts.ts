@@ -3,23 +3,30 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
+import type { ServiceModule } from "../../service-module.ts";
+import { createAlertReaction } from "./reaction.ts";
 import { alertsRoutes } from "./routes.ts";
 import { createAlertsService } from "./service.ts";
 import { createAlertsStore } from "./store.ts";
 import { type AlertUpkeep, createAlertUpkeep } from "./upkeep.ts";
 
-/** The routes, and the upkeep behind them. What raises alerts is their reaction to events. */
-export interface Alerts extends AlertUpkeep {
-  readonly routes: ReturnType<typeof alertsRoutes>;
-}
+/** Alerts: what raises them is their reaction to events. */
+export interface Alerts extends ServiceModule, AlertUpkeep {}
 
-/** @param options.keepDays How long resolved alerts are kept. */
+/**
+ * @param options.keepDays How long resolved alerts are kept.
+ * @param options.maxOpen Alerts of one type at a site that may be open by what probes report.
+ */
 export function createAlerts(
   deps: {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly log: Pick<EventLog, "append">;
     readonly published: (tenantId: string, fromSeq: number) => void; readonly audit: Audit; readonly clock: Clock; readonly logger: Log;
   },
-  options: { readonly keepDays: number },
+  options: { readonly keepDays: number; readonly maxOpen: number },
 ): Alerts {
-  return { ...createAlertUpkeep(deps, options), routes: alertsRoutes(createAlertsService({ ...deps, store: createAlertsStore(deps) })) };
+  const upkeep = createAlertUpkeep(deps, options);
+  return {
+    name: "alerts", mount: "gateway", routes: [alertsRoutes(createAlertsService({ ...deps, store: createAlertsStore(deps) }))],
+    reactions: { alerts: createAlertReaction(options) }, jobs: [upkeep.job], ...upkeep,
+  };
 }

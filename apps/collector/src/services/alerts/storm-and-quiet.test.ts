@@ -84,7 +84,7 @@ describe("an alert that falls quiet", () => {
     expect(await stored()).toMatchObject([{ type: "rogue_dhcp", status: "resolved", resolved_by: "quiet" }, { status: "open" }]);
     expect(await bench.told()).toEqual(["alert_created rogue_dhcp", "alert_created ids_alert", "alert_resolved rogue_dhcp"]);
     bench.clock.jump(31 * 86_400_000);
-    await bench.server.alerts.run();
+    await bench.server.alerts.job.run();
     expect(await stored()).toMatchObject([{ type: "ids_alert", status: "open" }]);
   });
 
@@ -97,13 +97,13 @@ describe("an alert that falls quiet", () => {
     }).execute();
     await bench.append([{ ...rogue(), probeId }]);
     bench.clock.jump(48 * 3_600_000);
-    await bench.server.alerts.run();
+    await bench.server.alerts.job.run();
     expect(await stored()).toMatchObject([{ status: "open" }]);
     await bench.server.db.updateTable("probes").set({ state: "online" }).execute();
-    await bench.server.alerts.run();
+    await bench.server.alerts.job.run();
     expect(await stored()).toMatchObject([{ status: "open" }]);
     bench.clock.jump(3_600_000);
-    await bench.server.alerts.run();
+    await bench.server.alerts.job.run();
     expect(await stored()).toMatchObject([{ status: "resolved" }]);
   });
 });

@@ -3,17 +3,15 @@ import type { Kysely, Transaction } from "kysely";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import { alertEvent } from "./reaction.ts";
 
 /** What alerts need beside events: an end for what fell quiet, and for what is long past. */
 export interface AlertUpkeep {
-  /** Does now what is due. */
-  run(): Promise<void>;
+  /** Ends what fell quiet, and forgets what is long past. */
+  readonly job: Job<void>;
   /** A probe was revoked: what its own state had raised is no matter any more. */
   probeRevoked(probeId: string): Promise<void>;
-  /** Ends the schedule and waits for a run that is under way. */
-  close(): Promise<void>;
 }
 
 const RUN_EVERY_MS = 60_000;
@@ -77,11 +75,11 @@ export function createAlertUpkeep(
       await nextTurn();
     }
   };
-  const { run, close } = repeatWork({ clock, log: logger }, {
-    everyMs: RUN_EVERY_MS, failure: "alerts could not be looked after, trying again in a minute", work,
+  const job = createJob({ clock, log: logger }, {
+    name: "alerts", everyMs: RUN_EVERY_MS, who: "one replica", failure: "alerts could not be looked after, trying again in a minute", run: work,
   });
   return {
-    run, close,
+    job,
     async probeRevoked(probeId) {
       const open = await db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId).where("source", "=", "health")
         .where("status", "<>", "resolved").execute();

@@ -5,6 +5,8 @@ import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Identity } from "../../gateway/environment.ts";
+import type { Job } from "../../jobs/job.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { type BackupSettings, createBackupMaker } from "./maker.ts";
 import { backupsRoutes } from "./routes.ts";
 import { createBackupsService } from "./service.ts";
@@ -12,13 +14,12 @@ import { createBackupsStore } from "./store.ts";
 import { createSettings, type FixedSettings } from "./settings.ts";
 import { createUpkeep } from "./upkeep.ts";
 
-/** The routes, and the work behind them. */
-export interface Backups {
-  readonly routes: ReturnType<typeof backupsRoutes>;
-  /** Looks once at what is due, and at what a collector that was killed has left. */
-  run(): Promise<void>;
+/** Backups, and the work behind them. */
+export interface Backups extends ServiceModule {
+  /** Makes what is due, and ends what a collector that was killed has left. */
+  readonly job: Job<void>;
   /** Ends a backup that is being made, as failed. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface BackupsDependencies {
@@ -43,11 +44,7 @@ export function createBackups(deps: BackupsDependencies, options: BackupOptions)
   const settings = createSettings(deps, options);
   const upkeep = createUpkeep({ ...deps, store, maker, settings }, options.tenant);
   return {
-    routes: backupsRoutes(createBackupsService({ ...deps, store, maker, upkeep, settings })),
-    run: () => upkeep.run(),
-    async close() {
-      await upkeep.close();
-      await maker.close();
-    },
+    name: "backups", mount: "gateway", routes: [backupsRoutes(createBackupsService({ ...deps, store, maker, upkeep, settings }))],
+    job: upkeep.job, jobs: [upkeep.job], close: () => maker.close(),
   };
 }

@@ -28,7 +28,7 @@ beforeEach(async () => {
         database: { file: join(dataDir, "lanthorn.db") }, postgresBin: undefined, secrets: {}, includeKeys: false,
         signingKey: generateSigningKey(), version: "1", isAlone: true, schedule: undefined, keep: undefined, tenant: undefined,
       });
-      return [backups.routes];
+      return backups.routes;
     },
   });
   admin = await gateway.createTenant("admin");

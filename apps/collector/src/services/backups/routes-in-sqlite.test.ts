@@ -43,11 +43,11 @@ async function start(changes: { readonly schedule?: string; readonly keep?: numb
         recipients: changes.recipients ?? [recipient], directory, dataDir, database: { file: join(dataDir, "lanthorn.db") },
         postgresBin: undefined, secrets: {}, includeKeys: false, signingKey, version: "1", isAlone: true, schedule: changes.schedule, keep: changes.keep, tenant: undefined,
       });
-      return [backups.routes];
+      return backups.routes;
     },
   });
   admin = await gateway.createTenant("admin");
-  await backups.run();
+  await backups.job.run();
 }
 
 /** A token is over after a day. */
@@ -198,11 +198,11 @@ describe("scheduled backups", () => {
     for (let day = 1; day <= 4; day += 1) {
       clock.jump(DAY_MS);
       await signIn();
-      await backups.run();
+      await backups.job.run();
       await vi.waitFor(async () => expect((await listAll()).every(({ status }) => status === "completed")).toBe(true), {
         timeout: 10_000, interval: 10,
       });
-      await backups.run();
+      await backups.job.run();
     }
     const kept = await listAll();
     expect(kept.map(({ trigger, requested_by: by }) => [trigger, by])).toEqual([
@@ -216,11 +216,11 @@ describe("scheduled backups", () => {
     await start({ schedule: "0 * * * *" });
     clock.jump(10 * DAY_MS);
     await signIn();
-    await backups.run();
+    await backups.job.run();
     await vi.waitFor(async () => expect((await listAll()).map(({ status }) => status)).toEqual(["completed"]), {
       timeout: 10_000, interval: 10,
     });
-    await backups.run();
+    await backups.job.run();
     expect(await listAll()).toHaveLength(1);
   });
 });
@@ -244,11 +244,11 @@ describe("settings of backups", () => {
       200, { schedule: "0 * * * *", keep: 2, recipients: [recipient], updated_by: admin.username },
     ]);
     // What was due before it was set is not made up for.
-    await backups.run();
+    await backups.job.run();
     expect(await listAll()).toEqual([]);
     expect(Date.parse(settings.next_at ?? "") - clock.now()).toBeLessThanOrEqual(DAY_MS / 24);
     clock.jump(DAY_MS / 24);
-    await backups.run();
+    await backups.job.run();
     await vi.waitFor(
       async () => expect((await listAll()).map(({ trigger, status }) => [trigger, status])).toEqual([["scheduled", "completed"]]),
       { timeout: 10_000, interval: 10 },
@@ -291,7 +291,7 @@ describe("a collector that stopped in the middle of a backup", () => {
       recipients: [recipient], directory, dataDir: gateway.dataDir, database: { file: "" }, postgresBin: undefined, secrets: {}, includeKeys: false, signingKey,
       version: "1", isAlone: true, schedule: undefined, keep: 1, tenant: undefined,
     });
-    await again.run();
+    await again.job.run();
     await again.close();
     expect(await readOne(id)).toMatchObject({ status: "failed", error: "the collector that made it has stopped" });
     expect(readdirSync(directory)).toEqual(["mine.txt"]);

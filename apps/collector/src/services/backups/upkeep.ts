@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import type { BackupSettings } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Audit } from "../../gateway/audit.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import type { BackupMaker } from "./maker.ts";
 import { toBackup } from "./records.ts";
 import type { CurrentSettings, Settings } from "./settings.ts";
@@ -10,12 +10,10 @@ import type { BackupsStore } from "./store.ts";
 
 /** Makes backups when they are due, forgets those that are too many, and ends those that nobody makes any more. */
 export interface Upkeep {
-  /** One look, as by the clock. */
-  run(): Promise<void>;
+  readonly job: Job<void>;
   /** Whose word about the whole deployment counts; null where no tenant is. */
   operatorTenant(): Promise<string | null>;
   settings(): Promise<BackupSettings>;
-  close(): Promise<void>;
 }
 
 const RUN_EVERY_MS = 15_000;
@@ -79,12 +77,13 @@ export function createUpkeep(
     await makeDue(tenantId, settings);
     await forgetSurplus(tenantId, settings);
   };
-  const { run, close } = repeatWork({ clock, log: logger }, {
-    everyMs: RUN_EVERY_MS, failure: "backups could not be looked after, trying again in some seconds", work,
+  const job = createJob({ clock, log: logger }, {
+    name: "backups", everyMs: RUN_EVERY_MS, atStart: true, who: "one replica",
+    failure: "backups could not be looked after, trying again in some seconds", run: work,
   });
 
   return {
-    run, close, operatorTenant,
+    job, operatorTenant,
     async settings() {
       const [tenantId, settings] = [await operatorTenant(), await deps.settings.current()];
       const next = tenantId === null ? null : await dueAt(deps.reads, tenantId, settings);

@@ -11,22 +11,18 @@ let clock: FakeClock;
 let gateway: TestGateway;
 let tenant: TestTenant;
 let deviceId: string;
-const closing: (() => void | Promise<void>)[] = [];
 beforeEach(async () => {
   clock = createFakeClock(Date.UTC(2026, 10, 20));
   gateway = await startTestGateway({
     clock, alerts: true,
-    services: (parts) => [openCmod({ configurations: { keep_versions: 5, keep_days: 30 } }, {
-      ...parts, sealing: createSealing(singleKey(new Uint8Array(32))), lifecycle: { onClose: (_, close) => void closing.push(close) },
+    modules: (parts) => [openCmod({ configurations: { keep_versions: 5, keep_days: 30 } }, {
+      ...parts, sealing: createSealing(singleKey(new Uint8Array(32))),
     })],
   });
   tenant = await gateway.createTenant("admin");
   deviceId = await gateway.createDevice(tenant, { ip: "10.0.0.2", hostname: "sw1" });
 });
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-  await gateway.stop();
-});
+afterEach(() => gateway.stop());
 
 const SECRET = "wrap-ropes-27";
 const configuration = (vlan: number, secret = SECRET) => [

@@ -1,8 +1,9 @@
-import { type Clock, type Lifecycle, type Log, toInstant } from "@lanthorn/runtime";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Configuration } from "../../configuration.ts";
 import type { Schema } from "../../db/schema.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createRetentionJob } from "../../jobs/job.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { cmodRoutes } from "./routes.ts";
 import { createCmodService } from "./service.ts";
 import { createCmodStore } from "./store.ts";
@@ -16,19 +17,17 @@ export function openCmod(
   { configurations: keep }: Pick<Configuration, "configurations">,
   deps: Omit<Parameters<typeof createCmodService>[0], "store" | "worker"> & {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log;
-    readonly lifecycle: Pick<Lifecycle, "onClose">;
   },
-): ReturnType<typeof cmodRoutes> {
+): ServiceModule {
   const { clock } = deps;
   const store = createCmodStore(deps);
-  const { close } = repeatWork({ clock, log: deps.logger }, {
-    everyMs: FORGET_EVERY_MS, failure: "old configurations could not be forgotten, trying again in an hour",
-    work: () => store.forget(toInstant(clock.now() - keep.keep_days * DAY_MS)),
-  });
   const worker = createTextWorker({ clock, log: deps.logger });
-  deps.lifecycle.onClose("configurations", async () => {
-    worker.close();
-    await close();
+  const retention = createRetentionJob({ clock, log: deps.logger }, {
+    name: "configuration-retention", everyMs: FORGET_EVERY_MS, who: "one replica", what: "old configurations",
+    run: () => store.forget(toInstant(clock.now() - keep.keep_days * DAY_MS)),
   });
-  return cmodRoutes(createCmodService({ ...deps, store, worker }, { keepVersions: keep.keep_versions }));
+  return {
+    name: "configurations", mount: "cmod", retention: [retention], close: () => worker.close(),
+    routes: [cmodRoutes(createCmodService({ ...deps, store, worker }, { keepVersions: keep.keep_versions }))],
+  };
 }

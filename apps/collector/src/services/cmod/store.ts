@@ -29,8 +29,8 @@ export interface CmodStore {
   /** Forgets all but the newest `keep`. */
   prune(trx: Trx, deviceId: string, keep: number): Promise<void>;
   remove(trx: Trx, versionId: string): Promise<void>;
-  /** Forgets versions made before `at`, but for the newest one of each device that is still there. */
-  forget(at: string): Promise<void>;
+  /** Forgets versions made before `at`, but for the newest one of each device that is still there. @returns How many. */
+  forget(at: string): Promise<number>;
 }
 
 export function createCmodStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): CmodStore {
@@ -91,11 +91,12 @@ export function createCmodStore({ db, reads }: { readonly db: Kysely<Schema>; re
       await trx.deleteFrom("config_versions").where("id", "=", versionId).execute();
     },
     async forget(at) {
-      await db.deleteFrom("config_versions").where("created_at", "<", at).where((eb) => eb.or([
+      const { numDeletedRows } = await db.deleteFrom("config_versions").where("created_at", "<", at).where((eb) => eb.or([
         eb.not(eb.exists(eb.selectFrom("devices").select("devices.id").whereRef("devices.id", "=", "config_versions.device_id"))),
         eb.exists(eb.selectFrom("config_versions as newer").select("newer.id").whereRef("newer.device_id", "=", "config_versions.device_id")
           .whereRef("newer.version", ">", "config_versions.version")),
-      ])).execute();
+      ])).executeTakeFirst();
+      return Number(numDeletedRows);
     },
   };
 }

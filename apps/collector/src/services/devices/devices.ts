@@ -4,21 +4,23 @@ import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Merges } from "../../identity/merges.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { createDeviceEditor } from "./editor.ts";
 import { createDeviceMerger } from "./merger.ts";
 import { devicesRoutes } from "./routes.ts";
 import { createDevicesService, type NeighborsOf } from "./service.ts";
 import { createDevicesStore } from "./store.ts";
 
-/** The routes of devices. @param deps.neighborsOf A device's links, for its profile. @param deps.vendorOf Who made a MAC's interface. */
+/** Devices. @param deps.neighborsOf A device's links, for its profile. @param deps.vendorOf Who made a MAC's interface. */
 export function createDevices(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly merges: Merges; readonly clock: Clock;
   readonly neighborsOf: NeighborsOf;
   readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly vendorOf: (mac: string) => string;
-}) {
+}): ServiceModule {
   const { neighborsOf, clock } = deps;
-  return devicesRoutes(createDevicesService({
+  const service = createDevicesService({
     store: createDevicesStore(deps), editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, clock,
-  }));
+  });
+  return { name: "devices", mount: "gateway", routes: [devicesRoutes(service)] };
 }

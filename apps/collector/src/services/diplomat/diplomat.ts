@@ -12,23 +12,24 @@ import type { Sender } from "../../deliveries/send.ts";
 import { createDeliveryStore } from "../../deliveries/store.ts";
 import { createDeliverySweep } from "../../deliveries/sweep.ts";
 import { createTargetPolicy } from "../../deliveries/target-policy.ts";
-import { createDeliveryWorker, type DeliveryWorker } from "../../deliveries/worker.ts";
+import { createDeliveryWorker } from "../../deliveries/worker.ts";
 import type { Audit } from "../../gateway/audit.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { createReplay } from "./replay.ts";
+import { diplomatRoutes } from "./routes.ts";
 import { createDiplomatService, type DiplomatService } from "./service.ts";
 import { createDiplomatStore } from "./store.ts";
 
 /** What speaks to the outside: webhooks and the e-mails about them. */
-export interface Diplomat {
+export interface Diplomat extends ServiceModule {
   readonly service: DiplomatService;
   /** Enqueues deliveries of events. */
   readonly reaction: DeliveryReaction;
   /** To be called after events of a tenant were committed. */
   readonly published: (tenantId: string) => void;
-  readonly health: DeliveryWorker["health"];
-  start(): Promise<void>;
-  /** Lets what is under way end, for some seconds. */
-  close(): Promise<void>;
+  readonly start: () => Promise<void>;
+  /** Lets what is in progress end, for some seconds. */
+  readonly close: () => Promise<void>;
 }
 
 export interface DiplomatDependencies {
@@ -42,8 +43,6 @@ export interface DiplomatDependencies {
   /** E-mail addresses of a tenant's owners. */
   readonly ownersOf: (tenantId: string) => Promise<readonly string[]>;
   readonly clock: Clock;
-  /** For what one of several processes does; `clock` where it is left out. */
-  readonly upkeep?: Clock;
   readonly log: Log;
   readonly version: string;
 }
@@ -67,22 +66,22 @@ export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOpti
   );
   const reaction = createDeliveryReaction();
   const notices = createNotices({ db, mailer: deps.mailer, ownersOf: deps.ownersOf, clock, log });
-  const sweep = createDeliverySweep({ db, reads, clock: deps.upkeep ?? clock, log }, options);
+  const sweep = createDeliverySweep({ db, reads, clock, log }, options);
   const service = createDiplomatService({
     store: createDiplomatStore(deps), replay: createReplay(deps), sealing, policy, resolve, attempt, clock,
     changed: (webhookId) => worker.changed(webhookId),
   });
   return {
-    service,
-    reaction,
+    name: "diplomat", mount: "diplomat", routes: [diplomatRoutes(service)], reactions: { deliveries: reaction }, retention: [sweep],
+    health: { deliveries: () => worker.health() },
+    service, reaction,
     published: (tenantId) => worker.enqueued(reaction.takeEnqueued(tenantId)),
-    health: () => worker.health(),
     async start() {
       await worker.start();
       notices.start();
     },
     async close() {
-      await Promise.all([worker.close(), notices.close(), sweep.close()]);
+      await Promise.all([worker.close(), notices.close()]);
       deps.sender.close();
     },
   };

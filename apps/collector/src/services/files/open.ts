@@ -1,8 +1,9 @@
-import type { Clock, Lifecycle, Log } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { createSerial } from "../../ingest/serial.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createRetentionJob } from "../../jobs/job.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import type { FileSettings } from "./configuration.ts";
 import { createFileFolder } from "./folder.ts";
 import { filesRoutes } from "./routes.ts";
@@ -16,20 +17,16 @@ export function openFiles(
   { data_dir: dataDir, files: settings }: { readonly data_dir: string; readonly files: FileSettings },
   deps: {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log;
-    readonly admit: Parameters<typeof createFilesService>[0]["admit"]; readonly lifecycle: Pick<Lifecycle, "onClose">;
+    readonly admit: Parameters<typeof createFilesService>[0]["admit"];
   },
-): ReturnType<typeof filesRoutes> {
+): ServiceModule {
   const { clock, log } = deps;
   const serial = createSerial();
   const service = createFilesService({
     store: createFilesStore(deps), folder: createFileFolder(dataDir), admit: deps.admit, serial, settings, clock, log,
   });
-  const { close } = repeatWork({ clock, log }, {
-    everyMs: EXPIRE_EVERY_MS, failure: "old files of probes could not be removed, trying again in an hour", work: service.expire,
+  const expiry = createRetentionJob({ clock, log }, {
+    name: "file-retention", everyMs: EXPIRE_EVERY_MS, who: "each replica", what: "old files of probes", run: service.expire,
   });
-  deps.lifecycle.onClose("files of probes", async () => {
-    await close();
-    await serial.idle();
-  });
-  return filesRoutes(service);
+  return { name: "files", mount: "agents", routes: [filesRoutes(service)], retention: [expiry], close: () => serial.idle() };
 }

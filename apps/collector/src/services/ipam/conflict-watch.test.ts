@@ -9,18 +9,15 @@ let gateway: TestGateway;
 let admin: TestTenant;
 let clock: FakeClock;
 let ipam: ReturnType<typeof createIpam>;
-afterEach(async () => {
-  await ipam.close();
-  await gateway.stop();
-});
+afterEach(() => gateway.stop());
 
 async function start() {
   clock = createFakeClock();
   gateway = await startTestGateway({
     clock, alerts: true,
-    services(parts) {
+    modules(parts) {
       ipam = createIpam(parts);
-      return ipam.routes;
+      return [ipam];
     },
   });
   admin = await gateway.createTenant("admin");
@@ -49,8 +46,8 @@ const told = async () => {
   return rows.map(({ data }) => JSON.parse(data) as { readonly ip: string; readonly state: string; readonly kinds: readonly string[] });
 };
 const lookTwice = async () => {
-  await ipam.run();
-  await ipam.run();
+  await ipam.conflicts.run();
+  await ipam.conflicts.run();
 };
 
 describe("a conflict of addresses", () => {
@@ -71,12 +68,12 @@ describe("a conflict of addresses", () => {
     expect(await told()).toHaveLength(1);
 
     await stranger.leave();
-    await ipam.run();
+    await ipam.conflicts.run();
     expect((await told()).map(({ kinds }) => kinds)).toEqual([["wrong_mac", "duplicate_address"], ["wrong_mac"]]);
     expect((await alerts("open")).map(({ id, count }) => [id, count])).toEqual([[alert?.id, 2]]);
 
     await gateway.db.updateTable("addresses").set({ current: 0 }).execute();
-    await ipam.run();
+    await ipam.conflicts.run();
     expect([
       await alerts("open"), (await alerts("resolved")).map(({ id, resolved_by: by }) => [id, by]),
     ]).toEqual([[], [[alert?.id, "ipam_conflict"]]]);
@@ -87,7 +84,7 @@ describe("a conflict of addresses", () => {
     await start();
     await plan("POST", "/addresses", { ip: "10.0.0.7", status: "reserved" });
     const { leave } = await observe("10.0.0.7", "00:11:32:00:00:99");
-    await ipam.run();
+    await ipam.conflicts.run();
     await leave();
     await lookTwice();
     expect([await told(), await alerts("open")]).toEqual([[], []]);
@@ -102,13 +99,13 @@ describe("a conflict of addresses", () => {
     await observe("10.0.0.9", "00:11:32:00:00:02");
     await clock.advance(60_000);
     await clock.advance(60_000);
-    await ipam.run();
+    await ipam.conflicts.run();
     expect((await alerts("open")).map(({ subject, severity }) => `${subject} ${severity}`).toSorted()).toEqual([
       "10.0.0.9 low", "10.9.9.9 low",
     ]);
     await plan("DELETE", `/addresses/${kept.id}`);
     await plan("DELETE", `/prefixes/${prefix.id}`);
-    await ipam.run();
+    await ipam.conflicts.run();
     expect(await alerts("open")).toEqual([]);
   });
 

@@ -5,17 +5,10 @@ import { addressOf } from "../../db/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 import { insertMany } from "../../db/write-many.ts";
 import type { EventLog, NewEvent } from "../../events/log.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import { type Finding, findConflicts } from "./conflicts.ts";
 import { holdersOf } from "./observations.ts";
 import type { IpamStore } from "./store.ts";
-
-/** Says when a plan and what is seen begin to differ, and when they agree again: one fact for each address of a site. */
-export interface ConflictWatch {
-  /** Looks now at every tenant that has a plan. */
-  run(): Promise<void>;
-  close(): Promise<void>;
-}
 
 type Row = Selectable<Schema["ipam_conflicts"]>;
 
@@ -34,13 +27,13 @@ const TOLD_AT_ONCE = 500;
 const MOST_HOLDERS = 16;
 
 /**
- * What is found is told when the next look finds it too: a lease that moves from one device to another is none.
- * @param deps.clock Its repetitions happen in one of several collectors.
+ * Says when a plan and what is seen begin to differ, and when they agree again: one fact for each address of a site. Each run looks at every
+ * tenant that has a plan. What is found is told when the next run finds it too: a lease that moves from one device to another is none.
  */
 export function createConflictWatch(deps: {
   readonly store: IpamStore; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly clock: Clock; readonly logger: Log;
-}): ConflictWatch {
+}): Job<void> {
   const { store, clock } = deps;
 
   const look = async (tenantId: string) => {
@@ -107,8 +100,9 @@ export function createConflictWatch(deps: {
       .execute();
     return ids.map(({ tenant_id: id }) => id);
   };
-  return repeatWork({ clock, log: deps.logger }, {
-    everyMs: LOOK_EVERY_MS, failure: "conflicts of addresses could not be looked for, trying again in a minute", work,
+  return createJob({ clock, log: deps.logger }, {
+    name: "ipam-conflicts", everyMs: LOOK_EVERY_MS, who: "one replica",
+    failure: "conflicts of addresses could not be looked for, trying again in a minute", run: work,
   });
 }
 

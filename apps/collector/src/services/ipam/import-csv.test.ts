@@ -8,7 +8,7 @@ import { createIpam } from "./ipam.ts";
 let gateway: TestGateway;
 let admin: TestTenant;
 beforeEach(async () => {
-  gateway = await startGateway({ services: (parts) => createIpam(parts).routes });
+  gateway = await startGateway({ modules: (parts) => [createIpam(parts)] });
   admin = await gateway.createTenant("admin");
 });
 

@@ -11,7 +11,7 @@ const fill = (unit: string) => unit.repeat(Math.floor((LIMIT - HEAD.length - 40)
 
 // Of SQLite alone, whose statements hold the loop; at PostgreSQL's server so many are a matter of its speed.
 test("as large an import as may be leaves others served", async () => {
-  const gateway = await startGateway({ services: (parts) => createIpam(parts).routes });
+  const gateway = await startGateway({ modules: (parts) => [createIpam(parts)] });
   const { token } = await gateway.createTenant("admin");
   const send = (csv: string) => watchLoop(() => gateway.request("/api/v1/ipam/addresses/import", {
     method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "text/csv" }, body: csv,

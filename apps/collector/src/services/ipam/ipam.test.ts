@@ -12,7 +12,7 @@ let admin: TestTenant;
 afterEach(() => gateway.stop());
 
 async function start() {
-  gateway = await startTestGateway({ services: (parts) => createIpam(parts).routes });
+  gateway = await startTestGateway({ modules: (parts) => [createIpam(parts)] });
   admin = await gateway.createTenant("admin");
 }
 

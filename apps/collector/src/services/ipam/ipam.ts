@@ -3,6 +3,8 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
+import type { Job } from "../../jobs/job.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { addressesRoutes } from "./address-routes.ts";
 import { createAddressesService } from "./addresses-service.ts";
 import { createConflictWatch } from "./conflict-watch.ts";
@@ -12,19 +14,20 @@ import { createPrefixesService } from "./prefixes-service.ts";
 import { prefixesRoutes } from "./prefix-routes.ts";
 import { createIpamStore } from "./store.ts";
 
-/** The routes of the IPAM service, and its look at conflicts. */
+/** The IPAM service, with the job that looks for conflicts. */
 export function createIpam(deps: {
   readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Clock; readonly logger: Log;
   readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
-}) {
+}): ServiceModule & { readonly conflicts: Job<void> } {
   const parts = { ...deps, store: createIpamStore(deps) };
   const importer = createIpamImporter(parts);
-  const { run, close } = createConflictWatch(parts);
+  const conflicts = createConflictWatch(parts);
   return {
+    name: "IPAM", mount: "ipam",
     routes: [
       prefixesRoutes(createPrefixesService(parts), importer),
       addressesRoutes(createAddressesService(parts), importer, (tenantId, query) => listConflicts(parts.store, tenantId, query)),
     ],
-    run, close,
+    conflicts, jobs: [conflicts],
   };
 }

@@ -45,14 +45,13 @@ afterEach(stop);
 async function start(trusted: readonly KeyObject[], dataDir?: string): Promise<void> {
   gateway = await startTestGateway({
     clock, alerts: true, ...(dataDir !== undefined && { dataDir }),
-    services(parts) {
+    modules(parts) {
       service = createLicenseService({ ...parts, store: createLicenseStore(parts) }, { issuers: trusted, warnDays: 30 });
-      return [licenseRoutes(service)];
+      return [{ name: "licenses", mount: "gateway", routes: [licenseRoutes(service)], jobs: [service.job] }];
     },
   });
 }
 async function stop(options = { keep: false }): Promise<void> {
-  await service.close();
   await gateway.stop(options);
 }
 
@@ -140,7 +139,7 @@ describe("a licence", () => {
     await start([], dataDir);
     expect(await read()).toMatchObject({ status: "untrusted", limits: { probes: null }, licensee: null });
     expect((await put(await issue())).status).toBe(409);
-    await service.run();
+    await service.job.run();
     expect((await alerts()).data).toMatchObject([{ type: "license", status: "open" }]);
   });
 });
@@ -148,14 +147,14 @@ describe("a licence", () => {
 describe("a licence's end", () => {
   test("is told 30 days before, and when it has come, as one alert; a new licence ends it", async () => {
     await put(await issue({ exp: SECONDS + 40 * 86_400 }));
-    await service.run();
+    await service.job.run();
     expect((await alerts()).data).toEqual([]);
     await later(11);
-    await service.run();
+    await service.job.run();
     expect((await alerts()).data).toMatchObject([{ type: "license", source: "health", severity: "medium", status: "open" }]);
     expect(service.health()).toEqual({ status: "ok", detail: "1 expiring" });
     await later(29);
-    await service.run();
+    await service.job.run();
     expect(await read()).toMatchObject({ status: "expired" });
     expect((await alerts()).data).toMatchObject([{ severity: "high", status: "open", count: 2 }]);
     expect(service.health()).toEqual({ status: "ok", detail: "1 expired" });
@@ -171,8 +170,8 @@ describe("a licence's end", () => {
       logger: { error() {} } as never,
     }, { issuers, warnDays: 30 });
     clock.jump(2 * DAY_MS);
-    await Promise.all([service.run(), another.run()]);
-    await another.close();
+    await Promise.all([service.job.run(), another.job.run()]);
+    await another.job.close();
     expect((await events()).length).toBe(2);
   });
 
@@ -180,7 +179,7 @@ describe("a licence's end", () => {
     await put(await issue({ devices: 1, exp: SECONDS + 86_400 }));
     for (const ip of ["10.0.0.1", "10.0.0.2"]) await gateway.createDevice(tenant, { ip });
     await later(2);
-    await service.run();
+    await service.job.run();
     expect(await read()).toMatchObject({ status: "expired", exceeded: ["devices"], usage: { devices: 2 } });
     const { site_id, ip } = { site_id: tenant.siteId, ip: "10.0.0.3" };
     expect((await gateway.call("POST", "/api/v1/devices", tenant.token, { site_id, ip })).status).toBe(201);

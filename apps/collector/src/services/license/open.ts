@@ -1,9 +1,9 @@
-import type { Lifecycle } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Configuration } from "../../configuration.ts";
 import type { Schema } from "../../db/schema.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { licenseRoutes } from "./routes.ts";
-import { createLicenseService, type LicenseService } from "./service.ts";
+import { createLicenseService } from "./service.ts";
 import { createLicenseStore } from "./store.ts";
 import { readIssuers } from "./verify.ts";
 
@@ -14,12 +14,13 @@ import { readIssuers } from "./verify.ts";
 export function openLicense(
   { license }: Pick<Configuration, "license">,
   deps: Omit<Parameters<typeof createLicenseService>[0], "store"> & {
-    readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly lifecycle: Lifecycle;
+    readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>;
   },
-): { readonly routes: ReturnType<typeof licenseRoutes>; readonly health: LicenseService["health"] } {
+): ServiceModule {
   const service = createLicenseService(
     { ...deps, store: createLicenseStore(deps) }, { issuers: readIssuers(license.issuer_files), warnDays: license.warn_days },
   );
-  deps.lifecycle.onClose("licences", () => service.close());
-  return { routes: licenseRoutes(service), health: () => service.health() };
+  return {
+    name: "licenses", mount: "license", routes: [licenseRoutes(service)], jobs: [service.job], health: { licenses: () => service.health() },
+  };
 }

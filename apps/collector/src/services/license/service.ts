@@ -10,7 +10,7 @@ import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import type { PartState } from "../../gateway/health.ts";
 import { badRequest } from "../../gateway/route.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import { CALM_STATE, describeState, licenseOf, stateKey } from "./state.ts";
 import type { LicenseRow, LicenseStore } from "./store.ts";
 import { verifyLicense } from "./verify.ts";
@@ -25,10 +25,9 @@ export interface LicenseService {
   /** @throws ApiError NOT_FOUND. */
   remove(actor: Actor): Promise<void>;
   /** Tells of licences that have come into another state since they were last looked at. */
-  run(): Promise<void>;
+  readonly job: Job<void>;
   /** How the licences were when they were last looked at. Never degraded: what has ended stops nothing. */
   health(): PartState;
-  close(): Promise<void>;
 }
 
 interface LicenseDependencies {
@@ -82,13 +81,13 @@ export function createLicenseService(
     }
     summary = seen.size === 0 ? "the community licence" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
   };
-  const { run, runSoon: lookAgain, close } = repeatWork({ clock, log: deps.logger }, {
-    everyMs: LOOK_EVERY_MS, failure: "licences could not be looked at, trying again in ten minutes", work,
+  const job = createJob({ clock, log: deps.logger }, {
+    name: "licenses", everyMs: LOOK_EVERY_MS, atStart: true, who: "one replica",
+    failure: "licences could not be looked at, trying again in ten minutes", run: work,
   });
-  lookAgain();
 
   return {
-    run, close,
+    job,
     read: async (tenantId) => look(tenantId, await store.byTenant(tenantId)),
 
     async put(actor, text) {
@@ -113,7 +112,7 @@ export function createLicenseService(
         // Also when it is well: what was told of the one before is over.
         return tell(trx, tenantId, license);
       });
-      lookAgain();
+      void job.runSoon();
       return license;
     },
 
@@ -125,7 +124,7 @@ export function createLicenseService(
         await audit(trx, { actor, action: "license.delete", target: TARGET, before, after: null });
         return tell(trx, tenantId, { ...before, status: "community", licensee: null, expires_at: null, exceeded: [] });
       });
-      lookAgain();
+      void job.runSoon();
     },
 
     health: () => ({ status: "ok", detail: summary }),

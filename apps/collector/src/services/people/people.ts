@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Authentication } from "../../gateway/authentication.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { createAuthentication } from "./authentication.ts";
 import { createConfirmations, type IsConfirmed } from "./confirmations.ts";
 import { keysRoutes } from "./keys-routes.ts";
@@ -19,11 +20,11 @@ import { usersRoutes } from "./users-routes.ts";
 import { createUsersService } from "./users-service.ts";
 import { createUsersStore } from "./users-store.ts";
 
-export interface People {
+/** Users, and what others ask about who somebody is. */
+export interface People extends ServiceModule {
   readonly authentication: Authentication;
-  readonly routes: readonly ReturnType<typeof peopleRoutes>[];
   readonly isConfirmed: IsConfirmed;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Users, their tokens and API keys: everything that says who somebody is. */
@@ -49,13 +50,13 @@ export function createPeople(deps: {
     store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), onAccessChanged, audit, clock, log,
   });
   return {
-    authentication,
+    name: "people", mount: "gateway", authentication,
     routes: [
       peopleRoutes(people, authentication),
       keysRoutes(createKeysService({ store: createKeysStore(deps), onAccessChanged, audit, clock })),
       usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, onAccessChanged, audit, clock })),
     ],
     isConfirmed: confirmations.isConfirmed,
-    close: () => upkeep.close(),
+    jobs: [upkeep.job], close: () => upkeep.close(),
   };
 }

@@ -1,10 +1,12 @@
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import { LOGIN_WINDOW_MS } from "./login-throttle.ts";
 
 /** Writes down when keys were used, and forgets what has ended, each minute. */
 export interface Upkeep {
+  readonly job: Job<void>;
   /** Remembers that a key was used now; written within a minute, so that a busy key costs one write a minute. */
   keyUsed(keyId: string): void;
   /** Writes what is not yet written, once more. */
@@ -24,7 +26,6 @@ const MAX_FAILURES = 100_000;
 
 export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log }): Upkeep {
   let used = new Map<string, string>();
-  let underWay = Promise.resolve();
 
   const writeUses = async () => {
     const uses = used;
@@ -48,28 +49,22 @@ export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; 
       .limit(1).executeTakeFirst();
     if (stranger) await db.deleteFrom("audit").where("tenant_id", "=", "").where("id", "<=", stranger.id).execute();
   };
-  const run = (...works: readonly (() => Promise<void>)[]) => {
-    const before = underWay;
-    const all = async () => {
-      await before;
-      try {
-        for (const work of works) await work();
-      } catch (error) {
-        log.error({ reason: describeError(error) }, "users' records could not be kept up");
-      }
-    };
-    underWay = all();
-    return underWay;
-  };
-  const stop = clock.every(EVERY_MS, () => void run(writeUses, forget));
+  const job = createJob({ clock, log }, {
+    name: "people", everyMs: EVERY_MS, who: "each replica", failure: "users' records could not be kept up",
+    async run(stopped) {
+      await writeUses();
+      if (!stopped.aborted) await forget();
+    },
+  });
 
   return {
+    job,
     keyUsed(keyId) {
       used.set(keyId, toInstant(clock.now()));
     },
-    close() {
-      stop();
-      return run(writeUses);
+    async close() {
+      await job.close();
+      await writeUses().catch((error: unknown) => log.error({ reason: describeError(error) }, "when keys were used could not be written"));
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Broker } from "../../broker/broker.ts";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
-import { repeatWork } from "../../repeated-work.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import type { ScanRow } from "./reaction-store.ts";
 
 /** A probe as ingest knows it. */
@@ -27,9 +27,8 @@ export interface ScanDispatch {
   replied(probe: ProbeRun, reply: Reply): Promise<void>;
   /** A probe has connected. @param runId Another one after each start of its daemon. */
   online(probe: ProbeRun, runId: string): Promise<void>;
-  /** Ends what is overdue. */
-  run(): Promise<void>;
-  close(): Promise<void>;
+  /** Ends what is overdue, and forgets what is long past. */
+  readonly job: Job<void>;
 }
 
 /** How long the probe may take to get the command, and then to say so. */
@@ -123,12 +122,13 @@ export function createScanDispatch(
       .where("finished_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS)).limit(KEPT_AT_ONCE).execute();
     if (old.length > 0) await db.deleteFrom("scans").where("id", "in", old.map(({ id }) => id)).execute();
   };
-  const { run, close } = repeatWork({ clock, log: logger }, {
-    everyMs: RUN_EVERY_MS, failure: "scans could not be looked after, trying again in some seconds", work,
+  const job = createJob({ clock, log: logger }, {
+    name: "scans", everyMs: RUN_EVERY_MS, who: "one replica", failure: "scans could not be looked after, trying again in some seconds",
+    run: work,
   });
 
   return {
-    fail, cancel, run, close,
+    fail, cancel, job,
     start: (scan, excluded) => send(scan, scan.command_id, "scan_start", {
       scan_id: scan.id, target: scan.target, profile: scan.profile, excluded: [...excluded],
     }),

@@ -4,15 +4,15 @@ import type { Broker } from "../../broker/broker.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
+import type { ServiceModule } from "../../service-module.ts";
 import { createScanDispatch, type ScanDispatch } from "./dispatch.ts";
+import { scanReaction } from "./reaction.ts";
 import { scansRoutes } from "./routes.ts";
 import { createScansService } from "./service.ts";
 import { createScansStore } from "./store.ts";
 
-/** The routes, and what ingest tells of probes. */
-export interface Scans extends Pick<ScanDispatch, "replied" | "online" | "run" | "close"> {
-  readonly routes: ReturnType<typeof scansRoutes>;
-}
+/** Scans, and what ingest reports of probes. */
+export interface Scans extends ServiceModule, Pick<ScanDispatch, "replied" | "online" | "job"> {}
 
 /** @param options.keepDays How long scans that have ended are kept. */
 export function createScans(
@@ -28,6 +28,6 @@ export function createScans(
   const service = createScansService({
     store: createScansStore(deps), dispatch, brokerHealth: () => deps.broker.health(), audit: deps.audit, clock: deps.clock,
   });
-  const { replied, online, run, close } = dispatch;
-  return { replied, online, run, close, routes: scansRoutes(service) };
+  const { replied, online, job } = dispatch;
+  return { name: "scans", mount: "gateway", routes: [scansRoutes(service)], reactions: { scans: scanReaction }, jobs: [job], replied, online, job };
 }

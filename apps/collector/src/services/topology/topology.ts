@@ -1,16 +1,20 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { ServiceModule } from "../../service-module.ts";
+import { neighborReaction } from "./neighbor-reaction.ts";
 import { topologyRoutes } from "./routes.ts";
 import { createTopologyService, type TopologyService } from "./service.ts";
 import { createTopologyStore } from "./store.ts";
+import { switchReaction } from "./switch-reaction.ts";
 
-/** The routes, and what device profiles show of it. */
-export interface TopologyPart extends Pick<TopologyService, "neighborsOf"> {
-  readonly routes: ReturnType<typeof topologyRoutes>;
-}
+/** Topology, and what device profiles show of it. */
+export interface TopologyPart extends ServiceModule, Pick<TopologyService, "neighborsOf"> {}
 
 export function createTopology({ reads, clock }: { readonly reads: Kysely<Schema>; readonly clock: Clock }): TopologyPart {
   const service = createTopologyService({ store: createTopologyStore({ reads }), clock });
-  return { neighborsOf: service.neighborsOf, routes: topologyRoutes(service) };
+  return {
+    name: "topology", mount: "gateway", routes: [topologyRoutes(service)],
+    reactions: { neighbors: neighborReaction, switches: switchReaction }, neighborsOf: service.neighborsOf,
+  };
 }

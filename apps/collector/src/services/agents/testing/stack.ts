@@ -114,10 +114,8 @@ export async function startStack(options: {
     },
     onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
-  const closing: (() => Promise<void>)[] = [];
   const files = openFiles({ data_dir: dataDir, files: FileSettings.parse(options.files ?? {}) }, {
     ...database, admit: agents.admit, clock, log: silentLog,
-    lifecycle: { onClose: (_, close) => void closing.push(async () => close()) },
   });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
@@ -141,7 +139,7 @@ export async function startStack(options: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       )],
-      agents: [agentsRoutes(agents, settings), files],
+      agents: [agentsRoutes(agents, settings), ...files.routes],
       vault: [vaultRoutes(vault)],
     },
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
@@ -177,8 +175,7 @@ export async function startStack(options: {
       broker.port(), authority.certificate, identity, { clientId: probeId, ...extra },
     ),
     async close() {
-      await healthHistory.close();
-      for (const close of closing) await close();
+      await files.close?.();
       await listener.close();
       await ingest.close();
       await broker.close();

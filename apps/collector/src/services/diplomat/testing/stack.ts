@@ -10,7 +10,6 @@ import { startTestGateway, type TestGateway, type TestTenant } from "../../../te
 import { afterEach } from "vitest";
 import { createAudit } from "../../audit/audit.ts";
 import { createDiplomat, type Diplomat } from "../diplomat.ts";
-import { diplomatRoutes } from "../routes.ts";
 
 /** A gateway with the diplomat over real sockets. Requests go out by the machine's own clock, whatever clock plans them. */
 export interface DiplomatStack extends Omit<TestGateway, "call"> {
@@ -46,7 +45,7 @@ async function startDiplomat(options: {
       }, { allow: options.allow ?? ["127.0.0.1"], keepDays: 14, keepEach: 100_000, isAlone: true });
       diplomat = made;
       return {
-        services: { diplomat: [diplomatRoutes(made.service)] }, deliveries: made.reaction, published: made.published, close: () => made.close(),
+        services: { diplomat: made.routes }, deliveries: made.reaction, published: made.published, close: () => made.close(),
       };
     },
   });

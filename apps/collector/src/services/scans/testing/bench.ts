@@ -5,6 +5,7 @@ import type * as z from "zod";
 import type { ProbeAddress, UpChannel } from "../../../broker/broker.ts";
 import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
+import { startJobs } from "../../../jobs/start-jobs.ts";
 import { DEVICE_KEEP } from "../../../testing/device-keep.ts";
 import { type Answer, type ServiceParts, startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { REACTIONS } from "../../../reactions.ts";
@@ -72,7 +73,7 @@ export async function createScansBench(): Promise<ScansBench> {
     services(given) {
       parts = given;
       scans = createScans({ ...given, broker }, { keepDays: 30 });
-      return [scans.routes];
+      return scans.routes;
     },
   });
   const { db, reads, log, published, audit } = parts as ServiceParts;
@@ -82,6 +83,8 @@ export async function createScansBench(): Promise<ScansBench> {
       registry: createTestRegistry({ db, reads, clock }), db, reads, log, merges, projections: REACTIONS, published, broker, clock, logger: silentLog,
       silentAfterSeconds: 90, commands: commandsOf, keep: DEVICE_KEEP,
     });
+  const start = () => startJobs([(scans as Scans).job], { clock, lease: null });
+  let jobs = await start();
   let ingest = open(scans as Scans);
   await ingest.start();
   const tenant = await server.createTenant("operator");
@@ -139,15 +142,16 @@ export async function createScansBench(): Promise<ScansBench> {
     },
     async restart() {
       await ingest.close();
-      await scans?.close();
+      await jobs.close();
       // The routes go on speaking through the old one, whose only memory is the database.
       scans = createScans({ ...(parts as ServiceParts), broker }, { keepDays: 30 });
+      jobs = await start();
       ingest = open(scans);
       await ingest.start();
     },
     async stop() {
       await ingest.close();
-      await scans?.close();
+      await jobs.close();
       await server.stop();
     },
   };

@@ -2,7 +2,7 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 
-/** A duty that one process of several has at a time. */
+/** The leader lease: one replica of several holds it at a time. */
 export interface Lease {
   /** Whether this process has it now, and may be sure of that. */
   isHeld(): boolean;
@@ -76,15 +76,5 @@ export async function openLease(
       await looking;
       await db.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute().catch(() => {});
     },
-  };
-}
-
-/** A clock whose periodic tasks are called only while the lease is held: for what one of several processes is to do. */
-export function clockUnder(lease: Pick<Lease, "isHeld">, clock: Clock): Clock {
-  return {
-    ...clock,
-    every: (periodMs, task) => clock.every(periodMs, () => {
-      if (lease.isHeld()) task();
-    }),
   };
 }

@@ -5,7 +5,7 @@ import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Database } from "../db/open.ts";
 import { openTestDatabase } from "../testing/database.ts";
-import { clockUnder, type Lease, openLease } from "./lease.ts";
+import { type Lease, openLease } from "./lease.ts";
 
 let directory = "";
 let database: Database;
@@ -70,19 +70,4 @@ test("that is given up is taken at the next look", async () => {
   expect(first.lease.isHeld()).toBe(false);
   await pass(second.clock, 2);
   expect(second.lease.isHeld()).toBe(true);
-});
-
-test("periodic tasks under it run while it is held, and no others", async () => {
-  const clock = createFakeClock();
-  const state = { held: false };
-  let ran = 0;
-  const end = clockUnder({ isHeld: () => state.held }, clock).every(1000, () => (ran += 1));
-  await clock.advance(3000);
-  expect(ran).toBe(0);
-  state.held = true;
-  await clock.advance(3000);
-  expect(ran).toBe(3);
-  end();
-  await clock.advance(3000);
-  expect(ran).toBe(3);
 });

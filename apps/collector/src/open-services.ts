@@ -1,0 +1,97 @@
+import { createVendorLookup } from "@lanthorn/fingerprints";
+import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/signing.ts";
+import type { Broker } from "./broker/broker.ts";
+import type { Configuration } from "./configuration.ts";
+import type { EventLog } from "./events/log.ts";
+import type { Merges } from "./identity/merges.ts";
+import type { Ingest } from "./ingest/ingest.ts";
+import type { Base, CollectorDependencies } from "./open-base.ts";
+import type { ServiceModule } from "./service-module.ts";
+import { openAgents } from "./services/agents/open.ts";
+import { createAlerts } from "./services/alerts/alerts.ts";
+import { openAudit } from "./services/audit/open.ts";
+import { openBackups } from "./services/backups/open.ts";
+import { openCmod } from "./services/cmod/open.ts";
+import { openDevices } from "./services/devices/open.ts";
+import { openDiplomat } from "./services/diplomat/open.ts";
+import { openEvents } from "./services/events/open.ts";
+import { openFiles } from "./services/files/open.ts";
+import { createIpam } from "./services/ipam/ipam.ts";
+import { openLicense } from "./services/license/open.ts";
+import { createScans } from "./services/scans/scans.ts";
+import { openSites } from "./services/sites/open.ts";
+import { createTopology } from "./services/topology/topology.ts";
+import { openVault } from "./services/vault/open.ts";
+
+/** What services use of the rest of the collector, beside its base. */
+interface ServiceLinks {
+  readonly eventLog: EventLog;
+  /** To be called after events of a tenant were committed. */
+  readonly published: (tenantId: string, fromSeq: number) => void;
+  readonly merges: Merges;
+  readonly broker: Broker;
+  /** Where probes find the broker that reached the collector under `host`. */
+  readonly mqttUrl: (host: string) => string;
+  /** Ingest is opened after the services. */
+  readonly ingest: () => Pick<Ingest, "configured" | "revoked">;
+}
+
+/** All services, and what others than the gateway use of three of them. */
+interface Services {
+  readonly modules: readonly ServiceModule[];
+  readonly agents: ReturnType<typeof openAgents>;
+  readonly scans: ReturnType<typeof createScans>;
+  readonly diplomat: ReturnType<typeof openDiplomat>;
+}
+
+/** The services of a collector: a new one is a line in the list. None imports another: it is passed the function here. */
+export async function openServices(
+  configuration: Configuration, deps: CollectorDependencies, base: Base, links: ServiceLinks,
+): Promise<Services> {
+  const { alerts: alertSettings, scans: scanSettings } = configuration;
+  const { clock, log, version } = deps;
+  const { database: { db, reads }, sealing, audit, people, peopleStore } = base;
+  const { broker, ingest, merges, published } = links;
+  const own = { db, reads, sealing, audit, clock, log };
+  /** For services that append to the event log. */
+  const parts = { db, reads, sealing, audit, clock, log: links.eventLog, published, logger: log };
+  const onConfigured = (probeIds: readonly string[]) => ingest().configured({ probeIds });
+
+  const topology = createTopology(parts);
+  const alerts = createAlerts(parts, { keepDays: alertSettings.keep_days, maxOpen: alertSettings.keep_open });
+  const scans = createScans({ ...parts, broker }, { keepDays: scanSettings.keep_days });
+  const vault = openVault({ ...own, onHanded: onConfigured });
+  const agents = openAgents({
+    ...own, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
+    async onRevoked(probeId) {
+      broker.disconnect(probeId);
+      await ingest().revoked(probeId);
+      await alerts.probeRevoked(probeId);
+    },
+    onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
+  });
+  const diplomat = openDiplomat(configuration, { ...own, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), version });
+  const { secrets } = base.replicas;
+  const signingKey = await secrets.keep(SIGNING_KEY_NAME, () => Promise.resolve(generateSigningKey()));
+  publishSigner(configuration.data_dir, createSigner(signingKey));
+
+  const modules: readonly ServiceModule[] = [
+    people,
+    diplomat,
+    openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, ...createVendorLookup() }),
+    topology,
+    openEvents(configuration, parts),
+    openSites({ ...own, onConfigured: (siteId) => ingest().configured({ siteId }) }),
+    scans,
+    alerts,
+    openBackups(configuration, { ...parts, isConfirmed: people.isConfirmed }, { program: deps.program, version, signingKey }),
+    openAudit(configuration, parts),
+    agents,
+    openFiles(configuration, { ...own, admit: agents.admit }),
+    vault,
+    openCmod(configuration, parts),
+    openLicense(configuration, parts),
+    createIpam(parts),
+  ];
+  return { modules, agents, scans, diplomat };
+}
