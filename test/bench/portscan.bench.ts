@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type AnsweringNetwork, createAnsweringNetwork, SCANNER_IP } from "../../apps/probe/src/scan/testing/answering-network.ts";
-import { portsOf } from "../../apps/probe/src/scan/port-lists.ts";
+import { portsOf } from "../../apps/probe/src/scan/ports/port-lists.ts";
 import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
 import { addressNumber, type PeerResult, runPeer } from "./scan-peers.ts";
 

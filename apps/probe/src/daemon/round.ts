@@ -26,7 +26,7 @@ import { createLink, subnetsOf } from "../capture/link.ts";
 import { openProbeDatabase } from "../queue/database.ts";
 import type { Entry } from "../queue/entry.ts";
 import { createOutbox } from "../queue/outbox.ts";
-import { openScanLink } from "../scan/scan-link.ts";
+import { openScanLink } from "../probing/scan-link.ts";
 import { createSnmpAccess } from "../snmp/access.ts";
 import { openSwitches } from "../snmp/open.ts";
 import { createSiteConfiguration } from "../uplink/site-configuration.ts";

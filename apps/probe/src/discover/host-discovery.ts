@@ -17,17 +17,17 @@ import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createChecks } from "./checks.ts";
 import { createErrorTelling } from "./error-telling.ts";
 import { createExpectations } from "./expectations.ts";
-import { createListenerQueries } from "./listener-queries.ts";
+import { createListenerQueries } from "../sweep/listener-queries.ts";
 import { createMdnsNames } from "../naming/mdns-names.ts";
 import type { EgressPolicy, Narrowing } from "../egress/policy.ts";
 import { createFrameSender } from "../egress/frame-sender.ts";
 import { createReverseNames, type Nameable } from "../naming/reverse-names.ts";
-import { createRoutedLook } from "./routed-asking.ts";
-import { createRoutedWatch } from "./routed-watch.ts";
-import { createScans, type Scans } from "./scans.ts";
-import type { ScanWays } from "./scan-work.ts";
-import { createSweepSchedule } from "./sweep-schedule.ts";
-import type { SweepSummary } from "./sweeper.ts";
+import { createRoutedLook } from "../routed/routed-asking.ts";
+import { createRoutedWatch } from "../routed/routed-watch.ts";
+import { createScans, type Scans } from "../scan/scans.ts";
+import type { ScanWays } from "../scan/scan-work.ts";
+import { createSweepSchedule } from "../sweep/sweep-schedule.ts";
+import type { SweepSummary } from "../sweep/sweeper.ts";
 
 export interface HostDiscoveryDeps extends ScanWays {
   /** The database that holds the outbox: a change of state and its event are one transaction. */

@@ -39,6 +39,9 @@ export interface ServiceFinding {
   readonly tls: TlsSession | null;
 }
 
+/** What is reported of an open port. */
+export type PortFinding = Pick<ServiceFinding, "service" | "version" | "banner"> & Partial<Pick<ServiceFinding, "claims" | "keys">>;
+
 export function toFinding(found: {
   readonly service: string;
   readonly claims?: readonly Claim[];

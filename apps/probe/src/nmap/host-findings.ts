@@ -2,7 +2,7 @@ import { type Claim, combineClaims, cpeFromUri } from "@lanthorn/fingerprints";
 import type { DeviceType } from "@lanthorn/contract/uplink";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { claims, printable } from "../identify/protocol.ts";
-import type { PortFinding } from "../scan/identification.ts";
+import type { PortFinding } from "../identify/finding.ts";
 import type { NmapHost, NmapPort, NmapService, NmapSystemClass } from "./read-host.ts";
 
 /** What nmap says of a host. */

@@ -1,4 +1,4 @@
-import type { PortFinding } from "../scan/identification.ts";
+import type { PortFinding } from "../identify/finding.ts";
 
 /**
  * What is known of a port after nmap looked at it too: our own answer where there is one, as it was asked for more than nmap asks for; its

@@ -2,7 +2,7 @@ import type { OpenPort } from "../identify/identify.ts";
 import type { NmapFindings } from "./host-findings.ts";
 import type { DeepOrder, LookDeeper } from "./look-deeper.ts";
 import { mergeFindings } from "./merge-findings.ts";
-import type { PortFinding } from "../scan/identification.ts";
+import type { PortFinding } from "../identify/finding.ts";
 
 /** nmap, as a scan of the profile `deep` uses it. */
 export interface DeepLook {

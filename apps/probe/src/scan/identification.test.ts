@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createIdentification, type PortFinding } from "./identification.ts";
+import type { PortFinding } from "../identify/finding.ts";
+import { createIdentification } from "./identification.ts";
 
 const port = (ip: string, number: number) => ({ ip, protocol: "tcp" as const, port: number });
 

@@ -1,8 +1,5 @@
-import type { ServiceFinding } from "../identify/finding.ts";
+import type { PortFinding } from "../identify/finding.ts";
 import type { OpenPort } from "../identify/identify.ts";
-
-/** What a scan tells of an open port. */
-export type PortFinding = Pick<ServiceFinding, "service" | "version" | "banner"> & Partial<Pick<ServiceFinding, "claims" | "keys">>;
 
 /**
  * Asks an open port what it is. Bounded in bytes and time by itself.

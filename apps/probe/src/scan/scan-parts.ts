@@ -1,11 +1,11 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
-import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "./find-neighbours.ts";
-import { createNeighbourSearch6, type Neighbours6 } from "./find-neighbours-ipv6.ts";
-import { findGateway, type Way } from "./find-gateway.ts";
-import type { Asker, HostTarget } from "./question.ts";
-import { addressesInRange, type RoutedRange } from "./routed-addresses.ts";
-import type { ScanLink } from "./scan-link.ts";
+import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "../search/find-neighbours.ts";
+import { createNeighbourSearch6, type Neighbours6 } from "../search/find-neighbours-ipv6.ts";
+import { findGateway, type Way } from "../routed/find-gateway.ts";
+import type { Asker, HostTarget } from "../probing/frames/question.ts";
+import { addressesInRange, type RoutedRange } from "../probing/routed-addresses.ts";
+import type { ScanLink } from "../probing/scan-link.ts";
 
 /** Addresses behind a router. */
 export interface RoutedTarget extends RoutedRange {
@@ -75,7 +75,7 @@ export function routedPart(
         const gatewayMac = way.gatewayMac ?? (await findGateway(deps, way));
         if (!gatewayMac) throw new Error("the router on the way there does not answer");
         // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
-        const { createRoutedSearch } = await import("./find-routed.ts");
+        const { createRoutedSearch } = await import("../routed/find-routed.ts");
         search = createRoutedSearch({ ...deps, asker, gatewayMac, addresses: addressesInRange(target), isRepeated: true });
         await search.find();
       },

@@ -1,15 +1,15 @@
 import type { PortCounts } from "@lanthorn/contract/uplink";
 import { type ArpProxy, createCrowd } from "./crowd.ts";
-import type { NeighbourRange } from "./find-neighbours.ts";
-import type { Neighbours6 } from "./find-neighbours-ipv6.ts";
-import { noCounts } from "./port-counts.ts";
-import type { HostTarget } from "./question.ts";
-import type { ScanLink } from "./scan-link.ts";
+import type { NeighbourRange } from "../search/find-neighbours.ts";
+import type { Neighbours6 } from "../search/find-neighbours-ipv6.ts";
+import { noCounts } from "./ports/port-counts.ts";
+import type { HostTarget } from "../probing/frames/question.ts";
+import type { ScanLink } from "../probing/scan-link.ts";
 import { neighbourPart, neighbourPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
-import { createPortScan, type PortScan } from "./scan-ports.ts";
-import { scanUdp } from "./scan-udp.ts";
+import { createPortScan, type PortScan } from "./ports/scan-ports.ts";
+import { scanUdp } from "./ports/scan-udp.ts";
 import { findSignsOfLife } from "./signs-of-life.ts";
-import type { AddressBook } from "./address-book.ts";
+import type { AddressBook } from "../probing/address-book.ts";
 
 /** What is to be found out, and whom it is told. */
 export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
@@ -95,7 +95,7 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   const lookAtUdp = async (part: ScanPart, some: readonly HostTarget[]): Promise<readonly PortCounts[]> => {
     if (deps.udpPorts.length === 0) return [];
     // The protocols' questions are part of naming services, which a quiet daemon has not loaded.
-    const { udpQuestions } = await import("./udp-questions.ts");
+    const { udpQuestions } = await import("../probing/frames/udp-questions.ts");
     const udpLink = deps.openLink(link.book);
     try {
       const asker = { ...part.asker(), port: udpLink.port };

@@ -5,8 +5,8 @@
 import { type AddressPrefix, formatMac, ipv4Bytes, parseIp, parsePrefix } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { readFileSync } from "node:fs";
-import { hostAddress } from "../question.ts";
-import { openScanLink } from "../scan-link.ts";
+import { hostAddress } from "../../probing/frames/question.ts";
+import { openScanLink } from "../../probing/scan-link.ts";
 import { openScanRun } from "../scan-run.ts";
 
 interface Request {

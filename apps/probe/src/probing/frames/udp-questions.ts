@@ -1,0 +1,46 @@
+import { RAW_FRAME_OCTETS } from "@lanthorn/packet-io";
+import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, encodeDhcp, ipv4Bytes } from "@lanthorn/packets";
+import { UDP_PROTOCOLS } from "../../identify/protocols.ts";
+import type { Asker } from "./question.ts";
+
+/** What fits into one frame of the sender, behind the headers of Ethernet, IPv6 and UDP. */
+const LONGEST_PAYLOAD = RAW_FRAME_OCTETS - 62;
+const MOST_PAYLOADS = 2;
+
+/** A port and what its protocol is asked by. */
+export interface UdpQuestion {
+  readonly port: number;
+  /** At most 578 octets each. */
+  readonly payloads: readonly Uint8Array[];
+  /** Its answer comes from a port that the server draws, as TFTP's does. */
+  readonly answersFromAnyPort: boolean;
+}
+
+/**
+ * What ports are asked by: the questions of the protocols that are usual there.
+ * @param asker Whose address a DHCP server is to answer to.
+ * @param random Below 1.
+ */
+export function udpQuestions(ports: readonly number[], asker: Asker, random: () => number): readonly UdpQuestion[] {
+  return ports.flatMap((port) => {
+    if (port === DHCP_PORT.server) {
+      return asker.address6 ? [] : [{ port, payloads: [dhcpInform(asker, random)], answersFromAnyPort: false }];
+    }
+    const protocols = UDP_PROTOCOLS.filter((protocol) => protocol.ports.includes(port));
+    const payloads = protocols.flatMap(({ questions }) => questions.map((question) => question(random)))
+      .filter(({ length }) => length <= LONGEST_PAYLOAD).slice(0, MOST_PAYLOADS);
+    return payloads.length === 0 ? [] : [{ port, payloads, answersFromAnyPort: protocols.some((one) => one.answersFromAnyPort === true) }];
+  });
+}
+
+/** Asks for settings, and for no address: it is answered to port 68 of whoever asks. @see RFC 2131 section 4.4.3 */
+function dhcpInform({ mac, ip }: Asker, random: () => number): Uint8Array {
+  const { subnetMask, router, domainNameServer, domainName } = DHCP_OPTION;
+  return encodeDhcp({
+    op: DHCP_OP.bootRequest, xid: Math.floor(random() * 2 ** 32), chaddr: mac, ciaddr: ipv4Bytes(ip),
+    options: new Map([
+      [DHCP_OPTION.dhcpMessageType, Uint8Array.of(DHCP_MESSAGE_TYPE.inform)],
+      [DHCP_OPTION.parameterRequestList, Uint8Array.of(subnetMask, router, domainNameServer, domainName)],
+    ]),
+  });
+}
