@@ -5,10 +5,14 @@ export interface GatedStream {
   readonly stream: Duplex;
   /**
    * Reads nothing more from the socket until the returned function is called. What has been read already (a socket's chunk
-   * of 64 KiB) still comes out. aedes alone reads on with each `readable`, whatever it has not finished.
+   * of 64 KiB) still comes out. aedes alone reads on with each `readable`, whatever it has not finished. Small answers that are
+   * written meanwhile leave together when the hold ends; what does not fit leaves at once, with them before it.
    */
   hold(): () => void;
 }
+
+/** A PUBACK and an acknowledgement are some 200 bytes. */
+const MAX_ANSWER_BYTES = 1024;
 
 /**
  * A connection whose incoming bytes go through a gate before anyone reads them; outgoing bytes go straight. It reads from the
@@ -20,17 +24,29 @@ export function gateStream<Refusal>(socket: Duplex, options: {
   readonly onFault: (fault: GateFault) => void;
 }): GatedStream {
   let holds = 0;
+  /** Answers that wait for the one that ends the hold: one record of TLS carries both. */
+  let answers: Buffer[] = [];
+  let answerBytes = 0;
+  const takeAnswers = (last?: Buffer): Buffer => {
+    const all = last === undefined ? answers : [...answers, last];
+    answers = [];
+    answerBytes = 0;
+    return all.length === 1 ? (all[0] as Buffer) : Buffer.concat(all);
+  };
+  const write = (chunk: Buffer, done: () => void) => {
+    if (holds === 0 || answerBytes + chunk.length > MAX_ANSWER_BYTES) return void socket.write(takeAnswers(chunk), done);
+    answers.push(chunk);
+    answerBytes += chunk.length;
+    return done();
+  };
   const stream = new Duplex({
     read() {
       if (holds === 0) socket.resume();
     },
-    write(chunk: Buffer, _encoding, done) {
-      socket.write(chunk, done);
-    },
-    writev(chunks: { chunk: Buffer }[], done) {
-      socket.write(chunks.length === 1 ? (chunks[0] as { chunk: Buffer }).chunk : Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
-    },
+    write: (chunk: Buffer, _encoding, done) => write(chunk, done),
+    writev: (chunks: { chunk: Buffer }[], done) => write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done),
     final(done) {
+      if (answers.length > 0) socket.write(takeAnswers());
       socket.end(done);
     },
     destroy(error, done) {
@@ -59,7 +75,9 @@ export function gateStream<Refusal>(socket: Duplex, options: {
       socket.pause();
       return () => {
         holds -= 1;
-        if (holds === 0 && !stream.readableEnded) socket.resume();
+        if (holds > 0) return;
+        if (answers.length > 0 && socket.writable) socket.write(takeAnswers());
+        if (!stream.readableEnded) socket.resume();
       };
     },
   };

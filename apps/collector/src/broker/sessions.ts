@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { parseProbeTopic, PROBE_CHANNELS } from "@lanthorn/contract";
+import type { Client } from "aedes";
 import type { PeerIdentity } from "../certificates/peer.ts";
 import type { DownChannel, UpChannel } from "./broker.ts";
 import type { GatedStream } from "./gated-stream.ts";
@@ -11,6 +12,10 @@ export interface Session extends PeerIdentity {
   readonly hold: () => () => void;
   /** Known once the probe has been admitted. */
   tenantId: string | null;
+  /** The library's part of it, from when it was handed over. */
+  client: Client | null;
+  /** Topics that it is subscribed to. */
+  readonly topics: Set<string>;
 }
 
 /** A probe that reconnects while its old connections are not yet known to be dead. */
@@ -21,6 +26,8 @@ export interface Sessions {
   open(connection: GatedStream, identity: PeerIdentity): Session;
   /** The session of a connection, also after its end. */
   of(stream: Duplex): Session | undefined;
+  /** The open ones of a probe, the oldest first. */
+  ofProbe(probeId: string): Iterable<Session>;
   /** Ends all sessions that `which` picks. */
   end(which: (session: Session) => boolean): void;
   /** Sessions of admitted probes. */
@@ -29,24 +36,33 @@ export interface Sessions {
 
 export function createSessions(): Sessions {
   const open = new Set<Session>();
+  const byProbe = new Map<string, Set<Session>>();
   // Outlives the connection: the last will is judged after it.
   const byStream = new WeakMap<Duplex, Session>();
-  const end = (session: Session) => {
+  const forget = (session: Session) => {
     open.delete(session);
+    const own = byProbe.get(session.probeId);
+    own?.delete(session);
+    if (own?.size === 0) byProbe.delete(session.probeId);
+  };
+  const end = (session: Session) => {
+    forget(session);
     session.stream.destroy();
   };
   return {
     open(connection, identity) {
       const { stream } = connection;
-      const session: Session = { ...identity, stream, hold: () => connection.hold(), tenantId: null };
+      const session: Session = { ...identity, stream, hold: () => connection.hold(), tenantId: null, client: null, topics: new Set() };
       byStream.set(stream, session);
       open.add(session);
-      stream.once("close", () => open.delete(session));
-      const own = [...open].filter((other) => other.probeId === identity.probeId);
-      own.slice(0, -SESSIONS_PER_PROBE).forEach(end);
+      stream.once("close", () => forget(session));
+      const own = byProbe.get(identity.probeId) ?? new Set();
+      byProbe.set(identity.probeId, own.add(session));
+      [...own].slice(0, -SESSIONS_PER_PROBE).forEach(end);
       return session;
     },
     of: (stream) => byStream.get(stream),
+    ofProbe: (probeId) => byProbe.get(probeId) ?? [],
     end(which) {
       [...open].filter(which).forEach(end);
     },

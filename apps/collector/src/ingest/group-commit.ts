@@ -1,8 +1,9 @@
-import { describeError, nextTurn } from "@lanthorn/runtime";
+import { describeError } from "@lanthorn/runtime";
 import { isStorageFault } from "../db/faults.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import { commitBatches, type Committed } from "./commit-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
+import { createPace, type Pace } from "./pace.ts";
 import type { Delivered } from "./read-batch.ts";
 
 /** Commits what several probes send at the same time together: a disk confirms some hundred commits a second, and probes are thousands. */
@@ -25,7 +26,7 @@ interface Waiting {
 
 /**
  * What arrives while a transaction runs goes into the next one; what arrives alone waits for nothing but the rest of what the
- * sockets had to give. SQLite writes one transaction at a time, so all share it; on PostgreSQL each tenant has its own, since
+ * sockets had to give. Where several probes send, transactions are kept a moment apart (`Pace`), so that more share each. SQLite writes one transaction at a time, so all share it; on PostgreSQL each tenant has its own, since
  * whoever holds one tenant should keep no other waiting.
  * @param deps.published Told of what was committed, before its `commit` resolves.
  */
@@ -33,13 +34,22 @@ export function createGroupCommit(
   deps: Parameters<typeof deliverBatch>[0] & { readonly published: (tenantId: string, fromSeq: number) => void },
 ): GroupCommit {
   const lines = new Map<string, Waiting[]>();
+  /** One for each line that ever was: its pace outlasts the moments in which nobody waits. */
+  const paces = new Map<string, Pace>();
+  const paceOf = (key: string) => {
+    const pace = paces.get(key) ?? createPace();
+    paces.set(key, pace);
+    return pace;
+  };
   const lineOf = hasRowLocks(deps.db) ? ({ probe }: Delivered) => probe.tenantId : () => "";
 
   const run = async (key: string, line: Waiting[]) => {
+    const pace = paceOf(key);
     for (;;) {
-      await nextTurn();
+      await pace.next();
       const group = takeGroup(line);
       if (group.length === 0) break;
+      pace.began(group.length);
       await commitGroup(group);
     }
     // In the same turn as the question above.

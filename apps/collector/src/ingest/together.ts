@@ -1,8 +1,9 @@
-import { nextTurn } from "@lanthorn/runtime";
+import { createPace } from "./pace.ts";
 
 /**
  * Makes one piece of work of many: what is asked in one turn of the event loop, or while earlier work is under way, is done together,
- * begun after it was asked for. Of one key, the value given last counts.
+ * begun after it was asked for. After work for several keys the next waits a moment, so that more share it. Of one key, the value given
+ * last counts.
  * @param work Told what was asked for, by key.
  * @returns Null for a key of which `work` says nothing. Rejects as `work` does.
  */
@@ -12,12 +13,15 @@ export function createTogether<V, R>(
   let waiting = new Map<string, V>();
   let next: Promise<ReadonlyMap<string, R>> | null = null;
   let current: Promise<unknown> = Promise.resolve();
+  const pace = createPace();
 
   const workNext = async (before: Promise<unknown>) => {
-    await Promise.all([before, nextTurn()]);
+    await before;
+    await pace.next();
     const asked = waiting;
     waiting = new Map();
     next = null;
+    pace.began(asked.size);
     return work(asked);
   };
   return async (key, value) => {

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { createPace } from "./pace.ts";
+
+const timeOf = async (work: () => Promise<void>) => {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+};
+
+test("a round that several share keeps the next one away, and a round of one does not", async () => {
+  const pace = createPace();
+  pace.began(2);
+  // A timer may fire a millisecond early.
+  expect(await timeOf(() => pace.next())).toBeGreaterThan(20);
+  pace.began(2);
+  pace.began(1);
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    if (turns < 1000) setImmediate(count);
+  };
+  setImmediate(count);
+  await pace.next();
+  // It waited for the turn of the loop alone: a timer would have let thousands pass.
+  expect(turns).toBeLessThan(3);
+  turns = 1000;
+});
