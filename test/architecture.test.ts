@@ -208,7 +208,7 @@ test("the README says of every package that was named where it is used, or what 
   const readme = readFileSync(join(ROOT, "README.md"), "utf8");
   const rows = new Map([...readme.matchAll(/^\| `([^`]+)` \| ([^|]+) \| (.+) \|$/gm)].map(([, name, users, words]) => [name, { users, words }]));
   expect(NAMED_PACKAGES.map((name) => [name, rows.get(name)?.users])).toEqual(NAMED_PACKAGES.map((name) => [name, usersOf(name) || "-"]));
-  // What does its work is named, and where that is told.
+  // The row names what replaces it and links to the reason.
   const replaced = [...rows.values()].filter(({ users }) => users === "-");
   expect(replaced.filter(({ words = "" }) => !/`[^`]+`/.test(words) || !words.includes("README.md)"))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import { createSimulatedProbe, type ProbeIdentity, simulatedEvent } from "../system/simulated-probe.ts";
 
-/** What the process of probes is told on its standard input, as JSON. */
+/** The order that the process of probes reads from its standard input, as JSON. */
 export interface FleetOrder {
   readonly seconds: number;
   readonly probes: readonly ProbeIdentity[];

@@ -1,6 +1,6 @@
 import type { ProbeIdentity } from "../system/simulated-probe.ts";
 
-/** What an attacker's process is told on its standard input, as JSON. */
+/** The order that an attacker's process reads from its standard input, as JSON. */
 export interface AttackOrder {
   readonly attack: string;
   readonly seconds: number;
@@ -30,7 +30,7 @@ export interface AttackResult {
   readonly answers: Readonly<Record<string, number>>;
 }
 
-/** What the process of the well-behaved is told: who they are. */
+/** The order that the process of well-behaved probes reads: their identities. */
 export interface WitnessOrder {
   readonly url: string;
   readonly apiKey: string;

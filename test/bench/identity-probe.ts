@@ -41,7 +41,7 @@ export function createSimulatedProbe(random: (below: number) => number): Simulat
         entry.addresses.push(one.ip ?? leaseOf(one.mac, at));
         seen.set(one.mac, entry);
       }
-      const told = [...seen].flatMap(([mac, { addresses, one }]): readonly ProbeEvent[] => {
+      const changes = [...seen].flatMap(([mac, { addresses, one }]): readonly ProbeEvent[] => {
         const known = hosts.get(mac);
         const host: Host = { mac, addresses, hostname: one.hostname, keys: one.keys, online: true };
         hosts.set(mac, host);
@@ -61,7 +61,7 @@ export function createSimulatedProbe(random: (below: number) => number): Simulat
           type: "host_offline", occurred_at: at, data: { ip: host.addresses[0] ?? "", mac: host.mac, last_seen_at: at, missed_checks: 3 },
         };
       });
-      return [...gone, ...told];
+      return [...gone, ...changes];
     },
   };
 }

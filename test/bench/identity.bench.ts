@@ -37,10 +37,10 @@ export async function run(args: readonly string[]): Promise<void> {
         await bench.clock.advance(HOUR_MS);
         const present = world.presentAt(day, hour);
         truth.note(present);
-        const told = simulated.watch(present, toInstant(bench.clock.now()));
-        if (told.length === 0) continue;
-        const ack = await bench.sendBatch(probe, queueId, events, told);
-        events += told.length;
+        const changes = simulated.watch(present, toInstant(bench.clock.now()));
+        if (changes.length === 0) continue;
+        const ack = await bench.sendBatch(probe, queueId, events, changes);
+        events += changes.length;
         if (ack?.watermark !== events) throw new Error(`a batch was not taken: ${JSON.stringify(ack)}`);
       }
       await recomparison.run();
@@ -88,9 +88,9 @@ function createTruth() {
       const wrong = devices.flatMap(({ id, ip }) => {
         const macs = interfaces.filter((row) => row.device_id === id).map(({ mac }) => byMac.get(mac));
         // By a key only where one machine alone ever had it: copies of an image share theirs.
-        const told = keys.filter((row) => row.device_id === id).map(({ key }) => [...(byKey.get(key) ?? [])])
+        const machines = keys.filter((row) => row.device_id === id).map(({ key }) => [...(byKey.get(key) ?? [])])
           .filter((all) => all.length === 1).flat();
-        const own = [...new Set([...macs, ...told, ...(macs.length === 0 && told.length === 0 ? [byIp.get(ip)] : [])])]
+        const own = [...new Set([...macs, ...machines, ...(macs.length === 0 && machines.length === 0 ? [byIp.get(ip)] : [])])]
           .filter((machine) => machine !== undefined).toSorted();
         for (const machine of own) devicesOf.set(machine, (devicesOf.get(machine) ?? 0) + 1);
         return own.slice(1).map((machine) => `${own[0]} and ${machine}`);

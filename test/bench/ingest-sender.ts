@@ -6,7 +6,7 @@ import { createId, seededRandom, toInstant } from "@lanthorn/runtime";
 import { connectAsync } from "mqtt";
 import { makeEvents } from "./ingest-events.ts";
 
-/** What a sender is told on its standard input, as JSON. */
+/** The order that a sender reads from its standard input, as JSON. */
 export interface SenderOrder {
   readonly mqttUrl: string;
   readonly ca: string;

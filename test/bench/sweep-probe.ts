@@ -19,7 +19,7 @@ export interface SweepResult {
   readonly seconds: number;
 }
 
-/** Late answers are taken for 4.5 s, and told within another quarter. */
+/** Late answers are accepted for 4.5 s and published within another quarter second. */
 const LATE_MS = 5500;
 /** The collector answers an administrator twenty times a second. */
 const PAGE_MS = 120;

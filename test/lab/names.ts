@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type HostPlan, PROBE_BOX, SWITCH_BOX } from "./host-plan.ts";
 import { LabError } from "./errors.ts";
 
-/** The lab that the command makes unless it is told another id. */
+/** The lab that the command makes unless another id is given. */
 export const DEFAULT_LAB_ID = "default";
 
 /** Blocks of makers that a joining host may come from: 24, 28 and 36 bits, as hexadecimal digits. */

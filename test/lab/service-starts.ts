@@ -122,7 +122,7 @@ export const SERVICE_STARTS: Readonly<Record<ServiceDaemonName, ServiceStart>> =
     before: ["mkdir -p /var/lib/ldap"],
     command: ["slapd", "-d", "16384", "-h", "ldap://0.0.0.0:389", "-f", "FOLDER/slapd.conf"],
   },
-  // Out of the box it tells strangers the time alone, and `restrict default` leaves it so.
+  // By default it answers unknown clients with the time only, and `restrict default` keeps it so.
   ntpsec: {
     files: { "ntp.conf": lines("server 127.127.1.0", "unrestrict default noquery") },
     command: ["ntpd", "-n", "-c", "FOLDER/ntp.conf", "-p", "/run/ntp.pid"],

@@ -12,7 +12,7 @@ export interface LabHost {
   /** The numerically lowest IPv4 address on its interface; an IPv6 address where it has no other. */
   readonly ip: string;
   readonly mac: string;
-  /** What DNS says of `ip`, for a lease what the DHCP server was told; else what its own mDNS says. Without domain; "" if nobody says. */
+  /** The name of `ip` in DNS, for a lease the name that the client gave the DHCP server; else its own mDNS name. Without domain; "" for none. */
   readonly hostname: string;
   /** Everything that listens beyond its own loopback, by port. */
   readonly services: readonly Service[];

@@ -111,7 +111,7 @@ describe.skipIf(!canMakeLabs())("a probe and a collector", () => {
     await says("an empty queue", (now) => now.collector.connected && now.queue.events === 0);
   }, 150_000);
 
-  test("an interface that goes down is told, and watched again when it is back", async () => {
+  test("an interface that goes down is reported, and watched again when it is back", async () => {
     await link("lan0", "down");
     const down = await says("an interface that is down", (now) => !now.interface.up);
     expect(down.interface.problem).toContain("lan0");

@@ -50,36 +50,36 @@ describe.skipIf(!canMakeLabs() || !hasRecog)("databases of fingerprints that a r
   };
   const byRecog = async (name: string) => {
     const { evidence } = await profileOf(name);
-    const told = Object.entries(evidence).flatMap(([field, said]) => said.map((one) => ({ field, ...one })));
-    return told.filter(({ source }) => source.includes(":recog")).map(({ field, value }) => `${field} ${value}`);
+    const claims = Object.entries(evidence).flatMap(([field, said]) => said.map((one) => ({ field, ...one })));
+    return claims.filter(({ source }) => source.includes(":recog")).map(({ field, value }) => `${field} ${value}`);
   };
-  const told = (name: string, fact: string) =>
+  const reported = (name: string, fact: string) =>
     waitFor(`${name}: ${fact}`, 20_000, async () => ((await byRecog(name)).includes(fact) ? true : null));
 
-  test("are taken without a restart, tell what they alone know, and go back", async () => {
+  test("are used without a restart, add what only they know, and roll back", async () => {
     const small = await fingerprints("update", "--from", folder);
     expect(small).toMatchObject({ unchanged: false, files: 1, refused: 0 });
     await scan("core-switch");
-    await told("core-switch", "os Debian");
+    await reported("core-switch", "os Debian");
     expect((await profileOf("core-switch")).verdicts.model).toBeUndefined();
 
     const whole = await fingerprints("update", "--from", RECOG);
     expect(whole).toMatchObject({ unchanged: false, right: whole["examples"] });
     await scan("core-switch");
     // Its description says which switch it is; our own rules know it for a switch, and Recog for that one.
-    await told("core-switch", "model J9019B");
+    await reported("core-switch", "model J9019B");
     const { verdicts } = await profileOf("core-switch");
     expect(verdicts.model).toMatchObject({ value: "J9019B", sources: ["snmp-description:recog:161"] });
     expect(verdicts.device_type?.value).toBe("switch");
 
     expect(await fingerprints("rollback")).toEqual({ version: small["version"] });
     await scan("printer");
-    // What is told of one answer is told at once.
+    // All evidence from one answer is published at once.
     await waitFor("what the printer says of itself", 20_000, async () => ((await profileOf("printer")).evidence["model"] ? true : null));
     expect(await byRecog("printer")).toEqual([]);
 
     expect(await fingerprints("rollback")).toEqual({ version: whole["version"] });
     await scan("printer");
-    await told("printer", "model NC-8300w");
+    await reported("printer", "model NC-8300w");
   }, 300_000);
 });

@@ -56,7 +56,7 @@ describe.skipIf(!canMakeLabs())("a probe at a switch that speaks LLDP and CDP", 
     expect(notes.map(({ code }) => code)).toEqual(["access-port-only"]);
   }, 90_000);
 
-  test("takes it for gone when it is silent for its time to live, and told of it once for each protocol", async () => {
+  test("is gone when it is silent for its time to live, and was reported once for each protocol", async () => {
     expect(killLldpd(site.labId)).toBeGreaterThan(0);
     await waitFor("nobody", 60_000, async () => ((await site.collector.rest.readTopology()).edges.length === 0 ? true : null));
     const { edges } = await site.collector.rest.readTopology({ include_gone: true });

@@ -167,17 +167,17 @@ describe.skipIf(!canMakeLabs())("a probe that is given SNMP credentials for two 
     expect([asked(floor), await alerts("open")]).toEqual([before, []]);
   }, 200_000);
 
-  test("has told no secret to a log, an event or a disk", async () => {
+  test("writes no secret to a log, an event or a disk", async () => {
     await site.probe().stop();
     const folders = [site.box.dataDir, site.collector.dataDir];
     const entries = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }));
     const files = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
     const ours = new Set(Object.keys(SECRETS).map((name) => join(site.box.dataDir, name)));
-    const telling = files.filter((file) => !ours.has(file)).filter((file) => {
+    const leaking = files.filter((file) => !ours.has(file)).filter((file) => {
       const bytes = readFileSync(file);
       return Object.values(SECRETS).some((text) => bytes.includes(text));
     });
-    expect(telling).toEqual([]);
+    expect(leaking).toEqual([]);
     const names = files.map((file) => basename(file));
     expect(names).toEqual(expect.arrayContaining(["probe.log", "probe.db", "collector.log", "lanthorn.db"]));
     expect(JSON.stringify(site.frames)).not.toMatch(new RegExp(Object.values(SECRETS).join("|")));

@@ -26,7 +26,7 @@ const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: running the installed daemons as another user needs root; run the tests with sudo");
 const analyze = (...args: readonly string[]) => tryCommand("systemd-analyze", args);
 const canAnalyze = (await analyze("--version")).code === 0;
-if (!canAnalyze) console.warn("SKIPPED: how well the units are sandboxed is told by systemd-analyze, which is not here");
+if (!canAnalyze) console.warn("SKIPPED: systemd-analyze, which rates the units' sandbox, is not installed");
 
 describe("what systemd/install.sh puts below a folder", () => {
   const root = mkdtempSync(join(tmpdir(), "lanthorn-install-"));

@@ -16,8 +16,8 @@ export async function findDeviceId(rest: Pick<RestClient, "listDevices">, name: 
   const wanted = parseMac(name) ?? name.toLowerCase();
   const exact = found.filter(({ ip, mac, hostname }) => [ip, mac, hostname].some((text) => text.toLowerCase() === wanted));
   const [device, ...others] = exact.length > 0 ? exact : found;
-  if (!device) throw new CliError("not-found", `no device is called ${JSON.stringify(name)}; see: lanthorn devices list`);
+  if (!device) throw new CliError("not-found", `there is no device ${JSON.stringify(name)}; see: lanthorn devices list`);
   if (others.length === 0) return device.id;
   const rows = [device, ...others].map(({ id, ip, mac, hostname }) => [id, ip, mac || "-", hostname || "-"].join("  "));
-  throw new CliError("not-found", `${rows.length} devices are called ${JSON.stringify(name)}; name one by its id:\n${rows.join("\n")}`);
+  throw new CliError("not-found", `${rows.length} devices match ${JSON.stringify(name)}; give the id of one:\n${rows.join("\n")}`);
 }

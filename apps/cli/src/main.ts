@@ -54,41 +54,41 @@ const input = createInput(process.stdin, (text) => void process.stderr.write(tex
 const HELP: Readonly<Partial<Record<ClientErrorCode, string>>> = {
   UNAUTHORIZED: "log in with: lanthorn login --url URL",
   FORBIDDEN: "your role does not allow this",
-  unreachable: "is the collector running, and is the address right?",
+  unreachable: "check that the collector runs and that the address is right",
 };
 
 const program = new Command("lanthorn")
-  .description("Asks a Lanthorn collector what its probes see, and enrolls probes.")
+  .description("Shows what a Lanthorn collector's probes find, and manages probes.")
   .version("0.1.0")
-  .showHelpAfterError("(lanthorn --help shows what there is)");
+  .showHelpAfterError("(see lanthorn --help)");
 
 program
   .command("login")
-  .description("log in to a collector; the other commands then speak to it")
+  .description("log in to a collector, which the other commands then use")
   .option("--url <url>", "the collector's address", "http://127.0.0.1:8080")
-  .option("--username <name>", "who you are", "admin")
+  .option("--username <name>", "your user name", "admin")
   .option("--password-file <file>", "read the password from a file instead of asking")
   .option("--ca <file>", "trust this CA certificate (PEM): the collector's own, for https")
   .action((options: LoginOptions) => login(options, { store, clock: systemClock, input, print }));
 
-const sites = program.command("sites").description("the places that are watched");
+const sites = program.command("sites").description("the sites");
 answering(sites.command("list").description("list the sites"), (connection) => listSites(connection));
-answering(sites.command("create <name>").description("make a new site"), (connection, name: string) => createSite(connection, name));
+answering(sites.command("create <name>").description("create a site"), (connection, name: string) => createSite(connection, name));
 
 const probes = program.command("probes").description("the probes and their enrollment");
 answering(
-  probes.command("token").description("enrollment tokens").command("create").description("make a token that enrolls one probe")
-    .requiredOption("--site <site>", "the site's name or id").option("--ttl <duration>", "how long it is good: 30m, 1h, 7d", "1h"),
+  probes.command("token").description("enrollment tokens").command("create").description("create a token that enrolls one probe")
+    .requiredOption("--site <site>", "the site's name or id").option("--ttl <duration>", "how long it is valid: 30m, 1h, 7d", "1h"),
   (connection, options: { site: string; ttl: string }) => createProbeToken(connection, options),
 );
 answering(probes.command("list").description("list the probes, their state and their health"), (connection) => listProbes(connection));
-answering(probes.command("revoke <id>").description("end a probe's certificate and cut its session"), (connection, id: string) =>
+answering(probes.command("revoke <id>").description("revoke a probe's certificate and close its session"), (connection, id: string) =>
   revokeProbe(connection, id));
 
-const devices = program.command("devices").description("what the probes found");
+const devices = program.command("devices").description("the devices that the probes found");
 answering(
   devices.command("list").description("list the devices, all pages")
-    .option("--site <id>", "of one site").option("--online", "that are online").option("--vendor <text>", "of a vendor")
+    .option("--site <id>", "of one site").option("--online", "only those online").option("--vendor <text>", "of a vendor")
     .option("--type <type>", "of a type: router,switch or !printer").option("--os <text>", "of an operating system")
     .option("--tag <tag>", "with a tag").option("--subnet <network>", "in a network, 10.0.0.0/24")
     .option("--open-port <port>", "with an open port; 22,443: either")
@@ -101,38 +101,38 @@ answering(
 );
 
 answering(
-  devices.command("show <device>").description("everything that is known of a device, by its address, hostname, MAC or id"),
+  devices.command("show <device>").description("show everything about a device, given its address, hostname, MAC or id"),
   (connection, name: string) => showDevice(connection, name),
 );
 
 answering(
   program.command("scan <target>").description("scan a network, 10.0.0.0/24, with the site's probe")
-    .addOption(new Option("--profile <profile>", "what to look for").choices(SCAN_PROFILE_NAMES).default("discovery"))
+    .addOption(new Option("--profile <profile>", "how thorough the scan is").choices(SCAN_PROFILE_NAMES).default("discovery"))
     .option("--site <site>", "the site's name or id, where there are several")
-    .option("--watch", "wait until it has ended, and show who answered; Ctrl-C ends the scan", false),
+    .option("--watch", "wait until it has ended, and show the hosts that answered; Ctrl-C cancels the scan", false),
   (connection, target: string, options: ScanOptions) =>
     startScan(connection, target, options, { clock: systemClock, note, view: scanView, stopped: stopSignal }),
 );
 
-const scans = program.command("scans").description("the scans that were made");
+const scans = program.command("scans").description("the scans");
 answering(
   scans.command("list").description("list the scans, the latest first").option("--site <id>", "of one site")
-    .option("--status <status>", "queued, running, completed, failed, cancelled").option("--limit <count>", "so many at most", Number, 20),
+    .option("--status <status>", "queued, running, completed, failed, cancelled").option("--limit <count>", "at most this many", Number, 20),
   (connection, options: { site?: string; status?: string; limit: number }) =>
     listScans(connection, { site_id: options.site, status: options.status }, options.limit),
 );
-answering(scans.command("cancel <id>").description("end a scan; what it has found stays"), (connection, id: string) =>
+answering(scans.command("cancel <id>").description("cancel a scan; its results stay"), (connection, id: string) =>
   cancelScan(connection, id));
 
 answering(
-  program.command("topology").description("which port of which switch each probe hangs on, by LLDP and its kin")
-    .option("--site <site>", "the site's name or id").option("--gone", "also neighbors that are not there any more", false),
+  program.command("topology").description("show the switch and port that each probe is connected to, by LLDP, CDP and similar")
+    .option("--site <site>", "the site's name or id").option("--gone", "also neighbors that are gone", false),
   (connection, options: TopologyOptions) => showTopology(connection, options),
 );
 
-const alerts = program.command("alerts").description("what people should know of");
+const alerts = program.command("alerts").description("the alerts");
 answering(
-  alerts.command("list").description("list the alerts, all pages; those that are not resolved unless --status says otherwise")
+  alerts.command("list").description("list the alerts, all pages; by default those that are not resolved")
     .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged")
     .option("--source <source>", "ids, rogue, health …")
     .option("--severity <severity>", "critical, high, medium, low, info").option("--site <id>", "of one site")
@@ -145,23 +145,23 @@ answering(
     search: options.search,
   }),
 );
-answering(alerts.command("ack <id...>").description("say that you look after alerts"), (connection, ids: string[]) =>
+answering(alerts.command("ack <id...>").description("acknowledge alerts"), (connection, ids: string[]) =>
   acknowledgeAlerts(connection, ids));
-answering(alerts.command("resolve <id...>").description("say that alerts are dealt with"), (connection, ids: string[]) =>
+answering(alerts.command("resolve <id...>").description("resolve alerts"), (connection, ids: string[]) =>
   resolveAlerts(connection, ids));
 
 const keys = program.command("keys").description("API keys, for programs");
 answering(
-  keys.command("list").description("list the API keys: yours, or everybody's where you may see users"),
+  keys.command("list").description("list the API keys: yours, or everybody's if you may read users"),
   (connection) => listKeys(connection),
 );
 answering(
-  keys.command("create <name>").description("make an API key, which is shown this once")
+  keys.command("create <name>").description("create an API key, which is shown only now")
     .requiredOption("--scope <scopes...>", "what it may do: devices:read, scans:write …")
-    .option("--ttl <duration>", "how long it is good: 90d; for ever without"),
+    .option("--ttl <duration>", "how long it is valid: 90d; unlimited if left out"),
   (connection, name: string, options: KeyOptions) => createKey(connection, name, options, systemClock.now()),
 );
-answering(keys.command("revoke <id>").description("end an API key"), (connection, id: string) => revokeKey(connection, id));
+answering(keys.command("revoke <id>").description("revoke an API key"), (connection, id: string) => revokeKey(connection, id));
 
 const groupDeps = { answering, input, clock: systemClock };
 addBackupCommands(program, groupDeps);
@@ -171,7 +171,7 @@ addIpamCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
 
 answering(
-  program.command("users").description("who may log in").command("list").description("list the users"),
+  program.command("users").description("the users").command("list").description("list the users"),
   (connection) => listUsers(connection),
 );
 
@@ -181,7 +181,7 @@ program
   .option("--json", "one JSON frame a line", false)
   .option("--events <names...>", "only these events")
   .option("--site <id>", "only of one site")
-  .option("--since <seq>", "begin after this sequence", Number)
+  .option("--since <seq>", "start after this sequence number", Number)
   .action(async (options: WatchOptions) => {
     const connection = await openConnection({ store, clock: systemClock });
     const { ca } = connection.session;

@@ -31,10 +31,10 @@ export function createSessionStore(path: string): SessionStore {
       try {
         text = readFileSync(path, "utf8");
       } catch (cause) {
-        throw new CliError("not-logged-in", "not logged in; first: lanthorn login --url URL", { cause });
+        throw new CliError("not-logged-in", "not logged in; log in first: lanthorn login --url URL", { cause });
       }
       const session = Session.safeParse(parseJson(text));
-      if (!session.success) throw new CliError("not-logged-in", `${path} is not a login; once more: lanthorn login --url URL`);
+      if (!session.success) throw new CliError("not-logged-in", `${path} is not a valid login; log in again: lanthorn login --url URL`);
       return session.data;
     },
     write(session) {

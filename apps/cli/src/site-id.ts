@@ -8,5 +8,5 @@ export async function findSiteId(rest: Pick<RestClient, "listSites">, nameOrId: 
     if (site.id === nameOrId || site.name === nameOrId) return site.id;
     names.push(site.name);
   }
-  throw new CliError("not-found", `no site is called ${JSON.stringify(nameOrId)}; there are: ${names.join(", ") || "none"}`);
+  throw new CliError("not-found", `there is no site ${JSON.stringify(nameOrId)}; known sites: ${names.join(", ") || "none"}`);
 }

@@ -25,7 +25,7 @@ export function addAdminCommands(program: Command, deps: {
 }): Command {
   const { print } = deps;
   const admin = program.command("admin").description("tenants and users, from this machine, while the daemon runs or not");
-  const configFile = () => new Option("--config <file>", "the collector's configuration, which says where its database is");
+  const configFile = () => new Option("--config <file>", "the collector's configuration file, which names its database");
   const passwordFile = () =>
     new Option("--password-file <file>", "takes the password from the file's first line; without it one is made and shown");
 
@@ -40,7 +40,7 @@ export function addAdminCommands(program: Command, deps: {
     );
   });
 
-  admin.command("create-tenant <name>").description("makes a tenant with a site").addOption(configFile())
+  admin.command("create-tenant <name>").description("creates a tenant with a site").addOption(configFile())
     .action((name: string, options: Options) => within(options, async (administration) => {
       const { tenantId, siteId } = await administration.createTenant(name);
       print(`tenant ${tenantId}, site ${siteId}`);
@@ -55,7 +55,7 @@ export function addAdminCommands(program: Command, deps: {
       await administration.createUser({ username, tenant: options.tenant, role: options.role, password });
       print(isMade ? `user ${username}, password ${password}` : `user ${username}`);
     }));
-  admin.command("reset-password <name>").description("gives a user another password, and ends the user's tokens")
+  admin.command("reset-password <name>").description("sets a user's password, and revokes the user's tokens")
     .addOption(passwordFile()).addOption(configFile())
     .action((username: string, options: Options) => within(options, async (administration) => {
       const { password, isMade } = passwordOf(options);

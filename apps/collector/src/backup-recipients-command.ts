@@ -24,16 +24,16 @@ export function addRecipientsCommand(backups: Command, deps: {
 }): void {
   const { print, clock, operator } = deps;
   backups.command("recipients [keys...]")
-    .description("shows the public keys that backups are made for, or sets them; a running collector goes by them at once")
-    .option("--clear", "sets none: no backups are made then", false)
+    .description("shows or sets the public keys that backups are encrypted to; a running collector uses them at once")
+    .option("--clear", "removes all keys: no more backups are made", false)
     .option("--config <file>", "the collector's configuration")
     .action(async (keys: readonly string[], { clear, config }: { readonly clear: boolean; readonly config?: string }) => {
       const configuration = deps.configuration(config ?? null);
       const { recipients: fixed, tenant } = configuration.backups;
-      if (clear && keys.length > 0) throw new CollectorError("backup-key-unusable", "give either keys or --clear");
+      if (clear && keys.length > 0) throw new CollectorError("backup-key-unusable", "give keys or --clear, not both");
       if (keys.length > MAX_RECIPIENTS) throw new CollectorError("backup-key-unusable", `at most ${MAX_RECIPIENTS} public keys`);
       if ((clear || keys.length > 0) && fixed.length > 0) {
-        throw new CollectorError("admin-refused", "the configuration sets backups.recipients: change them there");
+        throw new CollectorError("admin-refused", "the configuration file sets backups.recipients: change them there");
       }
       parseRecipients(keys);
       const now = await withDatabase(configuration, async (db) => {

@@ -75,7 +75,7 @@ export const ConfigurationFile = z.strictObject({
     /** What this collector is called at an external broker; each that runs at the same time has a name of its own. */
     name: z.string().regex(/^lanthorn-collector(-[a-z0-9-]{1,40})?$/, "lanthorn-collector, or that and - with small letters and digits")
       .default("lanthorn-collector"),
-    /** What enrolled probes are told to connect to, where that is not this machine's own name and port. */
+    /** The URL that enrolled probes connect to, where that is not this machine's own name and port. */
     public_url: BrokerUrl.optional(),
   }).prefault({}),
   database: z.strictObject({

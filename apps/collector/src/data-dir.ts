@@ -9,11 +9,11 @@ import type { KeptSecrets } from "./replicas/kept-secrets.ts";
 export function prepareDataDir(dataDir: string): void {
   try {
     makeDirectory(resolve(dataDir));
-    if (!statSync(dataDir).isDirectory()) throw new Error("it is no directory");
+    if (!statSync(dataDir).isDirectory()) throw new Error("it is not a directory");
     accessSync(dataDir, constants.W_OK);
   } catch (cause) {
     throw new CollectorError(
-      "data-dir-unusable", `cannot use the data directory ${dataDir}: set data_dir to one that this user may write`, { cause },
+      "data-dir-unusable", `cannot use the data directory ${dataDir}: set data_dir to a directory that this user may write`, { cause },
     );
   }
 }

@@ -11,7 +11,7 @@ import { CollectorError } from "./errors.ts";
 export async function withDatabase<T>(configuration: Configuration, work: (db: Database["db"]) => Promise<T>): Promise<T> {
   const { database_location: location } = configuration;
   if ("file" in location && !existsSync(location.file)) {
-    throw new CollectorError("admin-refused", `there is no database ${location.file}: start the collector once first`);
+    throw new CollectorError("admin-refused", `there is no database ${location.file}: start the collector once`);
   }
   const database = await openDatabase(location);
   try {

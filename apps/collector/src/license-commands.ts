@@ -17,15 +17,15 @@ interface Options {
 export function addLicenseCommands(
   program: Command, deps: { readonly clock: Pick<Clock, "now">; readonly print: (text: string) => void },
 ): void {
-  program.command("license").description("licences, for who gives them out").command("issue")
-    .description("signs a licence; collectors take it whose license.issuer_files names the key's public half")
+  program.command("license").description("licenses, for issuers").command("issue")
+    .description("signs a license; collectors whose license.issuer_files lists the public key accept it")
     .requiredOption(
       "--key <file>", "Ed25519 private key: openssl genpkey -algorithm ed25519 -out FILE; public half: openssl pkey -in FILE -pubout",
     )
-    .requiredOption("--licensee <name>", "who it is for")
-    .option("--days <number>", "how long it is good; for ever without it")
-    .option("--probes <number>", "how many probes it is for").option("--devices <number>", "how many devices it is for")
-    .option("--features <names...>", "what it has beyond that").option("--tenant <id>", "the one tenant that it is good for")
+    .requiredOption("--licensee <name>", "the licensee")
+    .option("--days <number>", "how long it is valid; unlimited if left out")
+    .option("--probes <number>", "the number of licensed probes").option("--devices <number>", "the number of licensed devices")
+    .option("--features <names...>", "licensed features").option("--tenant <id>", "the only tenant that it is valid for")
     .action(async (options: Options) => {
       const { licensee, tenant, features = [] } = options;
       const iat = Math.floor(deps.clock.now() / 1000);

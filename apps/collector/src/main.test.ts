@@ -122,7 +122,7 @@ describe("lanthorn-collector", () => {
   test("takes tenants, users and passwords from the operator while it runs, and nothing before it ever ran", async () => {
     const early = await spawnCollector(["admin", "list"]).ended;
     // In a file that it made, the daemon could not write; tables of PostgreSQL belong to the same user whoever makes them.
-    expect([early.code, early.stderr]).toEqual(isOnPostgres() ? [0, ""] : [1, expect.stringContaining("start the collector once first")]);
+    expect([early.code, early.stderr]).toEqual(isOnPostgres() ? [0, ""] : [1, expect.stringContaining("start the collector once")]);
     const { ready } = spawnCollector([], { LANTHORN_ADMIN_PASSWORD: "123456" });
     const { url } = await ready;
     const admin = async (...args: string[]) => {

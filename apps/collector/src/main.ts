@@ -29,7 +29,7 @@ const clock = systemClock;
 async function run(configuration: Configuration, file: string): Promise<void> {
   keepHeapSmall();
   const log = createLog({ name: "lanthorn-collector", level: configuration.log_level });
-  if (hasOpenSecrets(file)) log.warn({ file }, "the configuration holds secrets and everybody on this machine may read it: chmod 640");
+  if (hasOpenSecrets(file)) log.warn({ file }, "the configuration file contains secrets and every user of this machine may read it: run chmod 640");
   for (const line of unusedSecrets(configuration, process.env)) log.warn(line);
   const lifecycle = createLifecycle({ log, closeTimeoutMs: CLOSE_TIMEOUT_MS });
   const stopped = stopSignal();
@@ -47,7 +47,7 @@ async function run(configuration: Configuration, file: string): Promise<void> {
   }
 }
 
-const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes see, and serves it.").version(VERSION);
+const program = new Command("lanthorn-collector").description("Stores what Lanthorn's probes find, and serves it.").version(VERSION);
 program.command("run", { isDefault: true })
   .description("runs until SIGINT or SIGTERM; one line `ready {…}` on standard output says that it serves")
   .option("--config <file>", "configuration in TOML; without it /etc/lanthorn/collector.toml where there is one")

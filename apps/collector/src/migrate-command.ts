@@ -6,7 +6,7 @@ import { CollectorError } from "./errors.ts";
 /** `migrate`: from one machine's file to PostgreSQL. */
 export function addMigrateCommand(program: Command, deps: { readonly print: (text: string) => void }): void {
   program.command("migrate").description(
-    "moves a deployment's database from a file to an empty PostgreSQL database; the file stays as it is",
+    "copies a deployment's database from a file to an empty PostgreSQL database; the file is not changed",
   )
     .requiredOption("--from <url>", "sqlite: and the path of lanthorn.db; stop the collector first")
     .requiredOption("--to <url>", "postgres://user@host:5432/name; a password may stand in ~/.pgpass or PGPASSWORD instead")

@@ -58,7 +58,7 @@ export async function openBase(
   const { clock, log, lifecycle } = deps;
   const { data_dir: dataDir } = configuration;
   prepareDataDir(dataDir);
-  if (finishSwap(dataDir)) log.warn({ data_dir: dataDir }, "a restore that was interrupted is ended");
+  if (finishSwap(dataDir)) log.warn({ data_dir: dataDir }, "an interrupted restore was completed");
   const database = await awaitDatabase(configuration.database_location, { waitSeconds: configuration.database.wait_seconds, clock, log });
   lifecycle.onClose("database", database.close);
 

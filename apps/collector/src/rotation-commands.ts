@@ -21,7 +21,7 @@ export function addRotationCommands(admin: Command, deps: {
   const { print } = deps;
   const add = (name: string, description: string, rotate: (configuration: Configuration) => Promise<void>) =>
     admin.command(name).description(description)
-      .option("--config <file>", "the collector's configuration, which says where its database and its keys are")
+      .option("--config <file>", "the collector's configuration file, which names its database and its keys")
       .action((options: Options) => rotate(deps.configuration(options.config ?? null)));
 
   add(
@@ -40,18 +40,18 @@ export function addRotationCommands(admin: Command, deps: {
 
   add(
     "rotate-token-secret",
-    "makes another secret that tokens are signed with: once every collector was restarted, everybody logs in again",
+    "creates a new secret that signs tokens: after a restart of every collector, every user must log in again",
     async (configuration) => {
       const { secret, key_file: keyFile } = configuration.token;
       if (secret !== undefined) {
-        throw new CollectorError("admin-refused", "the configuration gives token.secret: set another one there and restart every collector");
+        throw new CollectorError("admin-refused", "the configuration file sets token.secret: set another one there and restart every collector");
       }
       if (keyFile !== undefined) {
         throw new CollectorError("admin-refused", `${keyFile} signs the tokens (token.key_file): replace it and restart every collector`);
       }
       const isReplaced = await deps.usingSecrets(configuration, (secrets) => secrets.replace("token-secret", newTokenSecret()));
-      if (!isReplaced) throw new CollectorError("admin-refused", "there is no token secret yet: start the collector once first");
-      print("there is a new token secret: restart every collector, and tokens from before are refused");
+      if (!isReplaced) throw new CollectorError("admin-refused", "there is no token secret yet: start the collector once");
+      print("a new token secret was created: restart every collector; older tokens are then refused");
     },
   );
 }

@@ -75,7 +75,7 @@ const Configuration = z.strictObject({
   collector: z.strictObject({
     /** Where renewal goes; what was given at enrollment unless set. */
     url: z.url({ protocol: /^https?$/, error: "a URL that begins with https://" }).nullable().default(null),
-    /** What the collector told at enrollment unless set. */
+    /** Defaults to the URL that the collector gave at enrollment. */
     mqtt_url: z.url({ protocol: /^mqtts?$/, error: "a URL that begins with mqtts://" }).nullable().default(null),
   }).prefault({}),
   health: z.strictObject({

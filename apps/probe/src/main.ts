@@ -27,7 +27,7 @@ const program = new Command("lanthorn-probe")
   .action(() => (options().checkConfig ? checkConfiguration() : program.help({ error: true })));
 
 program.command("run")
-  .description("Watch the network until told to stop.")
+  .description("Watch the network until stopped.")
   .addHelpText(
     "after", "\nLANTHORN_INTERFACE, LANTHORN_DATA_DIR, LANTHORN_LOG_LEVEL, LANTHORN_MQTT_URL and LANTHORN_COLLECTOR_URL override the file.",
   )
@@ -53,7 +53,7 @@ program.command("status")
   .option("--json", "as JSON", false)
   .action(status);
 
-const fingerprints = program.command("fingerprints").description("The databases, in the Recog format, by which services are told apart.");
+const fingerprints = program.command("fingerprints").description("Databases, in the Recog format, that identify services.");
 fingerprints.command("update")
   .description("Replace them; nothing changes unless checksums and examples are right.")
   .requiredOption("--from <source>", "a folder, or the https:// URL of one with a SHA256SUMS in it")

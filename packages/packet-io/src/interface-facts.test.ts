@@ -6,7 +6,7 @@ const reason = whyNoNamespaces();
 if (reason) console.warn(`packet-io interface facts: ${reason}`);
 
 describe.skipIf(reason !== null)("interface facts", () => {
-  test("are what the kernel was told", async () => {
+  test("are what the kernel was configured with", async () => {
     const result = await runInNamespace<Record<string, unknown>>("facts");
     expect(result["facts"]).toEqual({
       name: "va",

@@ -10,17 +10,17 @@ const LINK_ATTRIBUTES = ["ifindex", "flags", "operstate", "carrier_changes", "ad
 export interface InterfaceWatchOptions {
   readonly interface: string;
   readonly clock: PacketIoClock;
-  /** How often to look; a look costs about half a millisecond and starts no process. 1000 unless told. */
+  /** Time between polls; a poll costs about half a millisecond and starts no process. Default 1000. */
   readonly periodMs?: number;
   /** Called with the facts at once, then after each change of them; null while there is no such interface. */
   onChange(facts: InterfaceFacts | null): void;
-  /** The facts cannot be read (`facts-unavailable`); it is tried again at the next look. */
+  /** The facts cannot be read (`facts-unavailable`); it is tried again at the next poll. */
   onFailure(reason: PacketIoError): void;
 }
 
 /**
  * Follows an interface through down and up, cable out and in, removal and return, and changes of its addresses and IPv4 routes.
- * A change that is undone between two looks is told too where the kernel counts it, as it does for the carrier.
+ * A change that is undone between two polls is reported too where the kernel counts it, as it does for the carrier.
  */
 export function watchInterface(options: InterfaceWatchOptions): { close(): void } {
   let seen: string | undefined;

@@ -16,7 +16,7 @@ import { formatIp, formatMac, parseIp, parseMac } from "./addresses.ts";
 const mac = (text: string) => parseMac(text) as Uint8Array;
 const ip = (text: string) => parseIp(text) as Uint8Array;
 
-test("group and local bits are told apart", () => {
+test("group and local bits are distinguished", () => {
   expect([isMulticastMac(mac("01:00:5e:00:00:fb")), isMulticastMac(mac("3c:2a:f4:00:00:01"))]).toEqual([true, false]);
   expect([isLocallyAdministeredMac(mac("52:54:00:00:00:01")), isLocallyAdministeredMac(mac("3c:2a:f4:00:00:01"))]).toEqual([true, false]);
   expect([isBroadcastMac(mac("ff:ff:ff:ff:ff:ff")), isBroadcastMac(mac("ff:ff:ff:ff:ff:fe"))]).toEqual([true, false]);
@@ -41,7 +41,7 @@ test.each(["00:00:5e:00:03:01", "00:00:0c:07:ad:01", "00:00:0c:9f:e1:23", "00:05
   },
 );
 
-test("kinds of IP addresses are told in both families", () => {
+test("kinds of IP addresses are recognized in both families", () => {
   expect(["224.0.0.1", "239.255.255.255", "ff02::1"].map((text) => isMulticastIp(ip(text)))).toEqual([true, true, true]);
   expect(["223.255.255.255", "240.0.0.1", "fe80::1"].map((text) => isMulticastIp(ip(text)))).toEqual([false, false, false]);
   expect(["0.0.0.0", "::", "0.0.0.1", "::1"].map((text) => isUnspecifiedIp(ip(text)))).toEqual([true, true, false, false]);

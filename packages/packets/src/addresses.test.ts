@@ -104,7 +104,7 @@ describe("IPv6", () => {
   });
 });
 
-test("either family is told by its length or its colons", () => {
+test("either family is recognized by its length or its colons", () => {
   expect(formatIp(fromHex("c0000201"))).toBe("192.0.2.1");
   expect(formatIp(fromHex("20010db8000000000000000000000001"))).toBe("2001:db8::1");
   expect(parseIp("192.0.2.1")).toEqual(fromHex("c0000201"));

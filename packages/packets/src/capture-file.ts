@@ -11,7 +11,7 @@ import { createPcapngFormat, SECTION_HEADER_BLOCK } from "./pcapng.ts";
 const MAGIC_BYTES = 4;
 
 /**
- * Reads a capture file, pcap or pcapng, told apart by its first four bytes; chunks of any size, files of any size.
+ * Reads a capture file, pcap or pcapng, recognized by its first four bytes; chunks of any size, files of any size.
  * @returns A reader that holds back at most one unfinished record: `MAX_CAPTURE_RECORD_BYTES` and a header.
  */
 export function createCaptureReader(): CaptureReader {

@@ -154,7 +154,7 @@ describe("fragments", () => {
 });
 
 describe("frames that the capture has cut", () => {
-  test("keep what there is when the length on the wire is told", () => {
+  test("keep what was captured when the length on the wire is given", () => {
     const cut = TCP_DATA.subarray(0, 68);
     expect(decodeFrame(cut)).toEqual({ ok: false, code: "truncated", layer: "ipv4", offset: 68 });
     expect(decode(cut, { wireLength: TCP_DATA.length })).toMatchObject({ isCut: true, transport: "tcp", payload: fromHex("6865") });

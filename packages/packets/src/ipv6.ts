@@ -60,7 +60,7 @@ export function decodeIpv6(bytes: Uint8Array): Decoded<Ipv6Packet> {
   });
 }
 
-/** What is needed of a packet; the rest is 0, none, and 64 hops. Fragments are told by their extension header. */
+/** What is needed of a packet; the rest is 0, none, and 64 hops. Fragments are recognized by their extension header. */
 export type Ipv6Fields = Pick<Ipv6Packet, "protocol" | "source" | "destination" | "payload"> &
   Partial<Pick<Ipv6Packet, "trafficClass" | "flowLabel" | "hopLimit" | "extensionHeaders">>;
 

@@ -51,7 +51,7 @@ describe("multicast listener discovery", () => {
     });
   });
 
-  test("a query of version 1 is told by its length", () => {
+  test("a query of version 1 is recognized by its length", () => {
     expect(decode(fromHex("82 00 0000 2710 0000 ff020000000000000000000000000123"))).toEqual({
       kind: "mld-query", maximumResponseDelayMs: 10_000, group: fromHex("ff020000000000000000000000000123"), version2: null,
     });

@@ -38,7 +38,7 @@ export interface MldQuery {
 export interface MldQueryVersion2 {
   /** Routers that hear it are not to start their timers anew. */
   readonly suppressesTimers: boolean;
-  /** 0 to 7; 0 for none told. */
+  /** 0 to 7; 0 where the querier gives none. */
   readonly robustness: number;
   /** At most 31,744; as with the response delay, from 128 on some numbers only. */
   readonly queryIntervalSeconds: number;

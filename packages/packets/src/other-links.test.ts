@@ -12,7 +12,7 @@ const MAC = fromHex("02000000000a");
 const COOKED = joinBytes(fromHex("0001 0001 0006 02000000000a 0000 0806"), ARP_REQUEST.subarray(14));
 const COOKED_V2 = joinBytes(fromHex("0800 0000 00000002 0001 02 06 02000000000a 0000"), IPV4);
 
-test("raw IP is told by its version", () => {
+test("raw IP is recognized by its version", () => {
   for (const linkType of [LINK_TYPE.rawIp, LINK_TYPE.rawIpv4]) {
     const value = { network: "ipv4", transport: "udp", sourceMac: null, audience: "unknown" };
     expect(decodeFrame(IPV4, { linkType })).toMatchObject({ ok: true, value });
@@ -52,7 +52,7 @@ test("a loopback's address family is read in either byte order", () => {
   expect(decode("63000000", IPV4)).toEqual({ ok: false, code: "bad-value", layer: "null", offset: 0 });
 });
 
-test("link types of a capture file are told apart from those that are not read", () => {
+test("link types of a capture file that are read differ from those that are not", () => {
   expect([0, 1, 101, 108, 113, 228, 229, 276].every((linkType) => isLinkType(linkType))).toBe(true);
   expect([2, 105, 127, -1, 1.5].some((linkType) => isLinkType(linkType))).toBe(false);
 });

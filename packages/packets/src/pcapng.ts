@@ -65,11 +65,11 @@ export function createPcapngFormat(): CaptureFormat {
     }
     reader.seek(start);
     const type = readU32(reader, order);
-    const told = readU32(reader, order);
-    if (told < MIN_BLOCK_BYTES) return { kind: "malformed", offset: 4 };
+    const totalLength = readU32(reader, order);
+    if (totalLength < MIN_BLOCK_BYTES) return { kind: "malformed", offset: 4 };
     // Some writers leave the padding out of the length, though not out of the file.
-    const step = readBody(type, { reader, length: Math.ceil(told / 4) * 4 });
-    if (step.kind === "take") trailerOf = told;
+    const step = readBody(type, { reader, length: Math.ceil(totalLength / 4) * 4 });
+    if (step.kind === "take") trailerOf = totalLength;
     return step;
   }
 

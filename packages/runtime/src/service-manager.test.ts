@@ -52,7 +52,7 @@ async function next(): Promise<string> {
 }
 
 describe("the service manager", () => {
-  test("is told that the service is ready, what it does, and that it stops", async () => {
+  test("receives that the service is ready, its status, and that it stops", async () => {
     const manager = createServiceManager({
       environment: { NOTIFY_SOCKET: socket, PATH: process.env["PATH"] }, clock: createFakeClock(), log: silentLog, alive: () => true,
     });

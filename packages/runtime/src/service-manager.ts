@@ -46,7 +46,7 @@ export function createServiceManager(options: {
     execFile(options.command ?? "systemd-notify", [...lines], {
       env: { PATH: options.environment["PATH"], NOTIFY_SOCKET: socket }, timeout: NOTIFY_TIMEOUT_MS,
     }, (error) => {
-      if (error) log.warn({ reason: describeError(error) }, "the service manager could not be told");
+      if (error) log.warn({ reason: describeError(error) }, "cannot notify the service manager");
       resolve();
     });
   });

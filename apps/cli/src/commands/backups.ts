@@ -76,7 +76,7 @@ export async function downloadBackup(
     if (isMine) rmSync(file, { force: true });
     throw new CliError("file", `cannot write ${file}`, { cause });
   }
-  return { json: { id, file }, text: `${file}, whose sha256 is ${backup.sha256 ?? "not known"}` };
+  return { json: { id, file }, text: `${file}, sha256 ${backup.sha256 ?? "unknown"}` };
 }
 
 export async function deleteBackup({ rest }: Connection, id: string): Promise<Answer> {
@@ -91,7 +91,7 @@ export async function showBackupSettings({ rest }: Connection): Promise<Answer> 
 /** What is not given stays. */
 export async function setBackupSettings({ rest }: Connection, changes: BackupSettingsUpdate): Promise<Answer> {
   if (Object.keys(changes).length === 0) {
-    throw new CliError("bad-option", "say what is to be set: --schedule, --no-schedule, --keep");
+    throw new CliError("bad-option", "give at least one of --schedule, --no-schedule, --keep");
   }
   return answerSettings(await rest.updateBackupSettings(changes));
 }
@@ -108,7 +108,7 @@ async function settled(
 }
 
 function describeVerification({ verification }: Backup): string {
-  if (verification === null) return "it was not verified since it was made";
+  if (verification === null) return "not verified since it was made";
   const { status, method, at, error, not_checked: left } = verification;
   return [`verification (${method}) ${status} at ${at}${error === null ? "" : `: ${error}`}`, ...(left === null ? [] : [left])].join("\n");
 }
@@ -121,7 +121,7 @@ function answerSettings(settings: BackupSettings): Answer {
       heading: ["SCHEDULE", "NEXT", "KEEP", "PUBLIC KEYS"],
       rows: [[schedule ?? "-", next ?? "-", String(keep), recipients.join(" ") || "none: no backups are made"]],
     },
-    notes: fixed.length === 0 ? [] : [`The collector's configuration says: ${fixed.join(", ")}.`],
+    notes: fixed.length === 0 ? [] : [`The collector's configuration file sets: ${fixed.join(", ")}.`],
   };
 }
 

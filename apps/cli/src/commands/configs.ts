@@ -29,7 +29,7 @@ export async function showDiff(
   const deviceId = await findDeviceId(rest, device);
   const between = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const diff = await (reveal ? rest.revealConfigDiff(deviceId, between) : rest.readConfigDiff(deviceId, between));
-  return { json: diff, text: printableText(diff.diff) || `versions ${diff.from} and ${diff.to} say the same` };
+  return { json: diff, text: printableText(diff.diff) || `versions ${diff.from} and ${diff.to} are equal` };
 }
 
 /** @param file The running configuration; `-` for standard input. */
@@ -61,8 +61,8 @@ async function findVersion(connection: Pick<Connection, "rest">, deviceId: strin
   if (found) return found;
   throw new CliError(
     "not-found",
-    number === null ? "no version of it is kept"
-      : `there is no version ${number}; there are: ${versions.map(({ version }) => version).join(", ") || "none"}`,
+    number === null ? "it has no stored version"
+      : `there is no version ${number}; stored versions: ${versions.map(({ version }) => version).join(", ") || "none"}`,
   );
 }
 

@@ -53,7 +53,7 @@ const QUESTIONS = [
 const HINTED: ReadonlySet<string> = new Set(["device_type", "os"]);
 const REASONS_SHOWN = 6;
 
-/** A verdict with what it comes from, the surest first, a line for each; what says something else is told with what it says. */
+/** A verdict with its sources, the surest first, a line for each; a source that contradicts is shown with its own value. */
 function describeVerdict({ verdicts, evidence }: DeviceProfile, [field, name]: (typeof QUESTIONS)[number]): readonly (readonly string[])[] {
   const verdict = verdicts[field];
   const said = (evidence[field] ?? []).toSorted((a, b) => b.confidence - a.confidence);

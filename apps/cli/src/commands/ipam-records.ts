@@ -106,14 +106,14 @@ async function findAddressId({ rest }: Pick<Connection, "rest">, addressOrId: st
   const [only] = found;
   if (only && found.length === 1) return only.id;
   throw new CliError(
-    "not-found", only ? `${addressOrId} exists several times: name it by its id` : `there is no record of ${addressOrId}`,
+    "not-found", only ? `${addressOrId} exists several times: give its id` : `there is no record of ${addressOrId}`,
   );
 }
 
 function describeUse({ size, used, recorded, observed, ratio, children, children_ratio: childrenRatio }: IpamUtilization): string {
   const percent = (part: number) => `${(part * 100).toFixed(1)} %`;
   return `${used} of ${size} addresses are used (${percent(ratio)}): ${recorded} recorded, ${observed} seen. `
-    + `${children} prefixes in it take ${percent(childrenRatio)}.`;
+    + `${children} prefixes in it use ${percent(childrenRatio)}.`;
 }
 
 function answerAddresses(json: unknown, addresses: readonly IpamAddress[]): Answer {

@@ -54,7 +54,7 @@ export async function findPrefixId(rest: Pick<RestClient, "listIpamPrefixes">, p
   const found = (await collect(rest.listIpamPrefixes, { within: prefixOrId })).filter(({ prefix }) => prefix === prefixOrId);
   const [only] = found;
   if (only && found.length === 1) return only.id;
-  throw new CliError("not-found", only ? `${prefixOrId} exists several times: name it by its id` : `there is no prefix ${prefixOrId}`);
+  throw new CliError("not-found", only ? `${prefixOrId} exists several times: give its id` : `there is no prefix ${prefixOrId}`);
 }
 
 export function answerPrefixes(json: unknown, prefixes: readonly IpamPrefix[]): Answer {

@@ -20,6 +20,6 @@ export async function createKey({ rest }: Connection, name: string, { scope, ttl
     name, scopes: scopes.data, expires_at: ttlMs === null ? null : new Date(now + ttlMs).toISOString(),
   });
   return {
-    json: key, text: [key.key, "", `Good until ${key.expires_at ?? "it is revoked"}, and shown only now. Send it as X-API-Key.`].join("\n"),
+    json: key, text: [key.key, "", `Valid until ${key.expires_at ?? "it is revoked"}, and shown only now. Send it as X-API-Key.`].join("\n"),
   };
 }

@@ -14,7 +14,7 @@ export async function createProbeToken({ rest }: Connection, options: { readonly
     text: [
       token.token,
       "",
-      `Good for one probe until ${token.expires_at}, and shown only now. On the probe's machine, as root:`,
+      `Valid for one probe until ${token.expires_at}, and shown only now. On the probe's machine, as root:`,
       `  lanthorn-probe enroll --collector URL --token ${token.token}`,
     ].join("\n"),
   };

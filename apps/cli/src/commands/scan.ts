@@ -21,7 +21,7 @@ export interface ScanOptions {
 const FIRST_LOOKS = { count: 8, everyMs: 1000 } as const;
 const LOOK_EVERY_MS = 3000;
 /** What is learned of hosts is not the scan's. */
-const WHAT_THEY_ARE = "What they are: lanthorn devices list. One of them, and why it is taken for that: lanthorn devices show ADDRESS.";
+const WHAT_THEY_ARE = "To identify them: lanthorn devices list. One of them with its evidence: lanthorn devices show ADDRESS.";
 /** More hosts than a screen has lines. */
 const HOSTS_DRAWN = 200;
 
@@ -71,7 +71,7 @@ function describe(scan: Scan): string {
     queued: "waits for the probe",
     running: `is at ${Math.round(scan.progress * 100)} %, ${scan.hosts_up} of ${scan.hosts_total} addresses answered`,
     completed: "is complete",
-    failed: `failed: ${scan.error ?? "for no known reason"}`,
+    failed: `failed: ${scan.error ?? "reason unknown"}`,
     cancelled: "was cancelled",
   };
   return words[scan.status];

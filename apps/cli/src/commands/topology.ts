@@ -25,7 +25,7 @@ export async function showTopology(connection: Connection, { site, gone = false 
       ]),
     },
     notes: [
-      ...new Set(topology.notes.map(({ message }) => message)), ...(topology.truncated ? ["There is more: name a site with --site."] : []),
+      ...new Set(topology.notes.map(({ message }) => message)), ...(topology.truncated ? ["The list is cut off: choose a site with --site."] : []),
     ],
   };
 }

@@ -97,7 +97,7 @@ async function findCredentialId(rest: Pick<RestClient, "listCredentials">, nameO
   if (only && found.length === 1) return only.id;
   throw new CliError(
     "not-found",
-    only ? `several credentials are called ${JSON.stringify(nameOrId)}: name one by its id`
+    only ? `several credentials have the name ${JSON.stringify(nameOrId)}: give the id of one`
       : `there is no credential ${JSON.stringify(nameOrId)}`,
   );
 }

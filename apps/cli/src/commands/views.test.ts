@@ -58,15 +58,15 @@ test("it is drawn over itself, never higher than the screen, and taken away at t
 test("no line of it is longer than the screen is wide, which would go on below and not be drawn over", () => {
   const written: string[] = [];
   const view = createScanView({ write: (text) => void written.push(text), rows: () => 40, columns: () => 60 });
-  const message = "10:65:30:77:00:20 answers for 14 addresses: a router with proxy ARP; those at which nobody is are not told as hosts";
+  const message = "10:65:30:77:00:20 answers for 14 addresses: a router with proxy ARP; addresses without a host are not reported as hosts";
   const remarks = [{ code: "proxy-arp", message, ip: "", mac: "", addresses: 14 }] as const;
   const ports = Array.from({ length: 12 }, (_, index) => ({ ...port, port: 5000 + index, service: "ms-wbt-server" }));
   view.draw({ ...scan, remarks: [...remarks] }, [host("10.0.0.1", AT, ports)]);
   const lines = (written[0] ?? "").replace("\r\u001B[J", "").split("\n");
   expect(lines.filter(({ length }) => length > 60)).toEqual([]);
-  // What is told stays whole.
+  // Nothing of the text is lost.
   expect(lines.join(" ").replaceAll(/ +/g, " ")).toContain("5011 ms-wbt-server");
-  expect(lines.join(" ")).toContain("those at which nobody is are not told as hosts");
+  expect(lines.join(" ")).toContain("addresses without a host are not reported as hosts");
 });
 
 test("a device is shown with what there is of it, and nothing that moves the cursor", () => {

@@ -38,7 +38,7 @@ export async function watch({ session }: Connection, options: WatchOptions, deps
     backoff: createBackoff({ firstMs: 1000, longestMs: 30_000, random: deps.random }),
     onFrame: (frame) => deps.print(options.json ? JSON.stringify(frame) : formatFrame(frame)),
     onState: (state) => deps.note(
-      state === "connected" ? `watching ${session.url}; end with Ctrl-C` : "the connection is lost; trying again",
+      state === "connected" ? `watching ${session.url}; stop with Ctrl-C` : "the connection was lost; trying again",
     ),
     onClosed: (reason) => end(`the stream has ended: ${reason}`),
   });

@@ -15,7 +15,7 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
   const backups = program.command("backups").description("copies of the whole deployment");
   answering(backups.command("list").description("list the backups, newest first"), (connection) => listBackups(connection));
   answering(
-    backups.command("show <id>").description("show one, and how it was verified last"),
+    backups.command("show <id>").description("show a backup and its last verification"),
     (connection, id: string) => showBackup(connection, id),
   );
   answering(
@@ -24,8 +24,8 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
   );
   answering(
     backups.command("download <id>")
-      .description("write a backup's file, which only the private key opens; asks for your password, and raises an alert")
-      .option("--out <file>", "where; a name of its own without")
+      .description("download a backup's file, which only the private key decrypts; asks for your password and raises an alert")
+      .option("--out <file>", "the file to write; named after the backup if left out")
       .option("--password-file <file>", "read the password from a file instead of asking; - for standard input"),
     (connection, id: string, options: { out?: string; passwordFile?: string }) => downloadBackup(connection, id, options, input),
   );
@@ -35,16 +35,16 @@ export function addBackupCommands(program: Command, { answering, input, clock }:
     (connection, id: string, options: { keyFile?: string }) => verifyBackup(connection, id, options, { clock, input }),
   );
   answering(
-    backups.command("delete <id>").description("delete one and its file"), (connection, id: string) => deleteBackup(connection, id),
+    backups.command("delete <id>").description("delete a backup and its file"), (connection, id: string) => deleteBackup(connection, id),
   );
   answering(
-    backups.command("settings").description("show the schedule of backups and the public keys they are made for"),
+    backups.command("settings").description("show the backup schedule and the public keys"),
     (connection) => showBackupSettings(connection),
   );
   answering(
-    backups.command("set").description("change the schedule, unless the collector's configuration sets it; what is not named stays")
-      .option("--schedule <pattern>", "minute hour day month weekday, as '30 3 * * *'").option("--no-schedule", "make none by themselves")
-      .option("--keep <count>", "of scheduled ones so many", Number),
+    backups.command("set").description("change the schedule, unless the collector's configuration sets it; options left out stay")
+      .option("--schedule <pattern>", "minute hour day month weekday, as '30 3 * * *'").option("--no-schedule", "no scheduled backups")
+      .option("--keep <count>", "how many scheduled backups to keep", Number),
     (connection, { schedule, keep }: SettingsOptions) => setBackupSettings(connection, {
       ...(schedule !== undefined && { schedule: schedule === false ? null : schedule }), ...(keep !== undefined && { keep }),
     }),

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { deleteVersion, listVersions, showDiff, showVersion, uploadVersion } from "../commands/configs.ts";
 import type { GroupDependencies } from "./group.ts";
 
-const REVEAL = ["--reveal", "with what is secret in it; the audit log records it"] as const;
+const REVEAL = ["--reveal", "with its secrets; the audit log records it"] as const;
 
 /** `configs …`: versions of network devices' running configurations. */
 export function addConfigCommands(program: Command, { answering, input }: GroupDependencies): void {
@@ -12,12 +12,12 @@ export function addConfigCommands(program: Command, { answering, input }: GroupD
     (connection, device: string) => listVersions(connection, device),
   );
   answering(
-    configs.command("show <device> [version]").description("print a version; the newest where none is named").option(...REVEAL, false),
+    configs.command("show <device> [version]").description("print a version; the newest if left out").option(...REVEAL, false),
     (connection, device: string, version: string | undefined, options: { reveal: boolean }) =>
       showVersion(connection, device, version === undefined ? null : Number(version), options),
   );
   answering(
-    configs.command("diff <device>").description("print what has changed; the last change unless versions are named")
+    configs.command("diff <device>").description("print a difference; the last change if no versions are given")
       .option("--from <version>", "the older one", Number).option("--to <version>", "the newer one", Number).option(...REVEAL, false),
     (connection, device: string, options: { from?: number; to?: number; reveal: boolean }) => showDiff(connection, device, options),
   );

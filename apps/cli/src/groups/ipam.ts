@@ -7,23 +7,23 @@ import {
 } from "../commands/ipam-records.ts";
 import type { GroupDependencies } from "./group.ts";
 
-const prefixOptions = (command: Command) => command.option("--vlan <id>", "its VLAN", Number).option("--name <name>", "what it is called")
-  .option("--description <text>", "what it is for")
-  .addOption(new Option("--status <status>", "what becomes of it").choices(PREFIX_STATUSES));
-const addressOptions = (command: Command) => command.option("--mac <mac>", "whose it is to be: any other that has it is a conflict")
-  .option("--hostname <name>", "what that is called").option("--description <text>", "what it is for")
-  .addOption(new Option("--status <status>", "what becomes of it").choices(ADDRESS_STATUSES));
-const SITE = ["--site <site>", "of one site, by its name or id; of all without"] as const;
+const prefixOptions = (command: Command) => command.option("--vlan <id>", "its VLAN", Number).option("--name <name>", "its name")
+  .option("--description <text>", "its description")
+  .addOption(new Option("--status <status>", "its status").choices(PREFIX_STATUSES));
+const addressOptions = (command: Command) => command.option("--mac <mac>", "the MAC that should use it; any other is a conflict")
+  .option("--hostname <name>", "its host name").option("--description <text>", "its description")
+  .addOption(new Option("--status <status>", "its status").choices(ADDRESS_STATUSES));
+const SITE = ["--site <site>", "the site's name or id; all sites if left out"] as const;
 const whatArgument = () => new Argument("<what>", "which list").choices(["prefixes", "addresses"]);
 
-/** `ipam …`: prefixes and addresses, as planned and as seen. */
+/** `ipam …`: prefixes and addresses, planned and observed. */
 export function addIpamCommands(program: Command, deps: GroupDependencies): void {
-  const ipam = program.command("ipam").description("prefixes and addresses, as planned and as seen");
+  const ipam = program.command("ipam").description("prefixes and addresses, planned and observed");
   addPrefixCommands(ipam, deps);
   addAddressCommands(ipam, deps);
   const { answering, input } = deps;
   answering(
-    ipam.command("conflicts").description("list conflicts between the plan and what is seen").option("--site <id>", "of one site")
+    ipam.command("conflicts").description("list conflicts between the plan and the network").option("--site <id>", "of one site")
       .option("--kind <kind>", "wrong_mac, duplicate_address …"),
     (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
   );
@@ -33,7 +33,7 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
   );
   answering(
     ipam.command("import").description("import a list from CSV, as export prints it: all lines or none").addArgument(whatArgument())
-      .argument("<file>", "- for standard input").option("--dry-run", "only say what would be done", false),
+      .argument("<file>", "- for standard input").option("--dry-run", "only report what would be done", false),
     (
       connection, what: "prefixes" | "addresses", file: string, options: { dryRun: boolean },
     ) => importRecords(connection, what, file, options, input),
@@ -43,13 +43,13 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
 function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
     ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site")
-      .option("--within <network>", "that lie in a network")
+      .option("--within <network>", "only those in a network")
       .option("--search <text>", "by prefix, name or description"),
     (connection, options: { site?: string; within?: string; search?: string }) =>
       listPrefixes(connection, { site_id: options.site, within: options.within, search: options.search }),
   );
   answering(
-    ipam.command("show-prefix <prefix>").description("show one, and how much of it is taken"),
+    ipam.command("show-prefix <prefix>").description("show a prefix and its utilization"),
     (connection, prefix: string) => showPrefix(connection, prefix),
   );
   answering(
@@ -57,7 +57,7 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
     (connection, prefix: string, options: PrefixOptions) => createPrefix(connection, prefix, options),
   );
   answering(
-    prefixOptions(ipam.command("update-prefix <prefix>").description("change one, named by itself or its id; what is not named stays")),
+    prefixOptions(ipam.command("update-prefix <prefix>").description("change one, given itself or its id; options left out stay")),
     (connection, prefix: string, options: PrefixOptions) => updatePrefix(connection, prefix, options),
   );
   answering(
@@ -66,8 +66,8 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
   );
   answering(
     ipam.command("next-prefix <prefix>").description("take the next free part of a prefix")
-      .requiredOption("--length <bits>", "how long its prefix is", Number)
-      .option("--name <name>", "what it is for"),
+      .requiredOption("--length <bits>", "the length of its prefix", Number)
+      .option("--name <name>", "its description"),
     (connection, prefix: string, options: { length: number; name?: string }) => takePrefix(connection, prefix, options),
   );
 }
@@ -75,7 +75,7 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
 function addAddressCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
     ipam.command("addresses").description("list the recorded addresses").option("--site <id>", "of one site")
-      .option("--within <network>", "that lie in a network").option("--status <status>", "several with commas")
+      .option("--within <network>", "only those in a network").option("--status <status>", "status, several with commas")
       .option("--search <text>", "by address, hostname or description"),
     (connection, options: { site?: string; within?: string; status?: string; search?: string }) =>
       listAddresses(connection, { site_id: options.site, within: options.within, status: options.status, search: options.search }),
@@ -85,14 +85,14 @@ function addAddressCommands(ipam: Command, { answering }: GroupDependencies): vo
     (connection, ip: string, options: AddressOptions) => createAddress(connection, ip, options),
   );
   answering(
-    addressOptions(ipam.command("update-address <address>").description("change one, named by itself or its id; what is not named stays")),
+    addressOptions(ipam.command("update-address <address>").description("change one, given itself or its id; options left out stay")),
     (connection, address: string, options: AddressOptions) => updateAddress(connection, address, options),
   );
   answering(
     ipam.command("delete-address <address>").description("delete one"), (connection, address: string) => deleteAddress(connection, address),
   );
   answering(
-    ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "whose it is")
+    ipam.command("next-address <prefix>").description("take the next free address of a prefix").option("--hostname <name>", "its host name")
       .option("--reserve", "keep it for later", false),
     (connection, prefix: string, options: { hostname?: string; reserve: boolean }) => takeAddress(connection, prefix, options),
   );

@@ -36,9 +36,9 @@ const PARTS = ["community", "auth-password", "privacy-password", "password", "pr
 /** Secrets come from files, standard input or the keyboard: everybody on a machine can read a command's arguments. */
 function withScopeAndSecret(command: Command): Command {
   command.option(
-    "--network <networks...>", "hosts that it is for; without, SNMP asks only the hosts that a probe's own file names",
-  ).option("--site <sites...>", "whose probes get it, by name or id")
-    .option("--probe <ids...>", "probes that get it beside those");
+    "--network <networks...>", "hosts that it is for; without, SNMP polls only the hosts that a probe's own file lists",
+  ).option("--site <sites...>", "sites whose probes get it, by name or id")
+    .option("--probe <ids...>", "probes that get it in addition");
   for (const part of PARTS) {
     command.option(`--${part}-file <file>`, `the ${part.replaceAll("-", " ")}, from a file, or - for standard input`);
   }
@@ -47,7 +47,7 @@ function withScopeAndSecret(command: Command): Command {
 
 /** `vault …`: what probes log in to devices with. */
 export function addVaultCommands(program: Command, { answering, input }: GroupDependencies): void {
-  const vault = program.command("vault").description("what probes log in to network devices with");
+  const vault = program.command("vault").description("credentials that probes use to log in to devices");
   answering(vault.command("list").description("list the credentials, without their secrets"), (connection) => listCredentials(connection));
   answering(
     vault.command("show <credential>").description("show one, by its name or id, without its secret"),
@@ -58,13 +58,13 @@ export function addVaultCommands(program: Command, { answering, input }: GroupDe
     (connection, name: string) => revealCredential(connection, name),
   );
   answering(
-    withScopeAndSecret(vault.command("create <name>").description("create a credential; its secret is asked for where no file is named"))
+    withScopeAndSecret(vault.command("create <name>").description("create a credential; asks for its secret if no file is given"))
       .addOption(new Option("--type <type>", "snmp (1, 2c), snmpv3 or ssh").choices(CREDENTIAL_TYPES).makeOptionMandatory())
-      .option("--username <name>", "snmpv3, ssh: who logs in").option("--context <name>", "snmpv3: its context")
-      .option("--port <port>", "where it is not the usual one", Number)
-      .addOption(new Option("--snmp-version <version>", "snmp: 2c unless it is older").choices(["1", "2c"]))
-      .addOption(new Option("--auth <protocol>", "snmpv3: sha256 unless it is another").choices([...SNMP_AUTH_PROTOCOLS, "none"]))
-      .addOption(new Option("--privacy <protocol>", "snmpv3: aes unless it is another").choices([...SNMP_PRIVACY_PROTOCOLS, "none"])),
+      .option("--username <name>", "snmpv3, ssh: the user name").option("--context <name>", "snmpv3: its context")
+      .option("--port <port>", "if it is not the default port", Number)
+      .addOption(new Option("--snmp-version <version>", "snmp: default 2c").choices(["1", "2c"]))
+      .addOption(new Option("--auth <protocol>", "snmpv3: default sha256").choices([...SNMP_AUTH_PROTOCOLS, "none"]))
+      .addOption(new Option("--privacy <protocol>", "snmpv3: default aes").choices([...SNMP_PRIVACY_PROTOCOLS, "none"])),
     (connection, name: string, options: CreateOptions) => {
       const { type, username, snmpVersion: version, context, port, auth, privacy } = options;
       const protocol = (given: string | undefined) => (given === "none" ? null : given);
@@ -73,8 +73,8 @@ export function addVaultCommands(program: Command, { answering, input }: GroupDe
     },
   );
   answering(
-    withScopeAndSecret(vault.command("update <credential>").description("change one; what is not named stays")).option(
-      "--name <name>", "what it is called",
+    withScopeAndSecret(vault.command("update <credential>").description("change one; options left out stay")).option(
+      "--name <name>", "its name",
     ),
     (connection, name: string, options: SecretOptions & { readonly name?: string }) => updateCredential(
       connection, name, { ...(options.name !== undefined && { name: options.name }), files: filesOf(options), scope: options }, input,

@@ -33,7 +33,7 @@ export function isRecipient(text: string): boolean {
 export function parseRecipients(texts: readonly string[]): readonly string[] {
   return texts.map((text) => {
     const key = text.trim();
-    if (!isRecipient(key)) throw new CollectorError("backup-key-unusable", `${text} is no public key: age1…`);
+    if (!isRecipient(key)) throw new CollectorError("backup-key-unusable", `${text} is not a public key (age1…)`);
     return key;
   });
 }
@@ -46,7 +46,7 @@ export function parseIdentities(text: string): readonly string[] {
   const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
   if (lines.length === 0 || lines.some((line) => line !== line.toUpperCase() || !isKey(line, IDENTITY_PREFIX))) {
     throw new CollectorError(
-      "backup-key-unusable", "this is no private key: AGE-SECRET-KEY-1…, as lanthorn-collector backups key or age-keygen makes it",
+      "backup-key-unusable", "not a private key: expected AGE-SECRET-KEY-1…, from lanthorn-collector backups key or age-keygen",
     );
   }
   return lines;

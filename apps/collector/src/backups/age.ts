@@ -64,7 +64,7 @@ export async function* decryptAge(sealed: Bytes, opener: Opener): AsyncGenerator
     yield* await decrypter.decrypt(ReadableStream.from(boundHead(noteFault(sealed, source))));
   } catch (error) {
     if (error instanceof CollectorError || error === source.fault) throw error;
-    throw unreadable("it is no file of age, or was changed or cut off", error);
+    throw unreadable("it is not an age file, or it was changed or truncated", error);
   }
 }
 
@@ -77,7 +77,7 @@ async function createDecrypter(opener: Opener) {
   // The library asks one after the other: who asks this one has found no key that fits.
   decrypter.addIdentity({
     unwrapFileKey() {
-      throw new CollectorError("backup-key-unusable", "the backup was made for another key");
+      throw new CollectorError("backup-key-unusable", "the backup is encrypted to another key");
     },
   });
   return decrypter;
@@ -94,7 +94,7 @@ async function* boundHead(sealed: Bytes): AsyncGenerator<Uint8Array> {
     head = Buffer.concat([head, chunk]);
     const macAt = head.indexOf("\n---");
     const end = macAt === -1 ? -1 : head.indexOf("\n", macAt + 1);
-    if (end > MAX_HEAD_BYTES || (end === -1 && head.length > MAX_HEAD_BYTES)) throw unreadable("its head is too long");
+    if (end > MAX_HEAD_BYTES || (end === -1 && head.length > MAX_HEAD_BYTES)) throw unreadable("its header is too long");
     if (end === -1) continue;
     yield head;
     head = null;

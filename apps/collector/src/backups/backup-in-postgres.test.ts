@@ -106,7 +106,7 @@ describe("a backup of a PostgreSQL database", () => {
     mkdirSync(join(folder, "none"));
     await expect(write({ folder: join(folder, "none") })).rejects.toMatchObject({
       code: "backup-failed",
-      message: "pg_dump is not on this machine: install postgresql-client-15 or later, or say in backups.postgres_bin where it lies",
+      message: "pg_dump is not installed: install postgresql-client-15 or later, or set backups.postgres_bin to its directory",
     });
     const old = join(folder, "old");
     mkdirSync(old);

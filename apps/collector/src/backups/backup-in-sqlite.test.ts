@@ -94,7 +94,7 @@ async function forge(files: readonly (readonly [string, string | Uint8Array])[])
 async function realManifest(): Promise<{ readonly manifest: Manifest; readonly database: Buffer }> {
   const { file } = await write();
   const { manifest, databaseFile } = await unpack(file);
-  // Of the first format, and taken unsigned: what a signature and digests would tell is told by what is checked beside them too.
+  // Of the first format, and taken unsigned: the other checks find what a signature and digests would find.
   const { sha256: _, ...unsigned } = manifest.database;
   return { manifest: { ...manifest, format: 1, database: unsigned, files: [] }, database: readFileSync(databaseFile) };
 }

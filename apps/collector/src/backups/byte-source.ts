@@ -38,13 +38,13 @@ export function createByteSource(bytes: AsyncIterable<Uint8Array>): ByteSource {
     },
     async exactly(count) {
       const taken = await source.upTo(count);
-      if (taken.length < count) throw unreadable("it ends too early");
+      if (taken.length < count) throw unreadable("it is truncated");
       return taken;
     },
     async *stream(count) {
       for (let missing = count; missing > 0; ) {
         const part = await some(missing);
-        if (part.length === 0) throw unreadable("it ends too early");
+        if (part.length === 0) throw unreadable("it is truncated");
         yield part;
         missing -= part.length;
       }

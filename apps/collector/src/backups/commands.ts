@@ -43,7 +43,7 @@ export function addBackupCommands(program: Command, deps: {
   readonly recipientsOf: (configuration: Configuration) => Promise<readonly string[]>;
 }): Command {
   const { print, clock } = deps;
-  const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key opens");
+  const backups = program.command("backups").description("copies of the whole deployment, which only the operator's private key decrypts");
   const programsOf = (
     { backups: { postgres_bin: folder } }: Configuration
   ): ProgramsSettings => ({ folder, environment: deps.environment });
@@ -51,27 +51,27 @@ export function addBackupCommands(program: Command, deps: {
   const keyFlag = ["--key <file>", "the file with the private key"] as const;
   const passphraseFlag = ["--passphrase-file <file>", "the file with the passphrase, instead of keys"] as const;
   const signerFlag = [
-    "--signer <key>", "the public key that it must be signed with, ed25519:…; without it the one of this data directory",
+    "--signer <key>", "the public key of its signer, ed25519:…; by default the one of this data directory",
   ] as const;
-  const unsignedFlag = ["--unsigned", "takes it whoever has made it, also without a signature"] as const;
+  const unsignedFlag = ["--unsigned", "accepts it without a valid signature"] as const;
 
   backups.command("key").description(
     "makes a pair of keys: the public one for the configuration, the private one to be kept away from this machine",
   )
-    .requiredOption("--out <file>", "where the private key is written")
+    .requiredOption("--out <file>", "file for the private key")
     .action(async ({ out }: { readonly out: string }) => {
       const { recipient, identity } = await generateIdentity();
       const text = `# Lanthorn backups, made ${toInstant(clock.now())}\n# public key: ${recipient}\n${identity}\n`;
       if (!writeSecretFile(resolve(out), text, { replace: false })) {
-        throw new CollectorError("backup-key-unusable", `${out} is there already`);
+        throw new CollectorError("backup-key-unusable", `${out} exists already`);
       }
       print(`public key: ${recipient}`);
     });
-  backups.command("signer").description("shows the public key that this deployment's backups are signed with: note it beside the private key")
+  backups.command("signer").description("shows the public key that signs this deployment's backups: store it with the private key")
     .option(...configFlag)
     .action(({ config }: Options) => {
       const signer = readSigner(deps.configuration(config ?? null).data_dir);
-      if (signer === null) throw new CollectorError("backup-failed", "there is none yet: start the collector once first, it makes one");
+      if (signer === null) throw new CollectorError("backup-failed", "there is no key yet: start the collector once, it creates one");
       print(signer);
     });
   backups.command("keys").description("writes the deployment's own keys, which backups are without, for a place away from this machine")
@@ -83,17 +83,17 @@ export function addBackupCommands(program: Command, deps: {
       );
       print(files.join("\n"));
     });
-  backups.command("create").description("makes a backup, while the daemon runs or not; the daemon's own list does not show it")
-    .requiredOption("--out <file>", "where it is written; nothing may be there").option(...configFlag)
-    .option("--recipient <keys...>", "public keys that it is made for, instead of the configuration's").option(...passphraseFlag)
+  backups.command("create").description("makes a backup, whether the daemon runs or not; the daemon's list does not show it")
+    .requiredOption("--out <file>", "the backup's file; it must not exist").option(...configFlag)
+    .option("--recipient <keys...>", "public keys to encrypt it to, instead of the configuration's").option(...passphraseFlag)
     .action(async (options: Options & PassphraseOption & { readonly out: string; readonly recipient?: readonly string[] }) => {
       const { out, config } = options;
       const configuration = deps.configuration(config ?? null);
       const { data_dir: dataDir, database_location: database } = configuration;
       const file = resolve(out);
-      if (existsSync(file)) throw new CollectorError("backup-failed", `${out} is there already`);
+      if (existsSync(file)) throw new CollectorError("backup-failed", `${out} exists already`);
       if ("file" in database && !existsSync(database.file)) {
-        throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once first`);
+        throw new CollectorError("backup-failed", `there is no database ${database.file}: start the collector once`);
       }
       const recipients = await readRecipients(options, configuration, deps.recipientsOf);
       const signer = createSigner(await deps.usingSecrets(configuration, (secrets) => readSigningKey(secrets)));
@@ -103,9 +103,9 @@ export function addBackupCommands(program: Command, deps: {
       }, createDatabaseTools(database, programsOf(configuration)));
       print(`${file}: ${sizeBytes} bytes, ${rows} rows, read back and compared\nsha256 ${sha256}\nsigner ${signer.publicKey}`);
     });
-  backups.command("verify <file>").description("restores a backup in a scratch place and compares what is in it")
-    .option(...keyFlag).option(...passphraseFlag).option("--scratch <directory>", "where there is room for it", tmpdir())
-    .option("--database <url>", "for one of PostgreSQL: a server on which a database may be made, instead of the configuration's")
+  backups.command("verify <file>").description("restores a backup into a scratch directory and verifies its content")
+    .option(...keyFlag).option(...passphraseFlag).option("--scratch <directory>", "directory with enough free space", tmpdir())
+    .option("--database <url>", "for PostgreSQL: a server on which a database may be created, instead of the configuration's")
     .option(...signerFlag).option(...unsignedFlag).option(...configFlag)
     .action(async (
       file: string, options: Options & TrustOptions & OpenOptions & { readonly scratch: string; readonly database?: string },
@@ -124,8 +124,8 @@ export function addBackupCommands(program: Command, deps: {
         rmSync(scratch, { recursive: true, force: true });
       }
     });
-  program.command("restore <file>").description("puts a backup in the place of what the data directory has; the daemon must not run")
-    .option(...keyFlag).option(...passphraseFlag).option("--force", "moves what is there aside", false)
+  program.command("restore <file>").description("replaces the content of the data directory with a backup; the daemon must not run")
+    .option(...keyFlag).option(...passphraseFlag).option("--force", "moves the existing content aside", false)
     .option("--keys <folder>", "the deployment's own keys, as `backups keys` wrote them, for a backup without them")
     .option(...signerFlag).option(...unsignedFlag).option(...configFlag)
     .action(async (
@@ -142,7 +142,7 @@ export function addBackupCommands(program: Command, deps: {
       print(`restored: ${describe(manifest)}`);
       if (keys.length > 0) print(`keys from ${options.keys ?? "this data directory"}: ${keys.join(", ")}`);
       for (const { name, meaning } of missing) print(`missing: ${name}; ${meaning}`);
-      for (const place of aside) print(`what was there before is in ${place}`);
+      for (const place of aside) print(`the previous content is in ${place}`);
       print("start the collector: systemctl start lanthorn-collector");
     });
   program.command(JOB_COMMAND, { hidden: true }).action(async () => {
@@ -159,10 +159,10 @@ interface TrustOptions {
 
 /** @throws CollectorError `backup-key-unusable` for what is no public key. */
 function trustOf({ signer, unsigned }: TrustOptions, { data_dir: dataDir }: Pick<Configuration, "data_dir">): Trust {
-  if (signer !== undefined && unsigned === true) throw new CollectorError("backup-key-unusable", "give either --signer or --unsigned");
+  if (signer !== undefined && unsigned === true) throw new CollectorError("backup-key-unusable", "give --signer or --unsigned, not both");
   if (unsigned === true) return "unsigned";
   if (signer !== undefined && !isSigner(signer)) {
-    throw new CollectorError("backup-key-unusable", "--signer: ed25519:…, as lanthorn-collector backups signer shows it");
+    throw new CollectorError("backup-key-unusable", "--signer: expected ed25519:…, as lanthorn-collector backups signer shows it");
   }
   return { signer: signer ?? readSigner(dataDir) };
 }
@@ -179,7 +179,7 @@ interface OpenOptions extends PassphraseOption {
 function readIdentities({ key, passphraseFile }: OpenOptions): AgeIdentities {
   if (key !== undefined && passphraseFile === undefined) return parseIdentities(readKeyFile(key));
   if (passphraseFile !== undefined && key === undefined) return parsePassphrase(readKeyFile(passphraseFile));
-  throw new CollectorError("backup-key-unusable", "give either --key or --passphrase-file");
+  throw new CollectorError("backup-key-unusable", "give one of --key and --passphrase-file");
 }
 
 /** For whom a backup is made: who is named, or whom the deployment names. */
@@ -188,14 +188,14 @@ async function readRecipients(
   recipientsOf: (configuration: Configuration) => Promise<readonly string[]>,
 ): Promise<AgeRecipients> {
   if (passphraseFile !== undefined) {
-    if (named !== undefined) throw new CollectorError("backup-key-unusable", "give either --recipient or --passphrase-file");
+    if (named !== undefined) throw new CollectorError("backup-key-unusable", "give one of --recipient and --passphrase-file");
     return parsePassphrase(readKeyFile(passphraseFile));
   }
   const { recipients: fixed } = configuration.backups;
   const recipients = parseRecipients(named ?? (fixed.length > 0 ? fixed : await recipientsOf(configuration)));
   if (recipients.length > 0) return recipients;
   throw new CollectorError(
-    "backup-failed", "no public key is set: make a pair of keys with `backups key`, and set it with `backups recipients`",
+    "backup-failed", "no public key is set: create a key pair with `backups key`, and set its public key with `backups recipients`",
   );
 }
 

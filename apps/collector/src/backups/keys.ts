@@ -8,10 +8,10 @@ import { SIGNING_KEY_NAME } from "./signing.ts";
 
 /** Keys of a deployment by the files that hold them, and what a restore without one of them means. */
 const KEYS = {
-  "sealing-key": "vault credentials, webhook secrets and stored configurations cannot be opened: enter them again",
-  "ca.pem": "a new certificate authority is made: enroll every probe again",
-  "token-secret": "a new one is made: everybody logs in again",
-  [SIGNING_KEY_NAME]: "a new one is made: older backups are restored with --signer",
+  "sealing-key": "vault credentials, webhook secrets and stored configurations cannot be decrypted: enter them again",
+  "ca.pem": "a new certificate authority is created: enroll every probe again",
+  "token-secret": "a new one is created: every user must log in again",
+  [SIGNING_KEY_NAME]: "a new one is created: restore older backups with --signer",
 } as const;
 type KeyName = keyof typeof KEYS;
 const KEY_NAMES = Object.keys(KEYS) as readonly KeyName[];
@@ -79,5 +79,5 @@ export function readSigningKey(secrets: KeptSecrets): Promise<string> {
 
 /** Made here, by root, it would be unreadable for the collector's own user. */
 function notStarted(name: string): CollectorError {
-  return new CollectorError("backup-failed", `there is no ${name} yet: start the collector once first, it makes one`);
+  return new CollectorError("backup-failed", `there is no ${name} yet: start the collector once, it creates one`);
 }

@@ -8,7 +8,7 @@ export function forLibpq(text: string): { readonly url: string; readonly passwor
   const password = url.password === "" ? (url.searchParams.get("password") ?? undefined) : decodeURIComponent(url.password);
   url.password = "";
   const mode = url.searchParams.get("sslmode");
-  // To the driver each of these means what `verify-full` means here, unless it is told otherwise.
+  // To the driver each of these means what `verify-full` means here, unless another mode is set.
   const isStrict = mode !== null && VERIFIED_MODES.has(mode) && url.searchParams.get("uselibpqcompat") !== "true";
   const strange = [...url.searchParams.keys()].filter((name) => !KNOWN_PARAMETERS.has(name));
   for (const name of strange) url.searchParams.delete(name);

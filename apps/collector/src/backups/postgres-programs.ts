@@ -48,13 +48,13 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
       stdio: ["pipe", "pipe", "pipe"], env: { ...inherited, ...(password !== undefined && { PGPASSWORD: password }), LC_ALL: "C" },
     });
   };
-  const install = (atLeast: number) => `install postgresql-client-${atLeast} or later, or say in backups.postgres_bin where it lies`;
+  const install = (atLeast: number) => `install postgresql-client-${atLeast} or later, or set backups.postgres_bin to its directory`;
   const ended = (name: Name, child: ReturnType<typeof start>) => {
     let complaint = "";
     child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-LONGEST_COMPLAINT)));
     return new Promise<{ readonly code: number | null; readonly complaint: string }>((resolve, reject) => {
       child.on("error", (cause: NodeJS.ErrnoException) => {
-        const what = cause.code === "ENOENT" ? "is not on this machine" : "cannot be started";
+        const what = cause.code === "ENOENT" ? "is not installed" : "cannot be started";
         reject(new CollectorError("backup-failed", `${name} ${what}: ${install(LEAST_VERSION)}`, { cause }));
       });
       child.on("close", (code) => resolve({ code, complaint: complaint.trim() }));

@@ -49,7 +49,7 @@ export async function unpackBackup(
       },
     );
   } catch (error) {
-    if (isCompressionFault(error)) throw unreadable("what is in it is not compressed", error);
+    if (isCompressionFault(error)) throw unreadable("its content is not compressed", error);
     throw error;
   }
   if (!unpacked) throw unreadable("it is empty");
@@ -121,7 +121,7 @@ function parseManifest(text: Uint8Array): Manifest {
     if (format > 1 && [database, ...files].some(({ sha256 }) => sha256 === undefined)) throw new Error("a digest is missing");
     return manifest;
   } catch (error) {
-    throw unreadable("its manifest is none", error);
+    throw unreadable("its manifest is not valid", error);
   }
 }
 
@@ -130,7 +130,7 @@ function checkOrigin({ version, database }: Manifest, engine: string): void {
   if (later !== undefined) {
     throw new CollectorError("database-newer", `the backup was made by a newer version, ${version}: install that one (it has ${later})`);
   }
-  if (database.engine !== engine) throw unreadable(`its database is one of ${database.engine}, not of ${engine}`);
+  if (database.engine !== engine) throw unreadable(`its database is ${database.engine}, not ${engine}`);
 }
 
 /** Every table that one of the two has, row for row. */
@@ -138,7 +138,7 @@ function compare(
   { database }: Manifest, found: { readonly migrations: readonly string[]; readonly tables: Readonly<Record<string, number>> },
 ): void {
   if (database.migrations.join(" ") !== found.migrations.join(" ")) {
-    throw unreadable("its database is of another version than its manifest says");
+    throw unreadable("the versions in its database and its manifest differ");
   }
   for (const table of new Set([...Object.keys(database.tables), ...Object.keys(found.tables)])) {
     const [said, there] = [database.tables[table], found.tables[table]];

@@ -56,7 +56,7 @@ describe("a restore", () => {
     ]).toEqual([["ca.pem", "sealing-key"], ["collector.db"]]);
   });
 
-  test("refuses a data directory that has something, and moves it aside when it is told to", async () => {
+  test("refuses a data directory that has something, and moves it aside when it is asked to", async () => {
     addTenant();
     writeFileSync(join(sample.dataDir, "later.pem"), "later\n");
     await expect(restore()).rejects.toMatchObject({ code: "restore-refused" });

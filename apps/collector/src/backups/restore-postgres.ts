@@ -52,7 +52,7 @@ export async function targetPostgres(location: PostgresLocation, settings: Progr
         await scratch?.ask("analyze");
       },
       async swap(stamp) {
-        if (scratch === null) throw new CollectorError("restore-refused", "there is nothing to put in place");
+        if (scratch === null) throw new CollectorError("restore-refused", "there is nothing to restore");
         const before = `${name.slice(0, LONGEST_START)}_before_restore_${stamp.toLowerCase()}`;
         await scratch.letGo();
         await refuseUsed();

@@ -26,7 +26,7 @@ export interface Restored {
 /**
  * Puts a backup in the place of what a data directory and its database have. Everything is unpacked, brought up and compared first; then
  * it is swapped in at once. What was there before is moved aside, never deleted. Backups themselves stay where they are.
- * Keys that the backup does not have come from a folder, or stay as they are; what then is missing is told.
+ * Keys that the backup does not have come from a folder, or stay as they are; what is then missing is reported.
  * @param options.force Without it, only an empty data directory is taken.
  * @param options.stamp Tells this restore's folders apart.
  * @throws CollectorError `restore-refused` over a running collector or over what is there; as `unpackBackup`.
@@ -56,7 +56,7 @@ export async function restoreBackup(options: {
     const occupied = target.present ?? filesIn(dataDir)[0];
     if (occupied !== undefined && !force) {
       throw new CollectorError(
-        "restore-refused", `${dataDir} or its database is not empty (${occupied}): --force moves what is there aside`,
+        "restore-refused", `${dataDir} or its database is not empty (${occupied}): --force moves the existing content aside`,
       );
     }
     for (const folder of staging) mkdirSync(folder, { mode: 0o700 });

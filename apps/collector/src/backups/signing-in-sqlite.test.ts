@@ -116,7 +116,7 @@ describe("keys of the deployment", () => {
     expect(await contentOf(given)).toEqual(["ca.crt"]);
   });
 
-  test("are told as missing after a restore on another machine, where the rest is as it was", async () => {
+  test("are reported as missing after a restore on another machine, where the rest is as it was", async () => {
     const dataDir = join(sample.folder, "other");
     const { keys, missing } = await restore(dataDir);
     expect([keys, missing.map(({ name }) => name).toSorted()]).toEqual([[], KEY_NAMES]);

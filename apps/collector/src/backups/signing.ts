@@ -74,14 +74,14 @@ export function isSigner(text: string): boolean {
 export function checkSignature(manifest: Uint8Array, signature: Uint8Array | null, trust: Trust): void {
   if (trust === "unsigned") return;
   if (signature === null) {
-    throw untrusted("it is not signed, as those of older versions: --unsigned takes it, if you know where it comes from");
+    throw untrusted("it is not signed, like those of older versions. Use --unsigned only if you know where it comes from");
   }
   const { signer, bytes } = parseSignature(signature);
   if (trust.signer === null) {
-    throw untrusted("nothing here says whose signature counts: give --signer with the key that you noted from `backups signer`");
+    throw untrusted("no trusted signer is known: give --signer with the key that `backups signer` showed");
   }
   if (signer !== trust.signer) {
-    throw untrusted(`it was signed by ${signer.slice(0, 100)}, and expected is ${trust.signer}: give --signer only with a key that you noted`);
+    throw untrusted(`it was signed by ${signer.slice(0, 100)}, not by ${trust.signer}: give --signer only with a key that you trust`);
   }
   const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: signer.slice(SIGNER_PREFIX.length) }, format: "jwk" });
   if (!verify(null, Buffer.concat([CONTEXT, manifest]), key, bytes)) throw unreadable("its manifest was changed after it was signed");
@@ -100,10 +100,10 @@ export function readSigner(dataDir: string): string | null {
 function parseSignature(content: Uint8Array): { readonly signer: string; readonly bytes: Uint8Array } {
   try {
     const { signer, signature } = Signature.parse(JSON.parse(Buffer.from(content).toString("utf8")));
-    if (!isSigner(signer)) throw new Error("its signer is no public key");
+    if (!isSigner(signer)) throw new Error("its signer is not a public key");
     return { signer, bytes: Buffer.from(signature, "base64") };
   } catch (error) {
-    throw unreadable("its signature is none", error);
+    throw unreadable("its signature is not valid", error);
   }
 }
 
@@ -112,9 +112,9 @@ function readPrivateKey(pem: string) {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === "ed25519") return key;
   } catch (cause) {
-    throw new CollectorError("backup-key-unusable", `${SIGNING_KEY_NAME} is no private key`, { cause });
+    throw new CollectorError("backup-key-unusable", `${SIGNING_KEY_NAME} is not a private key`, { cause });
   }
-  throw new CollectorError("backup-key-unusable", `${SIGNING_KEY_NAME} is no Ed25519 key`);
+  throw new CollectorError("backup-key-unusable", `${SIGNING_KEY_NAME} is not an Ed25519 key`);
 }
 
 function untrusted(reason: string): CollectorError {

@@ -41,11 +41,11 @@ export function checkSqlite(file: string): DatabaseCopy {
     const [fault] = database.pragma("integrity_check(1)") as readonly { readonly integrity_check: string }[];
     if (fault?.integrity_check !== "ok") throw unreadable(`its database is damaged: ${fault?.integrity_check ?? "unknown"}`);
     const [orphan] = database.pragma("foreign_key_check") as readonly { readonly table: string; readonly parent: string }[];
-    if (orphan) throw unreadable(`its database is damaged: a row of ${orphan.table} stands on none of ${orphan.parent}`);
+    if (orphan) throw unreadable(`its database is damaged: a row of ${orphan.table} refers to no row of ${orphan.parent}`);
     return { file, engine: "sqlite", migrations: migrationsOf(database), tables: countTables(database) };
   } catch (error) {
     if (error instanceof CollectorError) throw error;
-    throw unreadable("its database is none", error);
+    throw unreadable("its database is not valid", error);
   } finally {
     database?.close();
   }

@@ -27,7 +27,7 @@ export async function* writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile
       written += chunk.length;
       yield chunk;
     }
-    if (written !== sizeBytes) throw new Error(`${name} has changed its size from ${sizeBytes} to ${written} bytes while it was read`);
+    if (written !== sizeBytes) throw new Error(`the size of ${name} changed from ${sizeBytes} to ${written} bytes while it was read`);
     yield Buffer.alloc(paddingOf(sizeBytes));
   }
   yield Buffer.alloc(2 * BLOCK_BYTES);
@@ -69,9 +69,9 @@ function head(name: string, sizeBytes: number, modifiedAt: number): Buffer {
 
 function readHead(block: Buffer): { readonly name: string; readonly sizeBytes: number } {
   const [digits = ""] = block.toString("latin1", 148, 156).split("\0");
-  if (Number.parseInt(digits, 8) !== sumOf(block)) throw unreadable("what is in it is no archive");
+  if (Number.parseInt(digits, 8) !== sumOf(block)) throw unreadable("its content is not an archive");
   const type = block[156];
-  if (type !== 0x30 && type !== 0) throw unreadable("its archive holds more than plain files");
+  if (type !== 0x30 && type !== 0) throw unreadable("its archive holds entries that are not plain files");
   const [name = ""] = block.toString("latin1", 0, 100).split("\0");
   const sizeBytes = block[124] === 0x80 ? Number(block.readBigUInt64BE(128)) : Number.parseInt(block.toString("latin1", 124, 135), 8);
   if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw unreadable("a file in it has no size");

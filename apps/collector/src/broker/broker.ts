@@ -45,7 +45,7 @@ export interface Peers {
   committed(tenantId: string): void;
   /** Another one has ended or reduced what somebody of the tenant may do: open streams are to be checked. */
   accessChanged(tenantId: string): void;
-  /** Another one is gone without a word; what it had taken and not committed, nobody has. One of those that are left is told. */
+  /** Another one is gone without a disconnect, and what it took but did not commit is lost. One of those that are left is notified. */
   lost(): void;
 }
 

@@ -92,8 +92,8 @@ describe("who is let in", () => {
     await bench.broker.close();
     bench = await startBrokerBench({ dataDir, limits: { connections: 100, strangersPerAddress: 3 } });
     const open = new Set<Socket>();
-    const strangers = Array.from({ length: 3 }, () => connectTcp(bench.broker.port(), "127.0.0.1"));
-    for (const socket of strangers) {
+    const unknown = Array.from({ length: 3 }, () => connectTcp(bench.broker.port(), "127.0.0.1"));
+    for (const socket of unknown) {
       open.add(socket.on("error", () => {}));
       socket.on("close", () => open.delete(socket));
       await once(socket, "connect");

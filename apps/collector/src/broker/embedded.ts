@@ -42,7 +42,7 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     const connection = gateStream<Refused>(socket, {
       gate: createGate<Refused>({ deadTopic: DEAD_TOPIC, judge: (...publish) => judge(session, ...publish) }),
       onRefusal: ({ reason, channel }) => refuse(session, reason, channel),
-      onFault: (fault) => options.log.warn({ probe_id: identity.probeId, fault }, "connection of a probe ended: what it sends is not MQTT"),
+      onFault: (fault) => options.log.warn({ probe_id: identity.probeId, fault }, "a probe's connection was closed: it does not send MQTT"),
     });
     // Known before it is admitted, so that a revocation at this moment finds it.
     const session = sessions.open(connection, identity);

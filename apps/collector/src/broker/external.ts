@@ -66,10 +66,10 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   const retry = () => {
     isReady = false;
     // mqtt.js forgets them when it connects anew: whoever waits for one would wait for ever, and the probe's next batch behind it.
-    for (const abandon of unanswered) abandon(new Error("the broker went away before it answered"));
+    for (const abandon of unanswered) abandon(new Error("the connection to the broker was lost before it answered"));
     if (isClosed) return;
     const waitMs = backoff.next();
-    log.warn({ reason: lastFault, retry_in_ms: waitMs }, "the broker is away");
+    log.warn({ reason: lastFault, retry_in_ms: waitMs }, "the broker is not connected");
     cancelRetry();
     cancelRetry = clock.after(waitMs, () => client?.reconnect());
   };
@@ -91,7 +91,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     if (name === options.name) return;
     const [given, expected] = [Buffer.from(signature), Buffer.from(signAccess(tenantId, name))];
     if (given.length === expected.length && timingSafeEqual(given, expected)) peers?.accessChanged(tenantId);
-    else log.warn({ tenant_id: tenantId }, "a message in another collector's name is not signed by one, and is dropped");
+    else log.warn({ tenant_id: tenantId }, "a message that claims to be from another collector has no valid signature, and is dropped");
   };
   /** Nothing in it keeps it from being sent again: all that it brings about is one more look at who may have a stream. */
   const signAccess = (tenantId: string, name: string) =>
@@ -149,7 +149,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
       // Called for each message before it is answered; the next is read only after `done`.
       own.handleMessage = (packet, done) => {
         take(receiver, packet).catch(
-          (error: unknown) => log.error({ topic: packet.topic, reason: describeError(error) }, "a message could not be taken"),
+          (error: unknown) => log.error({ topic: packet.topic, reason: describeError(error) }, "a message could not be processed"),
         );
         if (inFlightBytes <= IN_FLIGHT_MAX_BYTES) done();
         else waiting.push(() => done());
@@ -169,7 +169,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
       return Promise.resolve();
     },
     async publish(probe, channel, payload, { retain }) {
-      if (!client || !isReady) throw new Error(`the broker is away: ${lastFault}`);
+      if (!client || !isReady) throw new Error(`the broker is not connected: ${lastFault}`);
       const sent = client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), payload, { qos: QOS, retain });
       let abandon: (error: Error) => void = () => {};
       const lost = new Promise<never>((_, reject) => {
@@ -185,7 +185,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     announceAccess(tenantId) {
       if (!isReady) return;
       client?.publish(accessTopic(tenantId), `${options.name} ${signAccess(tenantId, options.name)}`, { qos: QOS }, (error) => {
-        if (error) log.debug({ reason: error.message }, "other collectors could not be told of a change of access");
+        if (error) log.debug({ reason: error.message }, "cannot notify other collectors of a change of access");
       });
     },
     // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
@@ -193,7 +193,7 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     sessions: () => null,
     health() {
       if (isReady) return { status: "ok", detail: `connected to ${host}` };
-      return { status: "degraded", detail: `the broker at ${host} is away: ${lastFault}` };
+      return { status: "degraded", detail: `the broker at ${host} is not connected: ${lastFault}` };
     },
     async close() {
       isClosed = true;

@@ -20,7 +20,7 @@ export interface ProbeListenerOptions {
   readonly log: Log;
   /** Connections in all, and from one address, or one /64, before they have shown a certificate. */
   readonly limits: { readonly connections: number; readonly strangersPerAddress: number };
-  /** Addresses and prefixes of load balancers, which may bring any number of strangers. */
+  /** Addresses and prefixes of load balancers, which may open any number of connections for unknown clients. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export async function openProbeListener(
   } catch (cause) {
     throw new CollectorError("listen-failed", `cannot listen for probes on ${options.host}:${options.port}`, { cause });
   }
-  listener.on("error", (error) => options.log.error({ reason: error.message }, "the probes' listener has a fault"));
+  listener.on("error", (error) => options.log.error({ reason: error.message }, "the listener for probes failed"));
   let closed: Promise<unknown> | null = null;
   return {
     isListening: () => listener.listening,

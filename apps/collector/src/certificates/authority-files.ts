@@ -33,7 +33,7 @@ export async function writeBrokerCertificate(options: {
     throw new CollectorError("certificate-unusable", `--name: ${JSON.stringify(wrong)} is neither a host's name nor an address`);
   }
   if (readTextFile(join(dataDir, CA_FILE)) === null) {
-    const advice = "start the collector once, it makes one";
+    const advice = "start the collector once, it creates one";
     throw new CollectorError("certificate-unusable", `there is no certificate authority in ${dataDir} yet: ${advice}`);
   }
   const authority = await options.authority();

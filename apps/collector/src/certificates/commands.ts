@@ -21,9 +21,9 @@ export function addCertificateCommand(program: Command, deps: {
 }): void {
   program.command("certificate")
     .description("issues a certificate for an external broker, from this collector's own CA")
-    .requiredOption("--name <names...>", "names and addresses under which the broker is reached")
-    .requiredOption("--out <directory>", "where broker.pem, broker.key and ca-certificate.pem are written")
-    .option("--config <file>", "the collector's configuration, which says where its data directory is")
+    .requiredOption("--name <names...>", "names and addresses of the broker")
+    .requiredOption("--out <directory>", "directory for broker.pem, broker.key and ca-certificate.pem")
+    .option("--config <file>", "the collector's configuration file, which names its data directory")
     .action(async ({ name, out, config }: Options) => {
       const files = await deps.usingSecrets(deps.configuration(config ?? null), (secrets, dataDir) => writeBrokerCertificate({
         dataDir, authority: () => openAuthority({ dataDir, secrets, clock: deps.clock }), names: name, directory: out,

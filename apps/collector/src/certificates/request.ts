@@ -25,7 +25,7 @@ export async function parseCertificateRequest(
     const request = new x509.Pkcs10CertificateRequest(Buffer.from(der, "base64"));
     const weakness = weaknessOf(createPublicKey({ key: Buffer.from(request.publicKey.rawData), format: "der", type: "spki" }));
     if (weakness !== null) return refuse(weakness);
-    if (!(await request.verify())) return refuse("its signature is not by the key in it");
+    if (!(await request.verify())) return refuse("its signature does not match its key");
     return { ok: true, publicKey: request.publicKey };
   } catch {
     // The library throws of many kinds on bytes that are no request; to the sender they are all one.

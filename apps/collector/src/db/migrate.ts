@@ -28,7 +28,7 @@ export async function migrate(db: Kysely<Schema>, migrations: Migrations, place:
       "database-newer", `${place} was written by a newer version: install that one, or restore a backup`, { cause: error },
     );
   }
-  throw new CollectorError("database-unreadable", `cannot bring ${place} up to date${failed ? ` (${failed})` : ""}`, { cause: error });
+  throw new CollectorError("database-unreadable", `cannot migrate ${place}${failed ? ` (${failed})` : ""}`, { cause: error });
 }
 
 /** One question, where the migrator asks for every table and column some times over. */

@@ -87,9 +87,9 @@ describe("a deployment that is moved to PostgreSQL", () => {
       .toSorted();
     await source.close();
     const before = readFileSync(file);
-    const told: MovedTable[] = [];
-    const tables = await move({ moved: (table) => void told.push(table) });
-    expect(told).toEqual(tables);
+    const reported: MovedTable[] = [];
+    const tables = await move({ moved: (table) => void reported.push(table) });
+    expect(reported).toEqual(tables);
     expect(tables.map(({ table }) => table).toSorted()).toEqual(names);
     expect(tables.find(({ table }) => table === "devices")).toEqual({
       table: "devices", rows: 3210, checksum: expect.stringMatching(/^[0-9a-f]{32}$/) as string, replaced: 357,

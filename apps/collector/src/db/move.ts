@@ -76,7 +76,7 @@ function openAlone(file: string): Sqlite.Database {
     source.close();
     const isBusy = (cause as { readonly code?: string }).code?.startsWith("SQLITE_BUSY");
     throw refused(
-      isBusy ? `${file} is in use: stop the collector, and whatever else has it open` : `cannot open the database ${file}`, cause,
+      isBusy ? `${file} is in use: stop the collector and every other process that has it open` : `cannot open the database ${file}`, cause,
     );
   }
 }
@@ -86,21 +86,21 @@ function checkVersion(source: Sqlite.Database, file: string, migrations: Readonl
   try {
     applied = source.prepare("select name from kysely_migration order by name").pluck().all() as string[];
   } catch (cause) {
-    throw refused(`${file} is no collector's database`, cause);
+    throw refused(`${file} is not a collector's database`, cause);
   }
   const known = Object.keys(migrations).toSorted();
   if (applied.length === known.length && applied.every((name, index) => name === known[index])) return;
   const isNewer = applied.some((name) => !known.includes(name));
   throw refused(isNewer
     ? `${file} was written by a newer version: use that one`
-    : `${file} is of an older version: start this version's collector on it once, and stop it again`);
+    : `${file} has an older version: start this version's collector on it once, and stop it again`);
 }
 
 /** Somebody else's tables are not to be mixed with ours. */
 async function refuseForeign(db: Kysely<Schema>, place: string): Promise<void> {
   const tables = (await db.introspection.getTables()).map(({ name }) => name);
   if (tables.length > 0 && !tables.includes("devices")) {
-    throw refused(`${place} holds other tables (${tables.slice(0, 3).join(", ")}): make a database of its own`);
+    throw refused(`${place} holds other tables (${tables.slice(0, 3).join(", ")}): create a separate database`);
   }
 }
 
@@ -115,7 +115,7 @@ async function refuseOtherColumns(trx: Transaction<Schema>, tables: readonly Sou
 async function refuseFilled(trx: Transaction<Schema>, tables: readonly SourceTable[], place: string): Promise<void> {
   for (const { name } of tables) {
     const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(trx);
-    if (rows.length > 0) throw refused(`${place} is not empty (${name}): make another database, or drop this one and make it anew`);
+    if (rows.length > 0) throw refused(`${place} is not empty (${name}): create another database, or drop this one and create it again`);
   }
 }
 
@@ -143,7 +143,7 @@ async function moveTable(source: Sqlite.Database, trx: Transaction<Schema>, tabl
   await continueSequences(trx, table);
   const written = await digestOf(trx, table);
   if (written.rows !== read.rows() || written.checksum !== read.checksum()) {
-    throw refused(`the table ${name} did not arrive as it is: ${read.rows()} rows ${read.checksum()} here, ${written.rows} rows `
+    throw refused(`the table ${name} was not copied correctly: ${read.rows()} rows ${read.checksum()} here, ${written.rows} rows `
       + `${written.checksum} there`);
   }
   return { table: name, ...written, replaced };

@@ -84,7 +84,7 @@ async function examine(db: Kysely<Schema>, place: string): Promise<void> {
         cause: error instanceof CollectorError ? error.cause : error,
       });
   });
-  if (!server) throw unsuitable("it says nothing about itself");
+  if (!server) throw unsuitable("it does not report its version");
   if (server.version < LEAST_VERSION) throw unsuitable(`it is version ${server.version}; ${LEAST_VERSION} or later is needed`);
   if (server.encoding !== "UTF8") {
     throw unsuitable(`its encoding is ${server.encoding}; create database … encoding 'UTF8' template template0`);

@@ -243,7 +243,7 @@ describe("the address of a name", () => {
     expect(await send(toName(), options)).toMatchObject({ statusCode: 200, excerpt: "other" });
   });
 
-  test("that nobody knows, or that is not told in time, is a failure of its own", async () => {
+  test("that does not resolve, or not in time, is a failure of its own", async () => {
     expect(await send(toName())).toMatchObject({ arrived: false, error: "unresolved: ENOTFOUND" });
     const clock = createFakeClock();
     const outcome = send(toName(), { resolve: () => new Promise(() => {}), clock });

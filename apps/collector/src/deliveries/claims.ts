@@ -5,7 +5,7 @@ import type { WebhookRow } from "./store.ts";
 
 /**
  * Which process sends to which webhook: one at a time, so that the order is kept and no delivery is sent twice. A claim lasts
- * until it is given back or its holder is dead; whether it is, is told by a counter that stands still and by no clock, which
+ * until it is given back or its holder is dead; that shows in a counter that stands still, not in a clock, which
  * may jump.
  */
 export interface Claims {

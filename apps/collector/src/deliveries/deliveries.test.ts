@@ -165,7 +165,7 @@ describe("a clock that is set", () => {
   });
 });
 
-test("an event that the log has forgotten is told as such and counts against nobody", async () => {
+test("an event that the log no longer has is reported as such and counts against no endpoint", async () => {
   const [stack, receiver] = [await start(), await receive()];
   const tenant = await stack.createTenant();
   const id = await stack.addWebhook(tenant, { url: receiver.url });
@@ -177,7 +177,7 @@ test("an event that the log has forgotten is told as such and counts against nob
     const found = (await deliveriesOf(stack, tenant, id, "?status=failed")).data;
     return found.length > 0 && found;
   });
-  expect([failed?.error, receiver.received.length]).toEqual(["forgotten: the event log does not hold the event any more", 0]);
+  expect([failed?.error, receiver.received.length]).toEqual(["forgotten: the event log no longer has the event", 0]);
 });
 
 describe("every webhook event", () => {

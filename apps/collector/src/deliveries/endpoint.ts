@@ -53,12 +53,12 @@ export function createEndpoint(deps: EndpointDependencies, first: WebhookRow): E
   const makeAttempt = async (webhook: WebhookRow, delivery: WaitingDelivery): Promise<AttemptOutcome | null> => {
     const now = toInstant(clock.now());
     const message = messageOf(delivery);
-    if (!message) return { ...unanswered(now, "forgotten: the event log does not hold the event any more"), isHopeless: true };
+    if (!message) return { ...unanswered(now, "forgotten: the event log no longer has the event"), isHopeless: true };
     try {
       return await deps.attempt({ url: webhook.url, secrets: secretsOf(deps.sealing, webhook, now), message, stop: deps.stop });
     } catch (error) {
-      log.error({ webhook_id: webhook.id, reason: describeError(error) }, "a webhook attempt could not be made");
-      return unanswered(now, "internal: the attempt could not be made; the collector's log tells why");
+      log.error({ webhook_id: webhook.id, reason: describeError(error) }, "a webhook delivery could not be attempted");
+      return unanswered(now, "internal: the delivery could not be attempted; see the collector's log");
     }
   };
 

@@ -4,7 +4,7 @@ import type { Schema } from "../db/schema.ts";
 import type { Mail, Mailer } from "./mailer.ts";
 import type { NoticeKind } from "./settle.ts";
 
-/** Tells account owners by e-mail what became of their webhooks. */
+/** Notifies account owners by e-mail when a webhook of theirs fails or is deactivated. */
 export interface Notices {
   start(): void;
   close(): Promise<void>;
@@ -12,14 +12,14 @@ export interface Notices {
 
 type Notice = Selectable<Schema["webhook_notices"]>;
 
-const LOOK_EVERY_MS = 5000;
-/** Waits after the first, second, … failure to hand an e-mail over; after the last it is given up, and its record says so. */
+const POLL_EVERY_MS = 5000;
+/** Waits after the first, second, … failure to send an e-mail; after the last it is dropped, and its record says so. */
 const WAITS_MS: readonly number[] = [60_000, 600_000, 3_600_000, 21_600_000];
-/** Longer than any mail server takes: another process leaves a notice alone for so long. */
+/** Longer than any mail server takes: no other process sends the notice in that time. */
 const HELD_MS = 300_000;
 
 /**
- * @param deps.mailer Null where no mail server is configured: then the log and the record say it alone.
+ * @param deps.mailer Null where no mail server is configured: then only the log and the record say it.
  * @param deps.ownersOf E-mail addresses of a tenant's owners.
  */
 export function createNotices(deps: {
@@ -71,7 +71,7 @@ export function createNotices(deps: {
       const reason = describeError(error);
       log.error(
         { webhook_id: notice.webhook_id, attempt, reason },
-        waitMs === undefined ? "an e-mail was given up" : "an e-mail was not taken, trying again later",
+        waitMs === undefined ? "an e-mail could not be sent, no further attempt is made" : "an e-mail could not be sent, trying again later",
       );
       await end(
         notice,
@@ -92,7 +92,7 @@ export function createNotices(deps: {
         await handle(notice);
       }
     } catch (error) {
-      log.error({ reason: describeError(error) }, "notices about webhooks could not be looked at, trying again");
+      log.error({ reason: describeError(error) }, "cannot read notices about webhooks, trying again");
     } finally {
       looking = null;
     }
@@ -100,7 +100,7 @@ export function createNotices(deps: {
 
   return {
     start() {
-      stop = clock.every(LOOK_EVERY_MS, () => {
+      stop = clock.every(POLL_EVERY_MS, () => {
         looking ??= look();
       });
       looking ??= look();
@@ -119,25 +119,25 @@ const WORDS: Readonly<Record<NoticeKind, { readonly title: string; readonly mean
   failing: {
     title: "a webhook is failing",
     meaning: [
-      "Five attempts to deliver an event have failed. Each new event is now sent",
-      "once, without retries. The first that arrives ends this; after three days",
-      "without one the webhook is deactivated.",
+      "Five attempts to deliver an event failed. Each new event is now sent once,",
+      "without retries, until one arrives. After three days without a delivery",
+      "the webhook is deactivated. Check the receiver.",
     ],
   },
   deactivated: {
     title: "a webhook was deactivated",
     meaning: [
-      "For three days nothing has arrived, and nothing is sent any more. When the",
-      "receiver works again, make the webhook active, and replay what it missed.",
+      "No event was delivered for three days, so no more events are sent. Repair",
+      "the receiver, activate the webhook again, and replay the events it missed.",
     ],
   },
   gone: {
     title: "a webhook was deactivated by its receiver",
-    meaning: ["The receiver answered 410 Gone, and nothing is sent any more. If that was", "a mistake, make the webhook active again."],
+    meaning: ["The receiver answered 410 Gone, so no more events are sent. If that was a", "mistake, activate the webhook again."],
   },
 };
 
-/** The receiver's host alone is named: many services put their key into the rest of the URL. */
+/** Names only the receiver's host: many services put their key into the rest of the URL. */
 function mailOf(
   notice: Notice,
   webhook: { readonly id: string; readonly url: string; readonly name: string },

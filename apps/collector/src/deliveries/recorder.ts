@@ -41,7 +41,7 @@ export function createRecorder(deps: {
         for (const { made, resolve } of batch) resolve(byId.get(made.delivery.webhookId) ?? null);
       } catch (error) {
         fault = describeError(error);
-        log.error({ reason: fault, attempts: batch.length }, "outcomes of webhook attempts could not be kept, trying again");
+        log.error({ reason: fault, attempts: batch.length }, "results of webhook deliveries could not be stored, trying again");
         waiting = [...batch, ...waiting];
         if (stopper.signal.aborted) break;
         await pause(clock, TRY_AGAIN_MS, stopper.signal);

@@ -30,7 +30,7 @@ async function failFive(stack: DiplomatStack, clock: FakeClock, receiver: Receiv
 }
 
 describe("a failing webhook", () => {
-  test("gets each new event once, is healthy with the first that arrives, and its owner is told once", async () => {
+  test("gets each new event once, is healthy with the first that arrives, and its owner is notified once", async () => {
     const clock = createFakeClock();
     const mails: Mail[] = [];
     const mailer: Mailer = { send: (mail) => Promise.resolve(void mails.push(mail)), close: () => {} };

@@ -10,6 +10,6 @@ export async function subscriptionsChanged(trx: Kysely<Schema>, tenantId: string
 /** What is still on its way to a webhook that is not active any more has failed: a person may ask for it again. */
 export async function cancelWaiting(trx: Kysely<Schema>, webhookId: string): Promise<void> {
   await trx.updateTable("webhook_deliveries")
-    .set({ status: "failed", lane: null, retry_at: null, error: "inactive: the webhook was deactivated before this was delivered" })
+    .set({ status: "failed", lane: null, retry_at: null, error: "inactive: the webhook was deactivated before the delivery" })
     .where("webhook_id", "=", webhookId).where("lane", "is not", null).execute();
 }

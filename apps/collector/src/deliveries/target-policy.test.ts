@@ -109,7 +109,7 @@ describe("an allow-list", () => {
 });
 
 describe("an address", () => {
-  test("is told by the range that it ends at", () => {
+  test("is decided by the range that it ends at", () => {
     expect(["8.8.8.8", "100.63.255.255", "172.32.0.1", "2a00:1450::1"].map(classOf)).toEqual(["public", "public", "public", "public"]);
     expect(["172.16.0.1", "fd00::1", "4000::1", "::2:1", "192.88.99.1"].map(classOf)).toEqual([
       "private", "private", "private", "private", "private",

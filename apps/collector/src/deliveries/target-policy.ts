@@ -23,8 +23,8 @@ export interface TargetPolicy {
   check(target: Target, addresses: readonly string[]): { readonly addresses: readonly string[] } | string;
 }
 
-const GUARDED_REFUSAL = "leads to this machine, its link or its provider: only an entry of webhooks.allow for just that address opens it";
-const PLAIN_REFUSAL = "must begin with https://: webhooks.allow does not name this host";
+const GUARDED_REFUSAL = "resolves to this machine, its link or its provider: only an entry of webhooks.allow for exactly that address allows it";
+const PLAIN_REFUSAL = "must begin with https://: webhooks.allow does not list this host";
 
 /** What `allow` may hold: a host's name, an address, or a prefix; no prefix of guarded addresses alone, which would open nothing. */
 export function isAllowEntry(text: string): boolean {
@@ -63,7 +63,7 @@ export function createTargetPolicy(allow: readonly string[]): TargetPolicy {
       const kind = address === "" ? "guarded" : classOf(address);
       // No address is named here: a tenant would learn what names mean inside the deployment's network.
       if (kind === "guarded" && !exact.has(address)) return GUARDED_REFUSAL;
-      if (kind === "private" && !isNamedHost && !isNamed(address)) return "leads to a private address that webhooks.allow does not name";
+      if (kind === "private" && !isNamedHost && !isNamed(address)) return "resolves to a private address that webhooks.allow does not list";
       if (url.protocol === "http:" && !isNamedHost && !isNamed(address)) return PLAIN_REFUSAL;
     }
     return addresses.length === 0 ? "has no address" : { addresses };
@@ -75,10 +75,10 @@ export function createTargetPolicy(allow: readonly string[]): TargetPolicy {
       if (!URL.canParse(text) || /[\s\p{Cc}]/u.test(text)) return "must be an absolute URL";
       const url = new URL(text);
       if (url.protocol !== "https:" && (url.protocol !== "http:" || allow.length === 0)) return "must begin with https://";
-      if (url.username !== "" || url.password !== "") return "must not hold a user name or a password: deliveries are signed instead";
+      if (url.username !== "" || url.password !== "") return "must not contain a user name or a password: deliveries are signed instead";
       if (url.port === "0") return "must not name port 0";
       const host = plainName(url.hostname);
-      if (host === "") return "must name a host";
+      if (host === "") return "must have a host";
       const address = plainAddress(host);
       const target = { url, host, address };
       // What is an address is judged here already: no answer of a name server can change it.

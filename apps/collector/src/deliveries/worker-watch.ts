@@ -28,7 +28,7 @@ export function createWorkerWatch(deps: { readonly claims: Claims; readonly cloc
         return [id, before?.beats === beats ? before : { beats, since: now }];
       }));
       const dead = [...seen].filter(([, { since }]) => now - since >= DEAD_AFTER_MS).map(([id]) => id);
-      if (dead.length > 0) deps.log.warn({ workers: dead }, "processes that delivered webhooks are dead; others take over");
+      if (dead.length > 0) deps.log.warn({ workers: dead }, "delivery processes have stopped; others take over their webhooks");
       await deps.claims.bury(dead);
       for (const id of dead) seen.delete(id);
       living = seen.size + 1;

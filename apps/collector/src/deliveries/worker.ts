@@ -40,7 +40,7 @@ const JUMP_MS = 2000;
 
 /**
  * @param options.isAlone Whether no other process uses the database: then what an earlier one held is free at once, and nobody
- * need be told that this one lives.
+ * needs to know that this one lives.
  */
 export function createDeliveryWorker(deps: WorkerDependencies, options: { readonly isAlone: boolean }): DeliveryWorker {
   const { store, claims, clock, log } = deps;
@@ -103,7 +103,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
     const jumpedMs = offset - clockOffset;
     clockOffset = offset;
     if (Math.abs(jumpedMs) > JUMP_MS) {
-      log.warn({ jumped_ms: Math.round(jumpedMs) }, "the clock was set; webhook retries keep their distance");
+      log.warn({ jumped_ms: Math.round(jumpedMs) }, "the clock was changed; webhook retries keep their intervals");
       await store.shift([...endpoints.keys()], Math.round(jumpedMs));
     }
     const found = await store.due(clock.now());
@@ -132,7 +132,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
           await look();
         } catch (error) {
           fault = describeError(error);
-          log.error({ reason: fault }, "what is due to webhooks could not be looked for, trying again");
+          log.error({ reason: fault }, "due deliveries could not be read, trying again");
         }
       }
       looking = null;
@@ -141,7 +141,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
 
   const beat = async () => {
     if (!(await claims.beat(workerId))) {
-      log.warn({ worker_id: workerId }, "this process was taken for dead by another; it begins anew");
+      log.warn({ worker_id: workerId }, "another process took this one for dead; it registers again");
       for (const id of endpoints.keys()) drop(id);
       workerId = createId();
       await claims.register(workerId);
@@ -161,7 +161,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
       if (!options.isAlone) {
         await watch.look(workerId);
         timers.push(clock.every(BEAT_EVERY_MS, () => {
-          beat().catch((error: unknown) => log.error({ reason: describeError(error) }, "the delivery worker could not say that it lives"));
+          beat().catch((error: unknown) => log.error({ reason: describeError(error) }, "the delivery worker could not write its heartbeat"));
         }));
       }
       timers.push(clock.every(LOOK_EVERY_MS, lookSoon));
@@ -180,7 +180,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
     health() {
       const why = recorder.fault() ?? fault;
       return why === null ? { status: "ok", detail: "deliveries are sent" } : {
-        status: "degraded", detail: "deliveries cannot be kept; the log tells why",
+        status: "degraded", detail: "deliveries cannot be stored; see the log",
       };
     },
     async close() {

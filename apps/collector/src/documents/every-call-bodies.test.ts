@@ -108,7 +108,7 @@ describe("no body stops the collector", { timeout: 480_000 }, () => {
     expect(worstSince(from)).toBeLessThan(HANG_MS);
   });
 
-  test("of one who is not let in, who is told so before the body is looked at", async () => {
+  test("of an unauthorized caller is not read before the caller is refused", async () => {
     const [faults, from]: [string[], number] = [[], collector.log().length];
     for (const call of calls.filter(({ access }) => access !== "anyone")) {
       for (const what of ["nested lists", "broken JSON", "a list of numbers"]) {

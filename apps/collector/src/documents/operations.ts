@@ -22,7 +22,7 @@ export function completeOperation(operation: Operation, options: CompleteOptions
   const { method, path, tag, schemas } = options;
   const own = Object.entries(operation.responses).filter(([status]) => status !== "default")
     .map(([status, response]) => [status, completeResponse(response, schemas)] as const);
-  // A probe's own requests, and those without a token, are of nobody whose requests could be told apart.
+  // A probe's own requests, and those without a token, have no caller by whom to distinguish them.
   const isKeyed = method === "post" && (operation.security ?? []).some((scheme) => "bearer" in scheme);
   const parameters = [
     ...(operation.parameters ?? []).map((parameter) => completeParameter(parameter, schemas)), ...(isKeyed ? [IDEMPOTENCY_KEY] : []),

@@ -20,7 +20,7 @@ let credentialId = "";
 beforeAll(async () => {
   collector = await startCollector();
   token = await collector.login();
-  const admin = asker({ headers: bearer(token) });
+  const admin = clientOf({ headers: bearer(token) });
   siteId = (read<{ data: { id: string }[] }>(await admin("GET", "/sites"))).data[0]?.id ?? "";
   deviceId = read<Device>(await admin("POST", "/devices", { site_id: siteId, ip: "10.1.0.1" })).id;
   credentialId = read<{ id: string }>(await admin("POST", "/vault/credentials", SNMP)).id;
@@ -28,17 +28,17 @@ beforeAll(async () => {
 afterAll(() => collector.stop());
 
 const read = <T>({ text }: Answer) => JSON.parse(text) as T;
-const asker = (given: { readonly headers: Record<string, string> }): Ask =>
+const clientOf = (given: { readonly headers: Record<string, string> }): Ask =>
   (method, path, body) => {
     const [place = "", query] = path.split("?");
     return send(collector.url, { method, path: `/api/v1${place}` }, { ...given, query: Object.fromEntries(new URLSearchParams(query)), body });
   };
 const only = async (scope: Scope): Promise<Ask> => {
-  const made = await asker({ headers: bearer(token) })("POST", "/auth/keys", { name: scope, scopes: [scope] });
-  return asker({ headers: { "x-api-key": read<ApiKeyCreated>(made).key } });
+  const made = await clientOf({ headers: bearer(token) })("POST", "/auth/keys", { name: scope, scopes: [scope] });
+  return clientOf({ headers: { "x-api-key": read<ApiKeyCreated>(made).key } });
 };
 const audited = async (action: string) => listEnvelope(AuditRecord)
-  .parse(read(await asker({ headers: bearer(token) })("GET", `/audit?action=${action}`))).data.length;
+  .parse(read(await clientOf({ headers: bearer(token) })("GET", `/audit?action=${action}`))).data.length;
 const required = ({ status, error }: Answer) => [status, (error?.details as { readonly required?: unknown } | undefined)?.required];
 
 /** The bound of each row of the page's table, as it is met by who has that one scope. */
@@ -125,7 +125,7 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     }, { timeout: 120_000, interval: 100 });
     const path = `/backups/${made.id}/download`;
     expect((await ask("GET", path)).status).toBe(403);
-    expect((await asker({ headers: bearer(token) })("GET", path)).status).toBe(403);
+    expect((await clientOf({ headers: bearer(token) })("GET", path)).status).toBe(403);
   },
 };
 

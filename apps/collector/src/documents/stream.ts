@@ -8,7 +8,7 @@ const CLOSE_CODES = [
   [1001, "The collector stops. Connect again and resume with `since`."],
   [1011, "The stream cannot be read now. Connect again and resume with `since`."],
   [1013, "You are more than 1 MiB behind. Connect again and resume with `since`."],
-  [4401, "The token or key has ended, was revoked, or has lost the scope `devices:read`. Get a new one first."],
+  [4401, "The token or key has expired, was revoked, or has lost the scope `devices:read`. Get a new one first."],
 ] as const;
 
 const DESCRIPTION = `A WebSocket. The collector sends one JSON text frame for each event, in the order of \`seq\`; a client sends nothing.
@@ -25,7 +25,7 @@ Close codes: ${CLOSE_CODES.map(([code, text]) => `${code}: ${text}`).join(" ")}`
 
 const PARAMETERS: readonly Parameter[] = [
   query("token", { type: "string" }, "An access token of `POST /api/v1/auth/login`."),
-  query("ticket", { type: "string" }, "A ticket of `POST /api/v1/ws/ticket`, in place of a token. It is good for one connection."),
+  query("ticket", { type: "string" }, "A ticket of `POST /api/v1/ws/ticket`, in place of a token. It is valid for one connection."),
   query("since", { type: "integer", minimum: 0 }, "Send the events after this `seq` first. Left out: only what happens from now on."),
   query("events", { type: "string" }, `Names of events, with commas between them. Left out: all. There are ${STREAM_EVENTS.join(", ")}.`),
   query("site_id", { type: "string", format: "uuid" }, "Events of this site only."),
@@ -61,7 +61,7 @@ function frameOf(event: StreamEvent): Schema {
     properties: {
       ...MESSAGE_FIELDS,
       event: { type: "string", const: event, description: "The event's name." },
-      seq: { type: "integer", minimum: 0, description: "Its place in the tenant's order. Send the last one as `since` to resume." },
+      seq: { type: "integer", minimum: 0, description: "Its position in the tenant's log. Send the last one as `since` to resume." },
       data: { ...dataOf(({ stream }) => stream === event), description: "What happened." },
     },
   };

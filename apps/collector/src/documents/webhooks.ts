@@ -12,7 +12,7 @@ const MEANINGS: Readonly<Record<WebhookEvent, string>> = {
   "device.discovered": "A new device was found",
   "device.offline": "A device went offline",
   "ids.alert": "An intrusion detection rule matched",
-  "honeypot.hit": "Somebody touched a decoy",
+  "honeypot.hit": "A client connected to a decoy",
   "rogue.detected": "A rogue DHCP server, router or ARP claim was found",
   "cve.matched": "A known vulnerability applies to a device",
   "backup.completed": "A backup finished",
@@ -26,12 +26,12 @@ const RETRIES = "Sent by POST within 10 seconds; redirects are not followed. Any
 
 const HEADERS: readonly Parameter[] = [
   header("X-Service-Signature", "sha256=5f1d…", "`sha256=` and the lower-case hexadecimal HMAC-SHA256 of the raw body, keyed with the "
-    + "webhook's secret. Compute it over the bytes as they came, and compare in constant time."),
-  header("X-Service-Signature-Previous", "sha256=91c2…", "The same with the secret before, for 24 hours after it was changed.", false),
+    + "webhook's secret. Compute it over the bytes as received, and compare in constant time."),
+  header("X-Service-Signature-Previous", "sha256=91c2…", "The same with the previous secret, for 24 hours after a change.", false),
   header("webhook-id", "01989f2e-7c11-7aa0-b3c4-5d6e7f809102", "The event's id, the same at every attempt."),
-  header("webhook-timestamp", "1763653077", "When this attempt was made, in seconds since 1970. Refuse what is older than five minutes."),
+  header("webhook-timestamp", "1763653077", "When this attempt was made, in seconds since 1970. Refuse requests that are older than five minutes."),
   header("webhook-signature", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=", "`v1,` and the Base64 HMAC-SHA256 of "
-    + "`<webhook-id>.<webhook-timestamp>.<raw body>`. After a change of the secret two signatures with a space between. A secret that "
+    + "`<webhook-id>.<webhook-timestamp>.<raw body>`. After a change of the secret, two signatures with a space between them. A secret that "
     + "begins with `whsec_` is Base64 of the key; any other is the key itself. See standardwebhooks.com."),
 ];
 
@@ -51,8 +51,8 @@ function receives(event: WebhookEvent, tag: string): Operation {
     requestBody: { required: true, content: { "application/json": { schema: payloadOf(event) } } },
     responses: {
       "2XX": { description: "The event was received. It is not sent again." },
-      "410": { description: "Nobody wants events here any more. The webhook is deactivated." },
-      default: { description: "The attempt failed. It is made again until there were five." },
+      "410": { description: "The receiver wants no more events. The webhook is deactivated." },
+      default: { description: "The attempt failed. It is repeated, up to five attempts." },
     },
   };
 }

@@ -21,7 +21,7 @@ export function gapFrame(gap: { readonly id: string; readonly timestamp: string;
     event: "error",
     timestamp: gap.timestamp,
     data: {
-      code: "gap", message: `the log does not reach back to ${gap.since}: it goes on after ${gap.seq}`,
+      code: "gap", message: `the log does not reach back to ${gap.since}: resume after ${gap.seq}`,
       site_id: null, probe_id: null, device_id: null,
     },
     id: gap.id,

@@ -40,7 +40,7 @@ interface Subscriber extends SubscribeOptions {
 }
 
 interface TenantStream {
-  /** The last sequence that was told to `live`. */
+  /** The last sequence that was published to `live`. */
   position: number;
   /** Those who have everything up to `position`. */
   readonly live: Set<Subscriber>;
@@ -55,8 +55,8 @@ const READ_EVENTS = 200;
 const READ_SPAN = 2000;
 
 /**
- * A subscriber reads the log by itself until it has caught up with its tenant's position, and is then told what the one
- * shared reader finds: an event is read once for all who watch. Whether it has caught up is asked in the same turn of the
+ * A subscriber reads the log by itself until it has caught up with its tenant's position, and then gets what the one
+ * shared reader finds: an event is read once for all subscribers. Whether it has caught up is asked in the same turn of the
  * event loop in which it joins, so nothing falls between the two and nothing comes twice.
  */
 export function createLiveEvents(deps: { readonly log: EventLog; readonly clock: Clock; readonly logger: Log }): LiveEvents {

@@ -155,7 +155,7 @@ export const STREAMED_TYPES = (Object.keys(EVENTS) as EventType[]).filter((type)
 
 function ringOf(raised: readonly NewEvent[]): CollectorError {
   const types = [...new Set(raised.map(({ type }) => type))].join(", ");
-  return new CollectorError("reaction-ring", `reactions went on raising ${types} after ${MAX_PASSES} passes: look for a ring in the table of reactions`);
+  return new CollectorError("reaction-ring", `reactions still raise ${types} after ${MAX_PASSES} passes: the table of reactions has a cycle`);
 }
 
 /** The one place where the type of an event and its data are put together again. */

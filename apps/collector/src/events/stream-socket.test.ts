@@ -99,8 +99,8 @@ describe("a stream ends with 4401", () => {
     ["when its user is deleted", (server, { userId }, admin) => server.call("DELETE", `/api/v1/users/${userId}`, admin)],
   ];
   test.each(ENDS)("%s, at once, without a look at the clock", async (_, end) => {
-    const told: string[] = [];
-    const server = await startGateway({ clock: createFakeClock(Date.now()), onAccessChanged: (tenantId) => told.push(tenantId) });
+    const changed: string[] = [];
+    const server = await startGateway({ clock: createFakeClock(Date.now()), onAccessChanged: (tenantId) => changed.push(tenantId) });
     const admin = await server.createTenant("admin");
     const user = await server.createUser(admin, "viewer");
     const own = await openedWebSocket(at(server, `token=${user.token}`));
@@ -109,7 +109,7 @@ describe("a stream ends with 4401", () => {
     const bystander = await openedWebSocket(at(server, `token=${admin.token}`));
     await end(server, user, admin.token);
     expect([await own.closed, await byTicket.closed]).toEqual([4401, 4401]);
-    expect(told).toEqual([admin.tenantId]);
+    expect(changed).toEqual([admin.tenantId]);
     await server.append(admin, [{}]);
     await new Promise((resolve) => void bystander.socket.once("message", resolve));
     bystander.socket.terminate();
@@ -136,14 +136,14 @@ describe("a stream ends with 4401", () => {
     const clock = createFakeClock(Date.now());
     const server = await startGateway({ clock });
     const admin = await server.createTenant("admin");
-    const [told, untold] = [await server.createUser(admin, "viewer"), await server.createUser(admin, "viewer")];
+    const [deleted, kept] = [await server.createUser(admin, "viewer"), await server.createUser(admin, "viewer")];
     const [one, two] = [
-      await openedWebSocket(at(server, `token=${told.token}`)), await openedWebSocket(at(server, `token=${untold.token}`)),
+      await openedWebSocket(at(server, `token=${deleted.token}`)), await openedWebSocket(at(server, `token=${kept.token}`)),
     ];
-    await server.db.deleteFrom("users").where("id", "=", told.userId).execute();
+    await server.db.deleteFrom("users").where("id", "=", deleted.userId).execute();
     server.sessions.accessChanged(admin.tenantId);
     expect(await one.closed).toBe(4401);
-    await server.db.deleteFrom("users").where("id", "=", untold.userId).execute();
+    await server.db.deleteFrom("users").where("id", "=", kept.userId).execute();
     await clock.advance(10_000);
     expect(await two.closed).toBe(4401);
     expect(server.sessions.count()).toBe(0);

@@ -92,7 +92,7 @@ export function createGateway(deps: GatewayDependencies): OpenAPIHono<GatewayEnv
     identityOf(c);
     const allow = METHODS.filter((method) => app.router.match(method, c.req.path)[0].some(([[, route]]) => route.method === method));
     if (allow.length > 0) {
-      const message = `there is no ${c.req.method} ${c.req.path}, but ${allow.join(", ")}`;
+      const message = `there is no ${c.req.method} ${c.req.path}; allowed: ${allow.join(", ")}`;
       throw new ApiError("NOT_FOUND", message, { status: 405, headers: { allow: allow.join(", ") } });
     }
     throw new ApiError("NOT_FOUND", `there is no ${c.req.method} ${c.req.path}`);
@@ -177,8 +177,8 @@ const noStore = createMiddleware<GatewayEnvironment>(async (c, next) => {
 });
 
 /**
- * Whoever is refused for its credentials or its haste gives its connection back, and a stranger is told how short its own is
- * kept. What a trusted proxy keeps is about all of its clients.
+ * A client that is refused with 401 or 429 gives its connection back, and an anonymous one gets its keep-alive time. A trusted
+ * proxy's connections serve all of its clients, and stay.
  */
 const keepConnection = createMiddleware<GatewayEnvironment>(async (c, next) => {
   await next();
@@ -215,7 +215,7 @@ async function readIdentity(
   if (key !== undefined) return authentication.byKey(key);
   if (authorization === undefined) return null;
   const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization)?.[1];
-  return token === undefined ? "the Authorization header is not of the form: Bearer <access_token>" : authentication.byToken(token);
+  return token === undefined ? "the Authorization header must have the form: Bearer <access_token>" : authentication.byToken(token);
 }
 
 function limitRate({ limiter, tiers }: GatewayDependencies) {
@@ -270,9 +270,9 @@ function toApiError(error: Error): ApiError {
     );
   }
   if (isUnreadable(error)) {
-    const message = "this was sealed with a key that the collector does not have: put the sealing key back that the data was sealed with "
+    const message = "this was encrypted with a sealing key that the collector does not have: restore that key "
       + "(restore --keys), or set the secret anew";
     return new ApiError("CONFLICT", message, { details: { reason: "secret-unreadable" }, cause: error });
   }
-  return new ApiError("INTERNAL_ERROR", "something failed here; the log tells what, under the request id", { cause: error });
+  return new ApiError("INTERNAL_ERROR", "internal error: find the request id in the collector's log", { cause: error });
 }

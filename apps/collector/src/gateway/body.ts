@@ -24,7 +24,7 @@ const TOO_MUCH = {
   values: `a body may have ${MAX_JSON_VALUES} values and names of fields`,
 } as const;
 /** Why U+0000 is refused. */
-export const NUL = "a text cannot hold U+0000";
+export const NUL = "a text cannot contain U+0000";
 
 /**
  * Refuses JSON that is too deep or has too many values before anything parses it, so that what parses, checks and reports

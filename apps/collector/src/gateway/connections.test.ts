@@ -120,7 +120,7 @@ describe("a trusted proxy", () => {
 });
 
 describe("a stranger", () => {
-  test("gives its connection back with 401 and 429, and is told how short it is kept otherwise", async () => {
+  test("gives its connection back with 401 and 429, and gets its keep-alive time otherwise", async () => {
     const tier = { perMinute: 3, burst: 3 };
     const server = await startGateway({ clock: createFakeClock(Date.now()), tiers: { standard: tier, admin: tier, service: tier } });
     const { token } = await server.createTenant();

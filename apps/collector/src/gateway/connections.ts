@@ -19,7 +19,7 @@ export interface Connection {
   kind(): "stranger" | "known" | "proxy";
   /** It has shown a valid credential. */
   known(): void;
-  /** Something is under way on it, as a request or a stream. @returns Ends that; a second call does nothing. */
+  /** A request or a stream begins on it. @returns Ends that; a second call does nothing. */
   begin(): () => void;
 }
 
@@ -30,13 +30,13 @@ export interface Connections {
    * That is decided before its own listeners make a parser or a TLS session for them. Call it when those are there.
    */
   guard(server: Server): void;
-  /** @param socket As it arrived, or TLS over it. @returns Of one that is gone, a stranger that nothing is kept of. */
+  /** @param socket As it arrived, or TLS over it. @returns Of one that is gone, an anonymous one of which nothing is stored. */
   of(socket: Socket): Connection;
   /** How many there are now. */
-  count(): { readonly strangers: number; readonly known: number };
+  count(): { readonly anonymous: number; readonly known: number };
 }
 
-/** A stranger that has sent no whole request head in this time, the TLS handshake included, is dropped. */
+/** An anonymous connection without a whole request head in this time, the TLS handshake included, is dropped. */
 const FIRST_REQUEST_MS = 10_000;
 /**
  * How many connections of one address may be displaced at once, and then in a second. Whoever connects faster is refused: that takes
@@ -50,22 +50,22 @@ interface Entry extends Connection {
 }
 
 /** Both in the order in which the connections came. Those of a trusted proxy are among the known. */
-interface Room {
-  readonly strangers: Set<Entry>;
+interface Pool {
+  readonly anonymous: Set<Entry>;
   readonly known: Set<Entry>;
 }
 
 /** The connections of one address. */
-interface Group extends Room {
+interface Group extends Pool {
   /** How many of them may be displaced now, and when that was counted. */
   displaceable: number;
   countedAt: number;
 }
 
 /**
- * Without limits one client holds every place, and nobody else is served. Over a limit the newcomer is taken and another
- * connection makes room: the oldest idle stranger, else the oldest stranger, else the oldest idle one that is known. A newcomer
- * is refused where every other connection is known and at work, or where its address displaces faster than `DISPLACED`.
+ * Without limits one client holds every slot, and nobody else is served. Over a limit the newcomer is accepted and another
+ * connection is dropped: the oldest idle anonymous one, else the oldest anonymous one, else the oldest idle known one. A newcomer
+ * is refused where every other connection is known and busy, or where its address displaces faster than `DISPLACED`.
  * @param options.trustedProxies Addresses and prefixes.
  */
 export function createConnections(options: {
@@ -73,7 +73,7 @@ export function createConnections(options: {
 }): Connections {
   const { limits, clock } = options;
   const isProxy = createAddressSet(options.trustedProxies);
-  const all = createRoom();
+  const all = createPool();
   const groups = new Map<string, Group>();
   const entries = new Map<string, Entry>();
 
@@ -85,11 +85,11 @@ export function createConnections(options: {
     group.displaceable -= 1;
     return true;
   };
-  /** Makes room for one more from this group. @returns False where there is none to be made. */
-  const makeRoom = (group: Group | undefined, fromProxy: boolean): boolean => {
+  /** Makes space for one more from this group. @returns False where there is none to be made. */
+  const makeSpace = (group: Group | undefined, fromProxy: boolean): boolean => {
     if (group && sizeOf(group) >= (fromProxy ? limits.perProxy : limits.perAddress)) return mayDisplace(group) && dropOne(group);
-    if (group && !fromProxy && group.strangers.size >= limits.strangersPerAddress) {
-      return mayDisplace(group) && dropOne({ strangers: group.strangers, known: new Set() });
+    if (group && !fromProxy && group.anonymous.size >= limits.strangersPerAddress) {
+      return mayDisplace(group) && dropOne({ anonymous: group.anonymous, known: new Set() });
     }
     return sizeOf(all) < limits.total || dropOne(all);
   };
@@ -98,24 +98,24 @@ export function createConnections(options: {
     const address = plainAddress(socket.remoteAddress ?? "");
     const fromProxy = isProxy(address);
     const groupKey = fromProxy ? address : limitGroup(address);
-    const key = makeRoom(groups.get(groupKey), fromProxy) ? keyOf(socket) : null;
+    const key = makeSpace(groups.get(groupKey), fromProxy) ? keyOf(socket) : null;
     if (key === null) {
       socket.destroy();
       return false;
     }
-    const group = groups.get(groupKey) ?? { ...createRoom(), displaceable: DISPLACED.burst, countedAt: clock.monotonic() };
+    const group = groups.get(groupKey) ?? { ...createPool(), displaceable: DISPLACED.burst, countedAt: clock.monotonic() };
     groups.set(groupKey, group);
     const leave = () => {
       cancel();
-      for (const room of [all, group]) {
-        room.strangers.delete(entry);
-        room.known.delete(entry);
+      for (const pool of [all, group]) {
+        pool.anonymous.delete(entry);
+        pool.known.delete(entry);
       }
       if (entries.get(key) === entry) entries.delete(key);
       if (sizeOf(group) === 0 && groups.get(groupKey) === group) groups.delete(groupKey);
     };
     const entry = createEntry({
-      fromProxy, rooms: [all, group], onActive: () => cancel(),
+      fromProxy, pools: [all, group], onActive: () => cancel(),
       drop() {
         leave();
         socket.destroy();
@@ -125,7 +125,7 @@ export function createConnections(options: {
       if (entry.kind() === "stranger") entry.drop();
     });
     entries.set(key, entry);
-    for (const room of [all, group]) (fromProxy ? room.known : room.strangers).add(entry);
+    for (const pool of [all, group]) (fromProxy ? pool.known : pool.anonymous).add(entry);
     socket.once("close", leave);
     return true;
   };
@@ -139,20 +139,20 @@ export function createConnections(options: {
       });
     },
     of: (socket) => entries.get(keyOf(socket) ?? "") ?? NOBODY,
-    count: () => ({ strangers: all.strangers.size, known: all.known.size }),
+    count: () => ({ anonymous: all.anonymous.size, known: all.known.size }),
   };
 }
 
 const NOBODY: Connection = { kind: () => "stranger", known: () => {}, begin: () => () => {} };
 
-function createEntry({ fromProxy, rooms, onActive, drop }: {
-  readonly fromProxy: boolean; readonly rooms: readonly Room[]; readonly onActive: () => void; readonly drop: () => void;
+function createEntry({ fromProxy, pools, onActive, drop }: {
+  readonly fromProxy: boolean; readonly pools: readonly Pool[]; readonly onActive: () => void; readonly drop: () => void;
 }): Entry {
   let isKnown = fromProxy;
-  let underWay = 0;
+  let inFlight = 0;
   const entry: Entry = {
     drop,
-    isIdle: () => underWay === 0,
+    isIdle: () => inFlight === 0,
     kind() {
       if (fromProxy) return "proxy";
       return isKnown ? "known" : "stranger";
@@ -161,14 +161,14 @@ function createEntry({ fromProxy, rooms, onActive, drop }: {
       onActive();
       if (isKnown) return;
       isKnown = true;
-      for (const room of rooms) if (room.strangers.delete(entry)) room.known.add(entry);
+      for (const pool of pools) if (pool.anonymous.delete(entry)) pool.known.add(entry);
     },
     begin() {
       onActive();
-      underWay += 1;
+      inFlight += 1;
       let ended = false;
       return () => {
-        if (!ended) underWay -= 1;
+        if (!ended) inFlight -= 1;
         ended = true;
       };
     },
@@ -176,17 +176,17 @@ function createEntry({ fromProxy, rooms, onActive, drop }: {
   return entry;
 }
 
-function createRoom(): Room {
-  return { strangers: new Set(), known: new Set() };
+function createPool(): Pool {
+  return { anonymous: new Set(), known: new Set() };
 }
 
-function sizeOf({ strangers, known }: Room): number {
-  return strangers.size + known.size;
+function sizeOf({ anonymous, known }: Pool): number {
+  return anonymous.size + known.size;
 }
 
 /** @returns Whether there was one to drop. */
-function dropOne({ strangers, known }: Room): boolean {
-  const entry = firstIdle(strangers) ?? strangers.values().next().value ?? firstIdle(known);
+function dropOne({ anonymous, known }: Pool): boolean {
+  const entry = firstIdle(anonymous) ?? anonymous.values().next().value ?? firstIdle(known);
   entry?.drop();
   return entry !== undefined;
 }

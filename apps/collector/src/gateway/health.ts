@@ -23,7 +23,7 @@ const health = declareRoute("anyone", {
   summary: "Read whether the collector works",
   responses: {
     200: { description: "Every part works", content: json(HealthResponse) },
-    503: { description: "A part does not", content: json(HealthResponse) },
+    503: { description: "A part does not work", content: json(HealthResponse) },
   },
 });
 
@@ -34,8 +34,8 @@ export function healthRoutes(deps: { readonly version: string; readonly clock: C
     try {
       return [name, await part()];
     } catch (error) {
-      deps.log.error({ part: name, reason: describeError(error) }, "a part is not well");
-      return [name, { status: "degraded", detail: "does not answer; the log tells why" }];
+      deps.log.error({ part: name, reason: describeError(error) }, "a part does not work");
+      return [name, { status: "degraded", detail: "does not answer; see the log" }];
     }
   };
   router.openapi(health, async (c) => {
@@ -52,7 +52,7 @@ export function healthRoutes(deps: { readonly version: string; readonly clock: C
 export function withoutReason(part: () => PartState): () => PartState {
   return () => {
     const { status, detail } = part();
-    return { status, detail: status === "ok" ? detail : "does not work now; the log tells why" };
+    return { status, detail: status === "ok" ? detail : "does not work now; see the log" };
   };
 }
 

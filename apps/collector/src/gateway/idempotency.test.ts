@@ -50,7 +50,7 @@ const post = (key: string | null, body: string | object = { name: "a" },
 const replayed = (answer: { readonly headers: Headers }) => answer.headers.get("idempotency-replayed");
 
 describe("a POST with a key", () => {
-  test("is done once: the same one again gets the first answer, and is told so", async () => {
+  test("is done once: a repeated request gets the first answer, marked as a replay", async () => {
     const first = await post("k-1");
     expect([first.status, replayed(first), first.headers.get("location")]).toEqual([201, null, "/api/v1/counted/1"]);
     await clock.advance(23 * 3_600_000);
@@ -231,7 +231,7 @@ describe("work that takes longer than its time limit", () => {
   };
   const kept = async () => (await gateway.db.selectFrom("idempotency_keys").select("answer").execute()).map(({ answer }) => answer);
 
-  test("is done once all the same, and who asks again is told that it was", async () => {
+  test("is done once all the same, and a repeated request is answered that it was", async () => {
     await late("k-1", (resolve) => resolve());
     await expect.poll(kept).toEqual([""]);
     expect([(await post("k-1")).status, done]).toEqual([409, 1]);

@@ -45,7 +45,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
   const { store, clock } = deps;
   const job = createJob(deps, {
     name: "idempotency-keys", everyMs: PURGE_EVERY_MS, who: "each replica",
-    failure: "old idempotency keys could not be forgotten, trying again in an hour", run: () => store.purge(),
+    failure: "old idempotency keys could not be deleted, trying again in an hour", run: () => store.purge(),
   });
 
   const begin = async (request: KeyedRequest) => {
@@ -54,7 +54,7 @@ export function createIdempotency(deps: { readonly store: IdempotencyStore; read
       const begun = await store.begin(request);
       if (begun.state !== "running") return begun;
       const isLate = clock.monotonic() >= giveUpAt;
-      if (isLate) throw new ApiError("CONFLICT", "the same request is still under way", { headers: { "retry-after": "5" } });
+      if (isLate) throw new ApiError("CONFLICT", "the same request is still in progress", { headers: { "retry-after": "5" } });
       await pause(clock, ASK_EVERY_MS);
     }
   };
@@ -104,10 +104,10 @@ function answerKnown(
 ): Response {
   const details = { idempotency_key: key };
   if (begun.state === "other") throw new ApiError("CONFLICT", "this Idempotency-Key was used for another request", { details });
-  if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this was done before, but its answer was lost", { details });
+  if (begun.state === "unreadable") throw new ApiError("CONFLICT", "this request was already done, but its answer was lost", { details });
   const { status, headers: { location } } = begun.answer;
   if (secret !== null && status < 400) {
-    throw new ApiError("CONFLICT", "this was done before; its answer showed a secret and was not kept: look at what was made, or make another", {
+    throw new ApiError("CONFLICT", "this request was already done; its answer contained a secret and was not stored: read what it created, or create another", {
       details: { ...details, ...(location !== undefined && { location }) },
     });
   }

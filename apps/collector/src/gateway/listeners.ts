@@ -48,7 +48,7 @@ interface ListenerDependencies {
   readonly connections: Connections;
   /** Counts a request that never becomes one, by who is at the other end. */
   readonly takeAllowance: (peer: Peer) => Allowance | Promise<Allowance>;
-  /** Is told of each request before it is served. */
+  /** Called with each request before it is served. */
   readonly onRequest?: (socketAddress: string | undefined, headers: IncomingHttpHeaders) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,12 +65,12 @@ const LIMITS = {
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** A stranger's requests are small: to log in, to enroll. */
 const STRANGER_REQUEST_MS = 10_000;
-/** From the request's head to the last byte of the answer; the longest answer to strangers is a page of documentation. */
+/** From the request's head to the last byte of the answer; the longest unauthenticated answer is a page of documentation. */
 const STRANGER_ANSWER_MS = 60_000;
 const FINISH_WITHIN_MS = 10_000;
 /**
  * Connections that wait to be accepted; the kernel cuts it to net.core.somaxconn (4096 since Linux 5.4). Over it the kernel drops, and the
- * client asks again 200 ms later, or after a second: with Node's 511 a burst of strangers does that to everybody.
+ * client asks again 200 ms later, or after a second: with Node's 511 a burst of unknown clients does that to everybody.
  */
 const BACKLOG = 4096;
 
@@ -115,7 +115,7 @@ export async function openListener(options: ListenerOptions, deps: ListenerDepen
     deps.onUpgrade({ request, socket, head, peer: peerOf(request), connection });
   });
   server.on("connect", (request, socket) => {
-    void refuseRaw(socket, new ApiError("BAD_REQUEST", "this is no proxy: CONNECT is not served"), peerOf(request), deps);
+    void refuseRaw(socket, new ApiError("BAD_REQUEST", "this server is not a proxy: CONNECT is not supported"), peerOf(request), deps);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const refusal = socket.writable ? parserRefusal(error, { headerBytes: HEADER_LIMIT_BYTES }) : null;

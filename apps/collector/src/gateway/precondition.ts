@@ -45,12 +45,12 @@ export const guardRecord = createMiddleware<GatewayEnvironment>(async (c, next) 
   const wanted = c.req.header("if-match");
   if (wanted === undefined) return next();
   if (!TAGS.test(wanted)) {
-    const message = "must be entity tags as an ETag header has them, with commas between, or *";
+    const message = "must be entity tags as in an ETag header, separated by commas, or *";
     throw new ApiError("BAD_REQUEST", `If-Match: ${message}`, { details: [{ path: "If-Match", message }] });
   }
   const check = async () => {
     const json = await c.var.readRecord(c);
-    if (json === null) throw new ApiError("CONFLICT", "this has no entity tag: leave If-Match out");
+    if (json === null) throw new ApiError("CONFLICT", "this record has no entity tag: leave If-Match out");
     const tag = tagOf(json);
     if (isAmong(tag, wanted)) return;
     const message = "the record was changed since you read it: read it again, and repeat the change";

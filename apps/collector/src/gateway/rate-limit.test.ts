@@ -28,7 +28,7 @@ describe("the rate limiter", () => {
     expect(passed.length).toBe(180);
   });
 
-  test("a refused request takes nothing, and waiting as told is enough", async () => {
+  test("a refused request costs nothing, and waiting for Retry-After is enough", async () => {
     const clock = createFakeClock();
     const limiter = createRateLimiter({ clock });
     for (let count = 0; count < 60; count += 1) {

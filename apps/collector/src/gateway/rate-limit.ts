@@ -71,7 +71,7 @@ export function createRateLimiter(deps: { readonly clock: Clock }): {
   };
 }
 
-/** Of a caller's own allowance and one that it shares, what counts; the limit that is told is its own. */
+/** The stricter of a caller's own quota and one that it shares; the limit in the headers is its own. */
 export function tighter(own: Allowance, shared: Allowance | undefined): Allowance {
   if (shared === undefined) return own;
   const isShared = shared.allowed === own.allowed ? (own.allowed ? shared.remaining < own.remaining : shared.retryAfterMs > own.retryAfterMs)

@@ -17,13 +17,13 @@ interface RecordPart {
 const TAG_EXAMPLE = '"0fXz4vQq0sOeYgGv2fZyTg1kq9c"';
 const IfMatch = z.object({
   "if-match": z.string().max(1000).optional().meta({
-    description: "Entity tags that the record's GET answered. Another state of the record is 409, and nothing is written.",
+    description: "Entity tags from the record's GET. If the record has another state, the answer is 409 and nothing is written.",
     examples: [TAG_EXAMPLE],
   }),
 });
 const IfNoneMatch = z.object({
   "if-none-match": z.string().max(1000).optional().meta({
-    description: "Entity tags that you have the record by. The same state is answered 304, without a body.", examples: [TAG_EXAMPLE],
+    description: "Entity tags of your copy of the record. If its state is the same, the answer is 304 without a body.", examples: [TAG_EXAMPLE],
   }),
 });
 const ETag = {
@@ -57,7 +57,7 @@ function readPart(request: NonNullable<RouteConfig["request"]>, responses: Route
     ...(request.headers === undefined ? { request: { ...request, headers: IfNoneMatch } } : {}),
     responses: {
       ...responses, 200: { ...answer, headers: { ETag } },
-      304: { description: "The record is as one of `If-None-Match` says", headers: { ETag } },
+      304: { description: "The record has the state of an entity tag in `If-None-Match`", headers: { ETag } },
     },
   };
 }

@@ -21,15 +21,15 @@ interface ServiceDeclaration {
 export const SERVICES = {
   gateway: {
     title: "API gateway", docs: "/docs", mounts: [], resource: null,
-    description: "People, sites, devices, scans, alerts and everything else that is not one of the other services'.",
+    description: "Users, sites, devices, scans, alerts and everything that no other service has.",
   },
   vault: {
     title: "Vault server", docs: "/vault/docs", mounts: ["/vault"], resource: "vault",
-    description: "Credentials that probes use, sealed at rest.",
+    description: "Credentials that probes use, encrypted at rest.",
   },
   license: {
     title: "License server", docs: "/license/docs", mounts: ["/license"], resource: "license",
-    description: "The licence that applies, verified offline.",
+    description: "The license, verified offline.",
   },
   agents: {
     title: "Agent registry", docs: "/agents/docs", mounts: ["/agents"], resource: "agents",
@@ -41,11 +41,11 @@ export const SERVICES = {
   },
   ipam: {
     title: "IPAM service", docs: "/ipam/docs", mounts: ["/ipam"], resource: "ipam",
-    description: "Prefixes, addresses and reservations, compared with what is observed.",
+    description: "Prefixes, addresses and reservations, compared with the network.",
   },
   diplomat: {
     title: "Diplomat service", docs: "/diplomat/docs", mounts: ["/integrations", "/diplomat"], resource: "webhooks",
-    description: "Speaks to the outside: webhooks.",
+    description: "Outgoing notifications: webhooks.",
   },
 } as const satisfies Record<string, ServiceDeclaration>;
 

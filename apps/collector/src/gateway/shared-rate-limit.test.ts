@@ -46,7 +46,7 @@ describe("the rate limiter of several processes", () => {
     expect(await processes[0]?.take("token 9", { perMinute: 5, burst: 5 })).toMatchObject({ allowed: true, remaining: 4 });
   });
 
-  test("slides: who waits as told is let through, and no more than a minute's worth passes in any minute", async () => {
+  test("slides: a client that waits for Retry-After gets through, and no more than a minute's quota passes in any minute", async () => {
     const [one, two] = [limiter(), limiter()];
     for (let count = 0; count < 60; count += 1) {
       expect((await (count % 2 === 0 ? one : two).take("a", TIER)).allowed).toBe(true);

@@ -47,7 +47,7 @@ export function createSharedRateLimiter(
     return allowance;
   });
   const job = createJob(deps, {
-    name: "rate-limits", everyMs: FORGET_EVERY_MS, who: "one replica", failure: "old counts of requests could not be forgotten",
+    name: "rate-limits", everyMs: FORGET_EVERY_MS, who: "one replica", failure: "old request counts could not be deleted",
     run: () => db.deleteFrom("request_times").where("updated_at", "<", clock.now() - MINUTE_MS).execute(),
   });
 
@@ -62,7 +62,7 @@ export function createSharedRateLimiter(
         isAway = false;
         return allowance;
       } catch (error) {
-        if (!isAway) log.warn({ reason: describeError(error) }, "requests cannot be counted for all collectors together");
+        if (!isAway) log.warn({ reason: describeError(error) }, "requests cannot be counted across collectors");
         isAway = true;
         return alone.take(caller, tier, shared);
       } finally {

@@ -32,7 +32,7 @@ export interface StreamSessions {
   count(): number;
 }
 
-/** What no message told of, as a change made by a command on the machine, is seen within this. */
+/** A change without a message, as by a command on the machine, is seen within this time. */
 const CHECK_EVERY_MS = 10_000;
 /** One that is refused a place may find one when another has been given up. */
 const ASK_AGAIN_MS = 10_000;
@@ -118,7 +118,7 @@ export function createStreamSessions(deps: {
 /** 429 with `details: { reason: "too-many-streams", of, limit }`. */
 function tooMany(of: "tenant" | "user", limit: number): ApiError {
   const { message, headers } = rateLimited(
-    `this ${of} has ${limit} streams open, which is the most: close one first`, ASK_AGAIN_MS,
+    `this ${of} has ${limit} streams open, the maximum: close one first`, ASK_AGAIN_MS,
   );
   return new ApiError("RATE_LIMITED", message, { headers, details: { reason: "too-many-streams", of, limit } });
 }

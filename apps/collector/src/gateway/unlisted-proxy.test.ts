@@ -12,7 +12,7 @@ function setUp(trustedProxies: readonly string[] = []) {
   return { clock, said, note };
 }
 
-test("a proxy that is not listed is told of once an hour, by address", async () => {
+test("a proxy that is not listed is logged once an hour, by address", async () => {
   const { clock, said, note } = setUp();
   for (const address of ["10.0.0.1", "10.0.0.1", "::ffff:10.0.0.1", "10.0.0.2"]) note(address, { "x-forwarded-for": "192.0.2.1" });
   note("10.0.0.3", { forwarded: "for=192.0.2.1" });

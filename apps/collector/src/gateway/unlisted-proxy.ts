@@ -32,7 +32,7 @@ export function createProxyWarning(options: {
     log.warn(
       { address, header },
       `a request came with ${header} from an address that is not in trusted_proxies. If ${address} is your reverse proxy, add it there: `
-      + "until then all of its clients count as one address, for rate limits, connections and the audit log",
+      + "until then all of its clients count as one address for rate limits, connections and the audit log",
     );
   };
 }

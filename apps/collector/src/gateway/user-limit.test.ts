@@ -53,7 +53,7 @@ test("API keys take no more together than their maker may, and nothing from the 
   expect(await allowed([maker.token], 5)).toBe(5);
 });
 
-test("one token has its whole tier, and is told when there is more", async () => {
+test("one token has its whole tier, and gets Retry-After beyond it", async () => {
   const { token } = await gateway.createTenant("viewer");
   const ask = async () => {
     const { status, headers } = await gateway.call("GET", "/api/v1/devices", token);

@@ -34,7 +34,7 @@ export function messageOf(issue: z.core.$ZodRawIssue): string {
       return bound("at least", issue.origin, issue.minimum);
     }
     case "invalid_format": {
-      return `must be ${FORMATS[issue.format] ?? "of another form"}`;
+      return `must be ${FORMATS[issue.format] ?? "in a valid format"}`;
     }
     case "unrecognized_keys": {
       return UNKNOWN_FIELD;

@@ -30,7 +30,7 @@ export function takeWholeRecord(schema: z.ZodObject) {
     const changed = fields.filter((field) => !isSame(field));
     const readOnly = changed.filter(([name]) => !Object.hasOwn(schema.shape, name) && Object.hasOwn(record, name));
     if (readOnly.length > 0) {
-      const message = "is read-only, and is not what the record has now: leave it out, or read the record again";
+      const message = "is read-only and differs from the record: leave it out, or read the record again";
       const details = readOnly.map(([name]) => ({ path: name, message }));
       throw new ApiError("BAD_REQUEST", `${details[0]?.path ?? ""}: ${message}`, { details });
     }

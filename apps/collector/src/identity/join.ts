@@ -32,7 +32,7 @@ export function decideJoin(a: DeviceRecord, b: DeviceRecord): JoinDecision {
   const contradiction = findContradiction(a, b);
   if (contradiction !== null) return refuse(`each has its own ${contradiction}`);
   if (isRunningCopy(a, b)) return refuse("they are virtual machines that run at the same time");
-  if (isNamed(a) && isNamed(b) && a.device.hostname !== b.device.hostname) return refuse("people named them differently");
+  if (isNamed(a) && isNamed(b) && a.device.hostname !== b.device.hostname) return refuse("users gave them different names");
   const [kept, merged] = [a, b].toSorted((one, two) => compare(rank(one), rank(two))) as [DeviceRecord, DeviceRecord];
   return { join: true, kept, merged };
 }

@@ -9,7 +9,7 @@ export type MacKind = "own" | "random" | "virtual" | "shared";
 
 /** First digits of MACs that say more than their local bit does. The first that fits counts. */
 const KNOWN: readonly (readonly [digits: string, kind: MacKind])[] = [
-  // What QEMU takes when it is told none is everybody's. Its others are for life: the local bit does not mean random.
+  // QEMU's default MAC is everybody's. Its others are for life: the local bit does not mean random.
   ["525400123456", "shared"],
   ["525400", "own"],
   // VRRP and CARP for IPv4 and IPv6 (RFC 9568 section 7.3), HSRP 1 and 2 (RFC 2281 section 5.4), GLBP.

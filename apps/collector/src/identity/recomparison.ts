@@ -34,7 +34,7 @@ export function createRecomparison(deps: {
         });
       }
     }
-    if (total > 0) log.info({ devices: total }, "devices were found to be one");
+    if (total > 0) log.info({ devices: total }, "devices were merged");
     return total;
   };
   return createJob({ clock, log }, {
@@ -53,7 +53,7 @@ async function byKeys(reads: Kysely<Schema>, siteId: string): Promise<readonly O
   return rows.map(({ key, one, two, source }) => ({ deviceId: one, otherId: two, reason: { key, source } }));
 }
 
-/** MACs that one device told of itself and another one has. */
+/** MACs that one device announced as its own and another one has. */
 async function byOwnMac(reads: Kysely<Schema>, siteId: string): Promise<readonly OfSite[]> {
   const rows = await reads.selectFrom("device_keys").innerJoin("interfaces", (join) => join
     .on((eb) => eb("device_keys.key", "=", eb(eb.val("mac "), "||", eb.ref("interfaces.mac"))))

@@ -19,7 +19,7 @@ type Row = { -readonly [K in keyof Schema["site_discoveries"]]: Schema["site_dis
 export interface Announcements {
   /** Counts a new device. @returns Whether it is announced. */
   found(receivedAt: string): boolean;
-  /** Whether anybody has been told of the device, so that its going is news. */
+  /** Whether the device was announced, so that its going is news. */
   isKnown(device: DeviceDraft): boolean;
   /** Takes what is to be said of the storm itself: once when it begins, and once in each window in which it goes on. */
   news(): EventData<"discovery_storm"> | null;
@@ -84,6 +84,6 @@ export function createAnnouncements({ siteId, tenantId }: Site, stored: Row | un
 function newsOf(devices: number, state: "begins" | "continues"): EventData<"discovery_storm"> {
   return {
     code: "discovery-storm", state, devices, window_seconds: WINDOW_MS / 1000,
-    message: `${devices} devices were found within ${WINDOW_MS / 60_000} minutes: new ones are stored, and not announced one by one`,
+    message: `${devices} devices were found within ${WINDOW_MS / 60_000} minutes: new ones are stored but not announced one by one`,
   };
 }

@@ -59,7 +59,7 @@ describe("a host that is found", () => {
     expect(await bench.database.db.selectFrom("device_changes").selectAll().execute()).toEqual([]);
   });
 
-  test("and that a person made before is seen from then on, and announced now where no event told of it", async () => {
+  test("and that a person made before is seen from then on, and announced now where no event reported it", async () => {
     const own = { tenant_id: bench.tenantId, site_id: bench.siteId, hostname: "", hostname_key: "", vendor: "", os_guess: "", device_type: "unknown",
       is_online: 0, presence_state: "unknown", first_seen: "", last_seen: "", open_ports: "[]", tags: "[]", locked_fields: "[]" };
     const [whole, unplaced] = [createId(), createId()];

@@ -110,6 +110,6 @@ function toText(raw: RawEvent): string {
   try {
     return JSON.stringify(raw);
   } catch {
-    return JSON.stringify({ seq: raw.seq, type: raw.type, occurred_at: raw.occurred_at, data: "nested too deeply to be kept" });
+    return JSON.stringify({ seq: raw.seq, type: raw.type, occurred_at: raw.occurred_at, data: "nested too deeply to be stored" });
   }
 }

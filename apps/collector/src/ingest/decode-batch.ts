@@ -41,7 +41,7 @@ export async function decodeBatch(payload: Buffer): Promise<DecodedBatch | Batch
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
         return refuse("too-large", `the batch is larger than ${most} bytes`);
       }
-      return refuse("not-a-batch", "the payload is not gzip, though it begins as such");
+      return refuse("not-a-batch", "the payload begins like gzip but is not valid gzip");
     }
   }
   const value = parseJson(bytes.toString("utf8"));
@@ -53,7 +53,7 @@ export async function decodeBatch(payload: Buffer): Promise<DecodedBatch | Batch
   }
   let previous = batch.data.after;
   for (const { seq } of batch.data.events) {
-    if (seq <= previous) return refuse("not-a-batch", `sequence ${seq} does not rise from ${previous}`);
+    if (seq <= previous) return refuse("not-a-batch", `sequence ${seq} is not higher than ${previous}`);
     previous = seq;
   }
   return { ok: true, batch: batch.data, jsonBytes: bytes.length };

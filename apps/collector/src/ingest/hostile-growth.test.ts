@@ -49,7 +49,7 @@ const changesOf = (mac: string) => bench.database.db.selectFrom("device_changes"
   .where("devices.tenant_id", "=", bench.tenantId).execute();
 
 describe("what hangs on one device", () => {
-  test("does not grow with what is told of it: a batch of thousands of words leaves hundreds, and so does the tenth", async () => {
+  test("does not grow with its evidence: a batch of thousands of values leaves hundreds, and so does the tenth", async () => {
     await send([found(victim), found(neighbor)]);
     const before = await evidenceOf(neighbor.mac);
     expect(before.length).toBeGreaterThan(0);

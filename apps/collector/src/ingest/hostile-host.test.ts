@@ -72,7 +72,7 @@ describe("a host that invents hardware addresses", () => {
       expect((await macs()).length).toBe(MAX_ANNOUNCED + 301);
       expect(await macs()).toContain("00:1b:21:00:00:07");
       expect(await storms()).toEqual([{ status: "open", count: 1, severity: "medium" }]);
-      // What nobody was told of goes without a word; what is named is told of.
+      // A device that was not announced goes without an event; a named one is announced.
       const off = (host: { readonly ip: string; readonly mac: string }) => ({
         type: "host_offline", occurred_at: now(), data: { ip: host.ip, mac: host.mac, last_seen_at: now(), missed_checks: 3 },
       });
@@ -81,7 +81,7 @@ describe("a host that invents hardware addresses", () => {
       expect(await countOf("host_offline")).toBe(2);
     });
 
-  test("is told of again each ten minutes while it goes on; and newcomers are announced again after it", { timeout: 120_000 }, async () => {
+  test("is published again each ten minutes while it lasts; and newcomers are announced again after it", { timeout: 120_000 }, async () => {
     await flood(0, MAX_ANNOUNCED + 10);
     await bench.clock.advance(601_000);
     await flood(5000, 20);
@@ -93,7 +93,7 @@ describe("a host that invents hardware addresses", () => {
     expect(await storms()).toEqual([{ status: "open", count: 2, severity: "medium" }]);
   });
 
-  test("does nothing to what another site is told", { timeout: 120_000 }, async () => {
+  test("does not affect the events of another site", { timeout: 120_000 }, async () => {
     const siteId = createId();
     await bench.database.db.insertInto("sites")
       .values({ id: siteId, tenant_id: bench.tenantId, name: "two", created_at: now(), probe_configuration: "{}" }).execute();

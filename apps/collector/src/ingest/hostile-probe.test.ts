@@ -101,7 +101,7 @@ describe("a probe that sends more than it may", () => {
     expect(await held).toMatchObject({ watermark: before + 90, refused: null });
   });
 
-  test("is told to come later where nobody may be held back, and its batch is taken then", async () => {
+  test("gets `not-ready` where no probe may be held back, and its batch is taken later", async () => {
     await bench.close();
     await open({ quota: { bytesPerMinute: 1e6, maxHoldMs: 0 } });
     const queue = createId();

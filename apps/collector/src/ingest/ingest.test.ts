@@ -28,7 +28,7 @@ const refused = async (probeId = probe.probeId) => {
 };
 
 describe("a batch", () => {
-  test("is committed, acknowledged with its times, and told to the live stream; once each", async () => {
+  test("is committed, acknowledged with its times, and published to the live stream; once each", async () => {
     const ack = await bench.sendBatch(probe, queueId, 0, [note("a"), note("b")]);
     expect(ack).toEqual({
       v: 1, queue_id: queueId, watermark: 2, refused: null, batch_sent_at: toInstant(bench.clock.now()),
@@ -253,7 +253,7 @@ describe("other channels", () => {
     ).toMatchObject({ revision: 0, site_name: "site", sweep: { enabled: true } });
   });
 
-  test("a probe that was online before the collector came is told to send again what it sent to nobody", async () => {
+  test("a probe that was online before the collector is asked to resend what nobody received", async () => {
     await bench.send(probe, "status", { v: 1, state: "online", version: "1.0.0", run_id: createId(), at: AT }, true);
     expect(bench.acks).toMatchObject([{ ack: { queue_id: null, batch_sent_at: null, refused: { code: "not-ready" } } }]);
     expect(bench.configurations).toEqual([]);
@@ -294,7 +294,7 @@ describe("what an outage kept back", () => {
       packets: [],
     },
   }) as const;
-  const told = async (of: IngestBench) =>
+  const published = async (of: IngestBench) =>
     (await of.database.db.selectFrom("events").select("type").where("type", "=", "alert_created").execute()).length;
   let alerting: IngestBench;
   beforeEach(async () => {
@@ -310,11 +310,11 @@ describe("what an outage kept back", () => {
     expect(await alerting.database.db.selectFrom("alerts").select(["status", "notified", "first_seen"]).execute()).toEqual([
       { status: "open", notified: 0, first_seen: "2026-11-20T11:49:00.000Z" },
     ]);
-    expect(await told(alerting)).toBe(0);
+    expect(await published(alerting)).toBe(0);
   });
 
-  test("is told from what is live by the probe's own clock, however far that is off", async () => {
+  test("is distinguished from live events by the probe's own clock, however far that is off", async () => {
     await sendAt("2025-01-01T00:00:00.000Z", "2024-12-31T23:59:00.000Z");
-    expect(await told(alerting)).toBe(1);
+    expect(await published(alerting)).toBe(1);
   });
 });

@@ -30,7 +30,7 @@ export interface Ingest extends ProbeReceiver {
   askAllAgain(): Promise<void>;
   /** To be called after a revocation is committed: the site's devices are no longer watched by this probe. */
   revoked(probeId: string): Promise<void>;
-  /** To be called after a change of what a site's probes, or these probes, are told: tells each, or when it comes back. Never rejects. */
+  /** Call it after a change of the settings of a site's probes, or of these probes: sends them to each, or when it reconnects. Never rejects. */
   configured(whom: { readonly siteId: string } | { readonly probeIds: readonly string[] }): Promise<void>;
   health(): { readonly status: "ok" | "degraded"; readonly detail: string };
   /** Messages that have arrived and are not committed yet, and how long the oldest has waited. */
@@ -53,7 +53,7 @@ export interface IngestDependencies {
   readonly clock: Clock;
   readonly logger: Log;
   readonly silentAfterSeconds: number;
-  /** Who knows what each probe is told, and keeps how it was. */
+  /** The source of each probe's settings, which also records what the probe reports of them. */
   readonly registry: {
     configurationOf(probeId: string): Promise<ProbeConfiguration | null>;
     heard(probe: KnownProbe, health: ProbeHealth): Promise<void>;
@@ -111,7 +111,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   };
 
   const untold = (error: unknown, probeId?: string) => {
-    logger.warn({ probe_id: probeId, reason: describeError(error) }, "a probe could not be told its configuration now");
+    logger.warn({ probe_id: probeId, reason: describeError(error) }, "cannot send a probe its configuration now; it gets it when it reconnects");
   };
 
   const takeStatus = async (probe: KnownProbe, status: ProbeStatus, retained: boolean) => {
@@ -214,8 +214,8 @@ export function createIngest(deps: IngestDependencies): Ingest {
     revoked: (probeId) => watch.revoked(probeId),
     async configured(whom) {
       try {
-        const told = await probes.listOf(whom);
-        await Promise.all(told.map(async (probe) => {
+        const recipients = await probes.listOf(whom);
+        await Promise.all(recipients.map(async (probe) => {
           await serial.run(probe.probeId, () => sendConfiguration(probe)).catch((error: unknown) => untold(error, probe.probeId));
         }));
       } catch (error) {

@@ -56,7 +56,7 @@ describe("two interfaces with a strong key in common", () => {
 describe("a device of two interfaces", () => {
   beforeEach(() => send(found(wired), found(wireless, 1)));
 
-  test("is online while one of them is, is listed by one that answers, and nobody is told that it went", async () => {
+  test("is online while one of them is, is listed by one that answers, and no event says that it went offline", async () => {
     await send(offline(wired, 300));
     expect(await devices()).toMatchObject([{ presence_state: "online", is_online: 1, ip: wireless.ip, mac: wireless.mac }]);
     await send(offline(wireless, 400));
@@ -141,7 +141,7 @@ describe("what is not joined", () => {
     expect((await devices()).length).toBe(6);
   });
 
-  test("machines made from one image, which share a key and are told apart by another", async () => {
+  test("machines made from one image, which share a key and differ in another", async () => {
     const clone = (index: number): Host =>
       ({ ip: `192.0.2.${index}`, mac: `52:54:00:00:00:0${index}`,
         keys: { ssh_host_key: "ssh-ed25519 SHA256:the-image", snmp_engine_id: `80001f88800${index}` } });

@@ -63,13 +63,13 @@ function atSite({ site_id: siteId, key }: { readonly site_id: string; readonly k
   return `${siteId} ${key}`;
 }
 
-/** A MAC that one device told of itself, by its DHCP client identifier, and another one has: told first or seen first. */
+/** A MAC that one device announced, by its DHCP client identifier, and another one has: whichever came first. */
 async function byOwnMac(trx: Trx, shown: readonly ShownKey[], created: readonly Created[]): Promise<readonly Candidate[]> {
-  const told = shown.filter(({ key }) => key.startsWith("mac "));
-  const owners = new Map((await selectIn(told, (list) => trx.selectFrom("interfaces").select(["device_id", "site_id", "mac"])
+  const announced = shown.filter(({ key }) => key.startsWith("mac "));
+  const owners = new Map((await selectIn(announced, (list) => trx.selectFrom("interfaces").select(["device_id", "site_id", "mac"])
     .where(among(["site_id", "mac"], list.map(({ site_id, key }) => [site_id, key.slice(4)]))).execute()))
     .map(({ device_id, site_id, mac }) => [`${site_id} mac ${mac}`, device_id]));
-  const seenFirst = told.flatMap((row) => {
+  const seenFirst = announced.flatMap((row) => {
     const { device_id: deviceId, tenant_id: tenantId, key, source } = row;
     const otherId = owners.get(atSite(row));
     return otherId === undefined || otherId === deviceId ? [] : [{ tenantId, deviceId, otherId, reason: { key, source } }];

@@ -12,36 +12,36 @@ const FIELDS: ReadonlySet<string> = new Set(VERDICT_FIELDS);
 
 /**
  * Decides anew what the devices are that batches brought evidence of: from all that is known, by whichever probe and interface.
- * What a person set stays. A device of whom nothing but names and its interface's maker is told costs nothing.
+ * What a user set stays. A device with no evidence but names and its interface's vendor costs nothing.
  */
 export async function judgeDevices(trx: Kysely<Schema>, sets: readonly WorkingSet[]): Promise<void> {
-  const told = sets.flatMap((set) => toldAt(set));
-  const byId = new Map(told.map((one) => [one.device.id, one]));
-  const known = await selectIn(told.filter(({ device }) => !device.isNew).map(({ device }) => device.id), (list) =>
+  const judged = sets.flatMap((set) => judgedAt(set));
+  const byId = new Map(judged.map((one) => [one.device.id, one]));
+  const known = await selectIn(judged.filter(({ device }) => !device.isNew).map(({ device }) => device.id), (list) =>
     trx.selectFrom("evidence").selectAll().where("device_id", "in", list).where("field", "in", [...VERDICT_FIELDS]).execute());
   for (const row of known) byId.get(row.device_id)?.evidence.push(row);
-  for (const one of told) judge(one);
+  for (const one of judged) judge(one);
 }
 
 /** A device, and what is said of it. */
-interface Told {
+interface Judged {
   readonly set: WorkingSet;
   readonly device: DeviceDraft;
   readonly evidence: EvidenceRow[];
 }
 
-/** The devices of a site of whom something telling is said. */
-function toldAt(set: WorkingSet): readonly Told[] {
+/** The devices of a site with new evidence that can change a verdict. */
+function judgedAt(set: WorkingSet): readonly Judged[] {
   const heard = new Map<string, EvidenceRow[]>();
-  const telling = new Set<string>();
+  const ids = new Set<string>();
   for (const row of set.evidence.values()) {
     if (!FIELDS.has(row.field)) continue;
     const rows = heard.get(row.device_id);
     if (rows) rows.push(row);
     else heard.set(row.device_id, [row]);
-    if (isTelling(row)) telling.add(row.device_id);
+    if (isEvidenceForVerdict(row)) ids.add(row.device_id);
   }
-  return [...telling].flatMap((id) => {
+  return [...ids].flatMap((id) => {
     const device = set.devices.get(id);
     return device ? [{ set, device, evidence: heard.get(id) ?? [] }] : [];
   });
@@ -50,11 +50,11 @@ function toldAt(set: WorkingSet): readonly Told[] {
 /** Sources of names, and of the interface's maker, whose word comes with the host's state. */
 const STATED: ReadonlySet<string> = new Set(["dhcp", "mdns", "reverse-dns", "oui"]);
 
-function isTelling({ field, source }: EvidenceRow): boolean {
+function isEvidenceForVerdict({ field, source }: EvidenceRow): boolean {
   return (field !== "hostname" && field !== "vendor") || !STATED.has(source);
 }
 
-function judge({ set, device, evidence }: Told): void {
+function judge({ set, device, evidence }: Judged): void {
   const verdicts = verdictsOf(evidence);
   const text = JSON.stringify(verdicts);
   if (text === device.fields.verdicts) return;

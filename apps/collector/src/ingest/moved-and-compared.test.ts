@@ -12,7 +12,7 @@ describe("an interface that goes to another machine", () => {
     { ip: "192.0.2.10", mac: "f0:18:98:00:00:01" }, { ip: "192.0.2.11", mac: "f0:18:98:00:00:02" },
   ];
 
-  test("is told by the key of the one that has it: a dock is each laptop's in turn, and neither becomes the other", async () => {
+  test("is identified by the key of the device that has it: a dock is each laptop's in turn, and neither becomes the other", async () => {
     await send(found(laptop(own, DUID, "one")), found(laptop(dock, DUID, "one"), 1), found(laptop(theirs, OTHER, "two"), 2));
     expect(await macs()).toEqual([[dock.mac, own.mac], [theirs.mac]]);
     for (const [duid, hostname, expected] of [
@@ -38,7 +38,7 @@ describe("an interface that goes to another machine", () => {
     expect((await devices())[0]).toMatchObject({ id: first?.id, mac: own.mac, presence_state: "online" });
   });
 
-  test("is not told by a machine that was set up anew, whose old key is forgotten", async () => {
+  test("is not identified by a machine that was reinstalled, whose old key is forgotten", async () => {
     await send(found(laptop(own, DUID, "one")));
     await send(learned(laptop(own, OTHER, "one"), 10));
     expect(await macs()).toEqual([[own.mac]]);
@@ -53,7 +53,7 @@ describe("an interface that goes to another machine", () => {
 });
 
 describe("the nightly comparison", () => {
-  test("joins by a key what a third device kept apart, once that is gone, and by a MAC that was told; at three o'clock", async () => {
+  test("joins by a key what a third device kept apart, once that is gone, and by a MAC that was announced; at three o'clock", async () => {
     const three = [1, 2, 3]
       .map((index): Host => ({ ip: `192.0.2.${index}`, mac: `00:1b:21:00:00:0${index}`, hostname: "pc",
         keys: { snmp_engine_id: `80001f88800${index}` } }));

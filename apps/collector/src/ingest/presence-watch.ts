@@ -80,7 +80,7 @@ export function createPresenceWatch(deps: {
     const at = toInstant(clock.now());
     const data: EventData<"probe_silent"> = {
       code: "probe-silent", name: probe.name, last_heard_at: lastHeardAt, clean_stop: how.isCleanStop,
-      message: how.isCleanStop ? "the probe was stopped" : "nothing is heard from the probe any more",
+      message: how.isCleanStop ? "the probe was stopped" : "the probe sends no more messages",
     };
     const appended = await db.transaction().execute(async (trx) => {
       await lockSite(trx, probe.siteId);
@@ -123,7 +123,7 @@ export function createPresenceWatch(deps: {
       unwritten.set(probe.probeId, at);
     }
     for (const { probes, fromSeq } of returned) {
-      for (const { probeId, name } of probes) deps.logger.info({ probe_id: probeId, name }, "a probe is heard again");
+      for (const { probeId, name } of probes) deps.logger.info({ probe_id: probeId, name }, "a probe sends messages again");
       deps.published((probes[0] as KnownProbe).tenantId, fromSeq);
     }
     return new Map<string, never>();

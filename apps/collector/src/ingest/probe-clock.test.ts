@@ -86,7 +86,7 @@ describe("a probe whose clock is wrong, or lies", () => {
       username: "", detail: "x",
     },
   });
-  const told = async () => (await bench.database.db.selectFrom("events").select("data").where("type", "=", "alert_created").execute())
+  const published = async () => (await bench.database.db.selectFrom("events").select("data").where("type", "=", "alert_created").execute())
     .map(({ data }) => (JSON.parse(data) as { type: string }).type);
 
   test("is believed by nobody in the year 9999: nothing of it is newer than when it came, and what is seen later wins", async () => {
@@ -116,17 +116,17 @@ describe("a probe whose clock is wrong, or lies", () => {
     await send(liar, behind(0), [host(behind(5000), "slow"), hit(1, behind(4000))]);
     expect(await bench.database.db.selectFrom("devices").select("last_seen").execute())
       .toEqual([{ last_seen: toInstant(bench.clock.now() - 5000) }]);
-    expect(await told()).toEqual(["honeypot_hit"]);
+    expect(await published()).toEqual(["honeypot_hit"]);
   });
 
   test("tells nobody of 200 hits as 200 alerts, whatever it says of when they were", async () => {
     const spread = (from: number) => Array.from({ length: 200 }, (_, index) => hit(index, toInstant(from + index * HOUR_MS)));
     // Sent, as it says, before all of them; then as late ones, and once more as live ones.
     await send(liar, "2020-01-01T00:00:00.000Z", spread(Date.UTC(2020, 0, 1)));
-    expect((await told()).filter((type) => type === "honeypot_hit").length).toBeLessThanOrEqual(20);
+    expect((await published()).filter((type) => type === "honeypot_hit").length).toBeLessThanOrEqual(20);
     await send(honest, now(), spread(bench.clock.now() - 300 * HOUR_MS).map((event, index) => hit(1000 + index, event.occurred_at)));
     await send(honest, now(), Array.from({ length: 200 }, (_, index) => hit(1000 + index, now())));
-    const types = await told();
+    const types = await published();
     expect(types.filter((type) => type === "honeypot_hit").length).toBeLessThanOrEqual(20);
     expect(types.filter((type) => type === "alert_storm").length).toBe(1);
     const rows = await bench.database.db.selectFrom("events").select("id").where("type", "=", "honeypot_hit").execute();

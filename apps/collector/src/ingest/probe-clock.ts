@@ -6,7 +6,7 @@ export interface ProbeClocks {
   /**
    * Takes a batch's two times as one measurement.
    * @param probe.clockOffsetMs What was last kept of it, which counts as a measurement of its own after a restart.
-   * @returns The offset to correct this batch by; 0 where it is too small to be told from the way here.
+   * @returns The offset to correct this batch by; 0 where it is too small to be distinguished from the transit time.
    */
   measure(probe: { readonly probeId: string; readonly clockOffsetMs: number | null }, sentAt: string, receivedAt: string): number;
   /** The last measure, to be kept; null before any. */

@@ -4,7 +4,7 @@ import type { Clock } from "@lanthorn/runtime";
 export interface QuotaLimits {
   /** What its batches may cost in the long run: see `costOf`. Four minutes of it may come at once. */
   readonly bytesPerMinute: number;
-  /** How long a probe that has spent it is held back; past that, or where it is 0, it is told to come again later. */
+  /** How long a probe that has spent it is held back; past that, or where it is 0, it gets `not-ready` and sends again later. */
   readonly maxHoldMs: number;
 }
 
@@ -42,7 +42,7 @@ const REJECTED_BYTES_PER_MINUTE = 100e3;
 const REJECTED_BYTES_AT_ONCE = 4e6;
 /** An event's row with its keys and times, and its part in what it changes. */
 const EVENT_COST = 500;
-/** What is told is kept in the log, and again as evidence, history or results. */
+/** An event is stored in the log, and again as evidence, history or results. */
 const COPIES = 2;
 /** Buckets that have run full again say nothing; they are dropped when there are this many. */
 const MAX_BUCKETS = 4096;

@@ -12,8 +12,8 @@ import type { KnownProbe } from "./probes-store.ts";
 import { costOf, type createQuota } from "./quota.ts";
 import type { createRefusals } from "./refusals.ts";
 
-/** What a probe is told that may send no more now. */
-const SPENT = "more was sent than a probe may send in this time: this is taken later";
+/** The answer to a probe that may send no more now. */
+const SPENT = "the probe has used its quota for this time: send the batch again later";
 /**
  * Takes a batch: reads it within the probe's quota, commits it, and only then acknowledges it.
  * @returns What does so. It rejects where nothing could be committed: then there is no acknowledgement either.
@@ -57,6 +57,6 @@ export function createTakeEvents(deps: {
 function refusalOf({ refusal, watermark }: Pick<Committed, "watermark" | "refusal">, after: number): Acknowledgement["refused"] {
   if (refusal === null) return null;
   return refusal === "gap"
-    ? { code: "gap", message: `nothing is here between ${watermark} and ${after}` }
-    : { code: "not-ready", message: `more than ${MAX_NEW_QUEUES} new queues within an hour: this one is taken later` };
+    ? { code: "gap", message: `the events between ${watermark} and ${after} are missing` }
+    : { code: "not-ready", message: `more than ${MAX_NEW_QUEUES} new queues within an hour: send the batch again later` };
 }

@@ -84,7 +84,7 @@ export function createRetentionJob(
   { what, run, ...row }: Omit<JobRow<number>, "failure"> & { readonly what: string },
 ): Job<number> {
   return createJob(deps, {
-    ...row, failure: `${what} could not be forgotten, trying again later`,
+    ...row, failure: `${what} could not be deleted, trying again later`,
     async run(stopped) {
       const rows = await run(stopped);
       if (rows > 0) deps.log.info({ rows }, `${what} forgotten`);

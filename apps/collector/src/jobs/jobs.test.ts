@@ -73,7 +73,7 @@ test("counts failures in a row", async () => {
   expect(job.state()).toEqual({ lastRunAt: START + HOUR_MS, lastFailureAt: START, failures: 0 });
 });
 
-test("never runs twice at once; closing waits for a run in progress, which is told to end, and no run is begun after that", async () => {
+test("never runs twice at once; closing aborts the run in flight and waits for it, and no run begins after that", async () => {
   const clock = createFakeClock();
   const steps: string[] = [];
   const job = createJob({ clock, log: silentLog }, {

@@ -23,7 +23,7 @@ afterEach(async () => {
 /** Each process has a clock of its own: one that stands still is a process that is dead. */
 async function start(holder: string, onTaken?: () => void): Promise<{ readonly lease: Lease; readonly clock: FakeClock }> {
   const clock = createFakeClock();
-  const lease = await openLease({ db: database.db, clock, log: silentLog }, { name: "upkeep", holder, ...(onTaken ? { onTaken } : {}) });
+  const lease = await openLease({ db: database.db, clock, log: silentLog }, { name: "maintenance", holder, ...(onTaken ? { onTaken } : {}) });
   open.push(lease);
   return { lease, clock };
 }
@@ -48,7 +48,7 @@ test("the first who asks has it, the second has not, and while the first lives t
   expect([first.lease.isHeld(), second.lease.isHeld()]).toEqual([true, false]);
 });
 
-test("whose holder is dead goes to another within some seconds, who is told so; the dead one is not sure of it before that", async () => {
+test("whose holder is dead goes to another within some seconds, which is notified; the dead one does not count on it before that", async () => {
   let taken = 0;
   const first = await start("a");
   const second = await start("b", () => (taken += 1));

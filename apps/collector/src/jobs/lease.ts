@@ -55,11 +55,11 @@ export async function openLease(
     const had = heldUntil > at;
     try {
       const has = await take();
-      if (has && !had) log.info({ lease: name }, "this process looks after what one of all must");
-      if (!has && had) log.warn({ lease: name }, "another process has taken over what one of all must look after");
+      if (has && !had) log.info({ lease: name }, "this process now holds the leader lease");
+      if (!has && had) log.warn({ lease: name }, "another process has taken over the leader lease");
       heldUntil = has ? at + SURE_FOR_MS : Number.NEGATIVE_INFINITY;
     } catch (error) {
-      log.warn({ lease: name, reason: describeError(error) }, "a lease could not be looked at, trying again");
+      log.warn({ lease: name, reason: describeError(error) }, "a lease could not be read, trying again");
     }
   };
   const stop = clock.every(LOOK_EVERY_MS, () => {

@@ -64,7 +64,7 @@ describe("metrics", () => {
     metrics.watch(readingsOf({
       reads: server.reads, ingest: { waiting: () => ({ messages: 2, oldestMs: 1500 }) },
       broker: { sessions: () => sessions, health: () => ({ status: "degraded", detail: "" }) }, streams: { open: () => 4 },
-      connections: { count: () => ({ strangers: 5, known: 6 }) },
+      connections: { count: () => ({ anonymous: 5, known: 6 }) },
     }));
     const found = series(await metrics.text());
     expect(

@@ -49,10 +49,10 @@ export function createMetrics(): Metrics {
   });
   const batches = new Counter({ name: "lanthorn_ingest_batches_total", help: "Batches of events that were committed", registers });
   const events = new Counter({
-    name: "lanthorn_ingest_events_total", help: "Events that were stored, or kept as unreadable", labelNames: ["result"], registers,
+    name: "lanthorn_ingest_events_total", help: "Events that were stored, also unreadable ones", labelNames: ["result"], registers,
   });
   const refusals = new Counter({
-    name: "lanthorn_ingest_refusals_total", help: "Payloads that were not taken, by reason", labelNames: ["reason"], registers,
+    name: "lanthorn_ingest_refusals_total", help: "Payloads that were refused, by reason", labelNames: ["reason"], registers,
   });
   const commit = new Histogram({
     name: "lanthorn_ingest_commit_seconds", help: "From a batch's arrival to its commit", buckets: COMMIT_SECONDS, registers,

@@ -25,10 +25,10 @@ export function readingsOf(parts: {
     },
     { name: "lanthorn_stream_consumers", help: "Open streams of live events", read: () => streams.open() },
     {
-      name: "lanthorn_connections", help: "Open connections of HTTP clients, by whether they have shown a valid credential", label: "kind",
-      read: () => Promise.resolve({ stranger: connections.count().strangers, known: connections.count().known }),
+      name: "lanthorn_connections", help: "Open connections of HTTP clients, by whether they have sent a valid credential", label: "kind",
+      read: () => Promise.resolve({ stranger: connections.count().anonymous, known: connections.count().known }),
     },
-    { name: "lanthorn_broker_up", help: "1 while the way to the probes works", read: () => (broker.health().status === "ok" ? 1 : 0) },
+    { name: "lanthorn_broker_up", help: "1 while the connection to the probes works", read: () => (broker.health().status === "ok" ? 1 : 0) },
     { name: "lanthorn_broker_sessions", help: "Probes that are connected, where the broker is our own", read: () => broker.sessions() },
     { name: "lanthorn_probes", help: "Probes by state", label: "state", read: () => probesByState(reads) },
     { name: "lanthorn_devices", help: "Devices by presence", label: "presence", read: () => devicesByPresence(reads) },

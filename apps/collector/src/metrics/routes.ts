@@ -20,7 +20,7 @@ export function metricsRoutes(deps: { readonly metrics: Metrics; readonly allow:
     const isLoopback = address === "::1" || address.startsWith("127.");
     if (!isAllowed(address) || (isBrought && isLoopback)) {
       identityOf(c);
-      throw new ApiError("FORBIDDEN", "metrics are for the addresses in metrics.allow");
+      throw new ApiError("FORBIDDEN", "metrics are only for the addresses in metrics.allow");
     }
     return c.body(await deps.metrics.text(), 200, { "content-type": deps.metrics.contentType });
   });

@@ -59,7 +59,7 @@ export async function openReplicas(deps: {
     };
   }
   let takeover = () => {};
-  const lease = await openLease(deps, { name: "upkeep", holder: createId(), onTaken: () => takeover() });
+  const lease = await openLease(deps, { name: "maintenance", holder: createId(), onTaken: () => takeover() });
   lifecycle.onClose("leader lease", () => lease.close());
   const limiter = createSharedRateLimiter(deps);
   return {

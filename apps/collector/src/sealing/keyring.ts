@@ -69,6 +69,6 @@ function parseKeys(text: string, where: string): readonly [Uint8Array, ...Uint8A
   if (first && others.length < MOST_KEYS && [first, ...others].every(({ length }) => length === KEY_BYTES)) return [first, ...others];
   throw new CollectorError(
     "config-invalid",
-    `${where} must be ${KEY_BYTES} bytes in Base64, or two such keys with a comma between: the new one and the one before`,
+    `${where} must be ${KEY_BYTES} bytes in Base64, or two such keys separated by a comma: the new one and the previous one`,
   );
 }

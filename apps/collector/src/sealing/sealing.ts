@@ -45,7 +45,7 @@ export function createSealing(keyring: Keyring): Sealing {
         }
       }
       throw new CollectorError(
-        "secret-unreadable", `cannot open the secret of ${owner}: the sealing key is not the one it was sealed with`, { cause },
+        "secret-unreadable", `cannot decrypt the secret of ${owner}: it was encrypted with another sealing key`, { cause },
       );
     },
   };

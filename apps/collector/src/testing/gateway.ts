@@ -123,7 +123,7 @@ export async function startTestGateway(options: TestListenerOptions & {
   /** False: they need credentials. */
   readonly pages?: boolean;
   readonly streams?: Partial<StreamLimits>;
-  /** Is told what other collectors would be told. */
+  /** Called with what would be sent to other collectors. */
   readonly onAccessChanged?: (tenantId: string) => void;
   readonly log?: Log;
 } = {}): Promise<TestGateway> {

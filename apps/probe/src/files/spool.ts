@@ -15,7 +15,7 @@ import { ProbeError } from "../errors.ts";
 export interface Spool {
   /**
    * Copies a file into the spool. It is there once its `.json` is.
-   * @returns What the collector will be told of it.
+   * @returns What is reported to the collector of it.
    * @throws ProbeError `file-refused` for what is no file, is empty, or does not fit into the budget.
    */
   add(path: string, kind: FileKind): Promise<FileBegin>;

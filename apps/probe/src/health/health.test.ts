@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const told = () => (outbox.take({ maxEvents: 500, maxBytes: 1e6 })?.events ?? []).map(({ type, data }) => {
+const published = () => (outbox.take({ maxEvents: 500, maxBytes: 1e6 })?.events ?? []).map(({ type, data }) => {
   expect(type).toBe("probe_health_alert");
   return EVENTS.probe_health_alert.data.parse(JSON.parse(data));
 });
@@ -82,7 +82,7 @@ describe("health", () => {
       uptime_seconds: 90, capture: { frames: 3000 }, hosts: { online: 3, known: 4 },
       interface: { name: "lan0", up: true, networks: ["10.1.0.0/16"] }, configuration: { revision: 7, error: null },
     });
-    expect(told()).toEqual([]);
+    expect(published()).toEqual([]);
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe("health", () => {
     ["certificate", { daysLeft: 5 }],
   ])("raises %s once after three reports, and clears it once", async (metric, bad) => {
     await follow([{}, ...times(6, bad), ...times(6, {}), ...times(6, { offsetMs: 0 })]);
-    expect(told().map(({ metric: of, state }) => [of, state])).toEqual([[metric, "raised"], [metric, "cleared"]]);
+    expect(published().map(({ metric: of, state }) => [of, state])).toEqual([[metric, "raised"], [metric, "cleared"]]);
   });
 
   test("raises the disk when it takes nothing, whatever the file system says, and loses neither the alert nor what waited", async () => {
@@ -119,7 +119,7 @@ describe("health", () => {
     await follow(times(4, { up: false }));
     alerts = createHealthAlerts({ db: database.db, outbox, log: silentLog, limits, samples: 3 });
     await follow([...times(4, { up: false }), ...times(3, {})]);
-    expect(told().map(({ state }) => state)).toEqual(["raised", "cleared"]);
+    expect(published().map(({ state }) => state)).toEqual(["raised", "cleared"]);
   });
 
   test("has turned as long as its looks take place", async () => {

@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 /** The contract's limit. */
 const MOST_NETWORKS = 64;
 
-/** By then capture and connection are there, if they come at all: who asks for the status after a start is told so. Alerts wait. */
+/** By then capture and connection are up, if they come up at all: a status that is read after a start shows them. Alerts wait. */
 const SECOND_LOOK_MS = 3000;
 
 /**

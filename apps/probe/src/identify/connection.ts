@@ -28,7 +28,7 @@ export interface TlsOptions {
   readonly maxVersion?: SecureVersion;
 }
 
-/** What a TLS handshake told. */
+/** What a TLS handshake showed. */
 export interface TlsSession {
   /** As `TLSv1.3`. */
   readonly version: string;

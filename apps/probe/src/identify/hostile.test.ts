@@ -8,7 +8,7 @@ import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
 import { BEGINNINGS } from "./testing/beginnings.ts";
 
 const CHUNK = Buffer.alloc(65_536, "A");
-/** Of a connection's 256 KiB, and what its stream holds before it is told to stop. */
+/** Of a connection's 256 KiB, and what its stream holds before it stops. */
 const MOST_BYTES = 256 * 1024 + 3 * CHUNK.length;
 const MOST_CONNECTIONS = 6;
 /** Six connections, each with its greeting, answer and conversation. The whole is cut at 15 s, which this clock does not show. */
@@ -66,10 +66,10 @@ const MANNERS: Readonly<Record<string, (peer: Stranger, beginning: Buffer) => {
 };
 
 /** A network of such peers, and what they were made to do. */
-function createStrangers(manner: (typeof MANNERS)[string], beginning: Buffer) {
-  const told = { connections: 0, bytes: 0 };
+function createHostileServer(manner: (typeof MANNERS)[string], beginning: Buffer) {
+  const counts = { connections: 0, bytes: 0 };
   const connect = (_target: unknown, options: { readonly signal: AbortSignal }) => {
-    told.connections += 1;
+    counts.connections += 1;
     const handlers: { asked?: (bytes: Buffer) => void; wanted?: () => void } = {};
     const stream = new Duplex({
       // Not at once: a stream that fills itself would never let go.
@@ -83,7 +83,7 @@ function createStrangers(manner: (typeof MANNERS)[string], beginning: Buffer) {
     const peer: Stranger = {
       say(bytes) {
         if (stream.destroyed) return;
-        told.bytes += bytes.length;
+        counts.bytes += bytes.length;
         stream.push(bytes);
       },
       vanish: () => void stream.destroy(),
@@ -93,7 +93,7 @@ function createStrangers(manner: (typeof MANNERS)[string], beginning: Buffer) {
     Object.assign(handlers, manner(peer, beginning));
     return Promise.resolve(connection);
   };
-  return { connect, told };
+  return { connect, counts };
 }
 
 beforeEach(() => {
@@ -122,13 +122,13 @@ describe("a peer that answers with", () => {
   )("%s is left in bounded time, bytes and connections by every protocol", { timeout: 60_000 }, async (name) => {
     const manner = MANNERS[name] ?? (() => ({}));
     for (const protocol of TCP_PROTOCOLS) {
-      const { connect, told } = createStrangers(manner, BEGINNINGS[protocol.name] ?? Buffer.alloc(0));
+      const { connect, counts } = createHostileServer(manner, BEGINNINGS[protocol.name] ?? Buffer.alloc(0));
       const work = identifyService(
         { ip: "192.0.2.1", port: protocol.ports[0] ?? 1, protocol: "tcp" }, { random: () => 0.5, connect }, new AbortController().signal,
       );
       expect(await secondsUntil(work), protocol.name).toBeLessThan(MOST_SECONDS);
-      expect(told.connections, protocol.name).toBeLessThanOrEqual(MOST_CONNECTIONS);
-      expect(told.bytes, protocol.name).toBeLessThanOrEqual(told.connections * MOST_BYTES);
+      expect(counts.connections, protocol.name).toBeLessThanOrEqual(MOST_CONNECTIONS);
+      expect(counts.bytes, protocol.name).toBeLessThanOrEqual(counts.connections * MOST_BYTES);
       const finding = await work;
       for (const text of [finding?.version ?? "", finding?.service ?? ""]) expect(text.length).toBeLessThan(256);
     }

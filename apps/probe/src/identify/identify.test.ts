@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from "node:tls";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { identifyService } from "./identify.ts";
 import { TCP_PROTOCOLS, UDP_PROTOCOLS } from "./protocols.ts";
-import { createCredentials, createStrangers, type Credentials, identifyAt } from "./testing/strangers.ts";
+import { createCredentials, createTestServers, type Credentials, identifyAt } from "./testing/test-servers.ts";
 
-const { serve, later, closeAll } = createStrangers();
+const { serve, later, closeAll } = createTestServers();
 afterEach(closeAll);
 
 const never = new AbortController().signal;
@@ -78,7 +78,7 @@ describe("a service over TCP", () => {
     }));
   });
 
-  test("is left at once when told so", async () => {
+  test("is left at once when it is aborted", async () => {
     const { port } = await serve(() => undefined);
     const stop = new AbortController();
     const found = identifyAt(22, port, stop.signal);

@@ -8,7 +8,7 @@ import { createFakeLan, type FakeLan } from "../discover/testing/fake-lan.ts";
 import { HOST, mac, udpFrame } from "../observe/testing/frames.ts";
 import { NO_SNMP } from "./over-udp.ts";
 import { snmp } from "./protocols/snmp.ts";
-import { createStrangers, identifyAt } from "./testing/strangers.ts";
+import { createTestServers, identifyAt } from "./testing/test-servers.ts";
 import { watchLoop } from "./testing/watch-loop.ts";
 
 /** A loop that must not stand still for 20 ms; a busy machine does for longer. */
@@ -64,9 +64,9 @@ const MDNS: readonly (readonly [string, Buffer])[] = [
 ];
 
 let lan: FakeLan | null = null;
-const strangers = createStrangers();
+const servers = createTestServers();
 afterEach(async () => {
-  strangers.closeAll();
+  servers.closeAll();
   await lan?.close();
   lan = null;
 });
@@ -144,7 +144,7 @@ describe("a server inside TLS", () => {
     });
     const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)).toString("base64");
     const options = { cert: certificate.toString("pem"), key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n` };
-    const { port } = await strangers.serve((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n"), (onConnection) => createServer(options, onConnection));
+    const { port } = await servers.serve((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n"), (onConnection) => createServer(options, onConnection));
     const stop = watchLoop();
     const found = await identifyAt(443, port);
     expect(stop()).toBeLessThan(HANG_MS);

@@ -2,7 +2,7 @@ import type { AnswerKind, Claim } from "@lanthorn/fingerprints";
 import type { Connection, TlsSession } from "./connection.ts";
 import type { FindingText } from "./finding.ts";
 
-/** Who is asked, and what may be told him. */
+/** The service that is polled, and what may be sent to it. */
 export interface Target {
   readonly ip: string;
   readonly port: number;

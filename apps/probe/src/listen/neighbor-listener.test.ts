@@ -60,7 +60,7 @@ const types = () => news().map(({ type }) => type);
 const discovered = () => events.flatMap((event) => (event.type === "neighbor_discovered" ? [event.data] : []));
 
 describe("a neighbour", () => {
-  test("is told when it appears, and not with each advertisement", async () => {
+  test("is published when it appears, and not with each advertisement", async () => {
     for (let minute = 0; minute < 20; minute += 1) {
       hear(lldpFrame());
       await clock.advance(30_000);
@@ -72,7 +72,7 @@ describe("a neighbour", () => {
     expect(EVENTS.neighbor_discovered.stream).toBe("neighbor_discovered");
   });
 
-  test("is told again when something of it changes, with what that is", async () => {
+  test("is published again when it changes, with the changed fields", async () => {
     hear(lldpFrame());
     await clock.advance(61_000);
     hear(lldpFrame({ name: "renamed", items: [{ kind: "port-vlan", vlanId: 30 }] }));
@@ -82,7 +82,7 @@ describe("a neighbour", () => {
     });
   });
 
-  test("that keeps changing is told once a minute, as it then is", async () => {
+  test("that keeps changing is published once a minute, with its state at that time", async () => {
     for (let second = 0; second < 180; second += 1) {
       hear(lldpFrame({ name: `name-${second}` }));
       await clock.advance(1000);
@@ -90,7 +90,7 @@ describe("a neighbour", () => {
     expect(discovered().length).toBeLessThanOrEqual(4);
   });
 
-  test("that is silent for its time to live is gone, and told anew when it comes back", async () => {
+  test("that is silent for its time to live is gone, and published again when it comes back", async () => {
     hear(lldpFrame({ ttlSeconds: 20 }));
     const lastSeen = new Date(clock.now()).toISOString();
     await clock.advance(19_000);
@@ -221,7 +221,7 @@ describe("the outside", () => {
       most = Math.max(most, listener.count());
     }
     expect(most).toBeLessThanOrEqual(256);
-    // That 300 strangers an hour came, of which three begin, and went; without a bound it was 120 events a minute.
+    // 300 unknown neighbors an hour come, over three begun hours, and go; without a bound it was 120 events a minute.
     expect(news().length).toBeLessThanOrEqual(1802);
     expect(news().filter(({ data }) => JSON.stringify(data).includes(SWITCH))).toMatchObject([
       { type: "neighbor_discovered", data: { system_name: "sw-store12" } },
@@ -231,7 +231,7 @@ describe("the outside", () => {
     expect(warnings.length).toBeLessThanOrEqual(3);
   }, 60_000);
 
-  test("many that keep changing are told ever more rarely", async () => {
+  test("many that keep changing are published ever more rarely", async () => {
     for (let second = 0; second < 4 * 3600; second += 20) {
       hear(...Array.from({ length: 30 }, (_, sender) => lldpFrame({ port: `port-${sender}`, name: `name-${second}` })));
       await clock.advance(20_000);

@@ -55,7 +55,7 @@ export function createNeighborListener(deps: {
     const now = clock.monotonic();
     if (now - warnedAt < WARN_EVERY_MS) return;
     warnedAt = now;
-    const waiting = [...table.all()].filter(({ told }) => told === null).length;
+    const waiting = [...table.all()].filter(({ reported }) => reported === null).length;
     log.warn({ neighbors: table.size, waiting }, "more neighbors announce themselves than are kept or reported; the newest are left out");
   }
 
@@ -75,25 +75,25 @@ export function createNeighborListener(deps: {
   }
 
   function tellThere(neighbor: Neighbor, now: number): void {
-    const changed = changedFields(neighbor.told, neighbor.facts);
-    if (neighbor.told !== null && (changed.length === 0 || now - neighbor.toldAt < neighbor.pauseMs)) return;
+    const changed = changedFields(neighbor.reported, neighbor.facts);
+    if (neighbor.reported !== null && (changed.length === 0 || now - neighbor.reportedAt < neighbor.pauseMs)) return;
     const { facts } = neighbor;
     const data: NeighborDiscovered = {
       protocol: neighbor.protocol, local_interface: neighbor.localInterface, ...facts, ttl_seconds: neighbor.ttlSeconds,
-      source_mac: neighbor.sourceMac, changed: neighbor.told === null ? [] : changed,
+      source_mac: neighbor.sourceMac, changed: neighbor.reported === null ? [] : changed,
     };
     const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
     if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
-    const isCalm = neighbor.told === null || now - neighbor.toldAt >= 2 * neighbor.pauseMs;
+    const isCalm = neighbor.reported === null || now - neighbor.reportedAt >= 2 * neighbor.pauseMs;
     neighbor.pauseMs = isCalm ? CHANGE_PAUSE_MS : Math.min(2 * neighbor.pauseMs, LONGEST_PAUSE_MS);
-    neighbor.told = facts;
-    neighbor.toldAt = now;
+    neighbor.reported = facts;
+    neighbor.reportedAt = now;
   }
 
   /** So that the collector also learns of who went where the word of it was lost. */
   function report(): void {
-    const told = [...table.all()].filter((neighbor) => neighbor.told !== null && neighbor.gone === null);
-    const neighbors = told.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) =>
+    const reported = [...table.all()].filter((neighbor) => neighbor.reported !== null && neighbor.gone === null);
+    const neighbors = reported.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) =>
       ({ protocol, chassis_id, port_id, last_seen_at: toInstant(seenAt) }));
     publisher.publish([
       { type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } },
@@ -109,8 +109,8 @@ export function createNeighborListener(deps: {
       report();
     }
     for (const neighbor of table.all()) {
-      if (neighbor.gone !== null && neighbor.told === null) table.remove(neighbor);
-      else if (neighbor.gone === null && neighbor.told === neighbor.facts) continue;
+      if (neighbor.gone !== null && neighbor.reported === null) table.remove(neighbor);
+      else if (neighbor.gone === null && neighbor.reported === neighbor.facts) continue;
       else if (!budget.allows(neighbor, now)) warnOfFlood();
       else if (neighbor.gone === null) tellThere(neighbor, now);
       else tellGone(neighbor, neighbor.gone);

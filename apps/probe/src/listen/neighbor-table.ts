@@ -15,9 +15,9 @@ export interface Neighbor {
   seenAt: number;
   /** When it counts as gone. */
   endsAt: number;
-  /** What the collector was told; null before. */
-  told: NeighborFacts | null;
-  toldAt: number;
+  /** What was last published; null before the first. */
+  reported: NeighborFacts | null;
+  reportedAt: number;
   /** How long after that a change waits. */
   pauseMs: number;
   gone: "expired" | "shutdown" | null;
@@ -31,7 +31,7 @@ export interface NeighborTable {
   expire(now: number): void;
   /** Nothing was heard for that long because nobody listened: it counts for nobody's silence. */
   forgive(ms: number): void;
-  /** One that an earlier run told of. */
+  /** One that an earlier run published. */
   restore(data: NeighborDiscovered, now: { readonly monotonic: number; readonly wall: number }): void;
   remove(neighbor: Neighbor): void;
   all(): Iterable<Neighbor>;
@@ -40,7 +40,7 @@ export interface NeighborTable {
 
 /** A port has one neighbour, a hub or an unmanaged switch a few dozen. */
 export const MOST_NEIGHBORS = 256;
-/** Whoever was told of and heard for so long is known: what is told of strangers takes nothing from it. */
+/** A neighbor that was published and heard for so long is known: events about unknown ones use none of its budget. */
 export const KNOWN_AFTER_MS = 600_000;
 /** Whoever was heard twice, that far apart, is somebody: newcomers by the thousand displace only each other. */
 const ESTABLISHED_AFTER_MS = 10_000;
@@ -52,7 +52,7 @@ export function createNeighborTable(): NeighborTable {
   function makeRoom(): boolean {
     if (neighbors.size < MOST_NEIGHBORS) return true;
     for (const neighbor of neighbors.values()) {
-      if (neighbor.told !== null || neighbor.heardAt - neighbor.firstHeardAt >= ESTABLISHED_AFTER_MS) continue;
+      if (neighbor.reported !== null || neighbor.heardAt - neighbor.firstHeardAt >= ESTABLISHED_AFTER_MS) continue;
       neighbors.delete(neighbor.key);
       return true;
     }
@@ -97,7 +97,7 @@ export function createNeighborTable(): NeighborTable {
       if (!makeRoom()) return "full";
       const neighbor: Neighbor = {
         key, localInterface, protocol: advert.protocol, sourceMac: advert.sourceMac, facts: advert.facts, ttlSeconds: advert.ttlSeconds,
-        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, told: null, toldAt: Number.NEGATIVE_INFINITY,
+        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, reported: null, reportedAt: Number.NEGATIVE_INFINITY,
         pauseMs: 0, gone: null,
       };
       refresh(neighbor, advert, now);
@@ -116,7 +116,7 @@ export function createNeighborTable(): NeighborTable {
       neighbors.set(key, {
         key, facts, protocol: data.protocol, localInterface: data.local_interface, sourceMac: data.source_mac ?? "",
         ttlSeconds: data.ttl_seconds, firstHeardAt: now.monotonic - KNOWN_AFTER_MS, heardAt: now.monotonic, seenAt: now.wall,
-        endsAt: now.monotonic + data.ttl_seconds * 1000, told: facts, toldAt: now.monotonic, pauseMs: 0, gone: null,
+        endsAt: now.monotonic + data.ttl_seconds * 1000, reported: facts, reportedAt: now.monotonic, pauseMs: 0, gone: null,
       });
     },
     remove: (neighbor) => void neighbors.delete(neighbor.key),

@@ -3,7 +3,7 @@ import { parseJson } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 
 /**
- * Neighbours that the collector was told of, as it was told, so that a restart tells none of them anew and loses none that went
+ * Neighbors as they were last reported to the collector, so that a restart reports none of them again and loses none that went
  * meanwhile.
  */
 export interface NeighborsStore {

@@ -1,24 +1,24 @@
 import { KNOWN_AFTER_MS, type Neighbor } from "./neighbor-table.ts";
 
-/** How much may be told of neighbors, so that made-up ones fill no queue and take nothing from those that are there. */
+/** How many neighbor events may be published, so that made-up neighbors fill no queue and use no budget of real ones. */
 export interface NewsBudget {
-  /** Whether something may be told of this one now. @param now Monotonic milliseconds. */
+  /** Whether an event about this one may be published now. @param now Monotonic milliseconds. */
   allows(neighbor: Neighbor, now: number): boolean;
-  /** Something was told of it. */
+  /** An event about it was published. */
   spend(neighbor: Neighbor): void;
 }
 
-/** More than a real link ever brings; what exceeds it waits, and what is undone meanwhile is never told. */
+/** More than a real link ever brings; the rest waits, and a change that is undone meanwhile is never published. */
 const EVENTS_A_MINUTE = 120;
-/** A trunk of phones that appears at once. That they go is as often told as that they came. */
+/** A trunk of phones that appears at once. Departures are published as often as arrivals. */
 const STRANGERS_AN_HOUR = 300;
 
 export function createNewsBudget(): NewsBudget {
-  const minutes = { known: createWindow(60_000, EVENTS_A_MINUTE), strangers: createWindow(60_000, EVENTS_A_MINUTE) };
+  const minutes = { known: createWindow(60_000, EVENTS_A_MINUTE), unknown: createWindow(60_000, EVENTS_A_MINUTE) };
   const hour = createWindow(3_600_000, STRANGERS_AN_HOUR);
-  const windowsOf = ({ told, gone, heardAt, firstHeardAt }: Neighbor) => {
-    if (told !== null && heardAt - firstHeardAt >= KNOWN_AFTER_MS) return [minutes.known];
-    return gone === null ? [minutes.strangers, hour] : [minutes.strangers];
+  const windowsOf = ({ reported, gone, heardAt, firstHeardAt }: Neighbor) => {
+    if (reported !== null && heardAt - firstHeardAt >= KNOWN_AFTER_MS) return [minutes.known];
+    return gone === null ? [minutes.unknown, hour] : [minutes.unknown];
   };
   return {
     allows: (neighbor, now) => windowsOf(neighbor).every((window) => window.hasRoom(now)),

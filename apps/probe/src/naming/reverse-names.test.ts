@@ -108,7 +108,7 @@ describe("reverse names", () => {
     expect(new Set(named).size).toBe(50);
   });
 
-  test("of hosts behind routers are looked up by their addresses, and who finds too many waiting is told to come again", async () => {
+  test("of hosts behind routers are looked up by their addresses, and a request is refused for now while too many wait", async () => {
     const clock = createFakeClock();
     const named: string[] = [];
     const names = createReverseNames({

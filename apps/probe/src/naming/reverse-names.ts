@@ -122,7 +122,7 @@ export interface ReverseResolver {
   close(): void;
 }
 
-/** A name that comes later than its host's announcement is told as a change; there is no use in waiting long. */
+/** A name that comes later than its host's announcement is published as a change, so a long wait has no use. */
 const SERVER_TIMEOUT_MS = 1000;
 const SERVER_TRIES = 2;
 

@@ -16,7 +16,7 @@ export interface NmapFindings {
 }
 
 const SOURCE = "nmap";
-/** Of its 10: it was told what it is by the service, and not by a port's number. */
+/** Of its 10: it identified the service by its answers, not by the port's number. */
 const SURE_ENOUGH = 4;
 /** A service that says what it is may still be made up, or older than the rules. */
 const SERVICE_CONFIDENCE = 0.8;

@@ -53,7 +53,7 @@ async function look(order: Partial<DeepOrder>) {
 }
 
 describe("nmap", () => {
-  test("is told its targets, their ports and whom to leave out", async () => {
+  test("gets its targets, their ports and the exclusions", async () => {
     writeNmap(`echo '${host("10.0.0.7")}'`);
     const hosts = [{ ip: "10.0.0.7", ports: [22, 9101] }, { ip: "10.0.0.8", ports: [8080] }, { ip: "10.0.0.9", ports: [22] }];
     const { findings, faults, error } = await look({ hosts, exclusions: () => excluding("10.0.0.9", "10.9.0.0/16", "fd00::/8") });

@@ -7,7 +7,7 @@ import { checkIntegrity } from "./integrity.ts";
 import { type Quarantined, setAside } from "./quarantine.ts";
 import { classifyStorageFault } from "./storage-faults.ts";
 
-/** Bound to one enrollment: what was found for one collector is not told to another. */
+/** Bound to one enrollment: what was found for one collector is not sent to another. */
 const OWNER_SCHEMA = "CREATE TABLE IF NOT EXISTS owner (probe_id TEXT NOT NULL) STRICT";
 
 /** The probe's one database file, shared by the queue and the hosts so that both change in one transaction. */

@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => snmpd?.close());
 
 test.each<readonly [string, boolean, boolean, number]>([
-  ["a device that is named, and for which there is a credential, is asked and told of", false, true, 1],
+  ["a device that is named, and for which there is a credential, is polled and reported", false, true, 1],
   ["a device without a credential is not asked", false, false, 0],
   ["an excluded device is not asked", true, true, 0],
-])("%s", async (_, isExcluded, hasCredential, told) => {
+])("%s", async (_, isExcluded, hasCredential, reports) => {
   const credential: SnmpCredential = {
     id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp", settings: { version: "2c", port: snmpd.port },
     secret: { community: COMMUNITY },
@@ -32,8 +32,8 @@ test.each<readonly [string, boolean, boolean, number]>([
     random: Math.random, log: silentLog, clock,
   });
   await watch.pollNow();
-  expect(events.map(({ type }) => type)).toEqual(Array.from({ length: told }, () => "switch_report"));
+  expect(events.map(({ type }) => type)).toEqual(Array.from({ length: reports }, () => "switch_report"));
   await watch.close();
   await watch.pollNow();
-  expect(events).toHaveLength(told);
+  expect(events).toHaveLength(reports);
 }, 60_000);

@@ -6,7 +6,7 @@ import { createSwitchesStore } from "./switches-store.ts";
 
 /** The daemon's part that asks switches. */
 export interface Switches extends SwitchWatch {
-  /** Other credentials came: who waits for what they bring is not kept waiting, and who is not to be asked any more is told of. */
+  /** Call it for new credentials: switches that wait for one are polled at once, and those that are no longer polled are reported. */
   onCredentials(): void;
 }
 

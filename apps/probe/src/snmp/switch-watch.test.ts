@@ -69,7 +69,7 @@ function start(given: Partial<SwitchWatchDeps> & {
   };
 }
 const silence: SwitchWatchDeps["ask"] = () => Promise.resolve(null);
-const told = () => events.map(({ data }) => ("answers" in data ? [data.answers, data.problem ?? ""] : null));
+const published = () => events.map(({ data }) => ("answers" in data ? [data.answers, data.problem ?? ""] : null));
 
 describe("who is asked", () => {
   test("is whom the configuration or a credential names, and never whom an exclusion holds", async () => {
@@ -93,17 +93,17 @@ describe("who is asked", () => {
 });
 
 describe("a switch", () => {
-  test("is told of when it answers, once while nothing changes, and when it is silent thrice", async () => {
+  test("is reported when it answers, once while nothing changes, and when it is silent three times", async () => {
     let isSilent = false;
     const { poll } = start({
       held: [community(COMMUNITY)], devices: [AGENT],
       ask: (target, question, options) => (isSilent ? Promise.resolve(null) : askDatagram(target, question, options)),
     });
     await poll(2);
-    expect(told()).toEqual([[true, ""]]);
+    expect(published()).toEqual([[true, ""]]);
     isSilent = true;
     await poll(4);
-    expect(told()).toEqual([[true, ""], [false, "switches: it does not answer"]]);
+    expect(published()).toEqual([[true, ""], [false, "switches: it does not answer"]]);
     isSilent = false;
     await poll();
     expect(events).toHaveLength(3);
@@ -116,11 +116,11 @@ describe("a switch", () => {
       "community", () => community("not-theirs"), () => community(COMMUNITY),
       "switches: it speaks SNMP, and does not answer to this community",
     ],
-  ])("that refuses a %s is told of once, and asked again in an hour or with another one", async (_, wrong, right, problem) => {
+  ])("that refuses a %s is reported once, and polled again in an hour or with another one", async (_, wrong, right, problem) => {
     const held: ProbeCredential[] = [wrong()];
     const { poll, wait } = start({ held, devices: [AGENT] });
     await poll();
-    expect(told()).toEqual([[false, problem]]);
+    expect(published()).toEqual([[false, problem]]);
     expect(await poll(3)).toEqual([]);
     wait(3_600_000);
     expect(await poll()).toEqual([AGENT]);
@@ -128,38 +128,38 @@ describe("a switch", () => {
     expect(JSON.stringify(events)).not.toMatch(/not-authentic|not-theirs|private-12/);
     held.splice(0, 1, right());
     await poll();
-    expect(told().slice(1)).toEqual([[true, ""]]);
+    expect(published().slice(1)).toEqual([[true, ""]]);
   }, 60_000);
 
-  test("that has answered, and refuses its credential since, is told of at once, and asked by another one that it takes", async () => {
+  test("that has answered, and refuses its credential since, is reported at once, and polled with another one that it accepts", async () => {
     const held: ProbeCredential[] = [user("authentic-1")];
     const { poll } = start({ held, devices: [AGENT] });
     await poll();
     held.splice(0, 1, user("not-authentic"));
     await poll();
-    expect(told()).toEqual([[true, ""], [false, "core: the password is wrong"]]);
+    expect(published()).toEqual([[true, ""], [false, "core: the password is wrong"]]);
     held.push(community(COMMUNITY));
     await poll();
-    expect(told().slice(2)).toEqual([[true, ""]]);
+    expect(published().slice(2)).toEqual([[true, ""]]);
   }, 60_000);
 
   test("that has announced itself and speaks no SNMP is nothing to tell; that is named and silent is", async () => {
     await start({ held: [user("authentic-1")], announced: () => ["10.0.0.9"], ask: silence }).poll(4);
     expect(events).toEqual([]);
     await start({ held: [user("authentic-1")], devices: ["10.0.0.9"], ask: silence }).poll(4);
-    expect(told()).toEqual([[false, "core: it does not answer"]]);
+    expect(published()).toEqual([[false, "core: it does not answer"]]);
   });
 
-  test("whose credential is taken away is asked nothing more, and told of as one that nobody asks, also over a restart", async () => {
+  test("whose credential is removed is no longer polled, and reported as not polled, also over a restart", async () => {
     const held: ProbeCredential[] = [community(COMMUNITY)];
     const given = { held, devices: [AGENT] };
     await start(given).poll();
     held.length = 0;
     expect(await start(given).poll(2)).toEqual([]);
-    expect(told()).toEqual([[true, ""], [false, ""]]);
+    expect(published()).toEqual([[true, ""], [false, ""]]);
   }, 60_000);
 
-  test("whose credential is taken away while it is asked is asked nothing more, and not told of by half", async () => {
+  test("whose credential is removed during a poll is no longer polled, and not reported in part", async () => {
     const held: ProbeCredential[] = [community(COMMUNITY)];
     const { poll } = start({
       held, devices: [AGENT],
@@ -172,10 +172,10 @@ describe("a switch", () => {
     expect([asked.length, events]).toEqual([5, []]);
   }, 60_000);
 
-  test("that refuses is not told of again by a probe that starts anew", async () => {
+  test("that refuses is not reported again by a probe that restarts", async () => {
     const given = { held: [user("not-authentic")], devices: [AGENT] };
     await start(given).poll();
     expect(await start(given).poll()).toEqual([AGENT]);
-    expect(told()).toEqual([[false, "core: the password is wrong"]]);
+    expect(published()).toEqual([[false, "core: the password is wrong"]]);
   }, 60_000);
 });

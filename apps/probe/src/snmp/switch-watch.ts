@@ -32,7 +32,7 @@ export interface SwitchWatchDeps {
 }
 
 /** Told again though nothing has changed. */
-const TELL_AGAIN_MS = 3_600_000;
+const REPORT_AGAIN_MS = 3_600_000;
 /** A switch answers its ports first, and SNMP when it has time. */
 const QUESTIONS_PER_SECOND = 40;
 const MOST_SWITCHES = 64;
@@ -44,10 +44,10 @@ const LONGEST_PROBLEM = 1024;
 
 interface Known {
   readonly memory: SwitchMemory;
-  /** Text of the last report; null while none was told by this process. */
-  told: string | null;
-  toldAt: number;
-  /** As it was told last, also before a restart: whether it answers; null while nothing was told. */
+  /** Text of the last report; null while this process has published none. */
+  reported: string | null;
+  reportedAt: number;
+  /** Whether it answers, by the last report, also one before a restart; null before the first. */
   answers: boolean | null;
   misses: number;
 }
@@ -55,14 +55,14 @@ interface Known {
 /** What became of asking one. */
 type Answer = { readonly tables: SwitchTables } | { readonly problem: string; readonly isThere: boolean; readonly isFinal: boolean };
 
-/** Asks when it is told to: `open.ts` keeps the time. */
+/** Polls when it is called: `open.ts` keeps the time. */
 export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): SwitchWatch {
   const { access, clock, log, store } = deps;
   const stop = new AbortController();
   const known = new Map<string, Known>();
   for (const [ip, problem] of store.all()) {
-    const told = problem === "" ? null : reportText(silentReport(ip, problem));
-    known.set(ip, { ...newcomer(), told, answers: problem === "" });
+    const reported = problem === "" ? null : reportText(silentReport(ip, problem));
+    known.set(ip, { ...newcomer(), reported, answers: problem === "" });
   }
   let round: Promise<void> | null = null;
 
@@ -120,12 +120,12 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
   function tell(ip: string, one: Known, data: SwitchReport): void {
     const text = reportText(data);
     const now = clock.monotonic();
-    if (text === one.told && (!data.answers || now - one.toldAt < TELL_AGAIN_MS)) return;
+    if (text === one.reported && (!data.answers || now - one.reportedAt < REPORT_AGAIN_MS)) return;
     if (!publish(data, () => store.save(ip, data.problem ?? ""))) return;
     if (!data.answers) log.warn({ ip, reason: data.problem }, "a switch cannot be read by SNMP");
-    Object.assign(one, { told: text, toldAt: now, answers: data.answers });
+    Object.assign(one, { reported: text, reportedAt: now, answers: data.answers });
   }
-  /** Nobody asks it any more: what was told of it is not kept up, nor is what was wrong with it. */
+  /** It is no longer polled: its reports and its problem are out of date. */
   function forget(ip: string, one: Known): void {
     if (one.answers === null || publish(silentReport(ip, ""), () => store.remove(ip))) known.delete(ip);
   }
@@ -155,5 +155,5 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
 }
 
 function newcomer(): Known {
-  return { memory: createSwitchMemory(), told: null, toldAt: 0, answers: null, misses: 0 };
+  return { memory: createSwitchMemory(), reported: null, reportedAt: 0, answers: null, misses: 0 };
 }

@@ -1,11 +1,11 @@
 import type { Database } from "better-sqlite3";
 
 /**
- * Which switches the collector was told of, over a restart: so that it hears when one is not asked any more, and of a wrong credential
+ * Switches that were reported to the collector, over a restart: so that it learns when one is no longer polled, and of a wrong credential
  * once.
  */
 export interface SwitchesStore {
-  /** What was told last, by address: why it cannot be read, and nothing of one that answers. */
+  /** The last report of each address: why it cannot be read; empty for one that answers. */
   all(): ReadonlyMap<string, string>;
   save(ip: string, problem: string): void;
   remove(ip: string): void;

@@ -16,7 +16,7 @@ const MOST_BYTES = 65_507;
 /** RFC 3414 appendix A.2: a password is repeated to so many bytes. */
 const PASSWORD_BYTES = 1_048_576;
 
-/** An agent's engine, as it told of itself. */
+/** An agent's engine, as it reported itself. */
 export interface Engine {
   readonly id: Uint8Array;
   readonly boots: number;

@@ -53,7 +53,7 @@ describe("the collector's configuration", () => {
     expect(open().current()).toEqual(wish());
   });
 
-  test("is told of by its revision, and by what is wrong with the last one that came", async () => {
+  test("is reported by its revision, and by the error of the last one that was received", async () => {
     const configuration = open();
     expect(configuration.state()).toEqual({ revision: null, error: null });
     const state = async (message: unknown) => {

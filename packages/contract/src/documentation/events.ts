@@ -12,16 +12,16 @@ import { describeFields, type FieldTexts } from "./texts.ts";
 
 const IP = "The IPv4 or IPv6 address.";
 const MAC = "The MAC address. Empty behind a router.";
-const SEVERITY = "How urgent it is.";
+const SEVERITY = "The severity.";
 const scan = { scan_id: "The scan.", target: "The network that is scanned.", profile: "The scan's profile." };
 const ended = {
   ...scan, hosts_total: "Addresses that were scanned.", hosts_up: "Hosts that answered.", ports_open: "Open ports that were found.",
   duration_seconds: "How long it took, in seconds.",
 };
-const error = { code: "What failed, for programs.", message: "What failed, for people." };
+const error = { code: "What failed, as a stable code.", message: "What failed, as a text for people." };
 const alert = {
   alert_id: "The alert.", title: "What happened, in one line.", severity: SEVERITY,
-  device_ip: "The device's address. Empty where none is meant.", type: "What kind of alert it is.", source: "What raised it.",
+  device_ip: "The device's address. Empty where the alert is about no device.", type: "The alert's type.", source: "What raised it.",
 };
 
 /** Fields of the events about hosts, scans and the system that are sent to consumers. */
@@ -29,15 +29,15 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
   describeFields(EventOrigin, {
     site_id: "The site where it happened. Null where it is about no site.",
     probe_id: "The probe that saw it. Null where the collector found it.",
-    device_id: "The device that it is about. Null where it is about no one device.",
+    device_id: "The device that it is about. Null where it is not about one device.",
   }),
   describeFields(HostState, {
     ip: "Its main address: the lowest IPv4 address, or the lowest IPv6 address where it has no other.", mac: MAC,
     hostname: "Its name. Empty while unknown.", vendor: "Who made it. Empty while unknown.",
-    addresses: "Every address that it has, `ip` among them.", evidence: "What was seen of it.",
+    addresses: "Every address that it has, `ip` among them.", evidence: "The evidence of what it is.",
   }),
   describeFields(Evidence, {
-    field: "Which field it is about, as `hostname`.", value: "What was seen.", source: "What showed it, as `dhcp` or `mdns:_ipp._tcp`.",
+    field: "The field, as `hostname`.", value: "The value that was seen.", source: "Where it was seen, as `dhcp` or `mdns:_ipp._tcp`.",
     confidence: "How sure that is, 0 to 1.", seen_at: "When it was seen last.",
   }),
   describeFields(HostOffline, {
@@ -62,7 +62,7 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
     system_description: "Description of the neighbor. Empty while unknown.",
     capabilities: "What it does, in LLDP's words: `bridge`, `router`, `telephone`, `wlan-ap`, `station`.",
     management_addresses: "Addresses by which it is managed.", vlan_ids: "VLANs that it announces.",
-    ttl_seconds: "Seconds for which it counts as present without another announcement.",
+    ttl_seconds: "Seconds after which it counts as gone without another announcement.",
     chassis_id_type: "How the chassis is named.", port_id_type: "How the port is named.",
     source_mac: "The MAC address that its announcements come from.", platform: "Its hardware. Empty while unknown.",
     vlan_names: "Names of VLANs.", native_vlan: "The VLAN of untagged frames. Null where it does not say.",
@@ -71,9 +71,9 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
   }),
   describeFields(NeighborDiscovered.shape.vlan_names.unwrap().element, { id: "The VLAN's number.", name: "The VLAN's name." }),
   describeFields(NeighborPower, {
-    role: "`source` gives power, `device` takes it.", class: "The power class, 0 to 8. Null where it does not say.",
-    requested_milliwatts: "What it asks for, in milliwatts. Null where it does not say.",
-    allocated_milliwatts: "What it gets, in milliwatts. Null where it does not say.",
+    role: "`source` supplies power, `device` draws it.", class: "The power class, 0 to 8. Null where it does not say.",
+    requested_milliwatts: "The power that it requests, in milliwatts. Null where it does not say.",
+    allocated_milliwatts: "The power that it is allocated, in milliwatts. Null where it does not say.",
   }),
   describeFields(ConfigChanged, {
     ip: "The device's address. Empty where it has none.", hostname: "The device's name. Empty while unknown.",
@@ -103,7 +103,7 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
   }),
   describeFields(ProbeSilent, {
     ...error, name: "The probe's name.", last_heard_at: "When it was last heard. Null for never.",
-    clean_stop: "Whether the probe said that it stops.",
+    clean_stop: "Whether the probe announced that it stops.",
   }),
   describeFields(DiscoveryStorm, {
     ...error, state: "`begins`, or `continues` every ten minutes after that.", devices: "Devices that were found in that time.",

@@ -1,7 +1,7 @@
 import { AnomalyDetected, BaselineDiffAlert, DnsThreat, HoneypotHit, IdsAlert, RogueDetected } from "../events/security.ts";
 import { describeFields, type FieldTexts } from "./texts.ts";
 
-const SEVERITY = "How urgent it is.";
+const SEVERITY = "The severity.";
 const PACKETS = "Packets that show it: bytes in Base64, at most 16 of 2 KiB.";
 const host = { ip: "The address that it is about. Empty for none.", mac: "The MAC address that it is about. Empty for none." };
 
@@ -16,27 +16,27 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
   }),
   describeFields(HoneypotHit, {
     service: "The decoy's service, as `ssh`.", stage: "How far it went: `touch`, `banner`, `credential`, `file`.", severity: SEVERITY,
-    source_ip: "Who touched it. Empty while unknown.", source_mac: "The MAC address. Empty behind a router.",
+    source_ip: "The client's address. Empty while unknown.", source_mac: "The MAC address. Empty behind a router.",
     source_port: "The port that it came from.", destination_port: "The decoy's port.",
-    username: "The user name that was tried. Empty for none.", detail: "What was sent, in words.",
+    username: "The user name that was tried. Empty for none.", detail: "What the client sent, as text.",
   }),
   describeFields(RogueDetected, {
     kind: "What it is: a DHCP server, ARP spoofing, a router advertisement, an address used twice, or a DHCP server that is missing.",
     severity: SEVERITY, ...host, expected_macs: "MAC addresses that are expected there.",
-    vlan_id: "The VLAN. Null for untagged frames.", detail: "The same in words.", packets: PACKETS,
+    vlan_id: "The VLAN. Null for untagged frames.", detail: "A description as text.", packets: PACKETS,
   }),
   describeFields(DnsThreat, {
-    client_ip: "Who asked. Empty while unknown.", client_mac: "The MAC address of who asked. Empty while unknown.",
-    query_name: "The name that was asked for.", query_type: "The record type, as `A`.",
+    client_ip: "The client's address. Empty while unknown.", client_mac: "The client's MAC address. Empty while unknown.",
+    query_name: "The name that was queried.", query_type: "The record type, as `A`.",
     action: "`blocked`: the name was refused. `reported`: it was answered.", feed: "The list that has the name.",
     reason: "Why it is listed.", severity: SEVERITY, listed_since: "Since when it is listed. Null while unknown.",
   }),
   describeFields(BaselineDiffAlert, {
     kind: "What differs.", severity: SEVERITY, ...host, port: "The port. Null for none.", protocol: "`tcp` or `udp`. Null for none.",
-    expected: "What the baseline has.", observed: "What is there now.", baseline_at: "When the baseline was taken.",
+    expected: "The value in the baseline.", observed: "The value now.", baseline_at: "When the baseline was taken.",
   }),
   describeFields(AnomalyDetected, {
     metric: "What was measured.", ...host, score: "How unusual it is, 0 to 1.", expected: "The value that was expected.",
-    observed: "The value that was measured.", severity: SEVERITY, explanation: "The same in words.",
+    observed: "The value that was measured.", severity: SEVERITY, explanation: "The explanation as text.",
   }),
 ];

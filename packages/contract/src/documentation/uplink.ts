@@ -13,9 +13,9 @@ const AUTHORITY = "The collector's CA certificate in PEM.";
 /** Fields of what a probe and the collector exchange, as far as REST shows it. */
 export const UPLINK_TEXTS: readonly FieldTexts[] = [
   describeFields(EnrollRequest, {
-    token: "An enrollment token that was not used.",
+    token: "An enrollment token that was not used yet.",
     certificate_request: REQUEST,
-    name: "What people should call the probe.",
+    name: "A display name for the probe.",
   }),
   describeFields(EnrollResponse, {
     probe_id: "The probe's id.",
@@ -36,7 +36,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     load_1m: "The machine's load average of one minute.",
     memory: "Memory of the probe and its machine.",
     disk: "The disk that the probe keeps its data on.",
-    temperature_celsius: "The machine's temperature in degrees Celsius. Null where it does not say.",
+    temperature_celsius: "The machine's temperature in degrees Celsius. Null without a sensor.",
     capture: "Frames that the probe saw since it started.",
     queue: "Events that wait to be sent.",
     clock_offset_ms: "How far the probe's clock is ahead of the collector's, in milliseconds. Null while unknown.",
@@ -49,7 +49,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     total_bytes: "Memory that the machine has, in bytes.",
   }),
   describeFields(disk, { free_bytes: "Free bytes.", total_bytes: "Size in bytes." }),
-  describeFields(capture, { frames: "Frames that were read.", dropped: "Frames that were lost because the probe was too slow." }),
+  describeFields(capture, { frames: "Frames that were read.", dropped: "Frames that were dropped because the probe was too slow." }),
   describeFields(queue, {
     events: "How many.", bytes: "Their size in bytes.", oldest_at: "When the oldest one happened. Null where none waits.",
     dropped: "Events that were lost because the disk budget was spent.",
@@ -61,16 +61,16 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
   describeFields(hosts, { online: "Hosts that are online.", known: "Hosts that are online or were." }),
   describeFields(configuration.unwrap(), {
     revision: "Number of the configuration. Null before the first.",
-    error: "What is wrong with the last one that came. Null where nothing is.",
+    error: "Why the probe refused the last one that it received. Null where it did not.",
   }),
   describeFields(ScanProfile, {
     name: "The profile's name, for `POST /scans/start`.",
     description: "What it finds.",
-    tcp_ports: "How many TCP ports of each host are asked.",
-    udp_ports: "How many UDP ports of each host are asked.",
-    banners: "Whether services are asked what they are.",
-    os: "Whether the operating system is looked for.",
-    packets_per_second: "How many packets are sent in a second at most. Null for the probe's own rate.",
+    tcp_ports: "How many TCP ports of each host are scanned.",
+    udp_ports: "How many UDP ports of each host are scanned.",
+    banners: "Whether services are identified.",
+    os: "Whether the operating system is detected.",
+    packets_per_second: "The most packets that are sent in a second. Null for the probe's own rate.",
   }),
   describeFields(PortCounts, {
     open: "Ports that are open.", closed: "Ports that are closed.", filtered: "Ports that did not answer.",
@@ -90,6 +90,6 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
   describeFields(ssh.settings, { username: "The user's name.", port: "The TCP port." }),
   describeFields(ssh.secret, {
     password: "The password. One of `password` and `private_key` is needed.",
-    private_key: "The private key, in OpenSSH's format or PEM.", passphrase: "What opens the private key, where it is encrypted.",
+    private_key: "The private key, in OpenSSH's format or PEM.", passphrase: "The passphrase of the private key, where it is encrypted.",
   }),
 ];

@@ -22,13 +22,13 @@ export const ScanResults = z.object({
   })).min(1).max(256),
 });
 
-/** What looks like many hosts or ports, and is none; and by the collector's own word, what a probe told that its scan cannot have found. */
+/** What looks like many hosts or ports but is not; and, added by the collector, results that the scan cannot have found. */
 export const SCAN_REMARKS = [
   "proxy-arp", "answers-for-network", "answers-everything", "tarpit", "outside-target", "too-many-results",
 ] as const;
 export type ScanRemarkCode = (typeof SCAN_REMARKS)[number];
 
-/** A scan met one device that answers for what is not there: it is told as such, and not as hosts or ports. */
+/** A scan met a device that answers for hosts or ports that do not exist. It is reported as such, not as hosts or ports. */
 export const ScanRemark = ErrorEvent.extend({
   code: z.enum(SCAN_REMARKS),
   scan_id: Id,
@@ -43,7 +43,7 @@ const ended = { ...counts, duration_seconds: z.number().min(0) };
 
 export const ScanComplete = Scan.extend(ended);
 
-/** Somebody ended it; what was found until then is told. */
+/** Somebody cancelled the scan; what it found until then is reported. */
 export const ScanCancelled = Scan.extend(ended);
 
 export const ScanFailed = Scan.extend({ reason: z.string().max(1024) });

@@ -15,40 +15,40 @@ export type AlertStatus = z.infer<typeof AlertStatus>;
 export const AlertEvidence = z.object({
   event_id: Id.describe("The event's id in the log."),
   event: z.string().describe("The event's type, as `ids_alert`."),
-  occurred_at: Instant.describe("When it happened, by the clock of whoever saw it."),
+  occurred_at: Instant.describe("When it happened, by the clock of the probe or collector that saw it."),
   data: z.record(z.string(), z.unknown()).describe("The event's data, as the stream shows it for this type."),
 });
 export type AlertEvidence = z.infer<typeof AlertEvidence>;
 
 /**
- * Something that a person should know of. While one is not resolved, the same again (`type`, site, `subject`) raises `count`
- * and `last_seen`, and `severity` where it is graver; it makes no second alert.
+ * Something that an operator should know. While an alert is not resolved, the same condition (`type`, site, `subject`) raises its
+ * `count` and `last_seen`, and its `severity` where that is higher; it creates no second alert.
  */
 export const Alert = z.object({
   id: Id.describe("The alert's id."),
   tenant_id: Id.describe("The tenant that it belongs to."),
   site_id: Id.nullable().describe("The site where it happened. Null where it is about no site."),
-  device_id: Id.nullable().describe("The device that it is about. Null where it is about none that is known."),
-  device_ip: z.string().describe("The device's address when the alert was raised. Empty where no one address is meant."),
+  device_id: Id.nullable().describe("The device that it is about. Null where it is about no known device."),
+  device_ip: z.string().describe("The device's address when the alert was raised. Empty where the alert is not about one address."),
   probe_id: Id.nullable().describe("The probe that saw it. Null where the collector found it."),
   source: AlertSource.describe("What raised it."),
   type: z.string().describe("What kind of alert it is, as `ids_alert` or `probe_silent`."),
   subject: z.string().describe("What it is about. There is one open alert for each `type`, site and `subject`."),
-  severity: Severity.describe("How urgent it is: `critical` wake somebody, `high` now, `medium` today, `low` this week, `info` to read."),
+  severity: Severity.describe("How urgent it is: `critical`: act at once, at any hour. `high`: act now. `medium`: today. `low`: this week. `info`: for information."),
   title: z.string().describe("What happened, in one line."),
   description: z.string().describe("What happened, in full, and what to do."),
-  status: AlertStatus.describe("`open`: nobody looks after it. `acknowledged`: somebody does. `resolved`: it is over."),
+  status: AlertStatus.describe("`open`: nobody works on it. `acknowledged`: somebody does. `resolved`: it is over."),
   count: z.int().min(1).describe("How often it was seen."),
   first_seen: Instant.describe("When it was seen first."),
   last_seen: Instant.describe("When it was seen last."),
   evidence: z.array(AlertEvidence).describe("The events behind it: the first and the last ones, at most five."),
   mitre_techniques: z.array(z.string()).describe("MITRE ATT&CK techniques, as `T1557.002`."),
-  muted: z.boolean().describe("Whether a mute covers it now."),
-  notified: z.boolean().describe("Whether `alert.created` was sent: not while it is muted, and not for what came late after an outage."),
-  acknowledged_by: z.string().nullable().describe("Name of who acknowledged it. Null while nobody has."),
+  muted: z.boolean().describe("Whether a mute matches it now."),
+  notified: z.boolean().describe("Whether `alert.created` was sent. It is not sent while the alert is muted, nor for events that arrive late after an outage."),
+  acknowledged_by: z.string().nullable().describe("Name of the user who acknowledged it. Null while nobody has."),
   acknowledged_at: Instant.nullable().describe("When it was acknowledged. Null while it is not."),
   resolved_by: z.string().nullable().describe(
-    "Who or what resolved it: a person's name, the event that ended its cause, `quiet` (not seen again for its time) or "
+    "Who or what resolved it: a user's name, the event that ended its cause, `quiet` (not seen again for its time) or "
       + "`probe_revoked`. Null while it is not resolved.",
   ),
   resolved_at: Instant.nullable().describe("When it was resolved. Null while it is not."),
@@ -71,8 +71,8 @@ const AlertFilterQuery = z.object({
 });
 
 /**
- * `source`, `severity` and `status` take several values with commas. `since` and `until` find what was seen in that period,
- * however long before it began. `sort=-severity`: the gravest first.
+ * `source`, `severity` and `status` take several values with commas. `since` and `until` find alerts that were seen in that period,
+ * also those that began before it. `sort=-severity`: the most severe first.
  */
 export const AlertsQuery = PageQuery.extend(AlertFilterQuery.shape);
 export type AlertsQuery = z.infer<typeof AlertsQuery>;
@@ -81,17 +81,17 @@ export type AlertsQuery = z.infer<typeof AlertsQuery>;
 export const AlertsExportQuery = AlertFilterQuery;
 export type AlertsExportQuery = z.infer<typeof AlertsExportQuery>;
 
-/** Alerts that match every field that is not null are counted and shown, and nobody is told of them, until `expires_at`. */
+/** Alerts that match every field that is not null are counted and shown, but not notified, until `expires_at`. */
 export const AlertMute = z.object({
   id: Id.describe("The mute's id."),
   source: AlertSource.nullable().describe("Alerts of this source. Null for any."),
   type: z.string().nullable().describe("Alerts of this type. Null for any."),
   subject: z.string().nullable().describe("Alerts about this subject; with `*` at its end, subjects that begin so. Null for any."),
   site_id: Id.nullable().describe("Alerts of this site. Null for any."),
-  reason: z.string().describe("Why it was muted. Empty where nobody said."),
-  created_by: z.string().describe("Name of who made the mute."),
-  created_at: Instant.describe("When the mute was made."),
-  expires_at: Instant.describe("When the mute ends."),
+  reason: z.string().describe("Why it was muted. Empty for no reason given."),
+  created_by: z.string().describe("Name of the user who created the mute."),
+  created_at: Instant.describe("When the mute was created."),
+  expires_at: Instant.describe("When the mute expires."),
 });
 export type AlertMute = z.infer<typeof AlertMute>;
 
@@ -101,8 +101,8 @@ export const AlertMuteCreate = z.strictObject({
   type: z.string().min(1).max(64).optional().describe("Alerts of this type."),
   subject: z.string().min(1).max(512).optional().describe("Alerts about this subject; with `*` at its end, subjects that begin so."),
   site_id: Id.optional().describe("Alerts of this site."),
-  reason: z.string().trim().max(1024).default("").describe("Why, for who reads it later."),
-  expires_at: Instant.describe("When the mute ends, within the next 366 days."),
+  reason: z.string().trim().max(1024).default("").describe("Why it is muted, for later readers."),
+  expires_at: Instant.describe("When the mute expires, within the next 366 days."),
 }).refine(({ source, type, subject, site_id }) => (source ?? type ?? subject
-  ?? site_id) !== undefined, "name what is to be muted: source, type, subject or site_id");
+  ?? site_id) !== undefined, "at least one of source, type, subject and site_id is needed");
 export type AlertMuteCreate = z.infer<typeof AlertMuteCreate>;

@@ -10,28 +10,28 @@ export const LoginRequest = z.strictObject({
 export const TokenResponse = z.object({
   access_token: z.string().describe("A JWT. Send it as `Authorization: Bearer <access_token>`."),
   token_type: z.literal("bearer").describe("Always `bearer`."),
-  expires_in: z.int().min(1).describe("Seconds until the token ends; 86400 unless the deployment says otherwise."),
+  expires_in: z.int().min(1).describe("Seconds until the token expires; 86400 unless the deployment configures another time."),
 });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
 /** Long rather than of many kinds of characters, as NIST SP 800-63B section 5.1.1 advises; the upper bound keeps hashing cheap. */
 const NewPassword = z.string().min(12).max(1024);
 
-/** One's own password. Every token from before ends with it; the answer is a new one. */
+/** The caller's own password. A change revokes every earlier token; the answer is a new one. */
 export const PasswordChange = z.strictObject({
-  old_password: z.string().min(1).max(1024).describe("The password until now."),
-  new_password: NewPassword.describe("The password from now on, of 12 to 1024 characters. Not the old one."),
+  old_password: z.string().min(1).max(1024).describe("The current password."),
+  new_password: NewPassword.describe("The new password, of 12 to 1024 characters. It must differ from the old one."),
 });
 export type PasswordChange = z.infer<typeof PasswordChange>;
 
-/** The caller's own password once more, before something that a stolen token alone must not do. */
+/** The caller's own password again, before an action that a stolen token alone must not allow. */
 export const PasswordConfirmation = z.strictObject({
   password: z.string().min(1).max(1024).describe("The caller's own password."),
 });
 
-/** Until when the token that was sent counts as confirmed; no token that replaces it does. */
+/** Until when the token of this request counts as confirmed. A token that replaces it is not confirmed. */
 export const PasswordConfirmed = z.object({
-  confirmed_until: Instant.describe("Until when the token that was sent counts as confirmed: five minutes from now."),
+  confirmed_until: Instant.describe("Until when the token of this request counts as confirmed: five minutes from now."),
 });
 export type PasswordConfirmed = z.infer<typeof PasswordConfirmed>;
 
@@ -61,7 +61,7 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
 export const User = z.object({
   id: Id.describe("The user's id."),
   username: z.string().describe("The name that the user logs in with."),
-  email: z.string().nullable().describe("Where the collector writes to when something needs a person. Null where there is none."),
+  email: z.string().nullable().describe("The e-mail address for notifications. Null where there is none."),
   role: z.enum(ROLES).describe("What the user may do. `viewer` reads, `operator` also works with alerts and scans, `admin` may do all."),
   created_at: Instant.describe("When the user was created."),
   last_login_at: Instant.nullable().describe("When the user last logged in with the password. Null before the first time."),
@@ -82,38 +82,38 @@ export const UserCreate = z.strictObject({
   username: Username.describe("The name to log in with: letters, digits and `. _ @ + -`. It cannot be changed later."),
   password: NewPassword.describe("The first password, of 12 to 1024 characters."),
   role: z.enum(ROLES).describe("What the user may do; no more than the caller may."),
-  email: Email.nullable().default(null).describe("Where the collector writes to when something needs a person. Null for none."),
+  email: Email.nullable().default(null).describe("The e-mail address for notifications. Null for none."),
 });
 export type UserCreate = z.infer<typeof UserCreate>;
 
-/** Fields left out stay. A new password ends the user's tokens; a new role counts at once. */
+/** Fields left out stay. A new password revokes the user's tokens; a new role applies at once. */
 export const UserUpdate = z.strictObject({
-  password: NewPassword.optional().describe("A new password, of 12 to 1024 characters. It ends the user's tokens."),
-  role: z.enum(ROLES).optional().describe("A new role. It counts at once, for tokens and API keys that exist too."),
+  password: NewPassword.optional().describe("A new password, of 12 to 1024 characters. It revokes the user's tokens."),
+  role: z.enum(ROLES).optional().describe("A new role. It applies at once, also to existing tokens and API keys."),
   email: Email.nullable().optional().describe("A new e-mail address; null removes it."),
 });
 export type UserUpdate = z.infer<typeof UserUpdate>;
 
-/** For programs: sent as `X-API-Key`. It may do what its scopes say and its maker still may. */
+/** For programs: sent as `X-API-Key`. It allows what its scopes name and its owner may still do. */
 export const ApiKey = z.object({
   id: Id.describe("The key's id. It is not the key itself."),
-  name: z.string().describe("What people call the key."),
-  hint: z.string().describe("How the key begins, to tell keys apart."),
-  scopes: z.array(ScopeName).describe("What the key may do, as far as its maker still may."),
+  name: z.string().describe("The key's name."),
+  hint: z.string().describe("The first characters of the key, to distinguish keys."),
+  scopes: z.array(ScopeName).describe("What the key may do, as far as its owner still may."),
   created_by: z.object({
     id: Id.describe("The user's id."), username: z.string().describe("The user's name."),
-  }).describe("The user who made the key. The key ends with that user."),
-  created_at: Instant.describe("When the key was made."),
-  expires_at: Instant.nullable().describe("When the key ends. Null for a key without an end."),
+  }).describe("The user who created the key. The key is deleted with that user."),
+  created_at: Instant.describe("When the key was created."),
+  expires_at: Instant.nullable().describe("When the key expires. Null for a key that does not expire."),
   last_used_at: Instant.nullable().describe("When the key was last used, to the minute. Null while it was not."),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
 export const ApiKeyCreate = z.strictObject({
-  name: z.string().trim().min(1).max(255).describe("What people call the key."),
+  name: z.string().trim().min(1).max(255).describe("The key's name."),
   scopes: z.array(ScopeName).min(1).max(SCOPES.length).describe("What the key may do: scopes that the caller has."),
   expires_at: z.iso.datetime({ offset: true }).nullable().default(null)
-    .describe("When the key ends, in the future. Null or left out for a key without an end."),
+    .describe("When the key expires, in the future. Null or left out for a key that does not expire."),
 });
 export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
 
@@ -122,13 +122,13 @@ export const ApiKeyUpdate = z.strictObject({
   name: ApiKeyCreate.shape.name.optional(),
   scopes: ApiKeyCreate.shape.scopes.optional(),
   expires_at: ApiKeyCreate.shape.expires_at.unwrap().optional()
-    .describe("When the key ends, in the future. Null for a key without an end."),
+    .describe("When the key expires, in the future. Null for a key that does not expire."),
 });
 export type ApiKeyUpdate = z.infer<typeof ApiKeyUpdate>;
 
-/** A new key. `key` is shown this once. */
+/** A new key. `key` is shown only in this answer. */
 export const ApiKeyCreated = ApiKey.extend({
-  key: z.string().describe("The key itself, `svc_live_` and 48 hexadecimal digits. It is shown this once: keep it."),
+  key: z.string().describe("The key itself, `svc_live_` and 48 hexadecimal digits. It is shown only in this answer: store it."),
 });
 export type ApiKeyCreated = z.infer<typeof ApiKeyCreated>;
 
@@ -143,21 +143,21 @@ export const ApiKeysQuery = IdPageQuery.extend({
 });
 export type ApiKeysQuery = z.infer<typeof ApiKeysQuery>;
 
-/** Who calls: the bearer of the token or API key that was sent. */
+/** The caller: the owner of the token or API key of this request. */
 export const Me = z.object({
-  user: User.describe("The user; of an API key, its maker."),
+  user: User.describe("The user; for an API key, its owner."),
   tenant: z.object({ id: Id.describe("The tenant's id."), name: z.string().describe("The tenant's name.") })
     .describe("The tenant whose records this caller sees."),
   api_key: z.object({ id: Id.describe("The key's id."), name: z.string().describe("The key's name.") }).nullable()
-    .describe("The API key that was sent. Null for a token."),
+    .describe("The API key of this request. Null for a token."),
   scopes: z.array(ScopeName).describe("What the caller may do now."),
-  expires_at: Instant.nullable().describe("When the token or key ends. Null for a key without an end."),
+  expires_at: Instant.nullable().describe("When the token or key expires. Null for a key that does not expire."),
 });
 export type Me = z.infer<typeof Me>;
 
-/** For one connection to `/ws/events?ticket=…`, within 30 s. A token in a URL ends up in logs; this is worth nothing there. */
+/** For one connection to `/ws/events?ticket=…`, within 30 s. A token in a URL ends up in logs; a used ticket there is harmless. */
 export const StreamTicket = z.object({
-  ticket: z.string().describe("Good for one connection: `/ws/events?ticket=<ticket>`."),
+  ticket: z.string().describe("Valid for one connection: `/ws/events?ticket=<ticket>`."),
   expires_at: Instant.describe("Until when the connection must be opened, 30 seconds from now."),
 });
 export type StreamTicket = z.infer<typeof StreamTicket>;

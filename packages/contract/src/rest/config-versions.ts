@@ -4,16 +4,16 @@ import { Id, Instant } from "../values.ts";
 /** Half a megabyte of characters: the largest core routers have a tenth of it. */
 export const CONFIGURATION_MAX = 524_288;
 
-/** A network device's running configuration, as it says it itself. */
+/** A network device's running configuration, as the device outputs it. */
 export const ConfigVersionUpload = z.strictObject({
   content: z.string().min(1).max(CONFIGURATION_MAX).describe("The configuration's text, at most 524,288 characters."),
   changed_by: z.string().max(255).default("").describe("Who changed the device, where that is known."),
-  comment: z.string().max(1024).default("").describe("What people should know of this version."),
-  captured_at: z.iso.datetime({ offset: true }).optional().describe("When the device gave it out. Now where it is left out."),
+  comment: z.string().max(1024).default("").describe("A comment on this version."),
+  captured_at: z.iso.datetime({ offset: true }).optional().describe("When it was read from the device. Now where it is left out."),
 });
 export type ConfigVersionUpload = z.infer<typeof ConfigVersionUpload>;
 
-/** One version. Versions of a device count from 1; what was compared is the version before. */
+/** One version. Versions of a device count from 1; line counts compare with the version before. */
 export const ConfigVersion = z.object({
   id: Id.describe("The version's id."),
   device_id: Id.describe("The device whose configuration it is."),
@@ -23,13 +23,13 @@ export const ConfigVersion = z.object({
   lines_added: z.int().min(0).describe("Lines that the version before does not have."),
   lines_removed: z.int().min(0).describe("Lines that only the version before has."),
   changed_by: z.string().describe("Who changed the device. Empty where unknown."),
-  comment: z.string().describe("What was said of it when it was uploaded. Empty for nothing."),
-  captured_at: Instant.describe("When the device gave it out."),
+  comment: z.string().describe("The comment of its upload. Empty for none."),
+  captured_at: Instant.describe("When it was read from the device."),
   created_at: Instant.describe("When it was uploaded."),
 });
 export type ConfigVersion = z.infer<typeof ConfigVersion>;
 
-/** With the text. What is secret in it reads `[secret]`, unless it was asked for with `vault:reveal`. */
+/** With the text. Secrets in it read `[secret]`, unless they are revealed, which needs `vault:reveal`. */
 export const ConfigVersionContent = ConfigVersion.extend({
   content: z.string().describe("The text. Secrets in it read `[secret]` unless they are revealed."),
 });

@@ -15,14 +15,14 @@ export const Device = z.object({
   hostname: z.string().describe("Its name on the network. Empty while unknown."),
   vendor: z.string().describe("Who made it. Empty while unknown."),
   os_guess: z.string().describe("Its operating system, as far as it shows. Empty while unknown."),
-  device_type: DeviceType.describe("What kind of device it is. `unknown` while nothing tells."),
-  is_online: z.boolean().describe("Whether it is on the network. While `presence_state` is `unknown`, the last that was known."),
+  device_type: DeviceType.describe("What kind of device it is. `unknown` while there is no evidence."),
+  is_online: z.boolean().describe("Whether it is on the network. While `presence_state` is `unknown`, the last known state."),
   presence_state: PresenceState.describe("`online`, `offline`, or `unknown` while the site's probe is silent."),
-  first_seen: Instant.nullable().describe("When it was seen first. Null for a device made by hand that nobody has seen yet."),
-  last_seen: Instant.nullable().describe("When it was seen last. Null for a device made by hand that nobody has seen yet."),
+  first_seen: Instant.nullable().describe("When it was seen first. Null for a manually created device that was not seen yet."),
+  last_seen: Instant.nullable().describe("When it was seen last. Null for a manually created device that was not seen yet."),
   site_id: Id.describe("The site that it is at."),
   open_ports: z.array(Port).describe("Numbers of its open TCP and UDP ports, ascending."),
-  tags: z.array(z.string()).describe("Words that people have put on it."),
+  tags: z.array(z.string()).describe("Tags that users gave it."),
 });
 export type Device = z.infer<typeof Device>;
 
@@ -33,17 +33,17 @@ export const PortRecord = z.object({
   service: z.string().describe("What answers there, as `ssh`. Empty while unknown."),
   version: z.string().describe("The software and its version. Empty while unknown."),
   banner: z.string().describe("What the service says first, at most 4096 characters. Empty while unknown."),
-  last_scanned: Instant.describe("When the port was last looked at."),
+  last_scanned: Instant.describe("When the port was last scanned."),
 });
 export type PortRecord = z.infer<typeof PortRecord>;
 
-/** One change of a device: which field, from what to what, and what said so. */
+/** One change of a device: the field, its values before and after, and the source. */
 export const DeviceChange = z.object({
   at: Instant.describe("When it changed."),
   field: z.string().describe("The field that changed, as `hostname`."),
   before: z.string().describe("The value before. Empty where there was none."),
   after: z.string().describe("The value after. Empty where there is none."),
-  source: z.string().describe("What said so: a protocol as `dhcp`, or a person."),
+  source: z.string().describe("The source: a protocol as `dhcp`, or a user."),
 });
 
 export const DeviceInterface = z.object({
@@ -51,40 +51,40 @@ export const DeviceInterface = z.object({
   vendor: z.string().describe("Who the MAC's prefix is registered to. Empty while unknown."),
   addresses: z.array(z.object({
     ip: z.string().describe("The IP address."),
-    first_seen: Instant.nullable().describe("When it was seen there first. Null for one that a person entered and nobody has seen."),
-    last_seen: Instant.nullable().describe("When it was seen there last. Null for one that a person entered and nobody has seen."),
+    first_seen: Instant.nullable().describe("When it was seen there first. Null for one that a user entered and that was not seen yet."),
+    last_seen: Instant.nullable().describe("When it was seen there last. Null for one that a user entered and that was not seen yet."),
     current: z.boolean().describe("Whether the interface has it now."),
   })).describe("IP addresses that it has or had."),
 });
 
-/** Another device that was found to be this one: by which keys, or by whom. Its id is for undoing it. */
+/** Another device that was merged into this one: by which keys, or by whom. Its id is for undoing the merge. */
 const DeviceMerge = z.object({
   id: Id.describe("The merge's id. Send it as `merge_id` to split the two again."),
-  merged_id: Id.describe("The id of the device that became part of this one."),
+  merged_id: Id.describe("The id of the device that was merged into this one."),
   at: Instant.describe("When they were merged."),
   by: z.object({
     type: z.string().describe("`user`, `key`, or `system` for the collector."),
-    id: z.string().describe("The id of who merged them. Empty for the collector."),
-    name: z.string().describe("The name of who merged them. Empty for the collector."),
+    id: z.string().describe("The actor's id. Empty for the collector."),
+    name: z.string().describe("The actor's name. Empty for the collector."),
   }).describe("Who merged them."),
   reasons: z.array(z.object({
     key: z.string().describe("What both have: a field and its value, as `ssh_host_key ssh-ed25519 SHA256:…`."),
-    source: z.string().describe("What showed it, as `ssh`."),
-  })).describe("What both have in common. Empty where a person merged them."),
+    source: z.string().describe("Where it was seen, as `ssh`."),
+  })).describe("What both have in common. Empty where a user merged them."),
 });
 
-/** What everything that is known of a field comes to. `sources` agree, the strongest first; `confidence` is 0.5 to 1. */
+/** The conclusion from all evidence of a field. `sources` agree, the strongest first; `confidence` is 0.5 to 1. */
 const DeviceVerdict = z.object({
-  value: z.string().describe("What is believed."),
+  value: z.string().describe("The value."),
   confidence: z.number().min(0).max(1).describe("How sure that is, 0.5 to 1."),
-  sources: z.array(z.string()).describe("What agrees, the strongest first, as `snmp`."),
+  sources: z.array(z.string()).describe("The sources that agree, the strongest first, as `snmp`."),
 });
-const verdict = (what: string) => DeviceVerdict.describe(`What is believed of its ${what}.`);
+const verdict = (what: string) => DeviceVerdict.describe(`The verdict on its ${what}.`);
 
 const { value, source, confidence, seen_at: seenAt } = Evidence.shape;
 const DeviceEvidence = z.object({
-  value: value.describe("What was seen."),
-  source: source.describe("What showed it, as `dhcp` or `mdns:_ipp._tcp`."),
+  value: value.describe("The value that was seen."),
+  source: source.describe("Where it was seen, as `dhcp` or `mdns:_ipp._tcp`."),
   confidence: confidence.describe("How sure that is, 0 to 1."),
   seen_at: seenAt.describe("When it was seen last."),
 });
@@ -107,9 +107,9 @@ export const DeviceProfile = Device.extend({
   verdicts: z.object({
     os: verdict("operating system"), os_version: verdict("operating system's version"), device_type: verdict("type"),
     vendor: verdict("vendor"), model: verdict("model"), hostname: verdict("name"),
-  }).partial().describe("What the evidence comes to, by field, where it is enough. A value that a person set does not change it."),
-  locked_fields: z.array(z.string()).describe("Fields that a person set. Discovery does not overwrite them."),
-  merges: z.array(DeviceMerge).describe("Devices that became part of this one. They can be split again."),
+  }).partial().describe("The verdict by field, where there is enough evidence. A value that a user set does not change it."),
+  locked_fields: z.array(z.string()).describe("Fields that a user set. Discovery does not overwrite them."),
+  merges: z.array(DeviceMerge).describe("Devices that were merged into this one. They can be split again."),
 });
 export type DeviceProfile = z.infer<typeof DeviceProfile>;
 
@@ -160,14 +160,14 @@ export type DevicesExportQuery = z.infer<typeof DevicesExportQuery>;
 
 const Tags = z.array(Text(64).min(1)).max(64).transform((tags) => [...new Set(tags)]);
 
-/** A device made by hand: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
+/** A manually created device: `ip` or `mac` is needed; `site_id` may be left out where the tenant has one site. */
 export const DeviceCreate = z.strictObject({
   site_id: Id.optional().describe("The site that it is at. May be left out where the tenant has one site."),
   ip: IpAddress.optional().describe("Its IPv4 or IPv6 address. Needed where `mac` is left out."),
   mac: MacInput.optional().describe("Its MAC address. Needed where `ip` is left out."),
   hostname: Text(255).optional().describe("Its name, at most 255 characters."),
   device_type: DeviceType.optional().describe("What kind of device it is."),
-  tags: Tags.optional().describe("Words to find it by, at most 64."),
+  tags: Tags.optional().describe("Tags to find it by, at most 64."),
   locked_fields: z.array(z.enum(["ip", "mac"])).max(2).optional()
     .describe("`ip`, `mac` or both: discovery does not change them. The other fields that are set here are locked anyway."),
 }).refine((device) => device.ip !== undefined || device.mac !== undefined, { path: ["ip"], message: "ip or mac is needed" })
@@ -178,13 +178,13 @@ export type DeviceCreate = z.infer<typeof DeviceCreate>;
 
 /** Fields left out stay. One that is set is locked: discovery never overwrites it. Null unlocks it and shows what discovery says. */
 export const DeviceUpdate = z.strictObject({
-  ip: IpAddress.nullish().describe("Its main IPv4 or IPv6 address. Null leaves it to discovery again."),
-  mac: MacInput.nullish().describe("Its main MAC address. Null leaves it to discovery again."),
-  hostname: Text(255).nullish().describe("Its name. Null leaves it to discovery again."),
-  vendor: Text(255).nullish().describe("Who made it. Null leaves it to discovery again."),
-  os_guess: Text(255).nullish().describe("Its operating system. Null leaves it to discovery again."),
-  device_type: DeviceType.nullish().describe("What kind of device it is. Null leaves it to discovery again."),
-  tags: Tags.nullish().describe("Words to find it by, in place of those it has. Null removes them."),
+  ip: IpAddress.nullish().describe("Its main IPv4 or IPv6 address. Null unlocks it for discovery."),
+  mac: MacInput.nullish().describe("Its main MAC address. Null unlocks it for discovery."),
+  hostname: Text(255).nullish().describe("Its name. Null unlocks it for discovery."),
+  vendor: Text(255).nullish().describe("Who made it. Null unlocks it for discovery."),
+  os_guess: Text(255).nullish().describe("Its operating system. Null unlocks it for discovery."),
+  device_type: DeviceType.nullish().describe("What kind of device it is. Null unlocks it for discovery."),
+  tags: Tags.nullish().describe("Tags, in place of those it has. Null removes them."),
 });
 export type DeviceUpdate = z.infer<typeof DeviceUpdate>;
 
@@ -204,8 +204,8 @@ const ONE_OF_TWO = "one of the two is needed, and not both";
 
 /** `into`: the other device is kept; `with`: this one is. */
 export const DeviceMergeRequest = z.strictObject({
-  into: Id.optional().describe("The other device. It is kept, and this one becomes part of it."),
-  with: Id.optional().describe("The other device. It becomes part of this one."),
+  into: Id.optional().describe("The other device. It is kept, and this one is merged into it."),
+  with: Id.optional().describe("The other device. It is merged into this one."),
 })
   .refine((request) => (request.into === undefined) !== (request.with === undefined), { path: ["into"], message: ONE_OF_TWO });
 export type DeviceMergeRequest = z.infer<typeof DeviceMergeRequest>;

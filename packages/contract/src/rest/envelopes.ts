@@ -12,7 +12,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export const ErrorEnvelope = z.object({
   error: z.object({
     code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]])
-      .describe("What kind of error it is. Programs decide by this; it does not change."),
+      .describe("The error code. It is stable: programs should use it."),
     message: z.string().describe("What happened and what to do, for people. The text may change."),
     details: z.unknown().nullable().describe(
       "More about the error; null where there is no more. For BAD_REQUEST a list of `{ path, message }`, one for each wrong field.",
@@ -26,9 +26,9 @@ export function listEnvelope<T extends z.ZodType>(item: T) {
   return z.object({
     data: z.array(item).describe("The records of this page, in the order of the list."),
     meta: z.object({
-      page: z.int().describe("The page that was asked for, from 1."),
-      per_page: z.int().describe("How many records a page has at most."),
-      total: z.int().describe("How many records all pages have together."),
+      page: z.int().describe("The requested page, from 1."),
+      per_page: z.int().describe("The most records on a page."),
+      total: z.int().describe("The number of records on all pages."),
       next_cursor: z.string().nullable().describe("Send it as `cursor` to get the next page. Null on the last page."),
     }).describe("Where this page is in the list."),
   });
@@ -40,12 +40,12 @@ export interface List<T> {
   readonly meta: { readonly page: number; readonly per_page: number; readonly total: number; readonly next_cursor: string | null };
 }
 
-const CURSOR = "`meta.next_cursor` of the page before. With it a list that changes is read to its end without gaps or repeats.";
+const CURSOR = "`meta.next_cursor` of the page before. It reads a list that changes to its end without gaps or repeats.";
 
 /** `page` and `per_page` as query texts. */
 export const PageQuery = z.object({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe("The page, from 1. Ignored where a `cursor` is sent."),
-  per_page: z.coerce.number().int().min(1).max(1000).default(100).describe("How many records a page has at most, 1 to 1000."),
+  per_page: z.coerce.number().int().min(1).max(1000).default(100).describe("The most records on a page, 1 to 1000."),
   cursor: z.string().max(512).optional().describe(CURSOR),
 });
 

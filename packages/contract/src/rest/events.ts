@@ -6,22 +6,22 @@ import { listQuery, PeriodQuery } from "./envelopes.ts";
 /** One event of the log, with the names that it has on the stream and in webhooks. */
 export const EventRecord = z.object({
   id: Id.describe("The event's id, the same on the stream and in webhooks."),
-  seq: z.int().min(0).describe("Its place in the tenant's log, the same as on the stream. Rises with every event."),
+  seq: z.int().min(0).describe("Its position in the tenant's log, the same as on the stream. It rises with every event."),
   type: z.enum(EVENT_TYPES).describe("What happened."),
   event: z.enum(STREAM_EVENTS).nullable().describe("Its name on the stream. Null where it is not sent there."),
   webhook_event: z.enum(WEBHOOK_EVENTS).nullable().describe("Its name in webhooks. Null where it is not sent there."),
-  timestamp: Instant.describe("When it happened, by the clock of whoever saw it."),
-  received_at: Instant.describe("When the collector wrote it down."),
-  site_id: Id.nullable().describe("The site that it is about. Null where none is meant."),
-  probe_id: Id.nullable().describe("The probe that saw it. Null for what the collector saw."),
-  device_id: Id.nullable().describe("The device that it is about. Null where no one device is meant."),
+  timestamp: Instant.describe("When it happened, by the clock of the probe or collector that saw it."),
+  received_at: Instant.describe("When the collector stored it."),
+  site_id: Id.nullable().describe("The site that it is about. Null for none."),
+  probe_id: Id.nullable().describe("The probe that saw it. Null where the collector saw it."),
+  device_id: Id.nullable().describe("The device that it is about. Null where it is not about one device."),
   data: z.record(z.string(), z.unknown()).describe("What the stream and webhooks send as `data`, without the three ids."),
 });
 export type EventRecord = z.infer<typeof EventRecord>;
 
 const Seq = /^\d{1,15}$/;
 
-/** Oldest first. A page may hold fewer events than `per_page`, or none, while there are more: go on until `next_cursor` is null. */
+/** Oldest first. A page may hold fewer events than `per_page`, or none, while there are more: read on until `next_cursor` is null. */
 export const EventsQuery = z.object({
   since: z.string().max(64).refine((text) => Seq.test(text) || isMoment(text), {
     error: "must be a sequence number, an ISO 8601 instant, or a duration as 90s 15m 24h 7d 2w",
@@ -35,15 +35,15 @@ export const EventsQuery = z.object({
 });
 export type EventsQuery = z.infer<typeof EventsQuery>;
 
-/** A stretch of the log. */
+/** A part of the log. */
 export const EventsPage = z.object({
   data: z.array(EventRecord).describe("Events, oldest first."),
   meta: z.object({
     page: z.literal(1).describe("Always 1: the log is read by cursor."),
-    per_page: z.int().describe("As asked for."),
+    per_page: z.int().describe("The requested page size."),
     total: z.int().describe("How many entries the log has in the period, before `types` and `site_id`: an upper bound."),
-    next_cursor: z.string().nullable().describe("Send it as `cursor` for what follows. Null at the end of the period."),
-    position: z.int().describe("The last place that was read. Send it as `since` later to go on without gaps."),
+    next_cursor: z.string().nullable().describe("Send it as `cursor` to read on. Null at the end of the period."),
+    position: z.int().describe("The last position that was read. Send it as `since` later to read on without gaps."),
   }).describe("Where the page is in the log."),
 });
 export type EventsPage = z.infer<typeof EventsPage>;

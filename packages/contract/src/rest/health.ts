@@ -8,7 +8,7 @@ export const HealthResponse = z.object({
   time: Instant.describe("The collector's clock."),
   parts: z.record(z.string(), z.object({
     status: z.enum(["ok", "degraded"]).describe("Whether this part works."),
-    detail: z.string().describe("What is wrong with it, or how it is, in words. It names no host, user or path."),
+    detail: z.string().describe("Its state or what is wrong with it, as text. It names no host, user or path."),
   })).describe("The collector's parts by name, as `database` and `broker`."),
 });
 export type HealthResponse = z.infer<typeof HealthResponse>;

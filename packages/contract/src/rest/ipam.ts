@@ -6,7 +6,7 @@ import { MacInput } from "./mac.ts";
 export const PREFIX_STATUSES = ["active", "container", "reserved", "deprecated"] as const;
 export const ADDRESS_STATUSES = ["assigned", "reserved", "dhcp", "deprecated"] as const;
 
-/** A network of one's own plan. Prefixes nest; the same one may be there once for each site, and once for all sites. */
+/** A planned network. Prefixes nest; the same prefix may exist once for each site, and once for all sites. */
 export const IpamPrefix = z.object({
   id: Id.describe("The prefix's id."),
   prefix: z.string().describe("The network, without bits behind the prefix: `10.0.0.0/24`."),
@@ -14,21 +14,21 @@ export const IpamPrefix = z.object({
   site_id: Id.nullable().describe("The site that it belongs to. Null for all sites."),
   parent_id: Id.nullable().describe("The smallest prefix that contains it. Null where none does."),
   vlan_id: z.int().nullable().describe("The VLAN, 1 to 4094. Null for none."),
-  name: z.string().describe("What people call it. Empty for nothing."),
-  description: z.string().describe("What people should know of it. Empty for nothing."),
-  status: z.enum(PREFIX_STATUSES).describe("`container`: it only holds other prefixes. `reserved`: for later. `deprecated`: not any more."),
+  name: z.string().describe("The prefix's name. Empty for none."),
+  description: z.string().describe("A description. Empty for none."),
+  status: z.enum(PREFIX_STATUSES).describe("`container`: it only holds other prefixes. `reserved`: for later. `deprecated`: no longer in use."),
   created_at: Instant.describe("When it was created."),
   updated_at: Instant.describe("When it was last changed."),
 });
 export type IpamPrefix = z.infer<typeof IpamPrefix>;
 
-const name = z.string().trim().max(255).describe("What people call it.");
-const description = z.string().max(4096).describe("What people should know of it.");
+const name = z.string().trim().max(255).describe("The name.");
+const description = z.string().max(4096).describe("A description.");
 const vlanId = z.int().min(1).max(4094).nullable().describe("The VLAN, 1 to 4094. Null for none.");
 const prefixStatus = z.enum(PREFIX_STATUSES)
-  .describe("`container`: it only holds other prefixes. `reserved`: for later. `deprecated`: not any more.");
+  .describe("`container`: it only holds other prefixes. `reserved`: for later. `deprecated`: no longer in use.");
 const addressStatus = z.enum(ADDRESS_STATUSES)
-  .describe("`assigned`: in use. `reserved`: for later. `dhcp`: a DHCP server gives it out. `deprecated`: not any more.");
+  .describe("`assigned`: in use. `reserved`: for later. `dhcp`: a DHCP server assigns it. `deprecated`: no longer in use.");
 
 export const IpamPrefixCreate = z.strictObject({
   prefix: IpNetwork.describe("The network, as `192.0.2.0/24`. Bits behind the prefix are dropped.").meta({ examples: ["192.0.2.0/24"] }),
@@ -40,7 +40,7 @@ export const IpamPrefixCreate = z.strictObject({
 });
 export type IpamPrefixCreate = z.infer<typeof IpamPrefixCreate>;
 
-/** Fields left out stay. A prefix and its site are what it is: make another. */
+/** Fields left out stay. The prefix itself and its site cannot be changed: create another. */
 export const IpamPrefixUpdate = z.strictObject({
   vlan_id: vlanId.optional(), name: name.optional(), description: description.optional(), status: prefixStatus.optional(),
 });
@@ -57,9 +57,9 @@ export const IpamPrefixesQuery = PageQuery.extend({
 });
 export type IpamPrefixesQuery = z.infer<typeof IpamPrefixesQuery>;
 
-/** How much of a prefix is taken. Numbers of addresses are decimal texts: those of IPv6 are larger than JSON's numbers can be. */
+/** How much of a prefix is used. Numbers of addresses are decimal texts, since those of IPv6 exceed JSON numbers. */
 export const IpamUtilization = z.object({
-  size: z.string().regex(/^\d+$/).describe("Addresses that hosts can have, as a decimal text: IPv6 has more than a JSON number can say."),
+  size: z.string().regex(/^\d+$/).describe("Addresses that hosts can have, as a decimal text: those of IPv6 exceed JSON numbers."),
   used: z.int().min(0).describe("Addresses that are recorded and not deprecated, or that a device has now. Each counts once."),
   recorded: z.int().min(0).describe("Addresses that are recorded."),
   observed: z.int().min(0).describe("Addresses that devices have now."),
@@ -69,7 +69,7 @@ export const IpamUtilization = z.object({
 });
 export type IpamUtilization = z.infer<typeof IpamUtilization>;
 
-/** An address that somebody has written down. */
+/** A recorded address. */
 export const IpamAddress = z.object({
   id: Id.describe("The record's id."),
   ip: z.string().describe("The IPv4 or IPv6 address."),
@@ -78,15 +78,15 @@ export const IpamAddress = z.object({
   prefix_id: Id.nullable().describe("The smallest recorded prefix that contains it. Null where none does."),
   status: addressStatus,
   mac: z.string().nullable().describe("The MAC address that should have it; any other is a conflict. Null for any."),
-  hostname: z.string().describe("The name that goes with it. Empty for none."),
-  description: z.string().describe("What people should know of it. Empty for nothing."),
+  hostname: z.string().describe("The host name for the address. Empty for none."),
+  description: z.string().describe("A description. Empty for none."),
   created_at: Instant.describe("When it was recorded."),
   updated_at: Instant.describe("When it was last changed."),
 });
 export type IpamAddress = z.infer<typeof IpamAddress>;
 
 const expectedMac = MacInput.nullable().describe("The MAC address that should have it; any other is a conflict. Null for any.");
-const hostname = z.string().trim().max(255).describe("The name that goes with it.");
+const hostname = z.string().trim().max(255).describe("The host name for the address.");
 const ADDRESS_FIELDS = {
   status: addressStatus.default("assigned"),
   mac: expectedMac.default(null),
@@ -108,11 +108,11 @@ export const IpamAddressUpdate = z.strictObject({
 });
 export type IpamAddressUpdate = z.infer<typeof IpamAddressUpdate>;
 
-/** What the next free address becomes. */
+/** What to record for the next free address. */
 export const IpamNextAddress = z.strictObject(ADDRESS_FIELDS);
 export type IpamNextAddress = z.infer<typeof IpamNextAddress>;
 
-/** How large a part of a prefix is wanted, and what it becomes. */
+/** The size of the requested part of a prefix, and what to record for it. */
 export const IpamNextPrefix = z.strictObject({
   length: z.int().min(1).max(128).describe("Its prefix length, longer than that of the prefix it is taken from.").meta({ examples: [28] }),
   vlan_id: vlanId.default(null),
@@ -141,20 +141,20 @@ const Holder = z.object({
   last_seen: Instant.nullable().describe("When it was last seen with this address."),
 });
 
-/** An address of a prefix that is written down, had by devices, or both. */
+/** An address of a prefix that is recorded, used by devices, or both. */
 export const IpamPrefixAddress = z.object({
   ip: z.string().describe("The address."),
-  recorded: IpamAddress.nullable().describe("What is recorded of it. Null where nothing is."),
+  recorded: IpamAddress.nullable().describe("Its record. Null where there is none."),
   observed: z.array(Holder).describe("Devices that have it now."),
 });
 export type IpamPrefixAddress = z.infer<typeof IpamPrefixAddress>;
 
 
-/** Where what is planned and what is seen differ. */
+/** A difference between the plan and the network. */
 export const IpamConflict = z.object({
   kind: z.enum(CONFLICT_KINDS).describe(
-    "`wrong_mac`: another MAC address has it than should. `reserved_in_use`: it is reserved, and a device has it. "
-      + "`duplicate_address`: several devices of a site have it. `outside_prefixes`: no recorded prefix contains it.",
+    "`wrong_mac`: another MAC address uses it than the recorded one. `reserved_in_use`: it is reserved, and a device uses it. "
+      + "`duplicate_address`: several devices of a site use it. `outside_prefixes`: no recorded prefix contains it.",
   ),
   ip: z.string().describe("The address."),
   site_id: Id.describe("The site where it was seen."),
@@ -176,25 +176,25 @@ export const IpamConflicts = listEnvelope(IpamConflict).extend({
 });
 export type IpamConflicts = z.infer<typeof IpamConflicts>;
 
-/** CSV as the export writes it: the first line names the columns. All of it is taken, or nothing. */
+/** CSV as the export writes it: the first line names the columns. All of it is imported, or nothing. */
 export const IpamImport = z.strictObject({
   csv: z.string().min(1).max(1_048_576).describe("CSV text, as the export writes it. Its first line names the columns.")
     .meta({ examples: ["prefix,name\r\n198.51.100.0/24,Branch\r\n"] }),
-  dry_run: z.boolean().default(false).describe("True: only answer what would be done."),
+  dry_run: z.boolean().default(false).describe("True: only report what would be done."),
 });
 export type IpamImport = z.infer<typeof IpamImport>;
 
 /** Beside a body of `text/csv`, in which `dry_run` has no place. */
 export const IpamImportQuery = z.object({
-  dry_run: BooleanQuery.default(false).describe("True: only answer what would be done."),
+  dry_run: BooleanQuery.default(false).describe("True: only report what would be done."),
 });
 export type IpamImportQuery = z.infer<typeof IpamImportQuery>;
 
 /** What an import did, in numbers of lines. */
 export const IpamImported = z.object({
-  created: z.int().describe("Lines that made a record."),
+  created: z.int().describe("Lines that created a record."),
   updated: z.int().describe("Lines that changed a record."),
-  unchanged: z.int().describe("Lines that say what is recorded already."),
-  dry_run: z.boolean().describe("True: this is what would be done; nothing was."),
+  unchanged: z.int().describe("Lines whose record exists already."),
+  dry_run: z.boolean().describe("True: nothing was changed; this is what would be done."),
 });
 export type IpamImported = z.infer<typeof IpamImported>;

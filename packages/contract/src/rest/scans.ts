@@ -15,8 +15,8 @@ export const Scan = z.object({
   profile: z.enum(SCAN_PROFILE_NAMES).describe("How thorough the scan is. `GET /scans/profiles` lists what each profile does."),
   status: z.enum(SCAN_STATUSES).describe("`queued` until the probe answers, at most half a minute."),
   progress: z.number().min(0).max(1).describe("How far it is, 0 to 1."),
-  requested_by: z.string().describe("Name of who asked for it."),
-  created_at: Instant.describe("When it was asked for."),
+  requested_by: z.string().describe("Name of the user who started it."),
+  created_at: Instant.describe("When it was ordered."),
   started_at: Instant.nullable().describe("When the probe began. Null before that."),
   finished_at: Instant.nullable().describe("When it ended. Null before that."),
   hosts_total: z.int().min(0).describe("Addresses in the target that are scanned."),
@@ -25,25 +25,25 @@ export const Scan = z.object({
   error: z.string().nullable().describe("Why it failed. Null where it did not."),
   remarks: z.array(z.object({
     code: z.enum(SCAN_REMARKS).describe("What the device does, as `proxy-arp` or `tarpit`."),
-    message: z.string().describe("The same in words."),
+    message: z.string().describe("A description as text."),
     ip: z.string().describe("The device's address. Empty where it is not one device's."),
     mac: z.string().describe("The device's MAC address. Empty where unknown."),
     addresses: z.int().describe("How many addresses or ports it answers for."),
-  })).describe("Devices that answer for hosts or ports that are not there: a router with proxy ARP, a firewall, a tarpit. At most 100."),
+  })).describe("Devices that answer for hosts or ports that do not exist: a router with proxy ARP, a firewall, a tarpit. At most 100."),
 });
 export type Scan = z.infer<typeof Scan>;
 
 export const ScanStart = z.strictObject({
   target: IpNetwork.describe(
     "An address or a network, at most a /16 (IPv6: a /112). It must be among the probe's own subnets or the site's `scan_networks`. "
-      + "Of the IPv6 network of a probe's own link, up to a /64 or `fe80::/10`, hosts that have shown themselves are scanned.",
+      + "In an IPv6 network of a probe's own link, up to a /64 or `fe80::/10`, only known hosts are scanned.",
   ),
   profile: z.enum(SCAN_PROFILE_NAMES).describe("How thorough the scan is. `GET /scans/profiles` lists what each profile does."),
   site_id: Id.optional().describe("The site whose probe scans. May be left out where the tenant has one site."),
 });
 export type ScanStart = z.infer<typeof ScanStart>;
 
-/** Newest first. `since` and `until` are about when it was asked for. `status` takes several values with commas. */
+/** Newest first. `since` and `until` compare the time of the order. `status` takes several values with commas. */
 export const ScansQuery = PageQuery.extend(PeriodQuery.shape).extend({
   site_id: Id.optional().describe("Scans of this site."),
   status: listQuery(SCAN_STATUSES).optional().describe("Scans in these states, with commas between them."),
@@ -60,7 +60,7 @@ export const ScanHost = z.object({
   seen_at: Instant.describe("When it answered."),
   port_counts: z.object({
     tcp: PortCounts.describe("Of TCP."), udp: PortCounts.describe("Of UDP."),
-  }).nullable().describe("How many of its ports are in each state. Null where none were asked."),
+  }).nullable().describe("How many of its ports are in each state. Null where none were scanned."),
   ports: z.array(z.object({
     port: z.int().describe("The port's number."),
     protocol: PortProtocol.describe("`tcp` or `udp`."),

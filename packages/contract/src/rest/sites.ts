@@ -5,32 +5,32 @@ import { IdPageQuery } from "./envelopes.ts";
 
 const { enabled, interval_seconds: seconds, packets_per_second: rate } = ProbeConfiguration.shape.sweep.shape;
 
-/** How a probe looks for hosts by itself, as it is told. */
+/** How a probe searches for hosts by itself. */
 export const SweepSettings = z.object({
-  enabled: enabled.describe("Whether the probe looks for hosts by itself."),
+  enabled: enabled.describe("Whether the probe searches for hosts by itself."),
   interval_seconds: seconds.describe("Seconds from one round to the next."),
-  packets_per_second: rate.describe("How many packets the probe sends in a second at most."),
+  packets_per_second: rate.describe("The most packets that the probe sends in a second."),
 });
 
-/** A place that probes watch, and what its probes are told. */
+/** A place that probes watch, and the settings of its probes. */
 export const Site = z.object({
   id: Id.describe("The site's id."),
-  name: z.string().describe("What people call the site. No two sites have the same name."),
+  name: z.string().describe("The site's name. No two sites have the same name."),
   created_at: Instant.describe("When the site was created."),
-  sweep: SweepSettings.describe("How often probes look for hosts by themselves, and how fast. A probe's own file may say slower."),
+  sweep: SweepSettings.describe("How often probes search for hosts by themselves, and how fast. A probe's own file may set it slower."),
   excluded: z.array(z.string()).describe("Addresses and networks that no probe of the site ever sends anything to."),
   scan_networks: z.array(z.string()).describe("Networks that may be scanned beyond the probes' own subnets."),
-  configuration_revision: z.int().min(0).describe("Number of the settings. It rises with each change that probes are told of."),
+  configuration_revision: z.int().min(0).describe("Number of the settings. It rises with each change that is sent to probes."),
 });
 export type Site = z.infer<typeof Site>;
 
 const settings = {
   sweep: z.strictObject(SweepSettings.shape).partial().optional()
-    .describe("How often probes look for hosts by themselves, and how fast. Parts left out stay."),
+    .describe("How often probes search for hosts by themselves, and how fast. Parts left out stay."),
   excluded: z.array(IpNetwork).max(4096).optional().describe("Addresses and networks that no probe of the site ever sends anything to."),
   scan_networks: z.array(IpNetwork).max(256).optional().describe("Networks that may be scanned beyond the probes' own subnets."),
 };
-const name = z.string().trim().min(1).max(255).describe("What people call the site. No two sites have the same name.");
+const name = z.string().trim().min(1).max(255).describe("The site's name. No two sites have the same name.");
 
 export const SiteCreate = z.strictObject({ name, ...settings });
 export type SiteCreate = z.infer<typeof SiteCreate>;

@@ -3,7 +3,7 @@ import { NEIGHBOR_PROTOCOLS, NeighborPower, NeighborProtocol } from "../events/n
 import { DeviceType, Id, Instant, PresenceState } from "../values.ts";
 import { BooleanQuery } from "./envelopes.ts";
 
-/** How a neighbour was found to be a device, the surest first; `interface-mac`: its MAC is in a switch's forwarding table. */
+/** How a neighbor was matched to a device, the surest first; `interface-mac`: its MAC is in a switch's forwarding table. */
 export const NEIGHBOR_MATCHES = ["chassis-mac", "source-mac", "chassis-id", "management-address", "system-name", "interface-mac"] as const;
 const NeighborMatch = z.enum(NEIGHBOR_MATCHES);
 export type NeighborMatch = z.infer<typeof NeighborMatch>;
@@ -11,7 +11,7 @@ export type NeighborMatch = z.infer<typeof NeighborMatch>;
 /** `up` while its probe is there and has not lost it, `unknown` while the probe is silent, `gone` after that. */
 const LinkState = z.enum(["up", "unknown", "gone"]);
 
-/** `probe`: a probe of the site; `device`: a device of the inventory; `neighbor`: who announces itself and is no device that is known. */
+/** `probe`: a probe of the site; `device`: a device of the inventory; `neighbor`: one that announces itself and is no known device. */
 const TopologyNode = z.object({
   id: z.string().describe("The node's id in this answer."),
   kind: z.enum(["probe", "device", "neighbor"])
@@ -53,7 +53,7 @@ const TopologyEdge = z.object({
   voice_vlan: z.int().nullable().describe("The VLAN for phones. Null where the far end does not say."),
   vlan_ids: z.array(z.int()).describe("VLANs that the far end announces."),
   power: NeighborPower.nullable().describe("Power over Ethernet at the far end. Null where it does not say."),
-  matched_by: NeighborMatch.nullable().describe("How the far end was found to be a known device. Null where it is none."),
+  matched_by: NeighborMatch.nullable().describe("How the far end was matched to a known device. Null where it is none."),
   confidence: z.number().min(0).max(1).nullable().describe("How sure that is, 0 to 1. Null where it is none."),
   first_seen: Instant.describe("When the link was seen first."),
   last_seen: Instant.describe("When the link was seen last."),
@@ -72,7 +72,7 @@ export const Topology = z.object({
   nodes: z.array(TopologyNode).describe("Probes, devices and neighbors that have a link."),
   edges: z.array(TopologyEdge).describe("The links between them."),
   notes: z.array(TopologyNote).describe("What cannot be seen, and why."),
-  truncated: z.boolean().describe("True: there is more than is shown. Ask for one site."),
+  truncated: z.boolean().describe("Whether the answer is cut off. If so, request one site."),
 });
 export type Topology = z.infer<typeof Topology>;
 
@@ -91,7 +91,7 @@ export const DeviceNeighbor = z.object({
   local_port: z.string().describe("This device's own port. Empty while unknown."),
   probe_id: Id.nullable().describe("The probe at the other side. Null where it is none."),
   state: LinkState.describe("`up`, `unknown` while the probe is silent, or `gone`."),
-  matched_by: NeighborMatch.describe("How the far end was found to be a known device."),
+  matched_by: NeighborMatch.describe("How the far end was matched to a known device."),
   confidence: z.number().min(0).max(1).describe("How sure that is, 0 to 1."),
 });
 export type DeviceNeighbor = z.infer<typeof DeviceNeighbor>;

@@ -21,7 +21,7 @@ const Subscriptions = z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])).min(1).ma
 export const WebhookCreate = z.strictObject({
   url: WebhookUrl.describe("Where events are sent: an `https` URL that the deployment allows."),
   secret: SigningSecret.optional()
-    .describe("The key that signs deliveries, at least 24 bytes. Left out, one is made and shown in the answer, once."),
+    .describe("The key that signs deliveries, at least 24 bytes. Left out: the collector creates one and shows it only in this answer."),
   events: Subscriptions,
   active: z.boolean().default(true).describe("Whether events are sent now."),
 });
@@ -30,8 +30,8 @@ export type WebhookCreate = z.infer<typeof WebhookCreate>;
 /** Fields left out stay. `secret` sets a new one, `rotate_secret` makes one; the old one signs too for 24 hours. */
 export const WebhookUpdate = z.strictObject({
   url: WebhookUrl.optional().describe("Where events are sent: an `https` URL that the deployment allows."),
-  secret: SigningSecret.optional().describe("A new key. The one before signs too for 24 hours."),
-  rotate_secret: z.literal(true).optional().describe("Make a new key and show it in the answer. The one before signs too for 24 hours."),
+  secret: SigningSecret.optional().describe("A new key. The previous key also signs for 24 hours."),
+  rotate_secret: z.literal(true).optional().describe("Create a new key and show it in the answer. The previous key also signs for 24 hours."),
   events: Subscriptions.optional().describe("Which events are sent, in place of those before."),
   active: z.boolean().optional().describe("Whether events are sent from now on."),
 }).refine(
@@ -48,14 +48,14 @@ export const Webhook = z.object({
     .describe("`failing` after the five attempts for an event failed. Each new event is then sent once, until one arrives."),
   created_at: Instant.describe("When it was created."),
   last_delivery_at: Instant.nullable().describe("When an event was last delivered. Null before the first."),
-  secret_hint: z.string().describe("The last characters of the key, to tell one from another."),
-  previous_secret_until: Instant.nullable().describe("Until when the key before signs too. Null where only one does."),
+  secret_hint: z.string().describe("The last characters of the key, to distinguish keys."),
+  previous_secret_until: Instant.nullable().describe("Until when the previous key also signs. Null where only one key signs."),
 });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** A webhook as it is answered when it is made or its secret changed: `secret` only when it was made here, and never again. */
+/** The answer when a webhook is created or its secret changes: `secret` only where this request created it, and never again. */
 export const WebhookWithSecret = Webhook.extend({
-  secret: z.string().optional().describe("The key, where it was made here. It is not shown again."),
+  secret: z.string().optional().describe("The key, where this request created it. It is not shown again."),
 });
 export type WebhookWithSecret = z.infer<typeof WebhookWithSecret>;
 
@@ -65,13 +65,13 @@ const AttemptResult = z.object({
   status_code: z.int().nullable().describe("The receiver's HTTP status. Null where it did not answer."),
   response_time_ms: z.int().min(0).nullable()
     .describe("Milliseconds from the beginning of the attempt to its answer or its end. Null where nothing was sent."),
-  error: z.string().nullable().describe("Why it failed: a code, and words after a colon. Null where the receiver answered 2xx."),
+  error: z.string().nullable().describe("Why it failed: a code, a colon and a text. Null where the receiver answered 2xx."),
   response_excerpt: z.string().nullable().describe("The first 1024 bytes of the answer's body. Null where there is none."),
 });
 
 export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
 
-/** One event on its way to one webhook. The fields of an attempt are those of the last; `attempts` has each, the first first. */
+/** The delivery of one event to one webhook. The attempt's fields are those of the last one; `attempts` lists all, the first one first. */
 export const WebhookDelivery = AttemptResult.extend({
   id: Id.describe("The delivery's id."),
   event_id: Id.describe("The event's id. It is also the `webhook-id` header."),
@@ -87,7 +87,7 @@ export type WebhookAttempt = z.infer<typeof AttemptResult>;
 /** `search`: part of the URL. `event`: those that take this event. */
 export const WebhooksQuery = IdPageQuery.extend({
   search: z.string().max(255).optional().describe("Part of the URL, in any case."),
-  event: z.enum(WEBHOOK_EVENTS).optional().describe("Only webhooks that take this event."),
+  event: z.enum(WEBHOOK_EVENTS).optional().describe("Only webhooks that subscribe to this event."),
   active: BooleanQuery.optional().describe("Only webhooks that are active, or only those that are not."),
   status: z.enum(["healthy", "failing"]).optional().describe("Only webhooks in this state."),
 });
@@ -99,9 +99,9 @@ export const WebhookDeliveriesQuery = IdPageQuery.extend({
 });
 export type WebhookDeliveriesQuery = z.infer<typeof WebhookDeliveriesQuery>;
 
-/** Which event the test is to look like; the first that the webhook is subscribed to where it is left out. */
+/** The event type of the test. Left out: the first that the webhook subscribes to. */
 export const WebhookTest = z.strictObject({
-  event: z.enum(WEBHOOK_EVENTS).optional().describe("Which event the test looks like. Left out: the first that the webhook takes."),
+  event: z.enum(WEBHOOK_EVENTS).optional().describe("The event type of the test. Left out: the first that the webhook subscribes to."),
 });
 
 /** Which events are to be delivered again, by when they were received: from `since` on and before `until`, or until now. */

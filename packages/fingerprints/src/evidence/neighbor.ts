@@ -13,7 +13,7 @@ export interface NeighborSaid {
 }
 
 /**
- * Kinds of machines by what they do, the most telling first. A switch that routes is a switch still;
+ * Kinds of machines by what they do, the most specific first. A switch that routes is a switch still;
  * a phone bridges for the desk's computer.
  */
 const TYPES = [

@@ -46,8 +46,8 @@ const OLD_MS = 30 * 86_400_000;
  * - A version belongs to its system: only that of a source which names the very system that was decided for is heard.
  * - A maker is spelled as in the registry of MACs, where that begins with what he calls himself.
  * - What is less sure than 0.5 is no verdict; a device type of `unknown` says nothing, and one of `computer` which of them it is not.
- * - A system that is for one kind of device speaks for it, as one witness more: as sure as it is itself, and only where those who told the
- *   system have said nothing of the kind.
+ * - A system that runs on one kind of device counts as one more source for that kind: as sure as the system itself, and only where the
+ *   sources of the system say nothing about the kind.
  * @param evidence In any order; fields that are not concluded about are passed over.
  */
 export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdicts {
@@ -73,8 +73,8 @@ export function decideDevice(evidence: readonly DeviceEvidence[]): DeviceVerdict
 }
 
 function kindBySystem(os: Decision | null, said: readonly DeviceEvidence[]): readonly Statement[] {
-  const told = new Set(said.map(({ source }) => witnessOf(source)));
-  if (!os || os.sources.some((source) => told.has(witnessOf(source)))) return [];
+  const witnesses = new Set(said.map(({ source }) => witnessOf(source)));
+  if (!os || os.sources.some((source) => witnesses.has(witnessOf(source)))) return [];
   const claims = readAnswer("system", os.value);
   return claims.map(({ value, confidence }) => ({ value, source: "os", confidence: Math.min(confidence, os.confidence) }));
 }

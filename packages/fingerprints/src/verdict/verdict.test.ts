@@ -94,7 +94,7 @@ describe("what is known of a device", () => {
     expect(decideDevice([seen("vendor", "Intel Corporate", "oui", 0.3)]).vendor).toBeUndefined();
   });
 
-  test("is of the kind that is told where others know only that it is a computer, and of no kind where nobody tells", () => {
+  test("is of the specific kind where other sources say only that it is a computer, and of no kind where none is specific", () => {
     const type = (...said: readonly (readonly [value: string, source: string, confidence: number])[]) =>
       decideDevice(said.map(([value, source, confidence]) => seen("device_type", value, source, confidence))).device_type;
     expect(type(["computer", "oui", 0.5], ["server", "ports", 0.4])).toEqual({ value: "server", confidence: 0.55, sources: ["ports"] });
@@ -105,7 +105,7 @@ describe("what is known of a device", () => {
     expect(type(["server", "ports", 0.5], ["workstation", "hostname", 0.45])).toBeUndefined();
   });
 
-  test("is of the kind that its system is for, unless who told the system has told the kind as well", () => {
+  test("is of the kind that its system is for, unless the source of the system gave the kind as well", () => {
     const mac = seen("os", "macOS", "dhcp:parameters", 0.65);
     expect(decideDevice([mac]).device_type).toEqual({ value: "workstation", confidence: 0.65, sources: ["os"] });
     const windows = seen("os", "Windows", "dhcp:class");
@@ -115,7 +115,7 @@ describe("what is known of a device", () => {
     expect(decideDevice(router).device_type).toEqual({ value: "router", confidence: 0.7, sources: ["http-title:80"] });
   });
 
-  test("is nothing below one half, and no version is told without its system", () => {
+  test("is nothing below one half, and no version is given without its system", () => {
     expect(decideDevice([seen("device_type", "camera", "hostname"), seen("os_version", "12", "ssh")])).toEqual({});
     expect(decideDevice([])).toEqual({});
   });

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-/** Licences, credentials, network devices' configurations, what probes are told one by one, and syslog receivers. */
+/** Licenses, credentials, network devices' configurations, settings of single probes, and syslog receivers. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
   await schema.createTable("licenses")

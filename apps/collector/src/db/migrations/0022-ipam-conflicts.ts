@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-/** Conflicts of addresses as they were found last, so that each is told once when it comes and once when it goes. */
+/** Address conflicts as they were found last, so that each is published once when it begins and once when it ends. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema.createTable("ipam_conflicts")
     .addColumn("tenant_id", "text", (c) => c.notNull())

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-/** What switches answer to a probe that asks them by SNMP, as it told last. */
+/** What switches answer to a probe that polls them by SNMP, as it reported last. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
   await schema.createTable("switch_reports")

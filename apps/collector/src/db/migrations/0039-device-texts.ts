@@ -84,7 +84,7 @@ function inSqlite(): readonly string[] {
   ];
 }
 
-/** What has no three letters has no trigram. The index keeps no texts: to take a row out it is told what was in it. */
+/** What has no three letters has no trigram. The index stores no texts: to remove a row, the trigger passes its old text. */
 function indexInSqlite(): readonly string[] {
   const texts = [["hostname", 0, "hostname"], ["ips", 1, "ips"], ["macs", 2, "replace(macs, ':', '')"]] as const;
   const write = (side: "old" | "new", column: string) => texts.filter(([name]) => column === "" || name === column)

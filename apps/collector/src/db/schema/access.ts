@@ -14,7 +14,7 @@ export interface AccessTables {
   };
   sites: {
     id: string; tenant_id: string; name: string; created_at: string;
-    /** What its probes are told: `sweep` and `excluded` of the contract's ProbeConfiguration. */
+    /** The settings of its probes: `sweep` and `excluded` of the contract's ProbeConfiguration. */
     probe_configuration: string;
     configuration_revision: Generated<number>;
     /** A list of networks that may be scanned beyond the probes' own subnets. */

@@ -60,7 +60,7 @@ export interface InventoryTables {
     /** From then on the two are kept apart. */
     undone_at: string | null;
   };
-  /** Who announces itself on a probe's link, each protocol for itself; `data` is the event that told of it, `key` its place in it. */
+  /** Neighbors that announce themselves on a probe's link, one row for each protocol; `data` is the event that reported it, `key` its position in it. */
   neighbors: {
     probe_id: string; key: string; tenant_id: string; site_id: string; data: string; first_seen: string; last_seen: string;
     /** 0 once it was silent for its time to live, or said that it goes. */

@@ -14,9 +14,9 @@ export interface ProbeTables {
     silent_since: string | null; last_heard_at: string | null; run_id: string | null; health: string | null; refused: Generated<string>;
     /** SubjectPublicKeyInfo in Base64 of its certificate's key, and of the one with which it asked for that; null before any. */
     public_key: Generated<string | null>; previous_public_key: Generated<string | null>;
-    /** What this probe alone is told, over what its site's settings say. */
+    /** Settings of this probe alone, which override its site's. */
     settings: Generated<string>;
-    /** With its site's, the revision of what it is told. */
+    /** With its site's, the revision of its settings. */
     configuration_revision: Generated<number>;
     /** How far our clock is ahead of its clock, as last measured; null before any batch. */
     clock_offset_ms: Generated<number | null>;

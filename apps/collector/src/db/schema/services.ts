@@ -59,7 +59,7 @@ export interface ServiceTables {
     /** The contract's `verification`; `verified_at` is when it began while it runs. */
     verify_status: string | null; verify_method: string | null; verify_error: string | null; verified_at: string | null;
   };
-  /** Of an address at a site; `kinds` with commas. `told` is 0 until a second look finds it too. */
+  /** Of an address at a site; `kinds` with commas. The flag is 0 until a second check finds it too and it is published. */
   ipam_conflicts: { tenant_id: string; site_id: string; ip_key: string; kinds: string; told: number };
   /** What people have set: one row at most. `recipients` is a JSON list; null where nothing was set, or nothing is scheduled. */
   backup_settings: {
@@ -71,7 +71,7 @@ export interface ServiceTables {
     scan_id: string; tenant_id: string; ip_key: string; port: number; protocol: string; state: string;
     service: string; version: string; banner: string;
   };
-  /** A tenant's licence as it was uploaded, and which of its states was told last. */
+  /** A tenant's license as it was uploaded, and its state that was published last. */
   licenses: { tenant_id: string; license: string; told: string; uploaded_at: string; uploaded_by: string };
   /** Running configurations of network devices. `content_sealed` is the text, compressed and sealed. */
   config_versions: {

@@ -110,7 +110,7 @@ export async function enrollProbe(collector: RunningCollector, token: string) {
   return { session, topic: (channel: Parameters<typeof probeTopic>[2]) => probeTopic(probe.tenant_id, probe.probe_id, channel) };
 }
 
-/** A probe which has told of a host, its port and two alarms, and does what it is told. */
+/** A probe that has reported a host, its port and two alerts, and answers orders. */
 async function speakAsProbe(collector: RunningCollector, token: string): Promise<MqttClient> {
   const { session, topic } = await enrollProbe(collector, token);
   session.on("message", (_topic, payload) => {

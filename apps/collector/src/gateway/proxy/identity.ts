@@ -11,7 +11,7 @@ export const IDENTITY_HEADER = "x-lanthorn-identity";
 const LIFETIME_SECONDS = 60;
 const ISSUER = "lanthorn-gateway";
 
-/** Who asks, as a service is told. Either may be null: an endpoint for anyone, a person, a probe. */
+/** The caller, as a service gets it. Either may be null: an endpoint for anyone, a user, a probe. */
 export interface Caller {
   readonly identity: Identity | null;
   readonly peer: Peer;

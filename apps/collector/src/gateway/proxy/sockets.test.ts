@@ -127,7 +127,7 @@ describe("a WebSocket of a service behind the gateway", () => {
     }
   });
 
-  test("ends with its token, and within ten seconds of a change that nobody told", async () => {
+  test("ends with its token, and within ten seconds of a change without a message", async () => {
     const clock = createFakeClock(Date.now());
     const { gateway, admin } = await startSockets({ clock });
     const user = await gateway.createUser(admin, "admin");

@@ -92,7 +92,7 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
     });
     outgoing.once("error", (cause) => {
       cancel();
-      deps.log.debug({ service, reason: describeError(cause) }, "a stream could not be handed on");
+      deps.log.debug({ service, reason: describeError(cause) }, "a stream could not be forwarded");
       refuse(new ApiError("BAD_GATEWAY", `the service ${service} cannot be reached`));
     });
     outgoing.once("response", (response) => {
@@ -121,7 +121,7 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       if (!url || !remote) return false;
       upgrade.socket.on("error", () => upgrade.socket.destroy());
       connect(upgrade, remote, url).catch((error: unknown) => {
-        if (!(error instanceof ApiError)) deps.log.error({ reason: describeError(error) }, "a stream could not be handed on");
+        if (!(error instanceof ApiError)) deps.log.error({ reason: describeError(error) }, "a stream could not be forwarded");
         endWithError(upgrade.socket, error instanceof ApiError ? error : new ApiError("INTERNAL_ERROR", "the stream could not be opened"));
       });
       return true;

@@ -71,7 +71,7 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
     const limits = [
       deps.clock.after(timeoutMs, () => request.destroy(new ApiError("SERVICE_UNAVAILABLE", `the service ${name} did not answer in time`))),
     ];
-    const abandon = () => request.destroy(new ApiError("SERVICE_UNAVAILABLE", "nobody waits for the answer any more"));
+    const abandon = () => request.destroy(new ApiError("SERVICE_UNAVAILABLE", "the client has closed the connection"));
     const settle = () => {
       for (const cancel of limits) cancel();
     };
@@ -85,7 +85,7 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
     });
     request.once("response", (response) => {
       settle();
-      response.setTimeout(deps.idleMs ?? IDLE_MS, () => response.destroy(new Error("the answer stands still")));
+      response.setTimeout(deps.idleMs ?? IDLE_MS, () => response.destroy(new Error("the answer has stalled")));
       response.once("close", () => signal.removeEventListener("abort", abandon));
       resolve(response);
     });
@@ -107,7 +107,7 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
     origin: url.origin,
     async request(request) {
       if (underWay >= MOST_UNDER_WAY) {
-        throw new ApiError("SERVICE_UNAVAILABLE", `the service ${name} has too much to do`, { headers: { "retry-after": "1" } });
+        throw new ApiError("SERVICE_UNAVAILABLE", `the service ${name} is overloaded`, { headers: { "retry-after": "1" } });
       }
       underWay += 1;
       try {

@@ -24,11 +24,11 @@ export const hostFound: Projection<"host_found"> = {
   hosts: ({ data }) => machinesOf(data),
   touches: "addresses",
   apply({ data, occurred_at }, context) {
-    const told = takeOthers(data, occurred_at, context);
-    const known = context.set.find(told.state);
-    if (!known) return create(told, context);
+    const report = takeOthers(data, occurred_at, context);
+    const known = context.set.find(report.state);
+    if (!known) return create(report, context);
     const isUnheardOf = wasNeverTold(known);
-    const changed = update(known, told, context);
+    const changed = update(known, report, context);
     seen(known, data.mac, { state: "online", at: occurred_at }, context);
     if (isUnheardOf) return { type: "host_found", deviceId: known.id, data };
     if (changed.length > 0) return { type: "host_changed", deviceId: known.id, data: { ...data, changed } };
@@ -42,20 +42,20 @@ export const hostChanged: Projection<"host_changed"> = {
   touches: "addresses",
   apply({ data, occurred_at }, context) {
     const { changed, ...state } = data;
-    const told = takeOthers(state, occurred_at, context);
-    const known = context.set.find(told.state);
-    if (!known) return create(told, context);
+    const report = takeOthers(state, occurred_at, context);
+    const known = context.set.find(report.state);
+    if (!known) return create(report, context);
     const isUnheardOf = wasNeverTold(known);
-    update(known, told, context);
+    update(known, report, context);
     // A name can be learned of a host that is away; an address is only ever seen in use.
     const isSeen = changed.includes("ip") || changed.includes("addresses");
-    if (isSeen) seen(known, data.mac, { state: "online", at: told.at }, context);
+    if (isSeen) seen(known, data.mac, { state: "online", at: report.at }, context);
     if (isUnheardOf && isSeen) return { type: "host_found", deviceId: known.id, data: state };
     return { type: "host_changed", deviceId: known.id, data };
   },
 };
 
-/** A person made it of a MAC alone, and no event told of it: one tells of hosts by their addresses. */
+/** A user created it from a MAC alone, and no event reported it: events report hosts by their addresses. */
 function wasNeverTold({ fields }: DeviceDraft): boolean {
   return fields.first_seen === "" && fields.ip === "";
 }
@@ -74,9 +74,9 @@ function takeOthers(data: HostState, at: string, context: ProjectionContext): To
   const [state, ...others] = machinesOf(data);
   for (const other of others) {
     const known = context.set.find(other);
-    const told = { state: other, data, at };
-    if (known) update(known, told, context);
-    else create(told, context);
+    const report = { state: other, data, at };
+    if (known) update(known, report, context);
+    else create(report, context);
   }
   return { state, data, at };
 }

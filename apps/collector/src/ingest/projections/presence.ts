@@ -21,7 +21,7 @@ export const hostOffline: Projection<"host_offline"> = {
     if (!isThere) seen(device, data.mac, { state: "offline", at: data.last_seen_at }, context);
     const isGone = device.fields.presence_state === "offline";
     if (isGone && context.announcements.isKnown(device)) return { type: "host_offline", deviceId: device.id, data };
-    // Nobody was told that it came; or one of its interfaces or a way to it is away, and the device is not.
+    // Its arrival was not published; or only one of its interfaces or paths is gone, and the device is not.
     const { ip, mac, last_seen_at } = data;
     return { type: "presence_report", deviceId: device.id, data: { hosts: [{ ip, mac, last_seen_at, presence_state: "offline" }] } };
   },
@@ -45,7 +45,7 @@ function mayBeOffline(device: DeviceDraft, occurredAt: string): boolean {
   return device.interfaces !== null || occurredAt >= device.fields.last_seen;
 }
 
-/** Presence reports come each minute; who tells a host by its address alone may have told it a moment after it saw it. */
+/** Presence reports come each minute; a source that knows a host by its address only may report it a moment after it saw it. */
 const SEEN_SINCE_MS = 60_000;
 
 /**

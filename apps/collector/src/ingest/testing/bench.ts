@@ -29,7 +29,7 @@ export interface IngestBench {
   readonly acks: { readonly probeId: string; readonly ack: Acknowledgement }[];
   readonly configurations: { readonly probeId: string; readonly text: string; readonly retain: boolean }[];
   readonly published: number[];
-  /** What was told of batches and refusals. */
+  /** What was logged about batches and refusals. */
   readonly measured: unknown[];
   /** Whether the broker is up. */
   brokerUp: boolean;

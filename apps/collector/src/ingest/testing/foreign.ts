@@ -39,15 +39,15 @@ export async function addForeign(bench: IngestBench): Promise<Foreign> {
   const probe: ProbeAddress = { tenantId, probeId };
   const host = { ip: "192.0.2.10", mac: "00:1b:21:00:00:01", hostname: "finance-pc" };
   const key = { field: "dhcp_duid", value: "000100012abbccdd0011", source: "dhcp", confidence: 0.9, seen_at: at };
-  const told = [
+  const events = [
     { type: "host_found", data: { ...hostState(host, at), evidence: [...hostState(host, at).evidence, key] } },
     { type: "host_found", data: hostState({ ip: "10.9.0.5", mac: "06:00:00:00:00:05" }, at) },
     { type: "host_changed", data: { ...hostState({ ...host, hostname: "finance" }, at), changed: ["hostname"] } },
     { type: "error", data: { code: "note", message: "x" } },
     { type: "from_the_future", data: {} },
   ].map((event) => ({ ...event, occurred_at: at }));
-  const ack = await bench.sendBatch(probe, queueId, 0, told);
-  if (ack?.watermark !== told.length) throw new Error("the other tenant could not be made");
+  const ack = await bench.sendBatch(probe, queueId, 0, events);
+  if (ack?.watermark !== events.length) throw new Error("the other tenant could not be made");
   await db.insertInto("alerts").values({
     id: createId(), tenant_id: tenantId, site_id: siteId, device_id: null, device_ip: "", probe_id: probeId, source: "honeypot",
     type: "honeypot_hit", subject: "x", open_key: createId(), severity: "high", severity_rank: 3, title: "x", description: "x",

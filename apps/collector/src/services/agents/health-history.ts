@@ -41,7 +41,7 @@ export function createHealthHistory(
         await db.insertInto("probe_health").values(row).onConflict((conflict) => conflict.columns(["probe_id", "at"]).doNothing())
           .execute();
       } catch (error) {
-        logger.error({ probe_id: probeId, reason: describeError(error) }, "a sample of a probe's health could not be kept");
+        logger.error({ probe_id: probeId, reason: describeError(error) }, "a sample of a probe's health could not be stored");
       }
     },
   };

@@ -29,7 +29,7 @@ export function acknowledgedOf(health: string | null): Pick<ProbeSettings, "appl
   return { applied_revision: said.configuration.revision, error: said.configuration.error, reported_at: said.at };
 }
 
-/** Of what a probe is told: both only rise, and so does their sum. */
+/** The revision of a probe's settings: both parts only rise, and so does their sum. */
 export function revisionOf(row: { readonly site_revision: number; readonly configuration_revision: number }): number {
   return row.site_revision + row.configuration_revision;
 }

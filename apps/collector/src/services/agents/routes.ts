@@ -16,7 +16,7 @@ const createToken = declareRoute("agents:write", {
   operationId: "createEnrollmentToken",
   summary: "Create a token that enrolls one probe",
   request: { body: jsonBody(EnrollmentTokenCreate) },
-  responses: { 201: { description: "The token, shown this once", content: json(EnrollmentToken) } },
+  responses: { 201: { description: "The token, shown only in this answer", content: json(EnrollmentToken) } },
 });
 
 const listTokens = declareRoute("agents:read", {
@@ -24,7 +24,7 @@ const listTokens = declareRoute("agents:read", {
   path: "/agents/tokens",
   operationId: "listEnrollmentTokens",
   summary: "List enrollment tokens",
-  description: "The tokens themselves are not shown again. An unused token stays in the list for a day after it ends.",
+  description: "The tokens themselves are not shown again. An unused token stays in the list for a day after it expires.",
   request: { query: IdPageQuery },
   responses: { 200: { description: "Tokens, newest first", content: json(listEnvelope(EnrollmentTokenRecord)) } },
 });
@@ -36,7 +36,7 @@ const readToken = declareRoute("agents:read", {
   path: "/agents/tokens/{token_id}",
   operationId: "readEnrollmentToken",
   summary: "Read an enrollment token's record",
-  description: "Without the token itself. One that ran out unused is there for a day.",
+  description: "Without the token itself. An unused token stays for a day after it expires.",
   request: { params: TokenParams },
   responses: { 200: { description: "The record", content: json(EnrollmentTokenRecord) } },
 });
@@ -70,7 +70,7 @@ const renew = declareRoute("probe", {
   description: "Asked with the current certificate, or with the one before until the new one was first used: a probe that did not get the "
     + "answer asks again.",
   request: { body: jsonBody(RenewRequest) },
-  responses: { 200: { description: "A new certificate; the old one counts until the new one is first used", content: json(RenewResponse) } },
+  responses: { 200: { description: "A new certificate; the old one is valid until the new one is first used", content: json(RenewResponse) } },
 });
 
 const list = declareRoute("agents:read", {
@@ -117,7 +117,7 @@ const readSettings = declareRoute("agents:read", {
   path: "/agents/probes/{probe_id}/configuration",
   operationId: "readProbeConfiguration",
   summary: "Read a probe's configuration",
-  description: "The site's settings with the probe's own over them, and the revision that the probe uses.",
+  description: "The site's settings, overridden by the probe's own, and the revision that the probe uses.",
   request: { params: Params },
   responses: { 200: { description: "The probe's configuration", content: json(ProbeSettings) } },
 });
@@ -127,7 +127,7 @@ const updateSettings = declareRoute("agents:write", {
   path: "/agents/probes/{probe_id}/configuration",
   operationId: "updateProbeConfiguration",
   summary: "Change a probe's configuration",
-  description: "Fields left out stay; null goes back to the site's. The probe gets it at once, or when it connects again. It can only "
+  description: "Fields left out stay; null restores the site's. The probe gets it at once, or when it reconnects. It can only "
     + "narrow what the probe's own file allows.",
   request: { params: Params, body: jsonBody(ProbeSettingsUpdate, { sweep: { packets_per_second: 20 } }) },
   responses: { 200: { description: "The probe's configuration", content: json(ProbeSettings) } },

@@ -237,7 +237,7 @@ async function issue(authority: AgentsDependencies["authority"], probeId: string
 
 function refuseToken(reason: Exclude<(typeof ENROLL_REFUSALS)[number], "bad-certificate-request">): ApiError {
   const words = { "token-unknown": "is not known here", "token-used": "has been used", "token-expired": "has expired" };
-  return new ApiError("UNAUTHORIZED", `the enrollment token ${words[reason]}; make a new one`, { details: { reason } });
+  return new ApiError("UNAUTHORIZED", `the enrollment token ${words[reason]}; create a new one`, { details: { reason } });
 }
 
 function refuseProbe(): ApiError {

@@ -10,11 +10,11 @@ import { notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { acknowledgedOf, revisionOf } from "./records.ts";
 
-/** What each probe is told: its site's settings, its own over them, and its credentials. */
+/** What each probe gets: its site's settings, overridden by its own, and its credentials. */
 export interface SettingsService {
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, probeId: string): Promise<ProbeSettings>;
-  /** The probe is told when it is committed. @throws ApiError NOT_FOUND; BAD_REQUEST for more exclusions than a probe takes. */
+  /** The settings are sent to the probe when they are committed. @throws ApiError NOT_FOUND; BAD_REQUEST for more exclusions than a probe takes. */
   update(actor: Actor, probeId: string, change: ProbeSettingsUpdate): Promise<ProbeSettings>;
   /** As it goes over the wire; null for a probe that is not there. */
   configurationOf(probeId: string): Promise<ProbeConfiguration | null>;
@@ -69,7 +69,7 @@ export function createSettingsService(deps: {
         const own = changed(ownOf(before), change);
         const row = { ...before, settings: JSON.stringify(own) };
         if (!ProbeConfiguration.shape.excluded.safeParse(effectiveOf(row).excluded).success) {
-          throw badRequest([{ path: ["excluded"], message: "with the site's, more than a probe takes" }]);
+          throw badRequest([{ path: ["excluded"], message: "with the site's, more than a probe accepts" }]);
         }
         await trx.updateTable("probes").set({ settings: row.settings }).where("id", "=", probeId).execute();
         await deps.audit(trx, {

@@ -27,13 +27,13 @@ describe("a probe's configuration", () => {
       own: { sweep: {}, excluded: [] }, effective: { sweep: { packets_per_second: 200 } }, applied_revision: null, error: null,
     });
     const answer = await change({ sweep: { packets_per_second: 20 }, excluded: ["10.0.0.9/24", "10.0.1.1"] });
-    const told = await probe.hears(({ revision }) => revision > first.revision);
-    expect(told).toMatchObject({ sweep: { enabled: true, packets_per_second: 20 }, excluded: ["10.0.0.0/24", "10.0.1.1"] });
-    expect(ProbeSettings.parse(answer.body)).toMatchObject({ revision: told.revision, own: { sweep: { packets_per_second: 20 } } });
+    const received = await probe.hears(({ revision }) => revision > first.revision);
+    expect(received).toMatchObject({ sweep: { enabled: true, packets_per_second: 20 }, excluded: ["10.0.0.0/24", "10.0.1.1"] });
+    expect(ProbeSettings.parse(answer.body)).toMatchObject({ revision: received.revision, own: { sweep: { packets_per_second: 20 } } });
     await stack.call("PUT", `/api/v1/sites/${stack.siteId}`, {
       body: { sweep: { interval_seconds: 900, packets_per_second: 100 }, excluded: ["10.0.1.1"] },
     });
-    const again = await probe.hears(({ revision }) => revision > told.revision);
+    const again = await probe.hears(({ revision }) => revision > received.revision);
     expect(again).toMatchObject({ sweep: { interval_seconds: 900, packets_per_second: 20 }, excluded: ["10.0.1.1", "10.0.0.0/24"] });
     await change({ sweep: null, excluded: null });
     expect(await probe.hears(({ revision }) => revision > again.revision)).toMatchObject({

@@ -10,15 +10,15 @@ describe("what is muted", () => {
   test.each([
     ["its source", { source: "rogue" }], ["its type", { type: "rogue_dhcp" }], ["its subject", { subject: "02:00:00:00:00:66" }],
     ["what its subject begins with", { subject: "02:00:*" }],
-  ])("by %s is counted, shown and not told, until the mute ends", async (_, what) => {
+  ])("by %s is counted and shown but not published, until the mute ends", async (_, what) => {
     const { id } = await bench.mute({ ...what, reason: "known" });
     await bench.append([rogue(), rogue()]);
     expect(await bench.single()).toMatchObject({ count: 2, muted: true, notified: false });
-    expect(await bench.told()).toEqual([]);
+    expect(await bench.published()).toEqual([]);
     expect((await bench.post(`/mutes/${id}`, undefined, bench.tenant, "DELETE")).status).toBe(204);
     await bench.append([rogue()]);
     expect(await bench.single()).toMatchObject({ count: 3, muted: false, notified: true });
-    expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp"]);
   });
 
   test("is read by its Location, and listed in pages", async () => {
@@ -33,16 +33,16 @@ describe("what is muted", () => {
     expect((await get("?per_page=1001")).status).toBe(400);
   });
 
-  test("ends by itself; what was told before is also told to be resolved", async () => {
+  test("ends by itself; an alert that was published before is also published as resolved", async () => {
     const probeId = createId();
     await bench.append([health("raised", probeId)]);
     await bench.mute({ source: "health" });
     await bench.append([health("cleared", probeId), silent(probeId), returned(probeId)]);
-    expect(await bench.told()).toEqual(["alert_created probe_health", "alert_resolved probe_health"]);
+    expect(await bench.published()).toEqual(["alert_created probe_health", "alert_resolved probe_health"]);
     await bench.clock.advance(3_600_000);
     expect((await bench.server.get("/api/v1/alerts/mutes", bench.tenant.token)).body).toMatchObject({ data: [], meta: { total: 0 } });
     await bench.append([silent(probeId)]);
-    expect(await bench.told()).toHaveLength(3);
+    expect(await bench.published()).toHaveLength(3);
   });
 
   test.each([
@@ -71,13 +71,13 @@ describe("what is muted", () => {
     [{ source: "ids", expires_at: "2026-05-31T00:00:00.000Z" }, 400],
     [{ source: "ids", expires_at: "2028-01-01T00:00:00.000Z" }, 400], [{ source: "ids", expires_at: "tomorrow" }, 400],
     [{ site_id: createId() }, 404],
-  ])("cannot be told by %j", async (what, status) => {
+  ])("cannot be changed by %j", async (what, status) => {
     expect((await bench.post("/mutes", { expires_at: "2026-06-02T00:00:00.000Z", ...what })).status).toBe(status);
   });
 });
 
 describe("a person", () => {
-  test("acknowledges: the alert stays, counts on, and is told no more", async () => {
+  test("acknowledges: the alert stays, counts on, and is not published again", async () => {
     await bench.append([rogue()]);
     const { id } = await bench.single();
     expect((await bench.post(`/${id}/acknowledge`)).body).toMatchObject({
@@ -86,7 +86,7 @@ describe("a person", () => {
     expect((await bench.post(`/${id}/acknowledge`)).status).toBe(200);
     await bench.append([rogue()]);
     expect(await bench.single()).toMatchObject({ status: "acknowledged", count: 2 });
-    expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp"]);
     expect((await bench.server.db.selectFrom("audit").select(["action", "target_id", "before", "after"]).execute())).toEqual([
       { action: "alert.acknowledge", target_id: id, before: '{"status":"open"}', after: '{"status":"acknowledged"}' },
     ]);
@@ -100,7 +100,7 @@ describe("a person", () => {
     });
     expect((await bench.post(`/${id}/resolve`)).status).toBe(200);
     expect((await bench.post(`/${id}/acknowledge`)).error.code).toBe("CONFLICT");
-    expect(await bench.told()).toEqual(["alert_created rogue_dhcp", "alert_resolved rogue_dhcp"]);
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp", "alert_resolved rogue_dhcp"]);
     await bench.append([rogue()]);
     expect((await bench.list("?status=open")).data.map((alert) => alert.id)).not.toContain(id);
     expect((await bench.list()).meta.total).toBe(2);

@@ -8,10 +8,10 @@ import { createAlertReaction } from "./reaction.ts";
 import { alertsRoutes } from "./routes.ts";
 import { createAlertsService } from "./service.ts";
 import { createAlertsStore } from "./store.ts";
-import { type AlertUpkeep, createAlertUpkeep } from "./upkeep.ts";
+import { type AlertMaintenance, createAlertMaintenance } from "./maintenance.ts";
 
 /** Alerts: what raises them is their reaction to events. */
-export interface Alerts extends ServiceModule, AlertUpkeep {}
+export interface Alerts extends ServiceModule, AlertMaintenance {}
 
 /**
  * @param options.keepDays How long resolved alerts are kept.
@@ -24,9 +24,9 @@ export function createAlerts(
   },
   options: { readonly keepDays: number; readonly maxOpen: number },
 ): Alerts {
-  const upkeep = createAlertUpkeep(deps, options);
+  const maintenance = createAlertMaintenance(deps, options);
   return {
     name: "alerts", mount: "gateway", routes: [alertsRoutes(createAlertsService({ ...deps, store: createAlertsStore(deps) }))],
-    reactions: { alerts: createAlertReaction(options) }, jobs: [upkeep.job], ...upkeep,
+    reactions: { alerts: createAlertReaction(options) }, jobs: [maintenance.job], ...maintenance,
   };
 }

@@ -45,7 +45,7 @@ export function limitOf(finding: Finding, most: number): Finding {
   return {
     type: LIMIT_TYPE, subject: finding.type, source: finding.source, severity: finding.severity,
     title: `${most} alerts of the type ${finding.type} are open at this site`,
-    description: "Further ones are counted here until some are resolved. Each event behind them is in the event log.", quietMs: QUIET_MS,
+    description: "Further ones are only counted here until some are resolved. Each of their events is in the event log.", quietMs: QUIET_MS,
     isCapped: false,
   };
 }

@@ -8,7 +8,7 @@ beforeEach(async () => void (bench = await createAlertsBench()));
 afterEach(() => bench.server.stop());
 
 describe("a fact", () => {
-  test("raises an alert, told once, with the fact as its evidence", async () => {
+  test("raises an alert, published once, with the fact as its evidence", async () => {
     const probeId = createId();
     const deviceId = await bench.server.createDevice(bench.tenant, { ip: "192.0.2.66" });
     await bench.append([{ ...rogue(), probeId, deviceId }]);
@@ -52,7 +52,7 @@ describe("a fact", () => {
     expect(evidence.map(({ data }) => [data["detail"], data["packets"]])).toEqual([
       ["offers", ["AAAA"]], ["minute 4", undefined], ["minute 5", undefined], ["minute 6", undefined], ["minute 7", undefined],
     ]);
-    expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp"]);
   });
 
   test("about another thing, or at another site, is another alert; about nothing dangerous none", async () => {
@@ -88,7 +88,7 @@ describe("a fact", () => {
     await bench.append([health("raised", probeId), health("cleared", probeId), health("raised", probeId)]);
     expect((await bench.list("?sort=first_seen")).data.map(({ status }) => status)).toEqual(["resolved", "resolved", "open"]);
     const [made, ended] = ["alert_created probe_health", "alert_resolved probe_health"];
-    expect(await bench.told()).toEqual([made, ended, made, ended, made]);
+    expect(await bench.published()).toEqual([made, ended, made, ended, made]);
   });
 });
 
@@ -146,17 +146,17 @@ describe("a late fact", () => {
     expect(await bench.single()).toMatchObject({
       status: "open", notified: false, first_seen: "2026-05-30T00:00:00.000Z", last_seen: "2026-05-30T00:00:00.000Z",
     });
-    expect(await bench.told()).toEqual([]);
+    expect(await bench.published()).toEqual([]);
     await bench.append([rogue()]);
     expect(await bench.single()).toMatchObject({ notified: true, count: 2, last_seen: bench.now() });
-    expect(await bench.told()).toEqual(["alert_created rogue_dhcp"]);
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp"]);
   });
 
-  test("that ends an alert says so only if the alert was told", async () => {
+  test("that ends an alert publishes so only if the alert was published", async () => {
     const [one, two] = [createId(), createId()];
     await bench.append([health("raised", one), late(health("raised", two), "2026-05-30T00:00:00.000Z")]);
     await bench.append([late(health("cleared", one), bench.now()), late(health("cleared", two), bench.now())]);
     expect((await bench.list()).data.map(({ status }) => status)).toEqual(["resolved", "resolved"]);
-    expect(await bench.told()).toEqual(["alert_created probe_health", "alert_resolved probe_health"]);
+    expect(await bench.published()).toEqual(["alert_created probe_health", "alert_resolved probe_health"]);
   });
 });

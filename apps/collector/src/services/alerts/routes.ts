@@ -23,8 +23,8 @@ const exportCsv = declareRoute("alerts:read", {
   path: "/alerts/export",
   operationId: "exportAlerts",
   summary: "Export alerts as CSV",
-  description: "All pages of the list as RFC 4180 has it, with a header line. "
-    + "A cell that a spreadsheet would take for a formula begins with an apostrophe.",
+  description: "All pages of the list in the format of RFC 4180, with a header line. "
+    + "A cell that a spreadsheet would read as a formula begins with an apostrophe.",
   request: { query: AlertsExportQuery },
   responses: { 200: { description: "One line for each alert", content: { "text/csv": { schema: z.string() } } } },
 });

@@ -20,7 +20,7 @@ export interface Finding {
   readonly techniques?: readonly string[];
   /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
   readonly quietMs: number | null;
-  /** Whether too many at once become one summary. Not what tells how our own parts are: each of them has an end that is told. */
+  /** Whether too many at once become one summary. Not for alerts about our own parts: each of them ends with an event. */
   readonly isCapped: boolean;
 }
 
@@ -39,18 +39,18 @@ const ROGUES = {
   dhcp_server: { type: "rogue_dhcp", title: "Unknown DHCP server", techniques: ["T1557.003"] },
   arp_spoofing: { type: "arp_spoofing", title: "ARP spoofing", techniques: ["T1557.002"] },
   router_advertisement: { type: "rogue_router", title: "Unknown router advertisement", techniques: ["T1557"] },
-  duplicate_ip: { type: "duplicate_ip", title: "Two devices use", techniques: [] },
-  dhcp_missing: { type: "dhcp_missing", title: "No DHCP server answers", techniques: [] },
+  duplicate_ip: { type: "duplicate_ip", title: "Two devices use the address", techniques: [] },
+  dhcp_missing: { type: "dhcp_missing", title: "The DHCP server does not answer", techniques: [] },
 } as const satisfies Record<EventData<"rogue_detected">["kind"], object>;
 
 const STAGES = { touch: "touched", banner: "talked to", credential: "sent credentials to", file: "sent a file to" } as const;
 
 const CONFLICTS: Readonly<Record<EventData<"ipam_conflict">["kinds"][number], string>> = {
-  wrong_mac: "Another has it than who is to have it", reserved_in_use: "It is kept for later, and somebody has it",
-  duplicate_address: "Several devices have it", outside_prefixes: "No prefix of the plan has it",
+  wrong_mac: "Another device uses this address", reserved_in_use: "The address is reserved, but a device uses it",
+  duplicate_address: "Several devices use this address", outside_prefixes: "No planned prefix contains this address",
 };
 
-/** Which events raise which alerts, what tells two of them apart, and what ends them. What is not here raises none. */
+/** Which events raise which alerts, what identifies an alert, and what ends it. An event that is not listed raises none. */
 export const RULES = {
   ids_alert: {
     raises: ({ data }) => ({
@@ -127,7 +127,7 @@ export const RULES = {
   probe_health_alert: {
     raises: ({ data, probeId }) => (data.state === "cleared" ? null : {
       type: "probe_health", source: "health", subject: words(probeId ?? "", data.metric), severity: data.severity, title: data.message,
-      description: `${data.metric} is ${data.value} ${data.unit}, the limit is ${data.threshold} ${data.unit}`, quietMs: null,
+      description: `${data.metric} is ${data.value} ${data.unit}, the threshold is ${data.threshold} ${data.unit}`, quietMs: null,
       isCapped: false,
     }),
     ends: ({ data, probeId }) => (data.state === "cleared" ? { type: "probe_health", subject: words(probeId ?? "", data.metric) } : null),
@@ -142,8 +142,8 @@ export const RULES = {
   discovery_storm: {
     raises: ({ data }) => ({
       type: "discovery_storm", source: "rogue", subject: "", severity: "medium", title: "Too many new devices at once",
-      description: `${data.message}. One host may be inventing MAC addresses: find the switch port that most of them come from.`,
-      // It is told anew with each window, if anything new is found in it.
+      description: `${data.message}. A host may be sending from random MAC addresses: find the switch port that most of them come from.`,
+      // It is published again with each window, if anything new is found in it.
       quietMs: 2 * data.window_seconds * 1000, isCapped: false,
     }),
   },
@@ -165,7 +165,7 @@ export const RULES = {
     raises: ({ data, probeId }) => (!data.problem ? null : {
       type: "switch_unreadable", source: "health", subject: words(probeId ?? "", data.ip), severity: "low",
       title: `${data.ip} cannot be read by SNMP`,
-      description: `${data.problem}. Check its address, its access list and the SNMP credential: until then its ports and the hosts on them are not known.`, deviceIp: data.ip, quietMs: null,
+      description: `${data.problem}. Check its address, its access list and the SNMP credential. Until then its ports and the hosts on them stay unknown.`, deviceIp: data.ip, quietMs: null,
       isCapped: true,
     }),
     ends: ({ data, probeId }) => (!data.problem ? { type: "switch_unreadable", subject: words(probeId ?? "", data.ip) } : null),
@@ -173,7 +173,7 @@ export const RULES = {
   license_state: {
     raises: ({ data }) => (isLicenseWell(data) ? null : {
       type: "license", source: "health", subject: "", severity: data.status === "expired" ? "high" : "medium", title: data.message,
-      description: "Nothing stops: a licence is reported, and limits nothing.", quietMs: null, isCapped: false,
+      description: "Nothing stops: an exceeded or expired license only raises this alert. Install a new license.", quietMs: null, isCapped: false,
     }),
     ends: ({ data }) => (isLicenseWell(data) ? { type: "license", subject: "" } : null),
   },
@@ -200,7 +200,7 @@ export const RULES = {
     raises: ({ data }) => ({
       type: "backup_downloaded", source: "health", subject: words(data.backup_id, data.downloaded_by), severity: "medium",
       title: `${data.downloaded_by} downloaded a backup of the whole deployment`,
-      description: `From ${data.address}. If this was not planned: change that user's password, and check who has the private keys of the backups.`,
+      description: `From ${data.address}. If this was not planned, change that user's password and check who has the private keys of the backups.`,
       quietMs: WEEK_MS, isCapped: false,
     }),
   },

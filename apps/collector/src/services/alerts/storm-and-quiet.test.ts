@@ -19,7 +19,7 @@ describe("a storm", () => {
     expect(data[0]).toMatchObject({ type: "alert_storm", subject: "ids_alert", count: 60, severity: "medium", source: "ids" });
     expect(data[1]).toMatchObject({ type: "ids_alert", count: 2 });
     expect((await bench.server.db.selectFrom("events").select("id").where("type", "=", "ids_alert").execute()).length).toBe(100);
-    expect((await bench.told()).length).toBe(22);
+    expect((await bench.published()).length).toBe(22);
   });
 
   test("is over when none was left out for ten minutes", async () => {
@@ -36,7 +36,7 @@ describe("a storm", () => {
     expect((await bench.list("?type=probe_silent&status=open")).meta.total).toBe(40);
     await bench.append(probes.map((probe) => returned(probe)));
     expect((await bench.list("?status=open")).meta.total).toBe(0);
-    expect((await bench.told()).length).toBe(80);
+    expect((await bench.published()).length).toBe(80);
   });
 
   test("in a backlog is measured by when it was", async () => {
@@ -61,7 +61,7 @@ describe("open alerts of one type at a site", () => {
     await hits(1, 60);
     expect((await bench.list("?type=ids_alert&status=open")).meta.total).toBe(30);
     expect((await bench.list("?type=alert_limit")).data).toMatchObject([{ subject: "ids_alert", count: 30, status: "open" }]);
-    expect((await bench.told()).filter((told) => told === "alert_created alert_limit").length).toBe(1);
+    expect((await bench.published()).filter((event) => event === "alert_created alert_limit").length).toBe(1);
     await bench.append([{ ...rogue(), queueId: createId(), probeSeq: 1 }]);
     expect((await bench.list("?type=rogue_dhcp&status=open")).meta.total).toBe(1);
     await bench.server.db.updateTable("alerts").set({ status: "resolved", open_key: null }).where("type", "=", "ids_alert").execute();
@@ -82,7 +82,7 @@ describe("an alert that falls quiet", () => {
     expect(await stored()).toMatchObject([{ status: "open" }, { status: "open" }]);
     await bench.clock.advance(4 * 3_600_000 + 60_000);
     expect(await stored()).toMatchObject([{ type: "rogue_dhcp", status: "resolved", resolved_by: "quiet" }, { status: "open" }]);
-    expect(await bench.told()).toEqual(["alert_created rogue_dhcp", "alert_created ids_alert", "alert_resolved rogue_dhcp"]);
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp", "alert_created ids_alert", "alert_resolved rogue_dhcp"]);
     bench.clock.jump(31 * 86_400_000);
     await bench.server.alerts.job.run();
     expect(await stored()).toMatchObject([{ type: "ids_alert", status: "open" }]);

@@ -69,7 +69,7 @@ export function summaryOf(finding: Finding): Finding {
   return {
     type: STORM_TYPE, subject: finding.type, source: finding.source, severity: finding.severity,
     title: `More than ${MOST_ALERTS} new alerts of the type ${finding.type} within ${WINDOW_MS / 60_000} minutes`,
-    description: "Further ones are counted here. Each event behind them is in the event log.", quietMs: WINDOW_MS, isCapped: false,
+    description: "Further ones are only counted here. Each of their events is in the event log.", quietMs: WINDOW_MS, isCapped: false,
   };
 }
 

@@ -13,7 +13,7 @@ const LONGEST_TEXT = 2048;
 const MOST_MEMBERS = 1000;
 const DEEPEST = 8;
 
-/** A copy without secrets: what a field of a telling name holds reads `[secret]`, at any depth. Truths and nulls stay. */
+/** A copy without secrets: the value of a field with a secret's name reads `[secret]`, at any depth. Booleans and nulls stay. */
 export function redact(record: object): object {
   return copy(record, DEEPEST) as object;
 }

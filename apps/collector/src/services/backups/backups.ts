@@ -12,7 +12,7 @@ import { backupsRoutes } from "./routes.ts";
 import { createBackupsService } from "./service.ts";
 import { createBackupsStore } from "./store.ts";
 import { createSettings, type FixedSettings } from "./settings.ts";
-import { createUpkeep } from "./upkeep.ts";
+import { createMaintenance } from "./maintenance.ts";
 
 /** Backups, and the work behind them. */
 export interface Backups extends ServiceModule {
@@ -42,9 +42,9 @@ export function createBackups(deps: BackupsDependencies, options: BackupOptions)
   const store = createBackupsStore(deps);
   const maker = createBackupMaker({ ...deps, store }, options);
   const settings = createSettings(deps, options);
-  const upkeep = createUpkeep({ ...deps, store, maker, settings }, options.tenant);
+  const maintenance = createMaintenance({ ...deps, store, maker, settings }, options.tenant);
   return {
-    name: "backups", mount: "gateway", routes: [backupsRoutes(createBackupsService({ ...deps, store, maker, upkeep, settings }))],
-    job: upkeep.job, jobs: [upkeep.job], close: () => maker.close(),
+    name: "backups", mount: "gateway", routes: [backupsRoutes(createBackupsService({ ...deps, store, maker, maintenance, settings }))],
+    job: maintenance.job, jobs: [maintenance.job], close: () => maker.close(),
   };
 }

@@ -55,7 +55,7 @@ const download = async (token = admin.token) => {
   await response.arrayBuffer();
   return response.status;
 };
-const told = async () => {
+const published = async () => {
   const rows = await gateway.reads.selectFrom("events").select("data").where("type", "=", "backup_downloaded").execute();
   return rows.map(({ data }) => JSON.parse(data) as unknown);
 };
@@ -68,7 +68,7 @@ describe("a download", () => {
     expect(await refusal(key)).toEqual([403, "signed-in"]);
     const operator = await gateway.createUser(admin, "operator");
     expect([await confirm(operator.token), await refusal(operator.token)]).toEqual([200, [403, "admin"]]);
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
 
     expect([await confirm(admin.token, "wrong"), await refusal(admin.token)]).toEqual([403, [403, "password"]]);
     expect([await confirm(), await download()]).toEqual([200, 200]);
@@ -89,7 +89,7 @@ describe("a download", () => {
   test("is in the audit log and raises an alert", async () => {
     await confirm();
     await download();
-    expect(await told()).toEqual([{ backup_id: id, downloaded_by: admin.username, address: "127.0.0.1" }]);
+    expect(await published()).toEqual([{ backup_id: id, downloaded_by: admin.username, address: "127.0.0.1" }]);
     const alerts = listEnvelope(Alert).parse((await gateway.get("/api/v1/alerts?status=open", admin.token)).body).data;
     expect(alerts.map(({ type, source, severity }) => [type, source, severity])).toEqual([["backup_downloaded", "health", "medium"]]);
     const audited = listEnvelope(AuditRecord).parse((await gateway.get("/api/v1/audit?target=backup", admin.token)).body).data;

@@ -107,7 +107,7 @@ export function createBackupMaker(
   /** What the database refuses is tried again by the next sweep, which finds nobody at work. */
   const inBackground = (row: BackupRow, work: () => Promise<void>): Promise<void> => {
     const all = work().catch((error: unknown) =>
-      logger.error({ backup_id: row.id, reason: describeError(error) }, "what became of a backup could not be written down"));
+      logger.error({ backup_id: row.id, reason: describeError(error) }, "the result of a backup could not be stored"));
     const ended = all.finally(() => working.delete(row.id));
     working.set(row.id, ended);
     return ended;
@@ -115,7 +115,7 @@ export function createBackupMaker(
   const doMake = async (row: BackupRow) => {
     const beat = clock.every(HEARD_EVERY_MS, () => {
       store.heard(row.id, now()).catch((error: unknown) => logger.warn(
-        { reason: describeError(error) }, "a backup's progress could not be noted",
+        { reason: describeError(error) }, "a backup's progress could not be stored",
       ));
     });
     try {
@@ -142,12 +142,12 @@ export function createBackupMaker(
         kind: "restore", id: row.id, file, identities, directory: settings.directory, database: settings.database,
         postgresBin: settings.postgresBin, sha256: row.sha256 ?? "",
       }, stopper.signal);
-      if (sha256 !== row.sha256) throw new Error("its file was changed: it has another checksum");
+      if (sha256 !== row.sha256) throw new Error("its file was changed: its checksum differs");
       const columns = noted("passed", null);
       await store.transaction(async (trx) => void (await trx.updateTable("backups").set(columns).where("id", "=", row.id).execute()));
     } catch (error) {
       const reason = describeError(error).slice(0, LONGEST_REASON);
-      logger.error({ backup_id: row.id, reason }, "a backup did not stand its verification");
+      logger.error({ backup_id: row.id, reason }, "the verification of a backup failed");
       await settle(row, noted("failed", reason), failed(row, `verification: ${reason}`));
     }
   };

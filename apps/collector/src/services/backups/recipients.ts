@@ -23,7 +23,7 @@ export async function setRecipients(
 ): Promise<void> {
   const { db, audit, clock, operator } = deps;
   const tenantId = tenant ?? (await createBackupsStore({ db, reads: db }).firstTenant());
-  if (tenantId === null) throw new CollectorError("admin-refused", "there is no tenant yet: start the collector once first");
+  if (tenantId === null) throw new CollectorError("admin-refused", "there is no tenant yet: start the collector once");
   const columns = { recipients: JSON.stringify(recipients), updated_at: toInstant(clock.now()), updated_by: operator };
   await db.transaction().execute(async (trx) => {
     const before = await readRecipients(trx);

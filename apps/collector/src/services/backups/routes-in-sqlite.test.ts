@@ -79,7 +79,7 @@ const download = async (id: string) => {
 };
 
 describe("a backup", () => {
-  test("is started, made, told of, shown, downloaded and deleted", async () => {
+  test("is started, made, published, shown, downloaded and deleted", async () => {
     await start();
     const answer = await call("POST", "");
     const begun = Backup.parse(answer.body);
@@ -173,7 +173,7 @@ describe("a verification", () => {
     const { id } = await make();
     await call("POST", `/${id}/verify`, { secret_key: (await generateIdentity()).identity });
     expect((await ended(id)).verification).toMatchObject({
-      status: "failed", method: "restore", error: "the backup was made for another key",
+      status: "failed", method: "restore", error: "the backup is encrypted to another key",
     });
     const file = join(directory, readdirSync(directory)[0] ?? "");
     const bytes = readFileSync(file);
@@ -226,7 +226,7 @@ describe("scheduled backups", () => {
 });
 
 describe("settings of backups", () => {
-  test("are set through the API, told of in the audit log, and followed", async () => {
+  test("are set through the API, recorded in the audit log, and followed", async () => {
     await start({ recipients: [] });
     expect(BackupSettings.parse((await call("GET", "/settings")).body)).toEqual({
       schedule: null, next_at: null, keep: 7, recipients: [], fixed: [], updated_at: null, updated_by: null,

@@ -14,8 +14,8 @@ const start = declareRoute("backups:write", {
   path: "/backups",
   operationId: "startBackup",
   summary: "Start a backup of the whole deployment",
-  description: "It holds every tenant's data, sealed to the public keys that were set on the collector's machine (without one: 409): only "
-    + "users of the operator's own tenant start and see backups. When it is written, it is read back, restored in a scratch place and counted; only then it is `completed`. "
+  description: "It holds every tenant's data, encrypted to the public keys that were set on the collector's machine (without one: 409): only "
+    + "users of the operator's own tenant start and see backups. When it is written, it is read back, restored into a scratch database and its rows are counted; only then it is `completed`. "
     + "`backup.completed` and `backup.failed` tell how it ended.",
   responses: { 202: { description: "The backup, running", content: json(Backup) } },
 });
@@ -35,7 +35,7 @@ const readSettings = declareRoute("backups:read", {
   method: "get",
   path: SETTINGS,
   operationId: "readBackupSettings",
-  summary: "Read when backups are made by themselves, and for which keys",
+  summary: "Read the backup schedule and the public keys",
   responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
 });
 
@@ -43,9 +43,9 @@ const updateSettings = declareRoute("backups:write", {
   method: "put",
   path: SETTINGS,
   operationId: "updateBackupSettings",
-  summary: "Set when backups are made by themselves",
-  description: "Fields left out stay. What the collector's own configuration says is named in `fixed`, and can be changed there only: "
-    + "409. The public keys that backups are made for are set on the collector's machine only, in its configuration or by "
+  summary: "Set the backup schedule",
+  description: "Fields left out stay. Settings of the collector's configuration file are listed in `fixed`, and can be changed there only: "
+    + "409. The public keys that backups are encrypted to are set on the collector's machine only, in its configuration or by "
     + "`lanthorn-collector backups recipients`: who could set them here could read every tenant's data.",
   request: { body: jsonBody(BackupSettingsUpdate, { schedule: "30 3 * * *", keep: 14 }) },
   responses: { 200: { description: "What applies now", content: json(BackupSettings) } },

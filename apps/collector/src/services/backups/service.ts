@@ -13,9 +13,9 @@ import type { BackupMaker } from "./maker.ts";
 import { toBackup } from "./records.ts";
 import type { Settings } from "./settings.ts";
 import type { BackupRow, BackupsStore } from "./store.ts";
-import type { Upkeep } from "./upkeep.ts";
+import type { Maintenance } from "./maintenance.ts";
 
-const KEY_ADVICE = "make a pair of keys with lanthorn-collector backups key, then set the public one on the collector's machine: "
+const KEY_ADVICE = "create a key pair with lanthorn-collector backups key, then set the public key on the collector's machine: "
   + "backups.recipients in the configuration, or lanthorn-collector backups recipients";
 
 /**
@@ -51,26 +51,26 @@ export interface BackupsService {
 }
 
 export function createBackupsService(deps: {
-  readonly store: BackupsStore; readonly maker: BackupMaker; readonly upkeep: Pick<Upkeep, "operatorTenant" | "settings">;
+  readonly store: BackupsStore; readonly maker: BackupMaker; readonly maintenance: Pick<Maintenance, "operatorTenant" | "settings">;
   readonly audit: Audit; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly clock: Pick<Clock, "now">; readonly settings: Settings; readonly isConfirmed: (identity: Identity) => Promise<boolean>;
 }): BackupsService {
-  const { store, maker, upkeep, audit, settings } = deps;
+  const { store, maker, maintenance, audit, settings } = deps;
   const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
   const requireOperator = async (tenantId: string) => {
-    if (tenantId !== (await upkeep.operatorTenant())) {
-      throw forbidden("backups are the operator's: they hold every tenant's data", "operator tenant");
+    if (tenantId !== (await maintenance.operatorTenant())) {
+      throw forbidden("only the operator's tenant has backups: they hold every tenant's data", "operator tenant");
     }
   };
   const find = async (tenantId: string, id: string) => {
-    const row = tenantId === (await upkeep.operatorTenant()) ? await store.byId(tenantId, id) : null;
+    const row = tenantId === (await maintenance.operatorTenant()) ? await store.byId(tenantId, id) : null;
     if (!row) throw notFound("backup");
     return row;
   };
   const findFile = async (tenantId: string, id: string, code: "NOT_FOUND" | "CONFLICT") => {
     const row = await find(tenantId, id);
     if (row.status !== "completed") throw new ApiError(code, `the backup is ${row.status}: it has no file`);
-    if (!maker.isAvailable(row)) throw new ApiError(code, "the backup's file is not on this machine any more");
+    if (!maker.isAvailable(row)) throw new ApiError(code, "the backup's file is no longer on this machine");
     return row;
   };
   const write = (actor: Actor, action: string, row: BackupRow, states: { readonly before: Backup | null; readonly after: Backup | null }) =>
@@ -89,14 +89,14 @@ export function createBackupsService(deps: {
       );
       if (!isAdded) {
         const [running] = await store.running();
-        throw new ApiError("CONFLICT", "a backup is made already", { details: { backup_id: running?.id ?? null } });
+        throw new ApiError("CONFLICT", "a backup is already running", { details: { backup_id: running?.id ?? null } });
       }
       void maker.make(row);
       return show(row);
     },
 
     async list(tenantId, { status, ...page }) {
-      const isOperator = tenantId === (await upkeep.operatorTenant());
+      const isOperator = tenantId === (await maintenance.operatorTenant());
       return pageById(page, {
         read: async (rows) => (isOperator ? store.list(tenantId, status, rows) : []),
         count: async () => (isOperator ? store.count(tenantId, status) : 0), show,
@@ -106,8 +106,8 @@ export function createBackupsService(deps: {
     read: async (tenantId, id) => show(await find(tenantId, id)),
 
     async open(identity, actor, id) {
-      if (identity.key !== null) throw forbidden("a backup is downloaded by a person, not by an API key", "signed-in");
-      if (identity.role !== "admin") throw forbidden("a backup is downloaded by an administrator", "admin");
+      if (identity.key !== null) throw forbidden("an API key cannot download a backup: log in as a user", "signed-in");
+      if (identity.role !== "admin") throw forbidden("only an administrator can download a backup", "admin");
       const row = await findFile(identity.tenantId, id, "NOT_FOUND");
       if (!(await deps.isConfirmed(identity))) {
         throw new ApiError("FORBIDDEN", "confirm your password first, with POST /api/v1/auth/confirm", {
@@ -138,7 +138,7 @@ export function createBackupsService(deps: {
       await store.transaction(async (trx) => {
         const { numUpdatedRows } = await trx.updateTable("backups").set(columns).where("id", "=", id)
           .where((eb) => eb.or([eb("verify_status", "is", null), eb("verify_status", "<>", "running")])).executeTakeFirst();
-        if (numUpdatedRows === 0n) throw new ApiError("CONFLICT", "the backup is verified already");
+        if (numUpdatedRows === 0n) throw new ApiError("CONFLICT", "a verification of the backup is already running");
         await audit(trx, write(actor, "backup.verify", row, { before: show(row), after: show(begun) }));
       });
       void maker.verify(begun, key);
@@ -149,7 +149,7 @@ export function createBackupsService(deps: {
       const row = await find(actor.tenantId, id);
       await store.transaction(async (trx) => {
         const { numDeletedRows } = await trx.deleteFrom("backups").where("id", "=", id).where("running_key", "is", null).executeTakeFirst();
-        if (numDeletedRows === 0n) throw new ApiError("CONFLICT", "the backup is made just now");
+        if (numDeletedRows === 0n) throw new ApiError("CONFLICT", "the backup is still running");
         await audit(trx, write(actor, "backup.delete", row, { before: show(row), after: null }));
       });
       rmSync(maker.fileOf(row), { force: true });
@@ -157,13 +157,13 @@ export function createBackupsService(deps: {
 
     async settings(tenantId) {
       await requireOperator(tenantId);
-      return upkeep.settings();
+      return maintenance.settings();
     },
 
     async changeSettings(actor, changes) {
       await requireOperator(actor.tenantId);
       await settings.change(actor, changes);
-      return upkeep.settings();
+      return maintenance.settings();
     },
   };
 }

@@ -91,7 +91,7 @@ function check({ schedule, ...others }: BackupSettingsUpdate, fixedFields: reado
   const refused = given.filter((name) => fixedFields.includes(name));
   if (refused.length > 0) {
     throw new ApiError(
-      "CONFLICT", `the collector's configuration says what backups.${refused[0]} is: change it there`, { details: { fixed: refused } },
+      "CONFLICT", `the collector's configuration file sets backups.${refused[0]}: change it there`, { details: { fixed: refused } },
     );
   }
   if (typeof schedule === "string" && parseSchedule(schedule) === null) {

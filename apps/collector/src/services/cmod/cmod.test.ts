@@ -69,7 +69,7 @@ describe("a configuration", () => {
     expect(JSON.stringify(data)).not.toContain(SECRET);
   });
 
-  test("that changed is told, once, and is an alert; the first one is not", async () => {
+  test("that changed is published once and raises an alert; the first one does not", async () => {
     await upload(configuration(10));
     await upload(configuration(20), { changed_by: "jo" });
     const events = await gateway.reads.selectFrom("events").select(["type", "data", "device_id", "site_id"])
@@ -137,7 +137,7 @@ describe("a difference", () => {
     expect(ConfigDiff.parse(revealed.body).diff).toContain(`-snmp-server community ${SECRET} RO\n+snmp-server community ${SECRET}-2 RO`);
   });
 
-  test("of two large texts with nothing in common is told as one for the other, and leaves others served", async () => {
+  test("of two large texts with nothing in common shows one removed and the other added, and other requests are served meanwhile", async () => {
     const text = (word: string) => Array.from({ length: 20_000 }, (_, index) => `${word} ${index * 7919 % 20_000}`).join("\n");
     await upload(text("one"));
     const { result, worstMs } = await watchLoop(() => upload(text("two")));

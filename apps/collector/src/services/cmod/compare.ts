@@ -12,7 +12,7 @@ export interface Comparison {
 /** Lines around each change. */
 const CONTEXT = 3;
 /**
- * Beyond so many changed lines, or so long, two texts are not compared any more, but told as one taken out and the other put in:
+ * Beyond so many changed lines, or so long, two texts are no longer compared, but shown as one removed and the other added:
  * the time grows with the square.
  */
 const MAX_EDITS = 4000;

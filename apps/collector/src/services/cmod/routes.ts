@@ -14,15 +14,15 @@ const VERSION = `${DEVICE}/versions/{version_id}`;
 const EXAMPLE = {
   content: "hostname sw-store12\ninterface GigabitEthernet0/1\n switchport access vlan 20\n", changed_by: "admin", comment: "nightly",
 };
-const UNREADABLE = conflict("The text was sealed with a key that the collector does not have");
+const UNREADABLE = conflict("The text was encrypted with a key that the collector does not have");
 
 const upload = declareRoute("config:write", {
   method: "post",
   path: `${DEVICE}/versions`,
   operationId: "uploadDeviceConfiguration",
   summary: "Upload a device's running configuration",
-  description: "It becomes a new version where it says anything else than the newest one; lines that only tell the time do not count. It "
-    + "is sealed at rest.",
+  description: "It becomes a new version if it differs from the newest one; lines that only show the time do not count. It "
+    + "is encrypted at rest.",
   request: { params: OfDevice, body: jsonBody(ConfigVersionUpload, EXAMPLE) },
   responses: {
     200: { description: "Nothing has changed: the newest version", content: json(ConfigVersion) },
@@ -73,7 +73,7 @@ const diff = declareRoute("config:read", {
   path: `${DEVICE}/diff`,
   operationId: "compareDeviceConfigurations",
   summary: "Compare two versions without their secrets",
-  description: "A secret that changed is a line that changed, and hidden in both.",
+  description: "A changed secret is a changed line; its values are hidden.",
   request: { params: OfDevice, query: ConfigDiffQuery },
   responses: { 200: { description: "The difference in the unified format", content: json(ConfigDiff) }, ...UNREADABLE },
 });

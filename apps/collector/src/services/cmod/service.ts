@@ -21,7 +21,7 @@ import type { TextWorker } from "./text-worker.ts";
 /** Every method throws ApiError NOT_FOUND for a device or version that the tenant does not have. */
 export interface CmodService {
   /**
-   * Keeps a configuration, unless it says what the newest version says. A changed one is told as `config_changed`.
+   * Stores a configuration, unless it equals the newest version. A changed one is published as `config_changed`.
    * @returns The newest version, and whether it is the one that was given.
    */
   upload(actor: Actor, deviceId: string, upload: ConfigVersionUpload): Promise<{
@@ -135,7 +135,7 @@ export function createCmodService(deps: {
         const kept = await add(actor, device, upload);
         if (kept) return kept;
       }
-      throw new ApiError("CONFLICT", "other configurations of this device come in at the same time; send it again");
+      throw new ApiError("CONFLICT", "other configurations of this device are being uploaded; send it again");
     },
 
     async list(tenantId, deviceId, page) {

@@ -29,7 +29,7 @@ test("a tenant has so many tasks at a time, and another one is served all the sa
   expect(await worker.run("one", mask("password x"))).toBe("password [secret]\n");
 });
 
-test("so many wait for their turn, and more are told to come again", async () => {
+test("a bounded number waits for its turn, and more are refused for now", async () => {
   const runs = Array.from({ length: 40 }, (_, index) => worker.run(`tenant ${index}`, mask("x")));
   const found = await outcomes(runs);
   expect([found.filter((one) => one === "done").length, found.filter((one) => one === "SERVICE_UNAVAILABLE").length]).toEqual([32, 8]);

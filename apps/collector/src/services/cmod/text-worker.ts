@@ -78,7 +78,7 @@ export function createTextWorker({ clock, log }: { readonly clock: Pick<Clock, "
       next();
     };
     const failed = (reason: string) => {
-      log.error({ reason }, "a configuration's text could not be worked on");
+      log.error({ reason }, "a configuration's text could not be processed");
       stop();
       const message = "the configuration could not be compared in time: try again later";
       end(() => job.reject(new ApiError("SERVICE_UNAVAILABLE", message, { isOrdinary: true })));
@@ -96,7 +96,7 @@ export function createTextWorker({ clock, log }: { readonly clock: Pick<Clock, "
   return {
     run: (tenantId, task) => new Promise((resolve, reject) => {
       if (jobs.filter((job) => job.tenantId === tenantId).length >= MAX_OF_TENANT) {
-        throw rateLimited(`at most ${MAX_OF_TENANT} configurations are worked on for you at a time: wait for their answers`, RETRY_AFTER_MS);
+        throw rateLimited(`at most ${MAX_OF_TENANT} configurations are processed for you at a time: wait for their answers`, RETRY_AFTER_MS);
       }
       if (jobs.length >= MAX_WAITING) {
         throw new ApiError("SERVICE_UNAVAILABLE", "other configurations are being compared: try again in some seconds", {

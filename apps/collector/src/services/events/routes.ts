@@ -8,7 +8,7 @@ const list = declareRoute("devices:read", {
   path: "/events",
   operationId: "listEvents",
   summary: "List events, oldest first",
-  description: "The tenant's log, as the stream and webhooks send it. Begin with `since`, follow `cursor` to the end, and come back with "
+  description: "The tenant's log, as the stream and webhooks send it. Begin with `since`, follow `cursor` to the end, and continue later with "
     + "`since` set to the last `position`. Events of alerts, scans and backups need the scope that reads those too. If the log "
     + "no longer reaches back as far, the answer is 409 with `details.resume_from`.",
   request: { query: EventsQuery },

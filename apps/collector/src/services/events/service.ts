@@ -89,7 +89,7 @@ function typesOf(names: readonly string[] | undefined, scopes: ReadonlySet<strin
 }
 
 function gap(since: number, resumeFrom: number): ApiError {
-  return new ApiError("CONFLICT", `the log does not reach back to ${since}: it goes on after ${resumeFrom}`, {
+  return new ApiError("CONFLICT", `the log does not reach back to ${since}: resume after ${resumeFrom}`, {
     details: { reason: "gap", resume_from: resumeFrom },
   });
 }

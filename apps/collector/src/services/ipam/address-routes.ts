@@ -27,7 +27,7 @@ const exportCsv = declareRoute("ipam:read", {
   path: "/ipam/addresses/export",
   operationId: "exportIpamAddresses",
   summary: "Export addresses as CSV",
-  description: "As the import takes it.",
+  description: "In the format of the import.",
   request: { query: IpamAddressesQuery.omit({ page: true, per_page: true, cursor: true }) },
   responses: { 200: { description: "One line for each address", content: { "text/csv": { schema: z.string() } } } },
 });
@@ -39,9 +39,9 @@ const importCsv = declareRoute("ipam:write", {
   summary: "Import addresses from CSV",
   description: "Columns `ip`, `site` (name or id; empty for none), `status`, `mac`, `hostname`, `description`. What is there already "
     + "under the same address and "
-    + "site gets the columns that the file has. All lines are taken, or none. Send the table as `text/csv`, or as `csv` in JSON.",
+    + "site gets the columns that the file has. All lines are imported, or none. Send the table as `text/csv`, or as `csv` in JSON.",
   request: { query: IpamImportQuery, body: csvBody(IpamImport, "ip,hostname\r\n198.51.100.7,printer\r\n") },
-  responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
+  responses: { 200: { description: "What was done, or would be done", content: json(IpamImported) } },
 });
 
 const create = declareRoute("ipam:write", {
@@ -85,7 +85,7 @@ const conflicts = declareRoute("ipam:read", {
   path: "/ipam/conflicts",
   operationId: "listIpamConflicts",
   summary: "List conflicts between the plan and the network",
-  description: "The conflicts that exist now, by address. What devices have outside of all prefixes is one only where a "
+  description: "The conflicts that exist now, by address. An address outside of all prefixes is a conflict only where a "
     + "site has a prefix of its own or of all sites.",
   request: { query: IpamConflictsQuery },
   responses: { 200: { description: "Conflicts", content: json(IpamConflicts) } },

@@ -60,12 +60,12 @@ export function createAddressesService({ store, audit, clock }: {
 
     async create(actor, { ip, ...wish }) {
       const place = parseNetwork(ip);
-      if (!place) throw badRequest([{ path: ["ip"], message: "an address was expected" }]);
+      if (!place) throw badRequest([{ path: ["ip"], message: "must be an address" }]);
       if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
       return store.change(actor.tenantId, async (trx) => {
         const row = addressRow(place, wish, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
         await trx.insertInto("ipam_addresses").values(row).execute().catch((error: unknown) => {
-          throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.ip} is written down already`) : error;
+          throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.ip} is already recorded`) : error;
         });
         const shown = await showOne(trx, row);
         await audit(trx, entry(actor, "create", row.id, null, shown));

@@ -41,7 +41,7 @@ const alerts = async (status: string) => {
   const all = listEnvelope(Alert).parse((await gateway.get(`/api/v1/alerts?status=${status}`, admin.token)).body).data;
   return all.filter(({ type }) => type === "ipam_conflict");
 };
-const told = async () => {
+const published = async () => {
   const rows = await gateway.reads.selectFrom("events").select("data").where("type", "=", "ipam_conflict").orderBy("seq").execute();
   return rows.map(({ data }) => JSON.parse(data) as { readonly ip: string; readonly state: string; readonly kinds: readonly string[] });
 };
@@ -65,11 +65,11 @@ describe("a conflict of addresses", () => {
     });
     expect(alert?.description).toContain("Planned for 00:11:32:00:00:07. Seen: 00:11:32:00:00:99 host-99, 00:11:32:00:00:98 host-98.");
     await lookTwice();
-    expect(await told()).toHaveLength(1);
+    expect(await published()).toHaveLength(1);
 
     await stranger.leave();
     await ipam.conflicts.run();
-    expect((await told()).map(({ kinds }) => kinds)).toEqual([["wrong_mac", "duplicate_address"], ["wrong_mac"]]);
+    expect((await published()).map(({ kinds }) => kinds)).toEqual([["wrong_mac", "duplicate_address"], ["wrong_mac"]]);
     expect((await alerts("open")).map(({ id, count }) => [id, count])).toEqual([[alert?.id, 2]]);
 
     await gateway.db.updateTable("addresses").set({ current: 0 }).execute();
@@ -77,17 +77,17 @@ describe("a conflict of addresses", () => {
     expect([
       await alerts("open"), (await alerts("resolved")).map(({ id, resolved_by: by }) => [id, by]),
     ]).toEqual([[], [[alert?.id, "ipam_conflict"]]]);
-    expect((await told()).at(-1)).toMatchObject({ state: "gone" });
+    expect((await published()).at(-1)).toMatchObject({ state: "gone" });
   });
 
-  test("that is gone when it is looked at again was a lease that moved, and is not told", async () => {
+  test("that is gone at the next check was a lease that moved, and is not published", async () => {
     await start();
     await plan("POST", "/addresses", { ip: "10.0.0.7", status: "reserved" });
     const { leave } = await observe("10.0.0.7", "00:11:32:00:00:99");
     await ipam.conflicts.run();
     await leave();
     await lookTwice();
-    expect([await told(), await alerts("open")]).toEqual([[], []]);
+    expect([await published(), await alerts("open")]).toEqual([[], []]);
     expect(await gateway.reads.selectFrom("ipam_conflicts").selectAll().execute()).toEqual([]);
   });
 
@@ -116,6 +116,6 @@ describe("a conflict of addresses", () => {
     const other = await gateway.createTenant("admin");
     expect((await gateway.call("POST", "/api/v1/ipam/addresses", other.token, { ip: "10.0.0.7", status: "reserved" })).status).toBe(201);
     await lookTwice();
-    expect(await told()).toEqual([]);
+    expect(await published()).toEqual([]);
   });
 });

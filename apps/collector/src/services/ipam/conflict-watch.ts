@@ -22,8 +22,8 @@ interface Conflict {
 }
 
 const LOOK_EVERY_MS = 60_000;
-/** In one transaction, in which ingest waits; what is more is told by the next look. */
-const TOLD_AT_ONCE = 500;
+/** In one transaction, during which ingest waits; the next check publishes the rest. */
+const MAX_PUBLISHED_AT_ONCE = 500;
 const MOST_HOLDERS = 16;
 
 /**
@@ -46,7 +46,7 @@ export function createConflictWatch(deps: {
     if (appended) deps.published(tenantId, appended.fromSeq);
   };
 
-  /** Brings what is remembered up to what is found. @returns What is to be told of it. */
+  /** Updates the stored conflicts to those found. @returns The events to publish. */
   const note = async (
     trx: Transaction<Schema>, tenantId: string, known: readonly Row[], found: ReadonlyMap<string, Conflict>,
   ): Promise<readonly NewEvent[]> => {
@@ -58,7 +58,7 @@ export function createConflictWatch(deps: {
     const changed = known.filter((row) => {
       const now = found.get(keyOf(row.site_id, row.ip_key));
       return now === undefined || row.told === 0 || now.kinds !== row.kinds;
-    }).slice(0, TOLD_AT_ONCE);
+    }).slice(0, MAX_PUBLISHED_AT_ONCE);
     const holders = await holdersOf(trx, tenantId, changed.map(({ ip_key: key }) => key), null);
     const at = toInstant(clock.now());
     const events: NewEvent[] = [];
@@ -102,7 +102,7 @@ export function createConflictWatch(deps: {
   };
   return createJob({ clock, log: deps.logger }, {
     name: "ipam-conflicts", everyMs: LOOK_EVERY_MS, who: "one replica",
-    failure: "conflicts of addresses could not be looked for, trying again in a minute", run: work,
+    failure: "address conflicts could not be checked, trying again in a minute", run: work,
   });
 }
 

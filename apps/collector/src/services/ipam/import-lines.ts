@@ -84,7 +84,7 @@ function readHead(line: CsvLine, columns: ImportTable<unknown>["columns"]): read
   const unknown = names.find((name) => !columns.includes(name) && !SHOWN_COLUMNS.has(name));
   if (unknown !== undefined) throw fault(`there is no column "${unknown.slice(0, 60)}": ${columnsWanted(columns)}`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw fault(`the column "${twice.slice(0, 60)}" is there twice`);
+  if (twice !== undefined) throw fault(`the column "${twice.slice(0, 60)}" occurs twice`);
   if (!names.includes(columns[0])) throw fault(`the column "${columns[0]}" is missing: ${columnsWanted(columns)}`);
   return names;
 }

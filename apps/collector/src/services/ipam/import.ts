@@ -60,7 +60,7 @@ export function createIpamImporter({ store, audit, clock }: {
       table: PREFIXES, target: "ipam_prefix",
       async put(trx, value, given) {
         const range = parseNetwork(value.prefix);
-        if (!range) throw badRequest([{ path: ["csv"], message: `${value.prefix} is no network` }]);
+        if (!range) throw badRequest([{ path: ["csv"], message: `${value.prefix} is not a network` }]);
         const row = prefixRow(range, value, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
         const known = await trx.selectFrom("ipam_prefixes").selectAll().where("tenant_id", "=", actor.tenantId)
           .where("prefix", "=", row.prefix)
@@ -79,7 +79,7 @@ export function createIpamImporter({ store, audit, clock }: {
       table: ADDRESSES, target: "ipam_address",
       async put(trx, value, given) {
         const place = parseNetwork(value.ip);
-        if (!place) throw badRequest([{ path: ["csv"], message: `${value.ip} is no address` }]);
+        if (!place) throw badRequest([{ path: ["csv"], message: `${value.ip} is not an address` }]);
         const row = addressRow(place, value, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
         const known = await trx.selectFrom("ipam_addresses").selectAll().where("tenant_id", "=", actor.tenantId)
           .where("ip_key", "=", row.ip_key)

@@ -28,7 +28,7 @@ const exportCsv = declareRoute("ipam:read", {
   path: "/ipam/prefixes/export",
   operationId: "exportIpamPrefixes",
   summary: "Export prefixes as CSV",
-  description: "As the import takes it. A cell that a spreadsheet would take for a formula begins with an apostrophe, which the import "
+  description: "In the format of the import. A cell that a spreadsheet would read as a formula begins with an apostrophe, which the import "
     + "takes away again.",
   request: { query: IpamPrefixesQuery.omit({ page: true, per_page: true, cursor: true }) },
   responses: { 200: { description: "One line for each prefix", content: { "text/csv": { schema: z.string() } } } },
@@ -41,9 +41,9 @@ const importCsv = declareRoute("ipam:write", {
   summary: "Import prefixes from CSV",
   description: "Columns `prefix`, `site` (name or id; empty for all sites), `vlan_id`, `name`, `description`, `status`. What is there "
     + "already under the same "
-    + "prefix and site gets the columns that the file has. All lines are taken, or none. Send the table as `text/csv`, or as `csv` in JSON.",
+    + "prefix and site gets the columns that the file has. All lines are imported, or none. Send the table as `text/csv`, or as `csv` in JSON.",
   request: { query: IpamImportQuery, body: csvBody(IpamImport, "prefix,name\r\n198.51.100.0/24,Branch\r\n") },
-  responses: { 200: { description: "What was done, or would be", content: json(IpamImported) } },
+  responses: { 200: { description: "What was done, or would be done", content: json(IpamImported) } },
 });
 
 const create = declareRoute("ipam:write", {
@@ -88,7 +88,7 @@ const utilization = declareRoute("ipam:read", {
   path: "/ipam/prefixes/{prefix_id}/utilization",
   operationId: "readIpamPrefixUtilization",
   summary: "Read a prefix's utilization",
-  description: "By what is recorded and by what devices use now. An address that is both counts once.",
+  description: "Counts recorded addresses and addresses that devices use now. An address that is both counts once.",
   request: { params },
   responses: { 200: { description: "Its utilisation", content: json(IpamUtilization) } },
 });

@@ -60,7 +60,7 @@ export function createPrefixesService({ store, audit, clock }: {
     audit(trx, { actor, action, target: { type: "ipam_prefix", id }, before, after });
   const insert = async (trx: Transaction<Schema>, actor: Actor, row: PrefixRow): Promise<IpamPrefix> => {
     await trx.insertInto("ipam_prefixes").values(row).execute().catch((error: unknown) => {
-      throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.prefix} is there already`) : error;
+      throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.prefix} is already recorded`) : error;
     });
     const shown = await show(trx, row);
     await note(trx, actor, "ipam_prefix.create", row.id, null, shown);
@@ -96,7 +96,7 @@ export function createPrefixesService({ store, audit, clock }: {
 
     async create(actor, wish) {
       const range = parseNetwork(wish.prefix);
-      if (!range) throw badRequest([{ path: ["prefix"], message: "a network as 10.0.0.0/8 was expected" }]);
+      if (!range) throw badRequest([{ path: ["prefix"], message: "must be a network as 10.0.0.0/8" }]);
       if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
       return store.change(actor.tenantId, (trx) => insert(trx, actor, prefixRow(range, wish, owner(actor.tenantId))));
     },
@@ -139,7 +139,7 @@ export function createPrefixesService({ store, audit, clock }: {
       const free = await findFree(range, 0, occupiedIn(trx, placeOf(parent), parent.length));
       if (free === null) throw new ApiError("CONFLICT", `no address of ${parent.prefix} is free`);
       const place = parseNetwork(addressOf(keyOf(free, parent.first_key)));
-      if (!place) throw new Error(`${free} is no address`);
+      if (!place) throw new Error(`${free} is not an address`);
       const row = addressRow(place, { ...wish, site_id: parent.site_id }, owner(actor.tenantId));
       await trx.insertInto("ipam_addresses").values(row).execute();
       const shown = toAddress(row, parent.id);
@@ -157,7 +157,7 @@ export function createPrefixesService({ store, audit, clock }: {
       const free = await findFree(range, bits - length, occupiedIn(trx, placeOf(parent), parent.length));
       if (free === null) throw new ApiError("CONFLICT", `no /${length} of ${parent.prefix} is free`);
       const place = parseNetwork(`${addressOf(keyOf(free, parent.first_key))}/${length}`);
-      if (!place) throw new Error(`${free} is no address`);
+      if (!place) throw new Error(`${free} is not an address`);
       return insert(trx, actor, prefixRow(place, { ...wish, site_id: parent.site_id }, owner(actor.tenantId)));
     }),
   };

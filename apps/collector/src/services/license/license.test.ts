@@ -112,7 +112,7 @@ describe("a licence", () => {
         "not signed",
       ],
       [await signedByIssuer({ aud: "lanthorn", ...claims() }, "JWT"), "typ"], [await signedByIssuer({ ...claims(), aud: "other" }), "aud"],
-      [await signedByIssuer({ aud: "lanthorn", ...claims(), probes: -1 }), "probes"], [await signedByIssuer([]), "not a licence"],
+      [await signedByIssuer({ aud: "lanthorn", ...claims(), probes: -1 }), "probes"], [await signedByIssuer([]), "not a license"],
     ];
     for (const [text, words] of refused) {
       const { status, error } = await put(text);
@@ -145,7 +145,7 @@ describe("a licence", () => {
 });
 
 describe("a licence's end", () => {
-  test("is told 30 days before, and when it has come, as one alert; a new licence ends it", async () => {
+  test("is reported 30 days before, and when it has come, as one alert; a new license ends it", async () => {
     await put(await issue({ exp: SECONDS + 40 * 86_400 }));
     await service.job.run();
     expect((await alerts()).data).toEqual([]);
@@ -163,7 +163,7 @@ describe("a licence's end", () => {
     expect((await alerts()).data).toMatchObject([{ status: "resolved" }]);
   });
 
-  test("is told once, by whichever process sees it first", async () => {
+  test("is published once, by whichever process sees it first", async () => {
     await put(await issue({ exp: SECONDS + 86_400 * 31 }));
     const another = createLicenseService({
       store: createLicenseStore(gateway), log: gateway.eventLog, published: () => {}, audit: async () => {}, clock,

@@ -17,7 +17,7 @@ const put = declareRoute("license:write", {
   path: "/license",
   operationId: "uploadLicense",
   summary: "Upload a license",
-  description: "It replaces the license before. It is verified offline: EdDSA, by an issuer in `license.issuer_files`.",
+  description: "It replaces the current license. It is verified offline: EdDSA, by an issuer in `license.issuer_files`.",
   request: { body: jsonBody(LicenseUpload, { license: "eyJhbGciOiJFZERTQSIsInR5cCI6ImxpY2Vuc2Urand0In0.e30.c2ln" }) },
   responses: { 200: { description: "The license as it applies now", content: json(License) } },
 });

@@ -42,7 +42,7 @@ interface LicenseDependencies {
 const LOOK_EVERY_MS = 600_000;
 const TARGET = { type: "license", id: "license" };
 
-/** @param options.issuers Whose signature counts. @param options.warnDays How long before its end a licence is told of. */
+/** @param options.issuers Whose signature counts. @param options.warnDays How long before its expiry a license raises an alert. */
 export function createLicenseService(
   deps: LicenseDependencies, options: { readonly issuers: readonly KeyObject[]; readonly warnDays: number },
 ): LicenseService {
@@ -77,13 +77,13 @@ export function createLicenseService(
       const now = stateKey(license);
       seen.set(license.status, (seen.get(license.status) ?? 0) + 1);
       if (now === row.told) continue;
-      await inTurn(row.tenant_id, async (trx) => ((await store.setTold(trx, row, now)) ? tell(trx, row.tenant_id, license) : null));
+      await inTurn(row.tenant_id, async (trx) => ((await store.setPublished(trx, row, now)) ? tell(trx, row.tenant_id, license) : null));
     }
     summary = seen.size === 0 ? "the community licence" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
   };
   const job = createJob({ clock, log: deps.logger }, {
     name: "licenses", everyMs: LOOK_EVERY_MS, atStart: true, who: "one replica",
-    failure: "licences could not be looked at, trying again in ten minutes", run: work,
+    failure: "licenses could not be checked, trying again in ten minutes", run: work,
   });
 
   return {
@@ -93,14 +93,14 @@ export function createLicenseService(
     async put(actor, text) {
       const { tenantId } = actor;
       if (options.issuers.length === 0) {
-        throw new ApiError("CONFLICT", "this deployment trusts no issuer of licences: set license.issuer_files");
+        throw new ApiError("CONFLICT", "this deployment trusts no license issuer: set license.issuer_files");
       }
       const verified = await verifyLicense(text, options.issuers);
       const wrong = (message: string) => badRequest([{ path: ["license"], message }]);
       if (!verified.ok) throw wrong(verified.message);
-      if (verified.claims.tenant !== undefined && verified.claims.tenant !== tenantId) throw wrong("made for another tenant");
+      if (verified.claims.tenant !== undefined && verified.claims.tenant !== tenantId) throw wrong("issued for another tenant");
       if (verified.claims.exp !== undefined && verified.claims.exp * 1000 <= clock.now()) {
-        throw wrong(`ended at ${toInstant(verified.claims.exp * 1000)}`);
+        throw wrong(`expired at ${toInstant(verified.claims.exp * 1000)}`);
       }
       const row = { tenant_id: tenantId, license: text, told: CALM_STATE, uploaded_at: toInstant(clock.now()), uploaded_by: actor.name };
       const [before, license] = [await look(tenantId, await store.byTenant(tenantId)), await look(tenantId, row)];
@@ -109,7 +109,7 @@ export function createLicenseService(
         await audit(trx, {
           actor, action: "license.put", target: TARGET, before: before.uploaded_at === null ? null : before, after: license,
         });
-        // Also when it is well: what was told of the one before is over.
+        // Also when it is valid: the alert of the one before is over.
         return tell(trx, tenantId, license);
       });
       void job.runSoon();

@@ -34,14 +34,14 @@ export function licenseOf(
   };
 }
 
-/** What is told of a licence, once for each state that it comes into. */
+/** The event about a license, published once for each state that it enters. */
 export function describeState({ status, licensee, expires_at, exceeded, limits, usage }: License): EventData<"license_state"> {
-  const whose = licensee === null ? "the licence" : `the licence of ${licensee}`;
+  const whose = licensee === null ? "the licence" : `the license of ${licensee}`;
   const day = expires_at?.slice(0, 10) ?? "";
   const over = exceeded.map((what) => `${usage[what]} ${what} are in use, ${limits[what] ?? 0} are licensed`);
   const words: Readonly<Record<License["status"], string>> = {
-    community: "no licence: the community licence applies", valid: `${whose} is good`, expiring: `${whose} ends on ${day}`,
-    expired: `${whose} ended on ${day}`, untrusted: "the licence is not of an issuer that this deployment trusts",
+    community: "no license: the community license applies", valid: `${whose} is good`, expiring: `${whose} expires on ${day}`,
+    expired: `${whose} expired on ${day}`, untrusted: "the license was not signed by an issuer that this deployment trusts",
   };
   return { status, licensee: licensee ?? "", expires_at, exceeded, message: [words[status], ...over].join("; ").slice(0, 512) };
 }

@@ -13,8 +13,8 @@ export interface LicenseStore {
   put(trx: Trx, row: LicenseRow): Promise<void>;
   /** @returns The row that was there; null for none. */
   remove(trx: Trx, tenantId: string): Promise<LicenseRow | null>;
-  /** @returns False when another has told of it, or the licence is another one by now. */
-  setTold(trx: Trx, row: LicenseRow, told: string): Promise<boolean>;
+  /** @returns False when another process has published it, or the license is another one by now. */
+  setPublished(trx: Trx, row: LicenseRow, state: string): Promise<boolean>;
   usage(tenantId: string): Promise<License["usage"]>;
 }
 
@@ -32,8 +32,8 @@ export function createLicenseStore({ db, reads }: { readonly db: Kysely<Schema>;
     async remove(trx, tenantId) {
       return (await trx.deleteFrom("licenses").where("tenant_id", "=", tenantId).returningAll().executeTakeFirst()) ?? null;
     },
-    async setTold(trx, { tenant_id: tenantId, license, told: before }, told) {
-      const { numUpdatedRows } = await trx.updateTable("licenses").set({ told }).where("tenant_id", "=", tenantId).where(
+    async setPublished(trx, { tenant_id: tenantId, license, told: before }, state) {
+      const { numUpdatedRows } = await trx.updateTable("licenses").set({ told: state }).where("tenant_id", "=", tenantId).where(
         "license", "=", license,
       )
         .where("told", "=", before).executeTakeFirst();

@@ -32,11 +32,11 @@ export async function verifyLicense(text: string, issuers: readonly KeyObject[])
   for (const issuer of issuers) {
     try {
       const { payload, protectedHeader } = await compactVerify(text, issuer, { algorithms: ["EdDSA"] });
-      if (protectedHeader.typ !== LICENSE_TYPE) return { ok: false, message: `not a licence: its header's typ is not ${LICENSE_TYPE}` };
+      if (protectedHeader.typ !== LICENSE_TYPE) return { ok: false, message: `not a license: its header's typ is not ${LICENSE_TYPE}` };
       const claims = LicenseClaims.safeParse(JSON.parse(new TextDecoder().decode(payload)));
       if (claims.success) return { ok: true, claims: claims.data };
       const [issue] = claims.error.issues;
-      return { ok: false, message: `not a licence: ${issue ? `${issue.path.join(".")}: ${issue.message}` : "it says something else"}` };
+      return { ok: false, message: `not a license: ${issue ? `${issue.path.join(".")}: ${issue.message}` : "it says something else"}` };
     } catch {
       // Of another issuer, or nothing that anybody signed.
     }

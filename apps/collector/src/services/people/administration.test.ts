@@ -48,7 +48,7 @@ describe("the operator of the machine", () => {
     expect(await login(PASSWORD)).toBe(200);
   });
 
-  test("is told what cannot be done, and then nothing was", async () => {
+  test("gets an error for what cannot be done, and nothing has changed", async () => {
     const { server, administration } = await start();
     await administration.createTenant("Acme");
     await server.db.insertInto("tenants").values([

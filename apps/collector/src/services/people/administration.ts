@@ -40,7 +40,7 @@ export function createAdministration(deps: {
   readonly clock: Pick<Clock, "now">;
   /** Who is at the machine, for the audit log. */
   readonly operator: string;
-  /** What a new site's probes are told, as JSON text. */
+  /** The settings of a new site's probes, as JSON text. */
   readonly siteConfiguration: string;
 }): Administration {
   const { db, passwords, audit, clock } = deps;
@@ -57,7 +57,7 @@ export function createAdministration(deps: {
       const created_at = toInstant(clock.now());
       if (name.trim() === "" || name.length > 255) throw refused("a tenant's name has 1 to 255 characters");
       const loginDomain = await db.transaction().execute(async (trx) => {
-        if ((await tenantsCalled(trx, name)).length > 0) throw refused(`there is a tenant called ${name} already`);
+        if ((await tenantsCalled(trx, name)).length > 0) throw refused(`the tenant name ${name} is taken`);
         const domain = await freeDomain(trx, name);
         await trx.insertInto("tenants").values({ id: tenantId, name, created_at, login_domain: domain }).execute();
         await trx.insertInto("sites").values({

@@ -9,7 +9,7 @@ import type { KeyBearer, PeopleStore, UserRow } from "./store.ts";
 import type { TokenClaims, Tokens } from "./tokens.ts";
 
 const TICKET_LIFETIME_MS = 30_000;
-const INVALID_TOKEN = "the token is not valid any more";
+const INVALID_TOKEN = "the token is no longer valid";
 const INVALID_KEY = "the API key is not valid";
 const INVALID_TICKET = "the ticket is not valid: each opens one stream, within 30 s";
 

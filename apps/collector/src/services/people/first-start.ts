@@ -16,7 +16,7 @@ export interface FirstStart {
 /**
  * In a database without users: makes a tenant, a site and the user `admin`. A password that is made here is written to
  * `<dataDir>/admin-password`, readable by its owner only, before the user is, so that no crash leaves a user whom nobody can be.
- * @param deps.siteConfiguration What a new site's probes are told, as JSON text.
+ * @param deps.siteConfiguration The settings of a new site's probes, as JSON text.
  * @returns Null when there are users already.
  */
 export async function prepareFirstStart(deps: {

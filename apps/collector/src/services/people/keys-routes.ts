@@ -23,10 +23,10 @@ const create = declareRoute("signed-in", {
   "x-secret": "made",
   operationId: "createApiKey",
   summary: "Create an API key",
-  description: "Its scopes are among the maker's. It may do less when the maker may, and ends with the maker. An API key cannot "
+  description: "Its scopes are among its owner's. It loses a scope when its owner does, and is deleted with its owner. An API key cannot "
     + "make another.",
   request: { body: jsonBody(ApiKeyCreate) },
-  responses: { 201: { description: "The key, shown this once", content: json(ApiKeyCreated) } },
+  responses: { 201: { description: "The key, shown only in this answer", content: json(ApiKeyCreated) } },
 });
 
 const KeyParams = z.object({ key_id: Id });
@@ -36,7 +36,7 @@ const read = declareRoute("signed-in", {
   path: "/auth/keys/{key_id}",
   operationId: "readApiKey",
   summary: "Read an API key's record",
-  description: "One's own; with the scope `users:read` anybody's. The key itself is shown when it is made and never again.",
+  description: "Your own; with the scope `users:read` anybody's. The key itself is shown only when it is created.",
   request: { params: KeyParams },
   responses: { 200: { description: "The key's record", content: json(ApiKey) } },
 });
@@ -45,9 +45,9 @@ const update = declareRoute("signed-in", {
   method: "put",
   path: "/auth/keys/{key_id}",
   operationId: "updateApiKey",
-  summary: "Change an API key's name, scopes or end",
+  summary: "Change an API key's name, scopes or expiry",
   description: "Fields left out stay. Your own. With the scope `users:write` anybody's. A scope that is added must be one of the "
-    + "caller's own. The change counts at once, for streams too.",
+    + "caller's own. The change applies at once, also to streams.",
   request: { params: KeyParams, body: jsonBody(ApiKeyUpdate) },
   responses: { 200: { description: "The key's record", content: json(ApiKey) } },
 });

@@ -67,7 +67,7 @@ export function createKeysService({ store, onAccessChanged, audit, clock }: Keys
       const record = toApiKey({ ...row, username: identity.username });
       await store.transaction(async (trx) => {
         const has = await store.countOf(trx, identity.userId);
-        if (has >= MOST_KEYS_OF_A_USER) throw new ApiError("CONFLICT", `you have ${has} keys already: delete one first`);
+        if (has >= MOST_KEYS_OF_A_USER) throw new ApiError("CONFLICT", `you already have ${has} keys: delete one first`);
         await store.create(trx, row);
         await audit(trx, { actor, action: "api_key.create", target: { type: "api_key", id: row.id }, before: null, after: record });
       });

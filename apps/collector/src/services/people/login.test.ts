@@ -144,7 +144,7 @@ describe("login", () => {
   });
 });
 
-describe("upkeep", () => {
+describe("maintenance", () => {
   test("forgets what has ended, and keeps what has not", async () => {
     const clock = createFakeClock(Date.UTC(2026, 5, 1));
     const server = await startGateway({ clock });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { startGateway } from "../../testing/gateway-for-test.ts";
 
 describe("who calls", () => {
-  test("is told of a token: the user, the tenant, what the role may do and when the token ends", async () => {
+  test("answers a token with the user, the tenant, the role's scopes and the token's expiry", async () => {
     const server = await startGateway();
     const tenant = await server.createTenant("viewer");
     const me = Me.strict().parse((await server.get("/api/v1/me", tenant.token)).body);
@@ -14,7 +14,7 @@ describe("who calls", () => {
     expect(Date.parse(me.expires_at ?? "")).toBeGreaterThan(Date.now());
   });
 
-  test("is told of an API key: its own name and scopes, and its maker, without any scope being needed", async () => {
+  test("answers an API key with its name, its scopes and its owner, without any scope being needed", async () => {
     const server = await startGateway();
     const tenant = await server.createTenant("operator");
     const made = await server.call("POST", "/api/v1/auth/keys", tenant.token, { name: "script", scopes: ["ipam:read"] });

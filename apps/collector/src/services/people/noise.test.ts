@@ -49,7 +49,7 @@ test("who logs in and out without end pushes nothing out of the audit log", asyn
   expect(await rows()).toEqual([["site.create", "127.0.0.1", 1]]);
 });
 
-test("what strangers leave has a bound, the newest stay, and a locked name stays locked", async () => {
+test("records of unauthenticated requests are bounded, the newest stay, and a locked name stays locked", async () => {
   for (let count = 0; count < 5; count += 1) await login(server, { username: admin.username, password: "x" }, from("192.0.2.1"));
   const at = toInstant(clock.now() - 60_000);
   const insertAll = async <T>(count: number, row: (index: number) => T, insert: (all: T[]) => Promise<unknown>) => {

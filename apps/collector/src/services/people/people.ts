@@ -15,7 +15,7 @@ import { peopleRoutes } from "./routes.ts";
 import { createPeopleService } from "./service.ts";
 import type { PeopleStore } from "./store.ts";
 import { createTokens, type TokenKey } from "./tokens.ts";
-import { createUpkeep } from "./upkeep.ts";
+import { createMaintenance } from "./maintenance.ts";
 import { usersRoutes } from "./users-routes.ts";
 import { createUsersService } from "./users-service.ts";
 import { createUsersStore } from "./users-store.ts";
@@ -43,8 +43,8 @@ export function createPeople(deps: {
 }): People {
   const { store, passwords, db, onAccessChanged, audit, clock, log } = deps;
   const tokens = createTokens({ key: deps.tokenKey, lifetimeSeconds: deps.tokenLifetimeSeconds, clock });
-  const upkeep = createUpkeep({ db, clock, log });
-  const authentication = createAuthentication({ store, tokens, db, clock, onKeyUsed: (keyId) => upkeep.keyUsed(keyId) });
+  const maintenance = createMaintenance({ db, clock, log });
+  const authentication = createAuthentication({ store, tokens, db, clock, onKeyUsed: (keyId) => maintenance.keyUsed(keyId) });
   const confirmations = createConfirmations(deps);
   const people = createPeopleService({
     store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), onAccessChanged, audit, clock, log,
@@ -57,6 +57,6 @@ export function createPeople(deps: {
       usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, onAccessChanged, audit, clock })),
     ],
     isConfirmed: confirmations.isConfirmed,
-    jobs: [upkeep.job], close: () => upkeep.close(),
+    jobs: [maintenance.job], close: () => maintenance.close(),
   };
 }

@@ -20,7 +20,7 @@ const me = declareRoute("known", {
   path: "/me",
   operationId: "readCaller",
   summary: "Read who calls",
-  description: "The user, the tenant and the scopes of the token or API key that is sent, as they are now.",
+  description: "The user, the tenant and the current scopes of the token or API key of this request.",
   responses: { 200: { description: "The caller", content: json(Me) } },
 });
 
@@ -30,7 +30,7 @@ const refresh = declareRoute("signed-in", {
   "x-secret": "shown",
   operationId: "refreshToken",
   summary: "Get a new token",
-  responses: { 200: { description: "A new token. The one that was sent is good until it ends", content: json(TokenResponse) } },
+  responses: { 200: { description: "A new token. The one that was sent stays valid until it expires", content: json(TokenResponse) } },
 });
 
 const logout = declareRoute("signed-in", {
@@ -38,7 +38,7 @@ const logout = declareRoute("signed-in", {
   path: "/auth/logout",
   operationId: "logout",
   summary: "Log out",
-  responses: { 204: { description: "The token has ended" } },
+  responses: { 204: { description: "The token is revoked" } },
 });
 
 const password = declareRoute("signed-in", {
@@ -47,7 +47,7 @@ const password = declareRoute("signed-in", {
   "x-secret": "made",
   operationId: "changePassword",
   summary: "Change your password",
-  description: "All tokens that the user has end. API keys stay.",
+  description: "All tokens of the user are revoked. API keys stay.",
   request: { body: jsonBody(PasswordChange) },
   responses: { 200: { description: "A new token", content: json(TokenResponse) } },
 });
@@ -56,7 +56,7 @@ const confirm = declareRoute("signed-in", {
   method: "post",
   path: "/auth/confirm",
   operationId: "confirmPassword",
-  summary: "Confirm one's own password",
+  summary: "Confirm your password",
   description: "Some calls need it within the last 5 minutes, by the same token: they answer 403 with `details.required` = `password`. Wrong "
     + "passwords count as at login.",
   request: { body: jsonBody(PasswordConfirmation) },
@@ -69,7 +69,7 @@ const ticket = declareRoute("devices:read", {
   "x-secret": "shown",
   operationId: "createStreamTicket",
   summary: "Create a ticket for the event stream",
-  description: "For `/ws/events?ticket=…` within 30 s. The stream ends when the token or key does with which the ticket was made.",
+  description: "For `/ws/events?ticket=…` within 30 s. The stream ends with the token or key that created the ticket.",
   responses: { 201: { description: "The ticket", content: json(StreamTicket) } },
 });
 

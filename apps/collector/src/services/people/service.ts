@@ -62,11 +62,11 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
   const begin = async (username: string, address: string) => {
     passwords.checkRoom();
     const waitMs = await throttle.begin(username, address);
-    if (waitMs > 0) throw rateLimited("too many wrong passwords: wait, or ask an administrator", waitMs);
+    if (waitMs > 0) throw rateLimited("too many wrong passwords: try again later, or ask an administrator", waitMs);
   };
   const stillThere = async (identity: Identity): Promise<UserRow> => {
     const user = await store.userOfToken(identity);
-    if (!user) throw new ApiError("UNAUTHORIZED", "the token is not valid any more");
+    if (!user) throw new ApiError("UNAUTHORIZED", "the token is no longer valid");
     return user;
   };
 
@@ -93,7 +93,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
 
     async me({ userId, tenantId, key, scopes, expiresAt }) {
       const found = await store.userWithTenant(tenantId, userId);
-      if (!found) throw new ApiError("UNAUTHORIZED", "the token is not valid any more");
+      if (!found) throw new ApiError("UNAUTHORIZED", "the token is no longer valid");
       return {
         user: toUser(found.user), tenant: { id: tenantId, name: found.tenantName }, api_key: key && { id: key.id, name: key.name },
         scopes: [...scopes] as Me["scopes"], expires_at: expiresAt === null ? null : toInstant(expiresAt),
@@ -130,7 +130,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       const hash = await passwords.hash(new_password);
       await store.transaction(async (trx) => {
         const isSet = await store.setPassword(trx, user, { hash, tokensValidFrom });
-        if (!isSet) throw new ApiError("CONFLICT", "the password has been changed meanwhile");
+        if (!isSet) throw new ApiError("CONFLICT", "the password was changed by another request");
         await throttle.succeeded(trx, user.username, actor.address);
         await audit(trx, { actor, action: "auth.password", target, before: null, after: null });
       });

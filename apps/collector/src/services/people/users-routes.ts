@@ -40,7 +40,7 @@ const update = declareRoute("users:write", {
   path: "/users/{user_id}",
   operationId: "updateUser",
   summary: "Change a user's role, e-mail address or password",
-  description: "Fields left out stay. A new role counts at once, also for tokens and API keys that exist. A new password ends the user's "
+  description: "Fields left out stay. A new role applies at once, also to existing tokens and API keys. A new password revokes the user's "
     + "tokens. The last administrator keeps the role (409).",
   request: { params: Params, body: jsonBody(UserUpdate) },
   responses: { 200: { description: "The user", content: json(User) } },

@@ -132,7 +132,7 @@ export function checkPassword(username: string, password: string, field: string)
 /** Else an API key that may write users would make itself an administrator. */
 function checkReach({ scopes }: Identity, role: Role): void {
   const missing = ROLE_SCOPES[role].find((scope) => !scopes.has(scope));
-  if (missing !== undefined) throw forbidden(`the role ${role} stands for more than you may do`, missing);
+  if (missing !== undefined) throw forbidden(`the role ${role} allows more than you may do`, missing);
 }
 
 /** A new user's row. */

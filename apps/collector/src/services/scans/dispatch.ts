@@ -19,7 +19,7 @@ interface ProbeRun {
 export interface ScanDispatch {
   /** Sends the command of a queued scan. @throws What the broker says when it cannot take it. */
   start(scan: ScanRow, excluded: readonly string[]): Promise<void>;
-  /** Tells the probe that a scan is cancelled; one that does not hear it now is told when it comes back. */
+  /** Sends the cancellation of a scan to the probe; a probe that is away gets it when it returns. */
   cancel(scan: ScanRow): Promise<void>;
   /** Ends a scan that is open as failed. @param how.presumed The probe may know better. */
   fail(scan: Pick<ScanRow, "id" | "tenant_id">, reason: string, how: { readonly presumed: boolean }): Promise<void>;
@@ -91,7 +91,7 @@ export function createScanDispatch(
     } catch (error) {
       logger.warn(
         { scan_id: scan.id, probe_id: scan.probe_id, reason: describeError(error) },
-        "a probe could not be told now that a scan is cancelled",
+        "cannot send the cancellation of a scan to the probe now; it gets it when it returns",
       );
     }
   };
@@ -107,9 +107,9 @@ export function createScanDispatch(
     if (scan.revoked_at !== null) return "the probe was revoked";
     if (hasNoEnd(scan)) return `it had no end after ${MAX_RUN_DAYS} days`;
     if (scan.status === "queued" && scan.answer_by <= now()) return `the probe did not answer within ${ANSWER_WITHIN_MS / 1000} s`;
-    if (scan.orphaned_at !== null && scan.orphaned_at <= toInstant(clock.now() - ORPHAN_GRACE_MS)) return "the probe was started again";
+    if (scan.orphaned_at !== null && scan.orphaned_at <= toInstant(clock.now() - ORPHAN_GRACE_MS)) return "the probe was restarted";
     const isStalled = scan.status === "running" && scan.heard_at <= toInstant(clock.now() - STALLED_AFTER_MS);
-    return isStalled ? "nothing was heard of the scan for an hour" : null;
+    return isStalled ? "the probe reported nothing about the scan for an hour" : null;
   };
   const work = async (stopped: AbortSignal) => {
     const open = await db.selectFrom("scans").leftJoin("probes", "probes.id", "scans.probe_id")
@@ -123,7 +123,7 @@ export function createScanDispatch(
     if (old.length > 0) await db.deleteFrom("scans").where("id", "in", old.map(({ id }) => id)).execute();
   };
   const job = createJob({ clock, log: logger }, {
-    name: "scans", everyMs: RUN_EVERY_MS, who: "one replica", failure: "scans could not be looked after, trying again in some seconds",
+    name: "scans", everyMs: RUN_EVERY_MS, who: "one replica", failure: "maintenance of scans failed, trying again in some seconds",
     run: work,
   });
 
@@ -139,7 +139,7 @@ export function createScanDispatch(
       if (!scan) return;
       if (scan.cancel_command_id === id) await db.updateTable("scans").set({ cancel_command_id: null }).where("id", "=", scan.id).execute();
       else if (ok) await begun(scan, data);
-      else await fail(scan, error === null ? "the probe did not begin it" : error.message, { presumed: false });
+      else await fail(scan, error === null ? "the probe did not start it" : error.message, { presumed: false });
     },
     async online({ probeId }, runId) {
       // A scan of an earlier run is over, and what the probe still had to say of it is on its way.

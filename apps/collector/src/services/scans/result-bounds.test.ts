@@ -17,7 +17,7 @@ test("a scan finds what is inside its target, and on an IPv6 link the link's own
     .toEqual([null, null, "outside-target"]);
 });
 
-test("a scan has no more results than its profile can find in its target, each told twice", () => {
+test("a scan has no more results than its profile can find in its target, each reported twice", () => {
   const most = 2 * 256 * 101;
   expect([most - 1, most].map((stored) => refusal(scanOf("192.0.2.0/24", "quick", stored), "192.0.2.1"))).toEqual([null, "too-many-results"]);
   expect([99, 100].map((stored) => refusal(scanOf("192.0.2.1/32", "discovery", stored), "192.0.2.1"))).toEqual([null, "too-many-results"]);

@@ -5,7 +5,7 @@ import { parseNetwork } from "../../db/address-range.ts";
 const MAX_HOST_BITS = 16;
 /** However large the target and many the ports: a million open ports are no network, and fill a disk. */
 const MAX_ROWS = 2_000_000;
-/** Each host is told when it answers and when its ports were asked, each port when it is open and when its service is known. */
+/** Each host is reported when it answers and when its ports were scanned, each port when it is open and when its service is known. */
 const TIMES_TOLD = 2;
 /** Where the target is one host and the profile asks for no ports. */
 const MIN_ROWS = 100;
@@ -27,9 +27,9 @@ export function refuseResult(scan: Bounded, ip: string, key: string): { readonly
   const isInside = key >= scan.target_first && key <= scan.target_last;
   // A host on the link answers by whichever of its addresses it likes.
   const isOnLink = scan.target.includes(":") && ip.startsWith(LINK_LOCAL);
-  if (!isInside && !isOnLink) return { code: "outside-target", message: "the probe told results for addresses outside the target; they are left out" };
+  if (!isInside && !isOnLink) return { code: "outside-target", message: "the probe sent results for addresses outside the target; they were dropped" };
   if (scan.stored_rows < maxRows(scan)) return null;
-  return { code: "too-many-results", message: "the probe told more results than this scan can have; the rest is left out" };
+  return { code: "too-many-results", message: "the probe sent more results than this scan can have; the rest was dropped" };
 }
 
 function maxRows({ target, profile }: Bounded): number {

@@ -13,7 +13,7 @@ const start = declareRoute("scans:write", {
   operationId: "startScan",
   summary: "Start a scan",
   description: "The site's probe gets the command within half a minute, or the scan fails. "
-    + "Read the scan to see how far it is; what it finds is on the stream as it goes.",
+    + "Read the scan to see its progress; its results are on the stream as they arrive.",
   request: { body: jsonBody(ScanStart) },
   responses: { 202: { description: "The scan, queued", content: json(Scan) } },
 });
@@ -50,8 +50,8 @@ const cancel = declareRoute("scans:write", {
   path: "/scans/{scan_id}/cancel",
   operationId: "cancelScan",
   summary: "Cancel a scan",
-  description: "The probe stops within a second, or when it connects again. "
-    + "What was found until then stays.",
+  description: "The probe stops within a second, or when it reconnects. "
+    + "Results until then stay.",
   request: { params: ScanParams },
   responses: { 200: { description: "The scan, cancelled", content: json(Scan) } },
 });

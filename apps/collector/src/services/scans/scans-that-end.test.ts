@@ -57,10 +57,10 @@ describe("nothing runs for ever: a scan", () => {
     await wait(20);
     expect((await bench.read(scan.id)).status).toBe("running");
     await wait(20);
-    expect(await bench.read(scan.id)).toMatchObject({ status: "failed", error: "the probe was started again" });
+    expect(await bench.read(scan.id)).toMatchObject({ status: "failed", error: "the probe was restarted" });
   });
 
-  test("that ended before the probe was started again ends as the probe's queue says", async () => {
+  test("that ended before the probe was restarted ends as the probe's queue says", async () => {
     const scan = await running();
     probe.runId = createId();
     await bench.connect(probe);
@@ -84,7 +84,7 @@ describe("nothing runs for ever: a scan", () => {
     await wait(3500);
     expect((await bench.read(scan.id)).status).toBe("running");
     await wait(200);
-    expect(await bench.read(scan.id)).toMatchObject({ status: "failed", error: "nothing was heard of the scan for an hour" });
+    expect(await bench.read(scan.id)).toMatchObject({ status: "failed", error: "the probe reported nothing about the scan for an hour" });
     await bench.tell(probe, { type: "scan_progress", data: { ...head(scan), progress: 0.2, ...counts } });
     expect(await bench.read(scan.id)).toMatchObject({ status: "running", progress: 0.2, error: null, finished_at: null });
     await bench.tell(probe, complete(scan));
@@ -116,7 +116,7 @@ describe("nothing runs for ever: a scan", () => {
 });
 
 describe("a scan that is cancelled", () => {
-  test("is so at once; the probe is told, and what it found until then stays", async () => {
+  test("is so at once; the probe gets the order, and its results until then stay", async () => {
     const scan = await running();
     const answer = await bench.cancel(scan.id);
     expect([answer.status, answer.body]).toEqual([200, { ...(await bench.read(scan.id)), status: "cancelled", finished_at: bench.now() }]);
@@ -131,7 +131,7 @@ describe("a scan that is cancelled", () => {
     expect(bench.sent("scan_cancel")).toHaveLength(1);
   });
 
-  test("while its probe is away is told to it when it comes back, until it has answered", async () => {
+  test("while its probe is away is sent to the probe when it returns, until it has answered", async () => {
     const scan = await running();
     bench.publishFault = new Error("away");
     expect((await bench.cancel(scan.id)).status).toBe(200);

@@ -57,7 +57,7 @@ describe("a scan", () => {
     expect(await bench.logged()).toEqual(["scan_started", "scan_progress", "scan_complete"]);
   });
 
-  test("counts what is told of it after its end, too", async () => {
+  test("counts results that arrive after its end, too", async () => {
     const scan = await bench.started(order);
     await bench.reply(probe, commandOf());
     await bench.tell(probe, complete(scan));
@@ -78,7 +78,7 @@ describe("a scan", () => {
     expect((await bench.read(scan.id)).status).toBe("running");
   });
 
-  test("that the probe refuses fails with the probe's reason, and is told to have", async () => {
+  test("that the probe refuses fails with the probe's reason, and is published as failed", async () => {
     const scan = await bench.started(order);
     await bench.reply(probe, commandOf(), "this probe has no scan engine for the profile full");
     expect(await bench.read(scan.id)).toMatchObject({
@@ -140,7 +140,7 @@ describe("a scan", () => {
     const remark = { code: "proxy-arp", message: "answers for 100 addresses", ip: "", mac: "02:00:00:00:00:01", addresses: 100 } as const;
     const host = { ip: "192.0.2.9", mac: "" };
     await bench.tell(probe, { type: "scan_results", data: { scan_id: scan.id, hosts: [host, { ...host, port_counts }] } });
-    // A second word of the same device takes the first one's place, and a host told again without counts keeps them.
+    // A second remark on the same device replaces the first, and a host that is reported again without counts keeps them.
     for (const addresses of [100, 254]) await bench.tell(probe, { type: "scan_remark", data: { ...remark, addresses, scan_id: scan.id } });
     await bench.tell(probe, { type: "scan_results", data: { scan_id: scan.id, hosts: [host] } });
     expect((await bench.results(scan.id)).data).toMatchObject([{ ip: "192.0.2.9", port_counts }]);
@@ -202,7 +202,7 @@ describe("a target", () => {
     { target }, { profile: "gentle" }, { target, profile: "fast" }, { target, profile: "constructor" }, { target: 7, profile: "gentle" },
     { ...order, ports: [1] },
   ])(
-    "cannot be told by %j", async (body) => {
+    "cannot be changed by %j", async (body) => {
       expect((await bench.start(body)).error.code).toBe("BAD_REQUEST");
       expect(bench.commands).toEqual([]);
     });
@@ -218,7 +218,7 @@ describe("the probe for a scan", () => {
     expect(await reason()).toEqual([503, "the site has no probe"]);
     const probe = await bench.addProbe({ silent: true });
     await bench.server.db.updateTable("sites").set({ scan_networks: `["${target}"]` }).execute();
-    expect(await reason()).toEqual([503, "the probe store-12 was never heard"]);
+    expect(await reason()).toEqual([503, "the probe store-12 has never connected"]);
     await bench.connect(probe);
     await bench.clock.advance(100_000);
     expect((await reason())[1]).toMatch(/^the probe store-12 is silent since 2026-06-01T00:01:3/);
@@ -228,7 +228,7 @@ describe("the probe for a scan", () => {
     expect((await bench.server.get("/api/v1/scans", bench.tenant.token)).body).toMatchObject({ meta: { total: 0 } });
   });
 
-  test("that has not told its networks is waited for, not forbidden", async () => {
+  test("that has not reported its networks is waited for, not forbidden", async () => {
     const probe = await bench.addProbe({ silent: true });
     await bench.connect(probe);
     expect((await reason())[0]).toBe(503);

@@ -81,7 +81,7 @@ export function createScansService(deps: {
     }
     const probe = online.find(({ networks }) => networks.some((network) => holds(network, target))) ?? online[0];
     if (!probe) throw unavailable(probes.map(whereIs).join("; "));
-    if (!isAllowed) throw unavailable("the probe has not told its networks yet; try again in half a minute");
+    if (!isAllowed) throw unavailable("the probe has not reported its networks yet; try again in half a minute");
     return probe;
   };
 
@@ -99,7 +99,7 @@ export function createScansService(deps: {
       const isOnLink = probe.networks.some((network) => holds(network, range)) || holds(LINK_LOCAL, range);
       if (range.hostBits > MOST_HOST_BITS && !isOnLink) throw badTarget("behind a router, and larger than a /112; scan it in parts");
       const broker = deps.brokerHealth();
-      if (broker.status !== "ok") throw unavailable(`the broker is away: ${broker.detail}`);
+      if (broker.status !== "ok") throw unavailable(`the broker is not connected: ${broker.detail}`);
       const scan: ScanRow = {
         id: createId(), tenant_id: actor.tenantId, site_id: site.id, probe_id: probe.id,
         target: range.network, target_first: range.first, target_last: range.last, profile, status: "queued", progress: 0,
@@ -186,7 +186,7 @@ function holds(network: string, target: AddressRange): boolean {
 }
 
 function whereIs({ name, state, silent_since: since }: Awaited<ReturnType<ScansStore["probes"]>>[number]): string {
-  return state === "silent" ? `the probe ${name} is silent since ${since ?? "long"}` : `the probe ${name} was never heard`;
+  return state === "silent" ? `the probe ${name} is silent since ${since ?? "long"}` : `the probe ${name} has never connected`;
 }
 
 function badTarget(message: string): ApiError {

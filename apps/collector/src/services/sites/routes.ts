@@ -39,7 +39,7 @@ const update = declareRoute("agents:write", {
   path: "/sites/{site_id}",
   operationId: "updateSite",
   summary: "Change a site and its probes' settings",
-  description: "Fields left out stay. The site's probes get the settings at once, or when they connect again.",
+  description: "Fields left out stay. The site's probes get the settings at once, or when they reconnect.",
   request: { params: Params, body: jsonBody(SiteUpdate) },
   responses: { 200: { description: "The site", content: json(Site) } },
 });

@@ -13,7 +13,7 @@ type ProbeSettings = Pick<ProbeConfiguration, "sweep" | "excluded">;
 /** A sweep every five minutes at the probe's own default rate. */
 const DEFAULT_SETTINGS: ProbeSettings = { sweep: { enabled: true, interval_seconds: 300, packets_per_second: 200 }, excluded: [] };
 
-/** What a new site's probes are told, as the JSON text in its row. */
+/** The settings of a new site's probes, as the JSON text in its row. */
 export const DEFAULT_SITE_CONFIGURATION = JSON.stringify(DEFAULT_SETTINGS);
 
 export interface SitesService {
@@ -22,7 +22,7 @@ export interface SitesService {
   read(tenantId: string, siteId: string): Promise<Site>;
   /** @throws ApiError CONFLICT for a name that is taken. */
   create(actor: Actor, site: SiteCreate): Promise<Site>;
-  /** Its probes are told when it is committed. @throws ApiError NOT_FOUND, CONFLICT for a name that is taken. */
+  /** The change is sent to its probes when it is committed. @throws ApiError NOT_FOUND, CONFLICT for a name that is taken. */
   update(actor: Actor, siteId: string, change: SiteUpdate): Promise<Site>;
   /** @throws ApiError NOT_FOUND, CONFLICT while probes or devices are there, with their numbers in `details`. */
   remove(actor: Actor, siteId: string): Promise<void>;
@@ -32,7 +32,7 @@ interface SitesDependencies {
   readonly store: SitesStore;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
-  /** After a change of what its probes are told was committed; nobody waits for it. */
+  /** Called after a change of its probes' settings was committed; nobody waits for it. */
   readonly onConfigured: (siteId: string) => Promise<void>;
 }
 
@@ -111,5 +111,5 @@ function toSite(row: SiteRow): Site {
 }
 
 function nameTaken(name: string): ApiError {
-  return new ApiError("CONFLICT", `there is a site called ${name} already`);
+  return new ApiError("CONFLICT", `the site name ${name} is taken`);
 }

@@ -24,7 +24,7 @@ const DEFAULTS = {
 };
 
 describe("a site", () => {
-  test("is made with what its probes are told, and read, listed and changed", async () => {
+  test("is created with its probes' settings, and read, listed and changed", async () => {
     const { call, audited } = await start();
     const made = await call("POST", "", { name: "Store 12" });
     expect([made.status, made.headers.get("location")]).toEqual([201, `/api/v1/sites/${(made.body as Site).id}`]);
@@ -138,7 +138,7 @@ describe("a site", () => {
   });
 });
 
-test("a change is told to the site's probes at once, and again when they come back", async () => {
+test("a change is sent to the site's probes at once, and again when they reconnect", async () => {
   const stack = await startStack();
   try {
     const { key, request } = await createRequest();
@@ -147,8 +147,8 @@ test("a change is told to the site's probes at once, and again when they come ba
       body: { token: token.token, certificate_request: request, name: "box" },
     });
     const client = await stack.connect(probe.probe_id, { key, certificate: probe.certificate });
-    const told: ProbeConfiguration[] = [];
-    client.on("message", (_topic, payload) => told.push(ProbeConfiguration.parse(JSON.parse(payload.toString()))));
+    const received: ProbeConfiguration[] = [];
+    client.on("message", (_topic, payload) => received.push(ProbeConfiguration.parse(JSON.parse(payload.toString()))));
     const topic = (channel: "config" | "status") => probeTopic(stack.tenantId, probe.probe_id, channel);
     await client.subscribeAsync(topic("config"), { qos: 1 });
     const online = () =>
@@ -158,12 +158,12 @@ test("a change is told to the site's probes at once, and again when they come ba
         { qos: 1 },
       );
     await online();
-    await expect.poll(() => told.at(-1)).toMatchObject({ revision: 0, site_name: "site", excluded: [] });
+    await expect.poll(() => received.at(-1)).toMatchObject({ revision: 0, site_name: "site", excluded: [] });
     expect((await stack.call("PUT", `/api/v1/sites/${stack.siteId}`, { body: { excluded: ["10.0.0.1"] } })).status).toBe(200);
-    await expect.poll(() => told.at(-1)).toMatchObject({ revision: 1, excluded: ["10.0.0.1"] });
+    await expect.poll(() => received.at(-1)).toMatchObject({ revision: 1, excluded: ["10.0.0.1"] });
     await online();
-    await expect.poll(() => told.length).toBe(3);
-    expect(told.at(-1)).toEqual(told.at(-2));
+    await expect.poll(() => received.length).toBe(3);
+    expect(received.at(-1)).toEqual(received.at(-2));
     client.end(true);
   } finally {
     await stack.close();

@@ -41,8 +41,8 @@ export function siteGraph({ heard, switches, probes, candidates }: SiteFacts): P
   const edges = machines.flatMap(({ facts, node, match }) =>
     linksOf(facts).map((link) => edgeOf(link, { node, match, probe: probeOf(link[0]?.probeId ?? ""), ofSwitch })));
   const links = withoutMirrored(edges);
-  const told = bridgeEdges(readHostPorts(switches), { nodes, candidates, probeOf, ofSwitch, links });
-  return { nodes: [...nodes.values()], edges: [...links, ...told] };
+  const switchEdges = bridgeEdges(readHostPorts(switches), { nodes, candidates, probeOf, ofSwitch, links });
+  return { nodes: [...nodes.values()], edges: [...links, ...switchEdges] };
 }
 
 /** Of two switches that both tell of the cable between them, the first. */
@@ -56,7 +56,7 @@ function withoutMirrored(edges: readonly TopologyEdge[]): readonly TopologyEdge[
 }
 
 /**
- * By the forwarding tables alone: cables to other switches, and devices whose MAC is on a port, unless those have told of that cable
+ * By the forwarding tables alone: cables to other switches, and devices whose MAC is on a port, unless neighbor protocols have reported that cable
  * themselves.
  */
 function bridgeEdges(
@@ -66,7 +66,7 @@ function bridgeEdges(
   },
 ): readonly TopologyEdge[] {
   const nodeOf = (fact: SwitchFact) => ofSwitch.get(switchKey(fact));
-  const told = new Set(links.map((link) => JSON.stringify([link.source, link.source_port, link.target])));
+  const reported = new Set(links.map((link) => JSON.stringify([link.source, link.source_port, link.target])));
   const joined = new Set(links.flatMap(({ source, target }) => [`${source} ${target}`, `${target} ${source}`]));
   const edge = (
     kind: "uplink" | "access", { fact, port, vlan }: SwitchPort, source: TopologyNode, target: string, targetPort: string,
@@ -87,8 +87,8 @@ function bridgeEdges(
     const candidate = candidates.index.byMac.get(mac);
     const device = candidate && candidates.devices.get(candidate.id);
     const key = JSON.stringify([source?.id, at.port, device?.id]);
-    if (!source || !device || device.id === source.id || told.has(key)) return [];
-    told.add(key);
+    if (!source || !device || device.id === source.id || reported.has(key)) return [];
+    reported.add(key);
     if (!nodes.has(device.id)) nodes.set(device.id, deviceNode(device, at.fact.siteId));
     return [edge("access", at, source, device.id, "")];
   });
@@ -150,7 +150,7 @@ function bestMatch(facts: readonly NeighborFact[], { index }: Candidates): Match
   return matches.toSorted((a, b) => b.confidence - a.confidence)[0] ?? null;
 }
 
-/** Each list is one link: what a port says by its protocols, the most telling first. */
+/** Each list is one link: what a port says by its protocols, the most reliable first. */
 function linksOf(facts: readonly NeighborFact[]): readonly (readonly NeighborFact[])[] {
   const links = new Map<string, NeighborFact[]>();
   for (const fact of facts.filter(({ origin }) => origin?.kind !== "self")) {

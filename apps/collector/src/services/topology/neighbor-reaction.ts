@@ -9,7 +9,7 @@ type NeighborRow = Selectable<Schema["neighbors"]>;
 type Draft = { -readonly [K in keyof NeighborRow]: NeighborRow[K] };
 type NeighborEvent = Extract<EventType, `neighbor_${string}`>;
 
-/** What a probe has told of its neighbours, while its events are applied. */
+/** Applies a probe's reports of its neighbors. */
 interface Known {
   readonly rows: Map<string, Draft>;
   readonly changed: Set<Draft>;

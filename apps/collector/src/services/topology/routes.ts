@@ -8,9 +8,9 @@ const read = declareRoute("devices:read", {
   path: "/topology",
   operationId: "readTopology",
   summary: "Read how devices are linked",
-  description: "Nodes are probes, devices and neighbours that are no known device; an edge is a cable, as the machine at its far end "
-    + "announces it by LLDP, CDP, EDP, FDP or SONMP. `matched_by` and `confidence` tell how a neighbour was found to be a device; "
-    + "`notes` tell what cannot be seen. With `If-None-Match` an answer that has not changed is 304.",
+  description: "Nodes are probes, devices and neighbors that are no known device; an edge is a cable, as the machine at its far end "
+    + "announces it by LLDP, CDP, EDP, FDP or SONMP. `matched_by` and `confidence` say how a neighbor was matched to a device; "
+    + "`notes` say what cannot be seen. With `If-None-Match` an answer that has not changed is 304.",
   request: { query: TopologyQuery },
   responses: { 200: { description: "The graph", content: json(Topology) }, 304: { description: "Nothing has changed" } },
 });

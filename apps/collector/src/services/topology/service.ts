@@ -21,8 +21,8 @@ const MOST_SWITCHES = 64;
 const KEEP_MS = 2000;
 const MOST_KEPT = 64;
 
-const ACCESS_PORT_ONLY = "The site's probes hang on access ports: they see the switch at their own cable, and no links between switches.";
-const NO_NEIGHBORS = "Nobody has announced itself to the site's probes: the switch is unmanaged, or does not speak LLDP or CDP on "
+const ACCESS_PORT_ONLY = "The site's probes are connected to access ports: they see the switch at their own cable, but no links between switches.";
+const NO_NEIGHBORS = "The site's probes hear no announcements: the switch is unmanaged, or does not send LLDP or CDP on "
   + "their ports.";
 
 export function createTopologyService(deps: { readonly store: TopologyStore; readonly clock: Pick<Clock, "monotonic"> }): TopologyService {
@@ -42,9 +42,9 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
     ])) {
       const ofSite = facts.filter((fact) => fact.siteId === site);
       const asked = switches.slice(0, MOST_SWITCHES).filter((fact) => fact.siteId === site);
-      const told = [...ofSite, ...asked.flatMap(factsOfSwitch)];
+      const allFacts = [...ofSite, ...asked.flatMap(factsOfSwitch)];
       const macs = asked.flatMap(({ report }) => report.hosts.map(({ mac }) => mac));
-      const candidates = await store.candidates(tenantId, site, told.map(({ data }) => data), macs);
+      const candidates = await store.candidates(tenantId, site, allFacts.map(({ data }) => data), macs);
       const graph = siteGraph({ heard: ofSite, switches: asked, probes: probes.filter(({ site_id }) => site_id === site), candidates });
       nodes.push(...graph.nodes);
       edges.push(...graph.edges);

@@ -8,7 +8,7 @@ import { type Candidate, type CandidateIndex, chassisKeyText, shortName } from "
 export type ProbeRow = Pick<Selectable<Schema["probes"]>, "id" | "name" | "site_id" | "state" | "last_heard_at">;
 export type DeviceRow = Pick<Selectable<Schema["devices"]>, "id" | "hostname" | "ip" | "mac" | "device_type" | "presence_state">;
 
-/** A neighbour as its probe told of it last. */
+/** A neighbor as its probe reported it last. */
 export interface NeighborFact {
   readonly siteId: string;
   readonly probeId: string;
@@ -16,7 +16,7 @@ export interface NeighborFact {
   readonly firstSeen: string;
   readonly lastSeen: string;
   readonly isCurrent: boolean;
-  /** Heard by the probe itself unless given: told by a switch of one of its ports, or what a switch says of itself. */
+  /** Heard by the probe itself unless given: reported by a switch for one of its ports, or what a switch says of itself. */
   readonly origin?: { readonly kind: "switch"; readonly key: string; readonly role: PortRole } | {
     readonly kind: "self"; readonly key: string;
   };
@@ -107,8 +107,8 @@ export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> 
       const own = reads.selectFrom("devices").select(DEVICE_COLUMNS).where("devices.tenant_id", "=", tenantId)
         .where("devices.site_id", "=", siteId);
 
-      const told = values((data) => [data.chassis_id_type === "mac" ? data.chassis_id : "", data.source_mac ?? ""]);
-      const macs = [...new Set([...told, ...otherMacs])];
+      const announced = values((data) => [data.chassis_id_type === "mac" ? data.chassis_id : "", data.source_mac ?? ""]);
+      const macs = [...new Set([...announced, ...otherMacs])];
       const withMac = await selectIn(macs, (list) => own.innerJoin("interfaces", "interfaces.device_id", "devices.id")
         .select("interfaces.mac as value").where("interfaces.site_id", "=", siteId).where("interfaces.mac", "in", list).execute());
       const withKey = await selectIn(values((data) => [chassisKeyText(data)]), (list) => own.innerJoin(

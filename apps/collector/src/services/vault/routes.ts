@@ -25,7 +25,7 @@ const create = declareRoute("vault:write", {
   path: CREDENTIALS,
   operationId: "createCredential",
   summary: "Create a credential and hand it to probes",
-  description: "It is sealed at rest, and handed to each probe sealed to that probe's own key, at once or when the probe comes back.",
+  description: "It is encrypted at rest, and sent to each probe encrypted to that probe's own key, at once or when the probe reconnects.",
   request: { body: jsonBody(CredentialCreate, EXAMPLE) },
   responses: { 201: { description: "The new credential, without its secret", content: json(Credential) } },
 });
@@ -54,7 +54,7 @@ const remove = declareRoute("vault:write", {
   path: `${CREDENTIALS}/{credential_id}`,
   operationId: "deleteCredential",
   summary: "Delete a credential",
-  description: "Probes forget it when they are told, at once or when they come back: what they could know by then is to be changed on "
+  description: "Probes delete it when they get the change, at once or when they reconnect: what they could know by then is to be changed on "
     + "the devices.",
   request: { params: Params },
   responses: { 204: { description: "Deleted" } },

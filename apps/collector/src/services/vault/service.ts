@@ -23,12 +23,12 @@ export interface VaultService {
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, credentialId: string): Promise<Credential>;
   /**
-   * The probes that get it are told when it is committed.
+   * It is sent to its probes when it is committed.
    * @throws ApiError NOT_FOUND for a site or probe that the tenant does not have; CONFLICT for a name that is taken, or a probe
    * that would get too many.
    */
   create(actor: Actor, credential: CredentialCreate): Promise<Credential>;
-  /** Probes that had it, or get it, are told. @throws ApiError as `create`; BAD_REQUEST for parts that are not the type's. */
+  /** The change is sent to probes that had it or get it. @throws ApiError as `create`; BAD_REQUEST for parts that are not the type's. */
   update(actor: Actor, credentialId: string, change: CredentialUpdate): Promise<Credential>;
   /** @throws ApiError NOT_FOUND. */
   remove(actor: Actor, credentialId: string): Promise<void>;
@@ -92,7 +92,7 @@ export function createVaultService(deps: VaultDependencies): VaultService {
     const [unknown] = await store.unknown(trx, tenantId, to);
     if (unknown !== undefined) throw notFound(to.site_ids.includes(unknown) ? "site" : "probe");
   };
-  const told = <T>({ result, probes }: { readonly result: T; readonly probes: readonly string[] }): T => {
+  const publishing = <T>({ result, probes }: { readonly result: T; readonly probes: readonly string[] }): T => {
     if (probes.length > 0) void deps.onHanded(probes);
     return result;
   };
@@ -111,7 +111,7 @@ export function createVaultService(deps: VaultDependencies): VaultService {
       const { tenantId } = actor;
       const id = createId();
       const assigned = distinct(credential);
-      return told(await store.transaction(async (trx) => {
+      return publishing(await store.transaction(async (trx) => {
         await mustBeThere(trx, tenantId, assigned);
         const row = {
           id, tenant_id: tenantId, name: credential.name, type: credential.type, settings: JSON.stringify(settings),
@@ -128,7 +128,7 @@ export function createVaultService(deps: VaultDependencies): VaultService {
 
     async update(actor, credentialId, change) {
       const { tenantId } = actor;
-      return told(await store.transaction(async (trx) => {
+      return publishing(await store.transaction(async (trx) => {
         const before = await store.hold(trx, tenantId, credentialId);
         if (!before) throw notFound("credential");
         const parts = checkParts(before.type as CredentialType, {
@@ -161,7 +161,7 @@ export function createVaultService(deps: VaultDependencies): VaultService {
     },
 
     async remove(actor, credentialId) {
-      told(await store.transaction(async (trx) => {
+      publishing(await store.transaction(async (trx) => {
         const before = await store.hold(trx, actor.tenantId, credentialId);
         if (!before) throw notFound("credential");
         await store.remove(trx, credentialId);
@@ -190,10 +190,10 @@ export function createVaultService(deps: VaultDependencies): VaultService {
         }));
         const sealed = await sealForProbe(HandedCredentials.parse({ probe_id: probeId, credentials }), await store.keysOf(probeId));
         if (sealed !== null) return sealed;
-        deps.log.warn({ probe_id: probeId }, "a probe's key is not known here, or only signs: it gets its credentials when it has renewed "
+        deps.log.warn({ probe_id: probeId }, "a probe's key is unknown or can only sign: it gets its credentials when it has renewed "
           + "its certificate");
       } catch (error) {
-        deps.log.error({ probe_id: probeId, reason: describeError(error) }, "a probe's credentials could not be sealed to its key");
+        deps.log.error({ probe_id: probeId, reason: describeError(error) }, "a probe's credentials could not be encrypted to its key");
       }
       return undefined;
     },
@@ -206,5 +206,5 @@ function distinct({ site_ids: sites, probe_ids: probes }: Assigned): Assigned {
 }
 
 function nameTaken(name: string): ApiError {
-  return new ApiError("CONFLICT", `there is a credential called ${name} already`);
+  return new ApiError("CONFLICT", `the credential name ${name} is taken`);
 }

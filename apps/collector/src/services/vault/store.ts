@@ -29,7 +29,7 @@ export interface VaultStore {
   assign(trx: Trx, credential: { readonly id: string; readonly tenantId: string }, to: Assigned): Promise<void>;
   /** @returns Ids that are no site or probe of the tenant's; a revoked probe is none. */
   unknown(trx: Trx, tenantId: string, to: Assigned): Promise<readonly string[]>;
-  /** Gives the probes of these sites, and these probes, another revision of what they are told. @returns Them. */
+  /** Raises the settings revision of these probes and of the probes of these sites. @returns Those probes. */
   touch(trx: Trx, tenantId: string, to: Assigned): Promise<readonly { readonly id: string; readonly name: string }[]>;
   /** How many a probe is handed. */
   countFor(handle: Kysely<Schema>, probeId: string): Promise<number>;

@@ -168,14 +168,14 @@ describe("a probe", () => {
     probe.end();
   });
 
-  test("with a key that only signs is told all else; with RSA or another curve it is handed them too", async () => {
+  test("with a key that only signs gets all but credentials; with RSA or another curve it gets them too", async () => {
     await create({ ...SNMP, site_ids: [stack.siteId] });
     const signs = await enrollListening(stack, { kind: "Ed25519" });
-    expect(signs.told[0]?.credentials).toBeUndefined();
+    expect(signs.received[0]?.credentials).toBeUndefined();
     signs.end();
     for (const kind of ["RSA-2048", "P-384"] as const) {
       const probe = await enrollListening(stack, { kind });
-      expect((await probe.open(probe.told[0] ?? ({} as never))).length).toBe(1);
+      expect((await probe.open(probe.received[0] ?? ({} as never))).length).toBe(1);
       probe.end();
     }
   });

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { createStrangers, identifyAt } from "../testing/strangers.ts";
+import { createTestServers, identifyAt } from "../testing/test-servers.ts";
 
-const { serve, closeAll } = createStrangers();
+const { serve, closeAll } = createTestServers();
 afterEach(closeAll);
 
 /** What a service says by itself, and what it answers to whatever it is asked first, second and so on. */

@@ -4,11 +4,11 @@ import { createServer as createTlsServer } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
 import { openConnection } from "../connection.ts";
 import { identifyService } from "../identify.ts";
-import { createCredentials, createStrangers, identifyAt } from "../testing/strangers.ts";
+import { createCredentials, createTestServers, identifyAt } from "../testing/test-servers.ts";
 import { decodePrinterAttributes } from "./ipp.ts";
 import { decodeSmb1Setup } from "./smb1.ts";
 
-const { serve, closeAll } = createStrangers();
+const { serve, closeAll } = createTestServers();
 afterEach(closeAll);
 
 const never = new AbortController().signal;

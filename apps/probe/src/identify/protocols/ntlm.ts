@@ -1,4 +1,4 @@
-// NTLM's first two messages, in which a server names itself before it is told who asks. @see MS-NLMP 2.2.1.1, 2.2.1.2
+// NTLM's first two messages, in which a server names itself before the client does. @see MS-NLMP 2.2.1.1, 2.2.1.2
 import { encodeTlv, Reader } from "@lanthorn/packets";
 
 /** Unicode, target wanted, NTLM, extended security, target information, version. */

@@ -4,9 +4,9 @@ import { createServer as createHttpServer, type IncomingMessage, type OutgoingHt
 import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTlsServer } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { createCredentials, createStrangers, identifyAt } from "../testing/strangers.ts";
+import { createCredentials, createTestServers, identifyAt } from "../testing/test-servers.ts";
 
-const { serve, closeAll } = createStrangers();
+const { serve, closeAll } = createTestServers();
 afterEach(closeAll);
 
 const PICTURE = Buffer.from("a picture that nobody would want to look at for long, but long enough for two lines of Base64");

@@ -1,4 +1,4 @@
-/** A real snmpd on loopback, which tells of tables as it is told to. For tests only. */
+/** A real snmpd on loopback, which answers with the tables that a test sets. For tests only. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createSocket } from "node:dgram";

@@ -7,12 +7,12 @@ import { createRequest } from "../../../certificates/testing/request.ts";
 import type { KeyAndCertificate } from "../../../certificates/authority.ts";
 import type { Stack } from "./stack.ts";
 
-/** An enrolled probe that is connected and hears what it is told. For tests. */
+/** An enrolled probe that is connected and receives its configuration. For tests. */
 export interface ListeningProbe {
   readonly probeId: string;
   identity: KeyAndCertificate;
-  /** What it was told, the last one last. */
-  readonly told: ProbeConfiguration[];
+  /** The configurations that it received, the newest last. */
+  readonly received: ProbeConfiguration[];
   /** Waits for the next configuration that is as wanted. */
   hears(wanted: (configuration: ProbeConfiguration) => boolean): Promise<ProbeConfiguration>;
   /** What it opens with its key. */
@@ -31,21 +31,21 @@ export async function enrollListening(
   const { probe_id: probeId, certificate } = EnrollResponse.parse((await stack.call("POST", "/api/v1/agents/enroll", { body })).body);
   const topic = (channel: "config" | "status" | "health") => probeTopic(stack.tenantId, probeId, channel);
   const client = await stack.connect(probeId, { key, certificate });
-  const told: ProbeConfiguration[] = [];
-  client.on("message", (_, payload) => told.push(ProbeConfiguration.parse(JSON.parse(payload.toString()))));
+  const received: ProbeConfiguration[] = [];
+  client.on("message", (_, payload) => received.push(ProbeConfiguration.parse(JSON.parse(payload.toString()))));
   await client.subscribeAsync(topic("config"), { qos: 1 });
   const at = () => toInstant(Date.now());
   await client.publishAsync(
     topic("status"), JSON.stringify({ v: 1, state: "online", version: "1", run_id: createId(), at: at() }), { qos: 1 },
   );
   const probe: ListeningProbe = {
-    probeId, identity: { key, certificate }, told,
+    probeId, identity: { key, certificate }, received,
     async hears(wanted) {
       await vi.waitFor(() => {
-        const last = told.at(-1);
-        if (!last || !wanted(last)) throw new Error(`told ${JSON.stringify(last)}`);
+        const last = received.at(-1);
+        if (!last || !wanted(last)) throw new Error(`received ${JSON.stringify(last)}`);
       }, { timeout: 10_000, interval: 10 });
-      return told.at(-1) as ProbeConfiguration;
+      return received.at(-1) as ProbeConfiguration;
     },
     async open({ credentials }) {
       if (credentials === undefined) return [];

@@ -18,7 +18,7 @@ export interface AlertsBench {
   /** The one alert that there is. */
   single(): Promise<Alert>;
   /** What was said of alerts, in order: `alert_created rogue_dhcp`. */
-  told(): Promise<readonly string[]>;
+  published(): Promise<readonly string[]>;
   post(path: string, body?: unknown, of?: TestTenant, method?: string): Promise<Answer>;
   /** Mutes for an hour. */
   mute(what: object): Promise<AlertMute>;
@@ -49,7 +49,7 @@ export async function createAlertsBench(options: { readonly maxOpenAlerts?: numb
       expect(data).toHaveLength(1);
       return data[0] as Alert;
     },
-    async told() {
+    async published() {
       const rows = await server.db.selectFrom("events").select(["type", "data"]).where("type", "in", ["alert_created", "alert_resolved"])
         .orderBy("seq").execute();
       return rows.map(({ type, data }) => `${type} ${(JSON.parse(data) as { type: string }).type}`);

@@ -7,7 +7,7 @@ import { createJob, type Job } from "../../jobs/job.ts";
 import { alertEvent } from "./reaction.ts";
 
 /** What alerts need beside events: an end for what fell quiet, and for what is long past. */
-export interface AlertUpkeep {
+export interface AlertMaintenance {
   /** Ends what fell quiet, and forgets what is long past. */
   readonly job: Job<void>;
   /** A probe was revoked: what its own state had raised is no matter any more. */
@@ -22,13 +22,13 @@ const AWAY_EXTENSION_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** @param options.keepDays How long resolved alerts are kept. */
-export function createAlertUpkeep(
+export function createAlertMaintenance(
   deps: {
     readonly db: Kysely<Schema>; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
     readonly clock: Clock; readonly logger: Log;
   },
   options: { readonly keepDays: number },
-): AlertUpkeep {
+): AlertMaintenance {
   const { db, clock, logger } = deps;
 
   /** Resolves, in the tenant's turn, those of `ids` that are not resolved yet. */
@@ -37,8 +37,8 @@ export function createAlertUpkeep(
     const rows = await trx.updateTable("alerts")
       .set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
       .where("id", "in", ids).where("status", "<>", "resolved").returningAll().execute();
-    const told = rows.filter(({ notified }) => notified === 1).map((row) => alertEvent(row, at, at));
-    return told.length === 0 ? null : deps.log.append(trx, tenantId, told);
+    const published = rows.filter(({ notified }) => notified === 1).map((row) => alertEvent(row, at, at));
+    return published.length === 0 ? null : deps.log.append(trx, tenantId, published);
   };
   const inTurn = async (tenantId: string, work: (trx: Transaction<Schema>) => Promise<Appended | null>) => {
     const appended = await db.transaction().execute(async (trx) => {
@@ -76,7 +76,7 @@ export function createAlertUpkeep(
     }
   };
   const job = createJob({ clock, log: logger }, {
-    name: "alerts", everyMs: RUN_EVERY_MS, who: "one replica", failure: "alerts could not be looked after, trying again in a minute", run: work,
+    name: "alerts", everyMs: RUN_EVERY_MS, who: "one replica", failure: "maintenance of alerts failed, trying again in a minute", run: work,
   });
   return {
     job,

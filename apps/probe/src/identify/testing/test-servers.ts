@@ -12,7 +12,7 @@ export type OnConnection = (socket: Socket) => void;
  * @returns What makes servers on loopback, each of one connection's manners, and closes them all with everything that was
  *   promised `later`.
  */
-export function createStrangers() {
+export function createTestServers() {
   const closers: (() => void)[] = [];
   return {
     later: (close: () => void) => void closers.push(close),

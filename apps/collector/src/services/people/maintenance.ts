@@ -5,7 +5,7 @@ import { createJob, type Job } from "../../jobs/job.ts";
 import { LOGIN_WINDOW_MS } from "./login-throttle.ts";
 
 /** Writes down when keys were used, and forgets what has ended, each minute. */
-export interface Upkeep {
+export interface Maintenance {
   readonly job: Job<void>;
   /** Remembers that a key was used now; written within a minute, so that a busy key costs one write a minute. */
   keyUsed(keyId: string): void;
@@ -15,16 +15,16 @@ export interface Upkeep {
 
 const EVERY_MS = 60_000;
 /** Failed logins for names that nobody has belong to no tenant and are read by nobody but the operator. */
-const KEEP_STRANGERS_MS = 30 * 86_400_000;
+const KEEP_ANONYMOUS_MS = 30 * 86_400_000;
 /** Of those; each is an address that tried within an hour. */
-const MAX_STRANGERS = 10_000;
+const MAX_ANONYMOUS = 10_000;
 /**
  * Names and addresses that failed within the window. Passwords are checked at some tens a second, so that a quarter of an hour
  * makes fewer: this only bounds the disk, and nobody is forgotten early by it.
  */
 const MAX_FAILURES = 100_000;
 
-export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log }): Upkeep {
+export function createMaintenance({ db, clock, log }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log }): Maintenance {
   let used = new Map<string, string>();
 
   const writeUses = async () => {
@@ -44,10 +44,10 @@ export function createUpkeep({ db, clock, log }: { readonly db: Kysely<Schema>; 
     const failure = await db.selectFrom("login_failures").select("updated_at").orderBy("updated_at", "desc").offset(MAX_FAILURES).limit(1)
       .executeTakeFirst();
     if (failure) await db.deleteFrom("login_failures").where("updated_at", "<=", failure.updated_at).execute();
-    await db.deleteFrom("audit").where("tenant_id", "=", "").where("at", "<=", toInstant(now - KEEP_STRANGERS_MS)).execute();
-    const stranger = await db.selectFrom("audit").select("id").where("tenant_id", "=", "").orderBy("id", "desc").offset(MAX_STRANGERS)
+    await db.deleteFrom("audit").where("tenant_id", "=", "").where("at", "<=", toInstant(now - KEEP_ANONYMOUS_MS)).execute();
+    const newest = await db.selectFrom("audit").select("id").where("tenant_id", "=", "").orderBy("id", "desc").offset(MAX_ANONYMOUS)
       .limit(1).executeTakeFirst();
-    if (stranger) await db.deleteFrom("audit").where("tenant_id", "=", "").where("id", "<=", stranger.id).execute();
+    if (newest) await db.deleteFrom("audit").where("tenant_id", "=", "").where("id", "<=", newest.id).execute();
   };
   const job = createJob({ clock, log }, {
     name: "people", everyMs: EVERY_MS, who: "each replica", failure: "users' records could not be kept up",

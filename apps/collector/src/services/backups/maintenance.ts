@@ -9,7 +9,7 @@ import type { CurrentSettings, Settings } from "./settings.ts";
 import type { BackupsStore } from "./store.ts";
 
 /** Makes backups when they are due, forgets those that are too many, and ends those that nobody makes any more. */
-export interface Upkeep {
+export interface Maintenance {
   readonly job: Job<void>;
   /** Whose word about the whole deployment counts; null where no tenant is. */
   operatorTenant(): Promise<string | null>;
@@ -19,14 +19,14 @@ export interface Upkeep {
 const RUN_EVERY_MS = 15_000;
 
 /** Before the first scheduled backup, the times count from the collector's start. */
-export function createUpkeep(
+export function createMaintenance(
   deps: {
     readonly store: BackupsStore; readonly maker: BackupMaker; readonly audit: Audit; readonly clock: Clock; readonly logger: Log;
     readonly settings: Pick<Settings, "current">; readonly reads: Parameters<BackupsStore["latestScheduled"]>[0];
   },
   /** The operator's tenant, where it is not the first one. */
   tenant: string | undefined,
-): Upkeep {
+): Maintenance {
   const { store, maker, clock, logger } = deps;
   const startedAt = clock.now();
   let hasWarned = false;
@@ -72,14 +72,14 @@ export function createUpkeep(
     const settings = await deps.settings.current();
     if (settings.schedule && settings.recipients.length === 0 && !hasWarned) {
       hasWarned = true;
-      logger.warn({}, "backups are scheduled and none is made: set backups.recipients, or lanthorn-collector backups recipients KEY");
+      logger.warn({}, "backups are scheduled but no key is set: set backups.recipients, or run lanthorn-collector backups recipients KEY");
     }
     await makeDue(tenantId, settings);
     await forgetSurplus(tenantId, settings);
   };
   const job = createJob({ clock, log: logger }, {
     name: "backups", everyMs: RUN_EVERY_MS, atStart: true, who: "one replica",
-    failure: "backups could not be looked after, trying again in some seconds", run: work,
+    failure: "maintenance of backups failed, trying again in some seconds", run: work,
   });
 
   return {
