@@ -1,13 +1,11 @@
-import type { PortCounts } from "@lanthorn/contract/uplink";
-import { type ArpProxy, createCrowd } from "./crowd.ts";
+import { createCrowd } from "./crowd.ts";
 import type { NeighbourRange } from "../search/find-neighbours.ts";
 import type { Neighbours6 } from "../search/find-neighbours-ipv6.ts";
-import { noCounts } from "./ports/port-counts.ts";
 import type { HostTarget } from "../probing/frames/question.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 import { neighbourPart, neighbourPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
-import { createPortScan, type PortScan } from "./ports/scan-ports.ts";
-import { scanUdp } from "./ports/scan-udp.ts";
+import { createPartPorts } from "./part-ports.ts";
+import type { RunReport } from "./scan-report.ts";
 import { findSignsOfLife } from "./signs-of-life.ts";
 import type { AddressBook } from "../probing/address-book.ts";
 
@@ -26,18 +24,7 @@ export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
   readonly routed: readonly RoutedTarget[];
   readonly tcpPorts: readonly number[];
   readonly udpPorts: readonly number[];
-  /** Each host once. @param isRouted It is behind a router, whose MAC it is told with. */
-  readonly onHost: (host: HostTarget, isRouted: boolean) => void;
-  /** Each open port once. */
-  readonly onPort: (host: HostTarget, protocol: "tcp" | "udp", port: number) => void;
-  /** Once for each host whose ports were asked, behind its open ports. */
-  readonly onCounts: (host: HostTarget, counts: { readonly tcp: PortCounts; readonly udp: PortCounts }) => void;
-  /** A host that answers on every port; no port of it is told. A tarpit lets nobody send it anything. */
-  readonly onPhantom: (host: HostTarget, isTarpit: boolean) => void;
-  /** A MAC that answers for addresses at which nobody is; but for the first few, they are not told. */
-  readonly onProxy: (proxy: ArpProxy) => void;
-  /** Something answers TCP for so many routed addresses that it cannot be hosts; they are not told. */
-  readonly onFirewall: (addresses: number) => void;
+  readonly report: RunReport;
 }
 
 /** One scan, through frames of its own. */
@@ -62,14 +49,15 @@ const SEARCH_SHARE = 0.1;
 /** @throws PacketIoError as `openLink` does. */
 export function openScanRun(deps: ScanRunDeps): ScanRun {
   const link = deps.openLink();
+  const { report } = deps;
   let hosts: HostTarget[] = [];
   const takeAs = (isRouted: boolean) => (host: HostTarget) => {
     hosts.push(host);
-    deps.onHost(host, isRouted);
+    report.host(host, isRouted);
   };
   const partOf = (host: HostTarget) => parts.find((part) => part.holds(host));
   const crowd = createCrowd({
-    take: takeAs(false), onProxy: deps.onProxy,
+    take: takeAs(false), onProxy: (proxy) => report.proxy(proxy),
     async areThere(some) {
       const asker = some[0] && partOf(some[0])?.asker();
       return asker ? findSignsOfLife(some, { ...deps, link, asker }) : new Set();
@@ -77,46 +65,17 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   });
   const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);
   const near = { ...deps, framesPerSecond, link, onFound: (host: HostTarget) => crowd.add(host) };
-  const far = { ...deps, framesPerSecond, link, onFound: takeAs(true) };
+  const far = { ...deps, framesPerSecond, link, onFound: takeAs(true), onFirewall: (addresses: number) => report.firewall(addresses) };
   const ranges = deps.ranges.map((range) => neighbourPart(near, range));
   const others = [...deps.neighbours6.map((one) => neighbourPart6(near, one)), ...deps.routed.map((target) => routedPart(far, target))];
   const parts: readonly ScanPart[] = [...ranges, ...others];
   const searched = deps.searchesRanges ? parts : others;
-  const scans = new Map<ScanPart, PortScan>();
-  const scanOf = (part: ScanPart): PortScan => {
-    const scan = scans.get(part) ?? createPortScan({
-      ...deps, link, asker: part.asker(), onPort: (host, port) => deps.onPort(host, "tcp", port),
-      ...(part.quietMs === undefined ? {} : { quietMs: part.quietMs }),
-    });
-    scans.set(part, scan);
-    return scan;
-  };
-  /** By a link of its own, so that it takes its time beside TCP and not after it. */
-  const lookAtUdp = async (part: ScanPart, some: readonly HostTarget[]): Promise<readonly PortCounts[]> => {
-    if (deps.udpPorts.length === 0) return [];
-    // The protocols' questions are part of naming services, which a quiet daemon has not loaded.
-    const { udpQuestions } = await import("../probing/frames/udp-questions.ts");
-    const udpLink = deps.openLink(link.book);
-    try {
-      const asker = { ...part.asker(), port: udpLink.port };
-      return await scanUdp({
-        ...deps, link: udpLink, asker, hosts: some, questions: udpQuestions(deps.udpPorts, asker, deps.random),
-        onPort: (host, port) => deps.onPort(host, "udp", port),
-      });
-    } finally {
-      udpLink.close();
-    }
-  };
+  const ports = createPartPorts({ ...deps, link });
   const lookAtPorts = async () => {
     const some = hosts;
     hosts = [];
     if (deps.tcpPorts.length === 0) return;
-    for (const part of parts) {
-      const here = some.filter((host) => partOf(host) === part);
-      if (here.length === 0) continue;
-      const [tcp, udp] = await Promise.all([scanOf(part).scan(here, deps.tcpPorts), lookAtUdp(part, here)]);
-      here.forEach((host, index) => deps.onCounts(host, { tcp: tcp[index] ?? noCounts(), udp: udp[index] ?? noCounts() }));
-    }
+    for (const part of parts) await ports.scan(part, some.filter((host) => partOf(host) === part));
   };
   return {
     async run(known) {
@@ -138,7 +97,7 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
         some.reduce((sum, part) => sum + of(part), 0) / Math.max(1, some.length);
       const found = share(searched, ({ search }) => search.progress);
       if (deps.tcpPorts.length === 0) return found;
-      return found * SEARCH_SHARE + share(parts, (part) => scans.get(part)?.progress ?? 0) * (1 - SEARCH_SHARE);
+      return found * SEARCH_SHARE + share(parts, (part) => ports.progressOf(part)) * (1 - SEARCH_SHARE);
     },
     close: () => link.close(),
   };

@@ -59,14 +59,16 @@ const scan = openScanRun({
   clock: systemClock,
   random: Math.random,
   signal: new AbortController().signal,
-  onHost: (host) => void hosts.push(`${hostAddress(host)} ${formatMac(host.mac)}`),
-  onPort: (host, protocol, port) => void ports.push(`${hostAddress(host)} ${protocol} ${port}`),
-  onCounts(host, seen) {
-    counts[hostAddress(host)] = seen;
+  report: {
+    host: (host) => void hosts.push(`${hostAddress(host)} ${formatMac(host.mac)}`),
+    port: (host, protocol, port) => void ports.push(`${hostAddress(host)} ${protocol} ${port}`),
+    counts(host, seen) {
+      counts[hostAddress(host)] = seen;
+    },
+    proxy: ({ mac: proxy, addresses }) => void phantoms.push(`${formatMac(proxy)} ${addresses}`),
+    firewall: (addresses) => void phantoms.push(`firewall ${addresses}`),
+    phantom: (host, isTarpit) => void phantoms.push(`${hostAddress(host)}${isTarpit ? " tarpit" : ""}`),
   },
-  onProxy: ({ mac: proxy, addresses }) => void phantoms.push(`${formatMac(proxy)} ${addresses}`),
-  onFirewall: (addresses) => void phantoms.push(`firewall ${addresses}`),
-  onPhantom: (host, isTarpit) => void phantoms.push(`${hostAddress(host)}${isTarpit ? " tarpit" : ""}`),
 });
 await scan.run([]);
 const seconds = (performance.now() - startedAt) / 1000;
