@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { packetsPerSecond, readProbeConfiguration } from "./configuration.ts";
+import { readProbeConfiguration } from "./configuration.ts";
+import { packetsPerSecond } from "./sweep/settings.ts";
 
 let directory: string;
 let file: string;
@@ -33,9 +34,9 @@ describe("the probe's configuration", () => {
   });
 
   test("holds a gentle sweep to twelve packets a second", () => {
-    expect(packetsPerSecond(read("[sweep]\ngentle = true\npackets_per_second = 500"))).toBe(12);
-    expect(packetsPerSecond(read("[sweep]\ngentle = true\npackets_per_second = 5"))).toBe(5);
-    expect(packetsPerSecond(read(""))).toBe(200);
+    expect(packetsPerSecond(read("[sweep]\ngentle = true\npackets_per_second = 500").sweep)).toBe(12);
+    expect(packetsPerSecond(read("[sweep]\ngentle = true\npackets_per_second = 5").sweep)).toBe(5);
+    expect(packetsPerSecond(read("").sweep)).toBe(200);
   });
 
   test("takes networks behind routers, of both families, up to a /16 in all", () => {

@@ -7,7 +7,8 @@ import { type BusModule, createFrameBus } from "../bus/frame-bus.ts";
 import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
 import { createNameServers } from "../naming/name-servers.ts";
 import { createReplayWatch } from "../capture/replay-watch.ts";
-import { type Configuration, packetsPerSecond } from "../configuration.ts";
+import type { Configuration } from "../configuration.ts";
+import { packetsPerSecond } from "../sweep/settings.ts";
 import { createCredentials } from "../credentials/credentials.ts";
 import { createHostDiscovery } from "../discover/host-discovery.ts";
 import { createEgressPolicy } from "../egress/policy.ts";
@@ -124,7 +125,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     sweep: {
       enabled: configuration.sweep.enabled && deps.replay === null,
       intervalSeconds: configuration.sweep.interval_seconds,
-      packetsPerSecond: packetsPerSecond(configuration),
+      packetsPerSecond: packetsPerSecond(configuration.sweep),
       networks: configuration.networks,
       routed: configuration.sweep.routed,
     },

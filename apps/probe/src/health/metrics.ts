@@ -1,5 +1,5 @@
 import type { EventData } from "@lanthorn/contract/uplink";
-import type { Configuration } from "../configuration.ts";
+import type { HealthSettings } from "./settings.ts";
 import type { HealthMetric, Limit } from "./limits.ts";
 
 /** A value of each metric that is held against a limit; null where the machine does not tell. */
@@ -57,7 +57,7 @@ const WORDS: Readonly<Record<HealthMetric, Words>> = {
 const ROOM = 0.1;
 
 /** The configured limits, and the two that nobody can set: what is missing then is the probe's purpose. */
-export function limitsOf(limits: Configuration["health"]["limits"]): readonly Limit[] {
+export function limitsOf(limits: HealthSettings["limits"]): readonly Limit[] {
   const configured: readonly (readonly [HealthMetric, number | false])[] = [
     ["cpu", limits.cpu_percent], ["memory", limits.memory_used_percent], ["disk", limits.disk_used_percent], ["load", limits.load_per_core],
     ["temperature", limits.temperature_celsius], ["capture_drops", limits.capture_drops_percent],

@@ -83,20 +83,25 @@ export const ProbeHealth = z.object({
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 
+/** What the collector may ask of a probe's sweeps: the part of the module `sweep`. */
+const SweepNarrowing = z.object({
+  enabled: z.boolean(),
+  interval_seconds: z.int().min(60).max(604_800),
+  packets_per_second: z.int().min(1).max(10_000),
+});
+/** The part of the module `egress`. */
+const ExcludedAddresses = z.array(z.string().max(64)).max(4096);
+
 /**
- * Down, on `config`, retained. It can only narrow what the probe's own file allows: slower, less often, fewer addresses.
+ * Down, on `config`, retained: a part for each module of the probe that takes one. It can only narrow what the probe's own file allows: slower, less often, fewer addresses.
  */
 export const ProbeConfiguration = z.object({
   v: Version,
   revision: z.int().min(0),
   site_name: z.string().max(255),
-  sweep: z.object({
-    enabled: z.boolean(),
-    interval_seconds: z.int().min(60).max(604_800),
-    packets_per_second: z.int().min(1).max(10_000),
-  }),
+  sweep: SweepNarrowing,
   /** Addresses and prefixes that this probe never sends anything to. */
-  excluded: z.array(z.string().max(64)).max(4096),
+  excluded: ExcludedAddresses,
   /** HandedCredentials in JSON as a JWE, which only this probe's own key opens; left out where there are none. */
   credentials: z.string().max(786_432).optional(),
 });
@@ -111,7 +116,7 @@ export const COMMANDS = {
    * `scan_complete`, `scan_failed`, `scan_cancelled`. Nothing is sent to `excluded`, nor to what the configuration excludes.
    */
   scan_start: z.object({
-    scan_id: Id, target: z.string().max(64), profile: z.string().max(32), excluded: z.array(z.string().max(64)).max(4096),
+    scan_id: Id, target: z.string().max(64), profile: z.string().max(32), excluded: ExcludedAddresses,
   }),
   /** Ends a scan within a second. Replied to with `running`: whether there was such a scan. */
   scan_cancel: z.object({ scan_id: Id }),
