@@ -18,6 +18,7 @@ import { startCollector } from "../system/deployment.ts";
 import { startGrown } from "../system/grown.ts";
 import { findMosquitto } from "../system/mosquitto.ts";
 import type { ProbeIdentity } from "../system/simulated-probe.ts";
+import { type FleetFloor, measureFleetFloor } from "./fleet-floor.ts";
 import type { FleetOrder, FleetResult } from "./fleet-probes.ts";
 import { familySeconds, processorSeconds } from "./processor-time.ts";
 
@@ -28,7 +29,11 @@ const PROBES_A_SITE = 10;
 /**
  * A fleet of probes, each with its own certificate and its own TLS connection, in a process of their own; each says one event a
  * second, which is a batch of its own. The lag is from an event's being said to its being confirmed to its probe, which is after
- * its commit. Lost and doubled are counted in the database at the end. The memory is the most that the collectors have had together.
+ * its commit. Lost (of those confirmed) and doubled are counted in the database at the end; what was not confirmed in time, on a busy
+ * machine, is `unconfirmed`. The memory is the most that the collectors have had together.
+ *
+ * With SQLite the same rows are then written bare, in transactions of as many batches as the collector's had, one flush each: the
+ * floor. `ratio` is the collector's events per second over the floor's, or over what the probes said, where the floor could do more.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { probes, seconds, replicas } = readArguments(args);
@@ -43,20 +48,40 @@ export async function run(args: readonly string[]): Promise<void> {
       );
       const rss = deployment.pids.reduce((sum, pid) => sum + peakRss(pid), 0);
       const counted = await count(database, result);
-      const { p50, p99, longest } = result.lag;
-      console.log(`${result.said} events in ${result.seconds.toFixed(1)} s; lag p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`);
-      console.log(`processor time for each event: ${Object.entries({ ...spent, probes: result.processorSeconds })
-        .map(([name, used]) => `${name} ${Math.round((used / result.said) * 1e6)} µs`).join(", ")}`);
-      console.log(JSON.stringify({
-        bench: "fleet", probes, events_per_second: Math.round(result.inTime / result.seconds), lag_p99_ms: p99, ...counted,
-        rss_mb: Math.round(rss / 1e5) / 10,
-      }));
+      const batches = await deployment.batchesPerTransaction();
+      await deployment.pause();
+      const floor = batches === null || deployment.directory === null ? null : await measureFleetFloor({
+        directory: deployment.directory, probes: result.queues.length, seconds, batchesPerTransaction: batches,
+      });
+      report(result, { spent, counted, rss, batches, floor });
     } finally {
       await database.close();
     }
   } finally {
     await deployment.close();
   }
+}
+
+/** Prints what was measured, the last line as JSON. */
+function report(result: FleetResult, { spent, counted, rss, batches, floor }: {
+  readonly spent: Readonly<Record<string, number>>; readonly counted: Awaited<ReturnType<typeof count>>; readonly rss: number;
+  readonly batches: number | null; readonly floor: FleetFloor | null;
+}): void {
+  const { p50, p99, longest } = result.lag;
+  const perSecond = result.inTime / result.seconds;
+  const each = (used: number) => Math.round((used / result.acknowledged) * 1e6);
+  console.log(`${result.said} events in ${result.seconds.toFixed(1)} s; lag p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms`);
+  console.log(`processor time for each event: ${Object.entries({ ...spent, probes: result.processorSeconds })
+    .map(([name, used]) => `${name} ${each(used)} µs`).join(", ")}`);
+  if (floor) console.log(`floor: ${Math.round(floor.eventsPerSecond)} events a second, ${batches?.toFixed(1)} batches in each transaction`);
+  const bar = Math.min(floor?.eventsPerSecond ?? 0, result.said / result.seconds);
+  console.log(JSON.stringify({
+    bench: "fleet", probes: result.queues.length, events_per_second: Math.round(perSecond),
+    floor_events_per_second: floor && Math.round(floor.eventsPerSecond), ratio: floor && Math.round((perSecond / bar) * 1000) / 1000,
+    cpu_us_per_event: each(Object.values(spent).reduce((sum, used) => sum + used, 0)),
+    floor_cpu_us_per_event: floor && Math.round(floor.processorMicrosecondsPerEvent),
+    lag_p99_ms: p99, ...counted, rss_mb: Math.round(rss / 1e5) / 10,
+  }));
 }
 
 interface Deployment {
@@ -67,6 +92,12 @@ interface Deployment {
   readonly pids: readonly number[];
   /** What has run so far, each with the seconds of the processor that it has had. */
   readonly parts: () => Readonly<Record<string, number>>;
+  /** How many batches a transaction of ingest held on average; null where it is not known of one process alone. */
+  batchesPerTransaction(): Promise<number | null>;
+  /** Lets nothing of it run beside what is measured next. */
+  pause(): Promise<void>;
+  /** On the disk that it writes to; null where the floor is not SQLite's. */
+  readonly directory: string | null;
   close(): Promise<void>;
 }
 
@@ -80,7 +111,13 @@ async function startSingle(): Promise<Deployment> {
   const { hostname: host, port } = new URL(String(collector.ready["mqtt_url"]));
   return {
     location: { file: join(dataDir, "lanthorn.db") }, authority, host, port: Number(port), pids: [collector.pid],
-    parts: () => ({ collector: processorSeconds(collector.pid) }),
+    directory, parts: () => ({ collector: processorSeconds(collector.pid) }),
+    async batchesPerTransaction() {
+      const metrics = await (await fetch(new URL("/metrics", collector.url))).text();
+      const read = (name: string) => Number(new RegExp(`^lanthorn_ingest_${name}_total (\\d+)$`, "m").exec(metrics)?.[1]);
+      return read("batches") / read("transactions");
+    },
+    pause: async () => void (await collector.stop()),
     async close() {
       await collector.stop();
       rmSync(directory, { recursive: true, force: true });
@@ -101,7 +138,8 @@ async function startReplicas(replicas: number): Promise<Deployment> {
   await database.close();
   const pids = grown.collectors.map(({ pid }) => pid);
   return {
-    location, authority, host: "127.0.0.1", port: grown.brokerPort, pids, close: () => grown.close(),
+    location, authority, host: "127.0.0.1", port: grown.brokerPort, pids, directory: null,
+    batchesPerTransaction: () => Promise.resolve(null), pause: () => Promise.resolve(), close: () => grown.close(),
     parts: () => ({
       PostgreSQL: familySeconds(grown.postgres.pid()), mosquitto: processorSeconds(grown.broker().pid),
       collectors: pids.reduce((sum, pid) => sum + processorSeconds(pid), 0),
@@ -171,12 +209,16 @@ async function runProbes(
   return { result: JSON.parse(last) as FleetResult, spent: Object.fromEntries(spent) };
 }
 
-/** What is missing of what the probes said, and what is there more than once, by the probes' own sequences. */
-async function count(database: Database, { queues }: FleetResult): Promise<{ readonly lost: number; readonly duplicated: number }> {
+/** What was confirmed and is not there, what is there more than once, by the probes' own sequences, and what was not confirmed. */
+async function count(database: Database, { queues }: FleetResult): Promise<{
+  readonly lost: number; readonly duplicated: number; readonly unconfirmed: number;
+}> {
   const rows = await database.reads.selectFrom("events").select(["queue_id", "probe_seq"]).where("queue_id", "is not", null).execute();
   const stored = new Set(rows.map(({ queue_id, probe_seq }) => `${queue_id} ${probe_seq}`));
-  const said = queues.reduce((sum, queue) => sum + queue.said, 0);
-  return { lost: said - stored.size, duplicated: rows.length - stored.size };
+  const lost = queues.flatMap(({ queueId, acknowledged }) => Array.from({ length: acknowledged }, (_, index) => `${queueId} ${index + 1}`))
+    .filter((key) => !stored.has(key)).length;
+  const unconfirmed = queues.reduce((sum, { said, acknowledged }) => sum + said - acknowledged, 0);
+  return { lost, duplicated: rows.length - stored.size, unconfirmed };
 }
 
 /** The most memory that a process has had. */

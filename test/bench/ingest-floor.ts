@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Batch } from "@lanthorn/contract";
 import { systemClock } from "@lanthorn/runtime";
 import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
@@ -7,33 +8,46 @@ import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { dialectOf } from "../../apps/collector/src/db/statements.ts";
 import { createEventLog } from "../../apps/collector/src/events/log.ts";
 import { createMerges } from "../../apps/collector/src/identity/merges.ts";
-import { commitBatch } from "../../apps/collector/src/ingest/commit-batch.ts";
+import { commitBatches } from "../../apps/collector/src/ingest/commit-batch.ts";
 import { createDeviceGrowth } from "../../apps/collector/src/ingest/device-growth.ts";
-import { type ProbeSite, readEvents } from "../../apps/collector/src/ingest/read-batch.ts";
+import { type Delivered, type ProbeSite, readEvents } from "../../apps/collector/src/ingest/read-batch.ts";
 import { REACTIONS } from "../../apps/collector/src/reactions.ts";
 import { DEVICE_KEEP } from "../../apps/collector/src/testing/device-keep.ts";
-import { makeBatches, readPayload } from "./ingest-sender.ts";
 
 interface Write {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
+/** How long bare writing took, commits included. */
+export interface Floor {
+  /** By the collector's own statements of many rows, and row by row. */
+  readonly manyRows: Spent;
+  readonly rowByRow: Spent;
+  readonly rows: number;
+  readonly events: number;
+}
+
+interface Spent {
+  readonly seconds: number;
+  readonly processorSeconds: number;
+}
+
 /**
  * How long better-sqlite3 alone takes to write the rows that the collector writes: same rows, same transactions, same pragmas,
- * every statement prepared once, nothing read, parsed or decided. The rows are learned by applying each batch to a database
+ * every statement prepared once, nothing read, parsed or decided. The rows are learned by applying the batches to a database
  * whose writes are recorded. They are then written in two ways to two more: by the collector's own statements of many rows, and
  * row by row; the faster one is the floor.
- * @param options.probe The one whose events they are; `rows` are those that its events need to be there.
- * @returns Seconds for each way, commits included.
+ * @param options.groups What each transaction holds: batches of different probes.
+ * @param options.prepare Makes the rows that the events need to be there.
+ * @param options.withinMs After so long no further group is begun.
  */
 export async function measureFloor(options: {
   readonly directory: string;
-  readonly events: number;
-  readonly seed: number;
-  readonly probe: ProbeSite;
+  readonly groups: Iterable<readonly Delivered[]>;
   readonly prepare: (db: Kysely<Schema>) => Promise<void>;
-}): Promise<{ readonly manyRows: number; readonly rowByRow: number; readonly rows: number }> {
+  readonly withinMs?: number;
+}): Promise<Floor> {
   const fileOf = (name: string) => join(options.directory, `${name}.db`);
   for (const name of ["recorded", "many", "single"]) {
     const database = await openDatabase({ file: fileOf(name) });
@@ -52,19 +66,26 @@ export async function measureFloor(options: {
   const growth = createDeviceGrowth(DEVICE_KEEP);
   const many = createWriter(connect(fileOf("many")));
   const single = createWriter(connect(fileOf("single")));
-  let rows = 0;
-  for (const { payload } of makeBatches(options.events, options.seed)) {
+  const end = performance.now() + (options.withinMs ?? Number.POSITIVE_INFINITY);
+  let [rows, events] = [0, 0];
+  for (const group of options.groups) {
     writes.length = 0;
-    const receivedAt = new Date().toISOString();
-    const batch = readEvents(readPayload(payload), { offsetMs: 0, receivedAt, keepsRejected: true });
-    await commitBatch({ db, log, merges, growth, projections: REACTIONS }, options.probe, batch, receivedAt);
+    await commitBatches({ db, log, merges, growth, projections: REACTIONS }, group);
     const apart = writes.flatMap(splitRows);
     rows += apart.length;
+    events += group.reduce((sum, { batch }) => sum + batch.events.length, 0);
     many.write(writes);
     single.write(apart);
+    if (performance.now() > end) break;
   }
   await db.destroy();
-  return { manyRows: many.close(), rowByRow: single.close(), rows };
+  return { manyRows: many.close(), rowByRow: single.close(), rows, events };
+}
+
+/** A probe's batch as it comes to be committed. */
+export function delivered(probe: ProbeSite, batch: Batch): Delivered {
+  const receivedAt = new Date().toISOString();
+  return { probe, receivedAt, batch: readEvents(batch, { offsetMs: 0, receivedAt, keepsRejected: true }) };
 }
 
 /** As `openDatabase` does. */
@@ -90,9 +111,9 @@ function splitRows({ sql, parameters }: Write): readonly Write[] {
   );
 }
 
-function createWriter(connection: Sqlite.Database): { write(writes: readonly Write[]): void; close(): number } {
+function createWriter(connection: Sqlite.Database): { write(writes: readonly Write[]): void; close(): Spent } {
   const prepared = new Map<string, Sqlite.Statement>();
-  let nanoseconds = 0n;
+  let [nanoseconds, processorMicroseconds] = [0n, 0];
   const statementOf = (sql: string) => {
     let statement = prepared.get(sql);
     if (!statement) prepared.set(sql, (statement = connection.prepare(sql)));
@@ -102,7 +123,7 @@ function createWriter(connection: Sqlite.Database): { write(writes: readonly Wri
   const commit = connection.prepare("commit");
   return {
     write(writes) {
-      const startedAt = process.hrtime.bigint();
+      const [startedAt, before] = [process.hrtime.bigint(), process.cpuUsage()];
       begin.run();
       for (const { sql, parameters } of writes) {
         const statement = statementOf(sql);
@@ -111,10 +132,12 @@ function createWriter(connection: Sqlite.Database): { write(writes: readonly Wri
       }
       commit.run();
       nanoseconds += process.hrtime.bigint() - startedAt;
+      const { user, system } = process.cpuUsage(before);
+      processorMicroseconds += user + system;
     },
     close() {
       connection.close();
-      return Number(nanoseconds) / 1e9;
+      return { seconds: Number(nanoseconds) / 1e9, processorSeconds: processorMicroseconds / 1e6 };
     },
   };
 }

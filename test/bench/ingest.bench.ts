@@ -8,9 +8,10 @@ import { createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
+import type { Delivered, ProbeSite } from "../../apps/collector/src/ingest/read-batch.ts";
 import { type Collector, startCollector } from "../system/deployment.ts";
-import { measureFloor } from "./ingest-floor.ts";
-import type { SenderOrder } from "./ingest-sender.ts";
+import { delivered, measureFloor } from "./ingest-floor.ts";
+import { makeBatches, readPayload, type SenderOrder } from "./ingest-sender.ts";
 
 const EVENTS = 200_000;
 const SEED = 20_261_120;
@@ -31,11 +32,11 @@ export async function run(args: readonly string[]): Promise<void> {
     const batchKibibytes = Math.round(sent.bytes / sent.batches / 1024);
     console.log(`collector  ${sent.seconds.toFixed(2)} s for ${events} events in ${sent.batches} batches of ${batchKibibytes} KiB`);
     const probe = { tenantId: createId(), siteId: createId(), probeId: createId() };
-    const floor = await measureFloor({ directory, events, seed: SEED, probe, prepare: (db) => prepare(db, probe) });
+    const floor = await measureFloor({ directory, groups: groupsOf(probe, events), prepare: (db) => prepare(db, probe) });
     console.log(
-      `floor      ${floor.manyRows.toFixed(2)} s by statements of many rows, ${floor.rowByRow.toFixed(2)} s row by row, ${floor.rows} rows`,
+      `floor      ${floor.manyRows.seconds.toFixed(2)} s by statements of many rows, ${floor.rowByRow.seconds.toFixed(2)} s row by row, ${floor.rows} rows`,
     );
-    const floorSeconds = Math.min(floor.manyRows, floor.rowByRow);
+    const floorSeconds = Math.min(floor.manyRows.seconds, floor.rowByRow.seconds);
     console.log(JSON.stringify({
       bench: "ingest", events, events_per_second: Math.round(events / sent.seconds),
       floor_events_per_second: Math.round(events / floorSeconds),
@@ -44,6 +45,11 @@ export async function run(args: readonly string[]): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** One batch a transaction, as they come from one probe. */
+function* groupsOf(probe: ProbeSite, events: number): Generator<readonly Delivered[]> {
+  for (const { payload } of makeBatches(events, SEED)) yield [delivered(probe, readPayload(payload))];
 }
 
 interface Sent {

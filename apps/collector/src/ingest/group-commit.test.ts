@@ -18,6 +18,7 @@ beforeEach(async () => {
   // Each has been heard: what is measured below is what they say then.
   for (const probe of probes) await bench.sendBatch(probe, createId(), 0, [found("first", probes.indexOf(probe))]);
   bench.published.length = 0;
+  bench.transactions.length = 0;
 });
 afterEach(() => bench.close());
 
@@ -41,6 +42,8 @@ describe("batches of several probes that arrive together", () => {
     expect(acks.map((ack) => [ack?.queue_id, ack?.watermark])).toEqual(queues.map((queue) => [queue, 1]));
     // What comes while the first is under way goes with the next.
     expect(bench.published.length).toBeLessThanOrEqual(3);
+    expect(bench.transactions).toHaveLength(bench.published.length);
+    expect(bench.transactions.reduce((sum, batches) => sum + batches, 0)).toBe(probes.length);
     const rows = await stored(queues);
     expect(new Set(rows.map(({ queue_id }) => queue_id))).toEqual(new Set(queues));
     expect(rows).toHaveLength(queues.length);

@@ -3,6 +3,7 @@ import { isStorageFault } from "../db/faults.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import { commitBatches, type Committed } from "./commit-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
+import type { IngestMeasure } from "./measure.ts";
 import { createPace, type Pace } from "./pace.ts";
 import type { Delivered } from "./read-batch.ts";
 
@@ -31,7 +32,9 @@ interface Waiting {
  * @param deps.published Told of what was committed, before its `commit` resolves.
  */
 export function createGroupCommit(
-  deps: Parameters<typeof deliverBatch>[0] & { readonly published: (tenantId: string, fromSeq: number) => void },
+  deps: Parameters<typeof deliverBatch>[0] & {
+    readonly published: (tenantId: string, fromSeq: number) => void; readonly measure?: Pick<IngestMeasure, "transaction"> | undefined;
+  },
 ): GroupCommit {
   const lines = new Map<string, Waiting[]>();
   /** One for each line that ever was: its pace outlasts the moments in which nobody waits. */
@@ -59,6 +62,7 @@ export function createGroupCommit(
   const commitGroup = async (group: readonly Waiting[]) => {
     try {
       const committed = await commitBatches(deps, group.map(({ delivery }) => delivery));
+      deps.measure?.transaction(group.length);
       const first = new Map<string, number>();
       group.forEach(({ delivery: { probe } }, index) => {
         const appended = committed[index]?.appended;

@@ -86,6 +86,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
   const quota = createQuota({ clock }, deps.quota ?? DEFAULT_QUOTA);
   const group = createGroupCommit({
     db: deps.db, log: deps.log, merges: deps.merges, growth: createDeviceGrowth(deps.keep), projections: deps.projections, published: deps.published, logger,
+    measure: deps.measure,
   });
   const watch = createPresenceWatch({
     db: deps.db, log: deps.log, published: deps.published, probes, clock, logger, silentAfterSeconds: deps.silentAfterSeconds,

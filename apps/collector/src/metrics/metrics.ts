@@ -48,6 +48,9 @@ export function createMetrics(): Metrics {
     buckets: REQUEST_SECONDS, registers,
   });
   const batches = new Counter({ name: "lanthorn_ingest_batches_total", help: "Batches of events that were committed", registers });
+  const transactions = new Counter({
+    name: "lanthorn_ingest_transactions_total", help: "Transactions that committed batches, of which several may share one", registers,
+  });
   const events = new Counter({
     name: "lanthorn_ingest_events_total", help: "Events that were stored, also unreadable ones", labelNames: ["result"], registers,
   });
@@ -75,6 +78,7 @@ export function createMetrics(): Metrics {
         commit.observe(seconds);
         age.observe(ageSeconds);
       },
+      transaction: () => transactions.inc(),
       refused: (reason) => refusals.inc({ reason }),
     },
     watchProcess: () => collectDefaultMetrics({ register: registry }),

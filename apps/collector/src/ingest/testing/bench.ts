@@ -31,6 +31,8 @@ export interface IngestBench {
   readonly published: number[];
   /** What was logged about batches and refusals. */
   readonly measured: unknown[];
+  /** How many batches each transaction held. */
+  readonly transactions: number[];
   /** Whether the broker is up. */
   brokerUp: boolean;
   ingest: Ingest;
@@ -84,11 +86,11 @@ export async function createIngestBench(
     registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, projections: REACTIONS, broker, clock,
     logger: silentLog, silentAfterSeconds: options.silentAfterSeconds ?? 90, keep: { ...DEVICE_KEEP, ...options.keep },
     ...(options.quota ? { quota: options.quota } : {}),
-    measure: { batch: (batch) => void bench.measured.push(batch), refused: (reason) => void bench.measured.push(reason) },
+    measure: { batch: (batch) => void bench.measured.push(batch), transaction: (batches) => void bench.transactions.push(batches), refused: (reason) => void bench.measured.push(reason) },
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });
   const bench: IngestBench = {
-    database, clock, merges, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], brokerUp: true, ingest: open(),
+    database, clock, merges, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], transactions: [], brokerUp: true, ingest: open(),
     async addProbe(site = siteId) {
       const probeId = createId();
       await database.db.insertInto("probes").values({
