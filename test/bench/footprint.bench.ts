@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const probe = await startProbe(box, { interface: lab.probe.lanInterface });
       try {
         const { hosts } = await lab.status();
-        await waitFor("every host", 60_000, async () => ((await collector.rest.listDevices()).meta.total >= hosts.length ? true : null));
+        await waitFor("every host", async () => ((await collector.rest.listDevices()).meta.total >= hosts.length ? true : null));
         console.log(`${hosts.length} hosts are found; settling for ${SETTLE_SECONDS} s, then ${idleSeconds} s of doing nothing`);
         await pause(SETTLE_SECONDS * 1000);
         const result = await measure(probe.pid, idleSeconds);

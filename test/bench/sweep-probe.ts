@@ -38,11 +38,11 @@ const answer = await fetch(`${collector.url}/api/v1/sites/${siteId}`, {
 if (!answer.ok) throw new Error(`the site was not changed: ${await answer.text()}`);
 const probe = await startProbe(box, { interface: name });
 const hasNetworks = async () => ((await collector.rest.listProbes()).data[0]?.state === "online" ? true : null);
-await waitFor("the probe", 30_000, hasNetworks);
+await waitFor("the probe", hasNetworks);
 await pause(SETTLE_MS);
 const startedAt = Date.now();
-const scan = await waitFor("the scan to begin", 20_000, () => collector.rest.startScan({ target, profile: "discovery" }).catch(() => null));
-const ended = await waitFor("the scan's end", 60_000, async () => {
+const scan = await waitFor("the scan to begin", () => collector.rest.startScan({ target, profile: "discovery" }).catch(() => null));
+const ended = await waitFor("the scan's end", async () => {
   const now = await collector.rest.readScan(scan.id);
   if (now.status === "failed") throw new Error(`the scan failed: ${now.error}`);
   return now.status === "completed" ? now : null;

@@ -13,7 +13,7 @@ import { isRunning } from "./process-identity.ts";
 import { lookAt } from "./status.ts";
 
 /** A host that is not ready by then never is: the slowest, RabbitMQ read from a cold disk among eighty daemons, took more than half of it. */
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 300_000;
 
 interface Making {
   readonly id: string;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundleProgram } from "./bundle-program.ts";
 import { avahiConf, avahiService, dhcpScript, dnsmasqConf, nginxConf, snmpdConf } from "./daemon-files.ts";
 import type { DebianRoot } from "./debian-packages.ts";
 import { lines } from "./lines.ts";
@@ -149,11 +150,8 @@ export function tarpitStart(box: BoxFiles): DaemonStart {
 }
 
 function ownProgram(name: string, args: readonly string[]): DaemonStart {
-  const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url));
-  return {
-    name, path: process.execPath, args: ["--import", "tsx", "--conditions=@lanthorn/source", script, ...args], env: {}, files: {},
-    before: [],
-  };
+  const program = bundleProgram(fileURLToPath(new URL(`${name}.ts`, import.meta.url)));
+  return { name, path: process.execPath, args: [program, ...args], env: {}, files: {}, before: [] };
 }
 
 function sshd(box: BoxFiles): DaemonStart {

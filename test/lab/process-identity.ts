@@ -27,7 +27,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 }
 
 /** The kernel ends a process within milliseconds; one that hangs in a driver it never ends. */
-const END_TIMEOUT_MS = 10_000;
+const END_TIMEOUT_MS = 120_000;
 
 /**
  * Ends processes with SIGKILL, each only if it is still the one that was meant, and returns when they are gone.

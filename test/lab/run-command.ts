@@ -31,7 +31,7 @@ export function tryCommand(path: string, args: readonly string[], options: Comma
       cwd: options.cwd,
       /** Ctrl-C at the terminal is for us: what we run in order to clean up must not end by it. */
       detached: true,
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? 300_000,
       killSignal: "SIGKILL",
     });
     let stdout = "";

@@ -130,7 +130,7 @@ async function reverseLookup(ip: string, server: string, state: LabState, packag
   const { path, env } = packages.command("busybox");
   const question = `${ip.split(".").toReversed().join(".")}.in-addr.arpa`;
   const args = [`--net=/run/netns/${namesOf(state.id).namespace("gateway")}`, path, "nslookup", "-type=ptr", question, server];
-  const { stdout } = await tryCommand("nsenter", args, { env, timeoutMs: 5000 });
+  const { stdout } = await tryCommand("nsenter", args, { env, timeoutMs: 60_000 });
   return /\sname = ([^.\s]+)/.exec(stdout)?.[1] ?? "";
 }
 

@@ -17,14 +17,14 @@ function command(id: string, ...args: readonly string[]): ChildProcess {
 
 async function namespacesAppear(id: string): Promise<void> {
   const namespace = namesOf(id).namespace("web");
-  await waitFor(namespace, 120_000, () => existsSync(`/run/netns/${namespace}`) || null, { everyMs: 20 });
+  await waitFor(namespace, () => existsSync(`/run/netns/${namespace}`) || null, { everyMs: 20 });
 }
 
 function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.on("exit", resolve));
 }
 
-describe.skipIf(!canMakeLabs())("a lab that does not come up", { timeout: 180_000 }, () => {
+describe.skipIf(!canMakeLabs())("a lab that does not come up", () => {
   test("leaves nothing behind when it is stopped half way", async () => {
     const id = createLabId();
     const controller = new AbortController();
@@ -61,7 +61,7 @@ describe.skipIf(!canMakeLabs())("a lab that does not come up", { timeout: 180_00
   });
 });
 
-describe.skipIf(!canMakeLabs())("the command", { timeout: 180_000 }, () => {
+describe.skipIf(!canMakeLabs())("the command", () => {
   test("takes down what it has made so far on Ctrl-C, also when that comes twice", async () => {
     const id = createLabId();
     const child = command(id, "up");
@@ -78,7 +78,7 @@ describe.skipIf(!canMakeLabs())("the command", { timeout: 180_000 }, () => {
     const child = command(id, "up");
     await namespacesAppear(id);
     child.kill("SIGKILL");
-    await waitFor("a LAN that the guard has taken down", 20_000, () => remainsOf(id).length === 0 || null);
+    await waitFor("a LAN that the guard has taken down", () => remainsOf(id).length === 0 || null);
   });
 
   test("prints its status as JSON and nothing else, and takes the lab down", async () => {

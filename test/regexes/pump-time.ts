@@ -1,3 +1,4 @@
+import { processorMs } from "@lanthorn/runtime";
 import type { FoundRegex } from "./find-regexes.ts";
 import { type PumpedText, pumpedTexts } from "./pump-texts.ts";
 
@@ -83,21 +84,13 @@ function time(run: (text: string) => unknown, text: string): number {
   return Number(process.hrtime.bigint() - startedAt) / 1e6;
 }
 
-/** @returns Milliseconds of processor time: what others do on a busy machine is not in it. It costs more to ask for. */
-function processorTime(run: (text: string) => unknown, text: string): number {
-  const before = process.cpuUsage();
-  run(text);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
 /** The best of several runs, since a busy machine only ever adds. */
 function measured(run: (text: string) => unknown, text: PumpedText): readonly number[] {
   const results: number[] = [];
   for (const length of LENGTHS) {
     const pumped = written(text, length);
     let best = Infinity;
-    for (let turn = 0; turn < RUNS && (turn === 0 || best < CLEAR_MS); turn += 1) best = Math.min(best, processorTime(run, pumped));
+    for (let turn = 0; turn < RUNS && (turn === 0 || best < CLEAR_MS); turn += 1) best = Math.min(best, processorMs(() => void run(pumped)));
     const before = results.at(-1) ?? Infinity;
     results.push(best);
     if (best > HANG_MS || (best > CLEAR_MS && best / before > CLEAR_GROWTH)) break;
@@ -119,6 +112,6 @@ function millisecondsPerLetter(): number {
   const text = Buffer.alloc(LENGTHS[2], "ab").toString();
   const run = runner("^(?:[ab])*c", "");
   for (let turn = 0; turn < 10; turn += 1) run(text);
-  known = Math.min(...Array.from({ length: 10 }, () => processorTime(run, text))) / LENGTHS[2];
+  known = Math.min(...Array.from({ length: 10 }, () => processorMs(() => void run(text)))) / LENGTHS[2];
   return known;
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
   keyFile = join(folder, "age-key.txt");
   await age("age-keygen", ["-o", keyFile]);
   recipient = /age1\w+/.exec(readFileSync(keyFile, "utf8"))?.[0] ?? "";
-}, 300_000);
+});
 afterAll(async () => {
   await collector?.kill();
   await disk?.close();
@@ -44,7 +44,7 @@ const start = async (dataDir: string, env: Readonly<Record<string, string>> = {}
   });
   return collector;
 };
-const ended = (rest: Collector["rest"], { id }: Backup) => waitFor("the end of a backup", 60_000, async () => {
+const ended = (rest: Collector["rest"], { id }: Backup) => waitFor("the end of a backup", async () => {
   const backup = await rest.readBackup(id);
   return backup.status === "running" ? null : backup;
 });
@@ -78,7 +78,7 @@ describe("a backup of a collector", () => {
     await age("age", ["-r", recipient, "-o", sealed, join(open, "archive.tar.gz")]);
     const verified = await run(dataDir, "backups", "verify", sealed, "--key", keyFile);
     expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining(`whole: backup ${backup.id}`)]);
-  }, 120_000);
+  });
 
   test("by hand is sealed with a passphrase where one is given, and opens with it alone", async () => {
     const [words, other, sealed] = ["words", "other-words", "by-hand.age"].map((name) => join(folder, name)) as [string, string, string];
@@ -89,7 +89,7 @@ describe("a backup of a collector", () => {
     const verify = async (...by: readonly string[]) => (await run(dataDir, "backups", "verify", sealed, ...by)).code;
     expect(await verify("--passphrase-file", words)).toBe(0);
     expect([await verify("--passphrase-file", other), await verify("--key", keyFile), await verify()]).toEqual([1, 1, 1]);
-  }, 120_000);
+  });
 
   test("brings everything back on another machine, and not over a collector that runs", async () => {
     const password = readFileSync(join(dataDir, "admin-password"), "utf8").trim();
@@ -112,7 +112,7 @@ describe("a backup of a collector", () => {
     expect(await openAlerts(rest)).toEqual([]);
     expect((await run(other, "backups", "signer")).stdout.trim()).toBe(signer);
     await collector?.stop();
-  }, 120_000);
+  });
 
   test("brings back what it has without the keys too, and the collector makes new ones", async () => {
     const other = join(folder, "without-keys");
@@ -126,7 +126,7 @@ describe("a backup of a collector", () => {
     expect((await ended(rest, await rest.startBackup())).status).toBe("completed");
     expect((await run(other, "backups", "signer")).stdout.trim()).not.toBe(signer);
     await collector?.stop();
-  }, 120_000);
+  });
 
   test("that is being made when the collector is killed has failed, and leaves nothing", async () => {
     const other = join(folder, "second");
@@ -135,8 +135,7 @@ describe("a backup of a collector", () => {
     const { id } = await rest.startBackup();
     await collector?.kill();
     await waitFor(
-      "the end of what the collector had begun", 20_000,
-      () => (readdirSync(other).includes("backups") && readdirSync(backupsOf(other)).length > 0 ? null : true),
+      "the end of what the collector had begun",       () => (readdirSync(other).includes("backups") && readdirSync(backupsOf(other)).length > 0 ? null : true),
     );
     const again = await start(other, password);
     expect(await again.rest.readBackup(id)).toMatchObject({ status: "failed", available: false });
@@ -144,7 +143,7 @@ describe("a backup of a collector", () => {
     expect((await ended(again.rest, await again.rest.startBackup())).status).toBe("completed");
     expect(await openAlerts(again.rest)).toEqual([]);
     await again.stop();
-  }, 120_000);
+  });
 });
 
 test("a backup of a collector on PostgreSQL is verified with its key, and brings everything back on another server", async () => {
@@ -161,7 +160,7 @@ test("a backup of a collector on PostgreSQL is verified with its key, and brings
     const backup = await ended(rest, await rest.startBackup());
     expect(backup).toMatchObject({ status: "completed", database: "postgres", error: null });
     await rest.verifyBackup(backup.id, { secret_key: readFileSync(keyFile, "utf8") });
-    const verification = await waitFor("the end of a verification", 60_000, async () => {
+    const verification = await waitFor("the end of a verification", async () => {
       const { verification: found } = await rest.readBackup(backup.id);
       return found?.status === "running" ? null : found;
     });
@@ -192,7 +191,7 @@ test("a backup of a collector on PostgreSQL is verified with its key, and brings
     await collector?.kill();
     await Promise.all(servers.map((server) => server.close()));
   }
-}, 180_000);
+});
 
 test("a backup on a full disk has failed, leaves nothing, and the next one on a free disk ends the alert", async () => {
   disk = await createSmallDisk(join(folder, "disk"), 96);
@@ -207,4 +206,4 @@ test("a backup on a full disk has failed, leaves nothing, and the next one on a 
   disk.free();
   expect((await ended(rest, await rest.startBackup())).status).toBe("completed");
   expect(await openAlerts(rest)).toEqual([]);
-}, 120_000);
+});

@@ -12,7 +12,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, "collector"));
   collector = await startCollector({ dataDir: join(folder, "collector"), host: "127.0.0.1" });
   await ok("login", "--url", collector.url, "--password-file", collector.passwordFile);
-}, 60_000);
+});
 afterAll(async () => {
   await collector.kill();
   rmSync(folder, { recursive: true, force: true });
@@ -63,14 +63,14 @@ describe("lanthorn", () => {
     expect(await refused("vault", "show", "nobody")).toContain("there is no credential");
     await ok("vault", "delete", "core");
     expect(await json<readonly unknown[]>("vault", "list")).toHaveLength(2);
-  }, 120_000);
+  });
 
   test("shows the licence, and refuses what is none", async () => {
     expect(await json("license", "show")).toMatchObject({ status: "community" });
     const bad = await piped("no.licence.atall", "license", "install", "-");
     expect([bad.code, bad.stdout]).toEqual([1, ""]);
     expect(await refused("license", "remove")).toContain("no such license");
-  }, 60_000);
+  });
 
   test("keeps configurations, and shows what has changed without what is secret", async () => {
     const device = await collector.rest.createDevice({ ip: "192.0.2.1", hostname: "sw-1" });
@@ -86,7 +86,7 @@ describe("lanthorn", () => {
     expect(await ok("configs", "show", "192.0.2.1", "--reveal")).toContain("hidden");
     await ok("configs", "delete", "sw-1", "1");
     expect(await refused("configs", "show", "sw-1", "1")).toContain("there are: 2");
-  }, 120_000);
+  });
 
   test("keeps prefixes and addresses", async () => {
     await ok("ipam", "create-prefix", "10.9.0.0/24", "--name", "office", "--vlan", "20");
@@ -104,7 +104,7 @@ describe("lanthorn", () => {
     await ok("ipam", "delete-address", "10.9.0.7");
     await ok("ipam", "delete-prefix", "10.9.0.0/24");
     expect(await ok("ipam", "prefixes")).toBe("none");
-  }, 120_000);
+  });
 
   test("makes, verifies, fetches and forgets backups, after it has set for whom", async () => {
     const keyFile = join(folder, "key.txt");
@@ -129,5 +129,5 @@ describe("lanthorn", () => {
     expect(readFileSync(out).length).toBeGreaterThan(0);
     await ok("backups", "delete", backup.id);
     expect(await ok("backups", "list")).toBe("none");
-  }, 120_000);
+  });
 });

@@ -63,21 +63,21 @@ describe.skipIf(root === null)("while probe, broker and collector are killed aga
     });
     await start.broker();
     if (running.collector) ({ probeId } = await enrollProbe(running.collector, box, "crashing"));
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await running.probe?.kill();
     await running.broker?.kill();
     await running.collector?.kill();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   test(`every one of ${HOSTS} events is stored, once and in order`, async () => {
     await start.probe();
     let kills = 0;
     let from = 0;
     for (const { target, at, afterMs } of planKills(seededRandom(seed))) {
-      const felt = await waitFor(`event ${Math.max(at, from)}`, 120_000, () => {
+      const felt = await waitFor(`event ${Math.max(at, from)}`, () => {
         const count = countEvents(dataDir);
         return count >= Math.max(at, from) ? count : null;
       }, { everyMs: 5 });
@@ -89,8 +89,8 @@ describe.skipIf(root === null)("while probe, broker and collector are killed aga
       // The next kill waits until what was killed has been seen to work again.
       from = countEvents(dataDir) + 1;
     }
-    await waitFor("every event", 120_000, () => (countEvents(dataDir) >= HOSTS ? true : null), { everyMs: 500 });
-    await waitFor("an empty queue", 30_000, async () => {
+    await waitFor("every event", () => (countEvents(dataDir) >= HOSTS ? true : null), { everyMs: 500 });
+    await waitFor("an empty queue", async () => {
       const { stdout } = await runProbeCommand(box, ["status", "--json", "--config", configuration]);
       return (JSON.parse(stdout) as { readonly queue: { readonly events: number } }).queue.events === 0 ? true : null;
     });
@@ -98,7 +98,7 @@ describe.skipIf(root === null)("while probe, broker and collector are killed aga
     process.stdout.write(`${JSON.stringify({ sent: macs.length, ...report, kills })}\n`);
     expect({ ...report, kills }).toEqual({ stored: HOSTS, duplicates: 0, out_of_order: 0, kills: TARGETS.length * KILLS_OF_EACH });
     expect((await running.collector?.rest.listDevices({ per_page: 1 }))?.meta.total).toBe(HOSTS);
-  }, 300_000);
+  });
 });
 
 interface Kill {

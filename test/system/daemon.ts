@@ -60,7 +60,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       isReady = true;
     }),
     ended.then((how) => failStart(options, `ended with ${how}`)),
-    timeout(options.readyWithinMs ?? 30_000).then(async () => {
+    timeout(options.readyWithinMs ?? 300_000).then(async () => {
       // The race is long over when a daemon was ready in time; it must not be killed for that.
       if (isReady) return {};
       await end("SIGKILL");

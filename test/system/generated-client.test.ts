@@ -58,4 +58,4 @@ test("a client that is generated from the merged document compiles, with boolean
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
   const compiled = await tryCommand(join(REPOSITORY, "node_modules/.bin/tsc"), ["-p", folder]);
   expect([compiled.stdout, compiled.code]).toEqual(["", 0]);
-}, 120_000);
+});

@@ -17,9 +17,9 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     });
     await changeSite({ sweep: { enabled: false } });
     await waitFor(
-      "the probe's networks", 60_000, async () => ((await site.collector.rest.listProbes()).data[0]?.state === "online" ? true : null),
+      "the probe's networks", async () => ((await site.collector.rest.listProbes()).data[0]?.state === "online" ? true : null),
     );
-  }, 300_000);
+  });
 
   afterAll(() => site?.close(), 60_000);
 
@@ -34,8 +34,8 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
   async function scan(target: string, profile: "discovery" | "quick" | "standard"): Promise<{
     readonly scan: Scan; readonly hosts: readonly ScanHost[];
   }> {
-    const started = await waitFor("the scan to begin", 60_000, () => site.collector.rest.startScan({ target, profile }).catch(() => null));
-    const ended = await waitFor("the scan's end", 120_000, async () => {
+    const started = await waitFor("the scan to begin", () => site.collector.rest.startScan({ target, profile }).catch(() => null));
+    const ended = await waitFor("the scan's end", async () => {
       const now = await site.collector.rest.readScan(started.id);
       return now.status === "queued" || now.status === "running" ? null : now;
     }, { everyMs: 500 });
@@ -54,13 +54,13 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     const { scan: ended, hosts } = await scan(addressOf("tarpit"), "quick");
     expect(ended.remarks).toMatchObject([{ code: "tarpit", ip: addressOf("tarpit") }]);
     expect([ended.ports_open, hosts.flatMap(({ ports }) => ports)]).toEqual([0, []]);
-    const device = await waitFor("the device's role", 30_000, async () => {
+    const device = await waitFor("the device's role", async () => {
       const found = await deviceAt(macOf("tarpit"));
       return found?.evidence["role"] ? found : null;
     });
     expect(device.evidence["role"]).toMatchObject([{ value: "tarpit", source: "scan" }]);
     expect(site.frames.map(({ data }) => data["code"])).toContain("tarpit");
-  }, 180_000);
+  });
 
   test("takes a router with proxy ARP for one, and finds those who are really behind it", async () => {
     const { scan: ended, hosts } = await scan("10.77.0.192/26", "discovery");
@@ -68,7 +68,7 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect(hosts.map(({ ip }) => ip)).toEqual(expect.arrayContaining([...BRANCH.proxiedHosts]));
     // At the first four addresses of a MAC it is believed.
     expect(hosts.length).toBeLessThanOrEqual(BRANCH.proxiedHosts.length + 4);
-  }, 180_000);
+  });
 
   test("scans behind a router what the site allows, and nothing else", async () => {
     await expect(site.collector.rest.startScan({ target: BRANCH.subnet, profile: "quick" })).rejects.toMatchObject({ status: 403 });
@@ -80,18 +80,18 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect(hosts.map(({ port_counts: counts }) => counts?.tcp)).toEqual(
       truth.map(() => ({ open: 1, closed: 99, filtered: 0, "open|filtered": 0 })),
     );
-    const device = await waitFor("the device and its name", 30_000, async () => {
+    const device = await waitFor("the device and its name", async () => {
       const found = await deviceAt(BRANCH.hosts[0]);
       return found?.hostname ? found : null;
     });
     expect(device).toMatchObject({ ip: BRANCH.hosts[0], mac: "", hostname: BRANCH.names[0], is_online: true, open_ports: [22] });
-  }, 180_000);
+  });
 
   test("finds a DHCP server by what it answers to a request for settings", async () => {
     const { hosts } = await scan("10.77.0.1", "standard");
     const open = openPorts(hosts[0]) ?? [];
     expect(["53/udp", "67/udp"].map((port) => open.some((one) => one.startsWith(`${port} `)))).toEqual([true, true]);
-  }, 180_000);
+  });
 
   test("scans by IPv6, an address and the own link's network", async () => {
     const ip = addressOf("ipv6-only");
@@ -102,7 +102,7 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     const { hosts: near } = await scan("fe80::/64", "quick");
     const linkLocal = near.find((host) => host.mac === macOf("ipv6-only"));
     expect([linkLocal?.ip.startsWith("fe80:"), openPorts(linkLocal)]).toEqual([true, ["22/tcp ssh"]]);
-  }, 240_000);
+  });
 
   test.each([
     ["its address", addressOf("ipv6-services")], ["its link", "fe80::/64"],
@@ -116,7 +116,7 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     expect(host?.ports.find(({ port }) => port === 161)?.banner).toContain("ipv6-services");
     // Of the profile's twenty ports DHCP's is asked by IPv4 only.
     expect(host?.port_counts?.udp).toEqual({ open: 3, closed: 15, filtered: 0, "open|filtered": 1 });
-  }, 180_000);
+  });
 
   test("takes a MAC that answers for a /16 for one device", async () => {
     await site.lab.exec("probe", "ip", ["addr", "add", "10.66.255.1/16", "dev", site.lab.probe.lanInterface]);
@@ -127,5 +127,5 @@ describe.skipIf(!canMakeLabs())("a probe on a LAN that makes it hard", () => {
     const { data } = await site.collector.rest.listDevices({ search: macOf("multitude") });
     expect(data).toHaveLength(1);
     expect((await site.collector.rest.listDevices()).meta.total).toBeLessThan(20);
-  }, 240_000);
+  });
 });

@@ -55,7 +55,7 @@ export async function startMosquitto(
   });
   closeSync(log);
   const ended = once(child, "exit");
-  await waitFor("mosquitto", 10_000, () => {
+  await waitFor("mosquitto", () => {
     if (child.exitCode !== null) throw new Error(`mosquitto ended with ${child.exitCode}; see ${folder}/mosquitto.log`);
     return canConnect(port);
   });

@@ -32,12 +32,12 @@ describe.skipIf(!canMakeLabs())("a probe at a switch that speaks LLDP and CDP", 
 
   beforeAll(async () => {
     site = await openSite({ hosts: ["gateway"], events: ["neighbor_discovered"] });
-  }, 240_000);
+  });
 
   afterAll(() => site?.close(), 60_000);
 
   test("shows the switch, its port and both protocols in the topology", async () => {
-    const { nodes, edges, notes } = await waitFor("the switch", 60_000, async () => {
+    const { nodes, edges, notes } = await waitFor("the switch", async () => {
       const topology = await site.collector.rest.readTopology();
       return topology.edges[0]?.protocols.length === 2 ? topology : null;
     });
@@ -54,13 +54,13 @@ describe.skipIf(!canMakeLabs())("a probe at a switch that speaks LLDP and CDP", 
       { protocol: "cdp", port_id: "port1", port_description: "port1" },
     ]);
     expect(notes.map(({ code }) => code)).toEqual(["access-port-only"]);
-  }, 90_000);
+  });
 
   test("is gone when it is silent for its time to live, and was reported once for each protocol", async () => {
     expect(killLldpd(site.labId)).toBeGreaterThan(0);
-    await waitFor("nobody", 60_000, async () => ((await site.collector.rest.readTopology()).edges.length === 0 ? true : null));
+    await waitFor("nobody", async () => ((await site.collector.rest.readTopology()).edges.length === 0 ? true : null));
     const { edges } = await site.collector.rest.readTopology({ include_gone: true });
     expect(edges).toMatchObject([{ state: "gone" }]);
     expect(site.frames.map(({ data }) => String(data["protocol"])).toSorted()).toEqual(["cdp", "lldp"]);
-  }, 90_000);
+  });
 });

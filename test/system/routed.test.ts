@@ -22,7 +22,7 @@ describe.skipIf(!canMakeLabs())("a probe that watches a network behind a router"
       body: JSON.stringify({ sweep: { interval_seconds: 60, packets_per_second: 2000 } }),
     });
     expect(answer.status).toBe(200);
-  }, 300_000);
+  });
 
   afterAll(() => site?.close(), 60_000);
 
@@ -33,27 +33,27 @@ describe.skipIf(!canMakeLabs())("a probe that watches a network behind a router"
 
   test("finds its hosts by schedule alone, tells when one leaves and when it returns, and knows them after a restart", async () => {
     const [left] = BRANCH.hosts;
-    await waitFor("the hosts behind the router", 90_000, async () => ((await routed()).length >= TRUTH.length ? true : null));
+    await waitFor("the hosts behind the router", async () => ((await routed()).length >= TRUTH.length ? true : null));
     const devices = await routed();
     expect(devices.map(({ ip, mac, is_online }) => `${ip} ${mac} ${is_online}`).toSorted()).toEqual(TRUTH.map((ip) => `${ip}  true`));
     expect((await site.collector.rest.listScans()).data).toEqual([]);
     const named = async () => (await routed()).map(({ ip, hostname }) => `${ip} ${hostname}`).toSorted();
     const names = ["10.78.0.1 ", ...BRANCH.hosts.map((ip, index) => `${ip} ${BRANCH.names[index]}`)];
-    await waitFor("their names", 60_000, async () => ((await named()).join() === names.join() ? true : null));
+    await waitFor("their names", async () => ((await named()).join() === names.join() ? true : null));
 
     await plug("down");
     // Thirteen misses, some fifteen seconds each.
-    await waitFor("its leaving", 420_000, async () => ((await isOnline(left)) === false ? true : null), { everyMs: 1000 });
+    await waitFor("its leaving", async () => ((await isOnline(left)) === false ? true : null), { everyMs: 1000 });
     expect(await Promise.all(TRUTH.map(isOnline))).toEqual([true, false, true, true]);
 
     await site.probe().stop();
     await plug("up");
     await site.startProbe();
-    await waitFor("its return", 150_000, async () => ((await isOnline(left)) === true ? true : null), { everyMs: 1000 });
+    await waitFor("its return", async () => ((await isOnline(left)) === true ? true : null), { everyMs: 1000 });
     await waitFor(
-      "the others' presence", 60_000, async () => ((await routed()).every(({ presence_state: state }) => state === "online") ? true : null),
+      "the others' presence", async () => ((await routed()).every(({ presence_state: state }) => state === "online") ? true : null),
     );
     const found = site.frames.filter(({ event, data }) => event === "host_found" && TRUTH.includes(String(data["ip"])));
     expect([found.length, (await routed()).length]).toEqual([TRUTH.length, TRUTH.length]);
-  }, 750_000);
+  });
 });

@@ -25,7 +25,7 @@ export async function createSmallDisk(path: string, megabytes: number): Promise<
   const holder: ChildProcess = spawn("setpriv", command, { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   holder.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  await waitFor("a small disk", 10_000, () => (said.includes("mounted") ? true : null));
+  await waitFor("a small disk", () => (said.includes("mounted") ? true : null));
   /** The same folder, as it is there. */
   const filler = join(`/proc/${holder.pid}/root`, path, "filler");
   return {

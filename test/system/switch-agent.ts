@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundleProgram } from "../lab/bundle-program.ts";
 import { SWITCH_AGENTX } from "../lab/daemons.ts";
 import type { Lab } from "../lab/lab.ts";
 import { waitFor } from "../lab/wait-for.ts";
@@ -28,7 +29,7 @@ export async function startSwitchAgent(
   options: { readonly bridge: string; readonly name: string; readonly description: string; readonly access: readonly string[] },
 ): Promise<SwitchAgent> {
   const folder = mkdtempSync(join(tmpdir(), "switch-agent-"));
-  const tables = [process.execPath, "--import", import.meta.resolve("tsx"), BRIDGE_MIB, options.bridge];
+  const tables = [process.execPath, bundleProgram(BRIDGE_MIB), options.bridge];
   writeFileSync(join(folder, "snmpd.conf"), [
     "agentaddress udp:161", ...options.access, `sysName ${options.name}`, `sysDescr ${options.description}`, "master agentx",
     `agentXSocket ${SWITCH_AGENTX}`,
@@ -53,7 +54,7 @@ export async function startSwitchAgent(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  await waitFor(`snmpd on ${host}`, 20_000, () => (said.includes("NET-SNMP version") ? true : null)).catch(async () => {
+  await waitFor(`snmpd on ${host}`, () => (said.includes("NET-SNMP version") ? true : null)).catch(async () => {
     await agent.close();
     throw new Error(`snmpd on ${host} did not start: ${said}`);
   });

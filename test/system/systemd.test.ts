@@ -38,12 +38,12 @@ describe("what systemd/install.sh puts below a folder", () => {
     // For the other user who is to run it.
     chmodSync(root, 0o755);
     said = await runCommand("systemd/install.sh", ["all", "--root", root], { cwd: REPOSITORY, timeoutMs: 180_000 });
-  }, 200_000);
+  });
 
   afterAll(async () => {
     for (const daemon of daemons) await daemon.kill();
     rmSync(root, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   test("is programs, units, users and configuration, writable by root alone, and no secret is among it", () => {
     const modes = (folder: string) => pathsBelow(installed(folder)).map((path) => {
@@ -74,7 +74,7 @@ describe("what systemd/install.sh puts below a folder", () => {
       const check = await tryCommand(installed("usr/bin", name), ["--check-config", "--config", configuration]);
       expect(check).toMatchObject({ code: 0, stderr: "" });
     }
-  }, 60_000);
+  });
 
   test.skipIf(!canAnalyze).each(UNITS)("%s.service is sandboxed, and systemd finds no fault with it", async (unit) => {
     const file = installed("usr/lib/systemd/system", `${unit}.service`);
@@ -85,7 +85,7 @@ describe("what systemd/install.sh puts below a folder", () => {
     writeFileSync(copy, readFileSync(file, "utf8").replaceAll("=/usr/lib/lanthorn/", `=${installed("usr/lib/lanthorn")}/`));
     expect(await analyze("verify", "--man=no", copy)).toMatchObject({ code: 0, stderr: "" });
     rmSync(copy);
-  }, 60_000);
+  });
 
   describe.skipIf(!isRoot)("as another user", () => {
     const state = (name: string) => installed("var/lib", name);
@@ -112,7 +112,7 @@ describe("what systemd/install.sh puts below a folder", () => {
       });
       daemons.push(collector);
       password = readFileSync(join(state("lanthorn-collector"), "admin-password"), "utf8").trim();
-    }, 60_000);
+    });
 
     const probeProgram = installed("usr/bin/lanthorn-probe");
     const probeEnvironment = { LANTHORN_DATA_DIR: state("lanthorn-probe"), LANTHORN_INTERFACE: "lan0", NODE_ENV: "production" };
@@ -130,14 +130,14 @@ describe("what systemd/install.sh puts below a folder", () => {
       const where = ["--collector", String(collector.ready["https_url"]), "--token", enrollment.token];
       await runCommand(probeProgram, ["enroll", ...where], { env: probeEnvironment });
       expect(statSync(join(state("lanthorn-probe"), "identity", "identity.json"))).toMatchObject({ uid: NOBODY, gid: NOBODY });
-    }, 60_000);
+    });
 
     test("the probe ends without CAP_NET_RAW and names it", async () => {
       const [program, ...args] = [...ALONE, ...WITHOUT_CAPABILITIES, probeProgram, "run"];
       const { code, stderr } = await tryCommand(program, args, { env: probeEnvironment });
       expect([code, stderr.includes("AmbientCapabilities=CAP_NET_RAW")]).toEqual([6, true]);
       expect(stderr).not.toMatch(/^ +at /m);
-    }, 60_000);
+    });
 
     test("the probe watches with CAP_NET_RAW and nothing else", async () => {
       const probe = await startDaemon({
@@ -145,7 +145,7 @@ describe("what systemd/install.sh puts below a folder", () => {
         logFile: installed("probe.log"),
       });
       daemons.push(probe);
-      const status = await waitFor("the watched interface", 60_000, async () => {
+      const status = await waitFor("the watched interface", async () => {
         const { stdout } = await tryCommand(probeProgram, ["status", "--json"], { env: probeEnvironment });
         const report = JSON.parse(stdout) as { readonly interface: { readonly up: boolean; readonly problem: string | null } };
         return report.interface.up ? report : null;
@@ -153,7 +153,7 @@ describe("what systemd/install.sh puts below a folder", () => {
       expect(status.interface).toMatchObject({ name: "lan0", problem: null, addresses: expect.arrayContaining(["10.99.0.1/30"]) });
       expect(readFileSync(`/proc/${probe.pid}/status`, "utf8")).toMatch(/^Uid:\t65534\t65534[\s\S]*^CapEff:\t0000000000002000$/m);
       expect(await probe.stop()).toBe(0);
-    }, 90_000);
+    });
   });
 
   test("goes again with systemd/uninstall.sh, all but configuration and state, and those with --purge", async () => {
@@ -170,7 +170,7 @@ describe("what systemd/install.sh puts below a folder", () => {
     expect(left()).toEqual(kept.map((name) => `etc/lanthorn/${name}`));
     await uninstall("all", "--purge");
     expect([left(), readdirSync(installed("var/lib")).length]).toEqual([[], 0]);
-  }, 60_000);
+  });
 });
 
 test.each(["install.sh", "uninstall.sh"])("systemd/%s is a sound script, and tells how it is called", async (script) => {

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { isOnPostgres, testEnvironment } from "./testing/database.ts";
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 let dataDir = "";
 let database: Readonly<Record<string, string>> = {};
@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 function spawnCollector(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: {
       PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0", LANTHORN_MQTT_PORT: "0",
       LANTHORN_HTTPS_HOST: "127.0.0.1", LANTHORN_MQTT_HOST: "127.0.0.1", ...database, ...environment,
@@ -140,7 +140,7 @@ describe("lanthorn-collector", () => {
     await login(url, "a password of their own", "jo");
     const lines = (await admin("list")).split("\n").map((line) => line.replace(/\(.*\)|here .*/, ""));
     expect(lines).toEqual(["Acme ", "  jo  operator  last ", "default ", "  admin  admin  never logged in"]);
-  }, 120_000);
+  });
 
   test("signs tokens with another secret after a rotation and a restart, and not before", async () => {
     const rotate = (environment = {}) => spawnCollector(["admin", "rotate-token-secret"], environment).ended;
@@ -159,7 +159,7 @@ describe("lanthorn-collector", () => {
     const again = (await second.ready)["url"];
     expect(await status(again)).toBe(401);
     await login(again, "123456");
-  }, 120_000);
+  });
 
   test.each([
     ["a port that is taken", (port: number) => ({ LANTHORN_HTTP_PORT: String(port) }), "cannot listen on 127.0.0.1 port"],

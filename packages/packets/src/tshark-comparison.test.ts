@@ -143,7 +143,7 @@ describe.skipIf(!tools)("what old writers, segmentation offload and short snap l
 });
 
 describe.skipIf(!tools || !isRoot)("daemons' traffic that dumpcap captures", () => {
-  test("means the same to us as to tshark, in pcapng and in each kind of pcap", { timeout: 60_000 }, async () => {
+  test("means the same to us as to tshark, in pcapng and in each kind of pcap", async () => {
     if (!tools) return;
     await withCapturedTraffic(tools, async (file) => {
       const { records, malformed } = readCapture(readFileSync(file));

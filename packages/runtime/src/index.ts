@@ -6,6 +6,7 @@ export { createId, toInstant } from "./identity.ts";
 export { parseJson } from "./json.ts";
 export { createLifecycle, type Lifecycle, stopSignal } from "./lifecycle.ts";
 export { createLog, type Log, silentLog } from "./log.ts";
+export { processorMs } from "./processor-time.ts";
 export { type Random, seededRandom } from "./seeded-random.ts";
 export { createServiceManager, type ServiceManager } from "./service-manager.ts";
 export { readTextFile } from "./text-file.ts";

@@ -17,8 +17,8 @@ await build({
   platform: "node",
   target: "node20.19",
   conditions: ["@lanthorn/source"],
-  // Native: it looks for its binary beside itself.
-  external: ["better-sqlite3"],
+  // Native: they look for their binary beside themselves. `pg` works without the last one, which is not installed.
+  external: ["better-sqlite3", "@node-rs/argon2", "pg-native"],
   // A copy of Node's own streams for browsers; mqtt and bl ask for it.
   alias: { "readable-stream": "stream" },
   // V8 keeps the text of a program in memory. Names stay, so that a stack trace can be read.

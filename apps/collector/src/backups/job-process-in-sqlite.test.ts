@@ -3,19 +3,16 @@ import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createId } from "@lanthorn/runtime";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { createJobProcesses, JOB_COMMAND } from "./job-process.ts";
 import type { BackupJob } from "./job.ts";
 import { generateSigningKey } from "./signing.ts";
 import { createSample, type Sample } from "./testing/sample.ts";
 
 const PROGRAM = [
-  process.execPath, "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("../main.ts", import.meta.url)),
+  process.execPath, fileURLToPath(new URL("../../dist/main.js", import.meta.url)),
 ] as const;
 const runJob = createJobProcesses(PROGRAM);
-
-/** Each process compiles the whole collector first. */
-vi.setConfig({ testTimeout: 180_000 });
 
 const signingKey = generateSigningKey();
 let sample: Sample;
@@ -71,7 +68,7 @@ test("one whose parent has died ends and leaves nothing", async () => {
     child.on("exit", resolve);
   });
   expect(code).toBe(1);
-  await vi.waitFor(() => expect(existsSync(sample.backupsDir) ? readdirSync(sample.backupsDir) : []).toEqual([]));
+  await expect.poll(() => (existsSync(sample.backupsDir) ? readdirSync(sample.backupsDir) : [])).toEqual([]);
 });
 
 test("one that may write no more leaves nothing", async () => {

@@ -56,14 +56,15 @@ test("a name is asked of the name servers, and again after five seconds", async 
 test("a name server that does not answer for some names delays no others", async () => {
   const { servers } = await startNameServer({ "hooks.example.com": [192, 0, 2, 7] });
   const resolve = createHostResolver({ clock: createFakeClock() }, { servers });
-  const mute = Array.from(
-    { length: 20 }, (_, index) => resolve(`mute-${index}.example.com`).catch((error: NodeJS.ErrnoException) => error.code),
-  );
-  const startedAt = performance.now();
+  let givenUp = 0;
+  const mute = Array.from({ length: 20 }, (_, index) => resolve(`mute-${index}.example.com`).catch((error: NodeJS.ErrnoException) => {
+    givenUp += 1;
+    return error.code;
+  }));
   expect(await resolve("hooks.example.com")).toEqual(["192.0.2.7"]);
-  expect(performance.now() - startedAt).toBeLessThan(1500);
+  expect(givenUp).toBe(0);
   expect(new Set(await Promise.all(mute))).toEqual(new Set(["ETIMEOUT"]));
-}, 30_000);
+});
 
 test("a name that the name servers do not know is looked up the system's way", async () => {
   const { servers } = await startNameServer({});

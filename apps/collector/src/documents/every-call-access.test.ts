@@ -47,7 +47,7 @@ const isRefused = ({ access }: Call, { status, error }: Answer) =>
 /** What is asked for may not be there, and is asked for without a body; but it was not the scope that was missing. */
 const isLetIn = (call: Call, answer: Answer) => answer.status !== 401 && !isRefused(call, answer) && answer.status !== 500;
 
-describe("every route", { timeout: 240_000 }, () => {
+describe("every route", () => {
   test("has one access, and nobody is let in without a credential but where the list says so", async () => {
     expect(calls.length).toBeGreaterThan(30);
     const known = new Set<string>([...ROLE_SCOPES.admin, "signed-in", "known", "probe", "anyone"]);

@@ -11,7 +11,7 @@ beforeAll(async () => {
   collector = await startCollector(`[webhooks]\nallow = ["127.0.0.1"]\n`);
   document = await collector.read("/api/v1/docs/openapi.json");
   owner = await settleNeighbour(collector, document);
-}, 240_000);
+});
 afterAll(async () => {
   owner.close();
   await collector.stop();

@@ -122,14 +122,14 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
       const [backup] = (await list()).data;
       if (backup?.status !== "completed") throw new Error(`the backup is not complete: ${JSON.stringify(backup)}`);
       return backup;
-    }, { timeout: 120_000, interval: 100 });
+    }, { timeout: 300_000, interval: 100 });
     const path = `/backups/${made.id}/download`;
     expect((await ask("GET", path)).status).toBe(403);
     expect((await clientOf({ headers: bearer(token) })("GET", path)).status).toBe(403);
   },
 };
 
-describe("one scope alone", { timeout: 180_000 }, () => {
+describe("one scope alone", () => {
   test.each(Object.keys(ROWS) as Scope[])("%s is bounded as the security page says", async (scope) => {
     await ROWS[scope]?.(await only(scope));
   });

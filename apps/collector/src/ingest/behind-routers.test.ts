@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { hostState } from "./testing/bench.ts";
-import { at, devices, found, type Host, logged, macs, offline, online, send } from "./testing/keyed-hosts.ts";
+import { at, devices, found, type Host, logged, macs, makeForEachTest, offline, online, send } from "./testing/keyed-hosts.ts";
+
+makeForEachTest();
 
 /** As a probe on the other side of a router sees it, and as one on its own link does. */
 const far: Host = { ip: "192.0.2.70", mac: "" };

@@ -61,7 +61,7 @@ const macs = async () => (await bench.database.db.selectFrom("devices").select("
   .orderBy("mac").execute()).map(({ mac }) => mac);
 
 describe("a host that invents hardware addresses", () => {
-  test("is announced a thousand times and then once more, as a storm; every device is stored, a real newcomer too", { timeout: 120_000 },
+  test("is announced a thousand times and then once more, as a storm; every device is stored, a real newcomer too",
     async () => {
       await flood(0, MAX_ANNOUNCED);
       await bench.clock.advance(1000);
@@ -81,7 +81,7 @@ describe("a host that invents hardware addresses", () => {
       expect(await countOf("host_offline")).toBe(2);
     });
 
-  test("is published again each ten minutes while it lasts; and newcomers are announced again after it", { timeout: 120_000 }, async () => {
+  test("is published again each ten minutes while it lasts; and newcomers are announced again after it", async () => {
     await flood(0, MAX_ANNOUNCED + 10);
     await bench.clock.advance(601_000);
     await flood(5000, 20);
@@ -93,7 +93,7 @@ describe("a host that invents hardware addresses", () => {
     expect(await storms()).toEqual([{ status: "open", count: 2, severity: "medium" }]);
   });
 
-  test("does not affect the events of another site", { timeout: 120_000 }, async () => {
+  test("does not affect the events of another site", async () => {
     const siteId = createId();
     await bench.database.db.insertInto("sites")
       .values({ id: siteId, tenant_id: bench.tenantId, name: "two", created_at: now(), probe_configuration: "{}" }).execute();

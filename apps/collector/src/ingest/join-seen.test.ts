@@ -1,8 +1,10 @@
 import { createId } from "@lanthorn/runtime";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
-  at, bench, devices, DUID, found, type Host, learned, logged, macs, merges, offline, online, probe, recomparison, send, wired, wireless,
+  at, bench, devices, DUID, found, type Host, learned, logged, macs, makeForEachTest, merges, offline, online, probe, recomparison, send, wired, wireless,
 } from "./testing/keyed-hosts.ts";
+
+makeForEachTest();
 
 describe("two interfaces with a strong key in common", () => {
   test("are one device, which is not announced a second time, and the reason is kept and audited", async () => {

@@ -1,8 +1,10 @@
 import { createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import {
-  at, bench, devices, DUID, found, type Host, learned, macs, merges, recomparison, send, wired, wireless,
+  at, bench, devices, DUID, found, type Host, learned, macs, makeForEachTest, merges, recomparison, send, wired, wireless,
 } from "./testing/keyed-hosts.ts";
+
+makeForEachTest();
 
 describe("an interface that goes to another machine", () => {
   const dock: Host = { ip: "192.0.2.90", mac: "64:4b:f0:00:00:01" };

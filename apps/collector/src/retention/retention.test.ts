@@ -102,7 +102,7 @@ describe("what hangs on a device", () => {
     const left = async () => (await gateway.db.selectFrom("device_changes").select("id").where("device_id", "=", id).execute()).length;
     await clock.advance(11 * 60_000);
     for (let index = 0; index < 5; index += 1) await addChange(id, index, 1);
-    const until = async (expected: number) => expect.poll(left, { timeout: 10_000 }).toBe(expected);
+    const until = async (expected: number) => expect.poll(left).toBe(expected);
     await clock.advance(10 * 60_000);
     await gateway.db.updateTable("devices").set({ last_seen: toInstant(clock.now()) }).where("id", "=", id).execute();
     await clock.advance(10 * 60_000);

@@ -102,7 +102,7 @@ describe("a host that floods the link with made-up ones", () => {
     const reported = lan.events().slice(eventsBefore).flatMap((event) => (event.type === "presence_report" ? event.data.hosts : []));
     const online = new Set(reported.filter((host) => host.presence_state === "online").map(({ mac }) => mac));
     expect(KNOWN.filter(({ mac }) => !online.has(mac))).toEqual([]);
-  }, 120_000);
+  });
 
   test.each([[300, 12], [65_536, 200]])("delays no word of a known host that leaves, of %d hosts at %d frames a second", async (maxHosts, packetsPerSecond) => {
     lan = createFakeLan({ settings: { ...SETTINGS, maxHosts, sweep: { ...SETTINGS.sweep, packetsPerSecond } } });
@@ -131,7 +131,7 @@ describe("a host that floods the link with made-up ones", () => {
     await flooded(120, 300);
     // At 12 frames a second it took more than ten minutes when all were asked in turn.
     expect(knownThatLeft().map(({ mac }) => mac)).toEqual([gone?.mac]);
-  }, 120_000);
+  });
 
   test("that answers pushes out nobody of the inventory, be it offline for days", async () => {
     const maxHosts = 100;
@@ -168,7 +168,7 @@ describe("a host that floods the link with made-up ones", () => {
     const back = new Set(lan.eventsOf("host_online").map(({ mac }) => mac));
     expect(away.filter(({ mac }) => !back.has(mac))).toEqual([]);
     expect(lan.rowsOf("hosts")).toBeLessThanOrEqual(maxHosts);
-  }, 120_000);
+  });
 
   test("has room for some addresses of each MAC only, and a known host for its next one", async () => {
     lan = createFakeLan({
@@ -189,5 +189,5 @@ describe("a host that floods the link with made-up ones", () => {
     expect(lan.rowsOf("host_addresses")).toBeLessThanOrEqual(MAX_ADDRESSES);
     expect(lan.rowsOf("host_addresses")).toBeGreaterThan(4096);
     expect(lan.eventsOf("host_changed").findLast(({ mac }) => mac === laptop)?.addresses).toContain("10.0.0.10");
-  }, 60_000);
+  });
 });

@@ -1,3 +1,4 @@
+import { processorMs } from "@lanthorn/runtime";
 import { afterEach, expect, test } from "vitest";
 import { arpFrame, createFakeLan, type FakeLan, OWN_MAC, SETTINGS } from "./testing/fake-lan.ts";
 
@@ -39,9 +40,11 @@ test("sixty thousand hosts are found by one sweep of a /16, in bounded memory, a
   await lan.clock.advance(10_000);
   expect(lan.discovery.counts()).toEqual({ online: hosts, known: hosts });
   sent.length = 0;
-  const startedAt = performance.now();
-  for (let at = 0; at < replies.length; at += 500) lan.deliver(...replies.slice(at, at + 500));
-  const microsecondsPerFrame = ((performance.now() - startedAt) * 1000) / hosts;
+  const { deliver } = lan;
+  const deliveringMs = processorMs(() => {
+    for (let at = 0; at < replies.length; at += 500) deliver(...replies.slice(at, at + 500));
+  });
+  const microsecondsPerFrame = (deliveringMs * 1000) / hosts;
   const tickStartedAt = performance.now();
   await lan.clock.advance(10_000);
   const tickMs = (performance.now() - tickStartedAt) / 20;
@@ -54,4 +57,4 @@ test("sixty thousand hosts are found by one sweep of a /16, in bounded memory, a
   expect(microsecondsPerFrame).toBeLessThan(100);
   expect(bytesPerHost).toBeLessThan(4000);
   expect(lan.eventsOf("host_found")).toHaveLength(hosts);
-}, 120_000);
+});

@@ -1,4 +1,5 @@
 import { type AddressPrefix, formatIp, parseIp, prefixHolds } from "@lanthorn/packets";
+import { processorMs } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createExclusions, parsePrefixes } from "./exclusions.ts";
 
@@ -48,12 +49,13 @@ describe("thousands of excluded addresses", () => {
     const exclusions = excluding(...Array.from({ length: MOST }, (_, at) => `10.0.${at >>> 8}.${at & 255}`));
     const address = ip("10.0.0.0").slice();
     let held = 0;
-    const startedAt = performance.now();
-    for (let number = 0; number < 65_536; number += 1) {
-      address[2] = number >>> 8;
-      address[3] = number & 255;
-      if (exclusions.holds(address)) held += 1;
-    }
-    expect([held, performance.now() - startedAt < 500]).toEqual([MOST, true]);
+    expect(processorMs(() => {
+      for (let number = 0; number < 65_536; number += 1) {
+        address[2] = number >>> 8;
+        address[3] = number & 255;
+        if (exclusions.holds(address)) held += 1;
+      }
+    })).toBeLessThan(500);
+    expect(held).toBe(MOST);
   });
 });

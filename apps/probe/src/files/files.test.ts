@@ -48,7 +48,7 @@ const send = (identity = collector.identity, bytesPerSecond = 1e9): FileSender =
 const until = (is: () => boolean, stepMs = 500) => expect.poll(async () => {
   await clock.advance(stepMs);
   return is();
-}, { timeout: 30_000, interval: 5 }).toBe(true);
+}, { timeout: 300_000, interval: 5 }).toBe(true);
 const times = (request: string) => collector.requests.filter((one) => one.startsWith(request)).length;
 
 describe("files that are handed in", () => {

@@ -59,7 +59,7 @@ describe("databases of fingerprints in a thread of their own", () => {
     expect(await databases.consult(asked)).toBe(asked);
     expect(await databases.consult(asked)).toBe(asked);
     expect(stop()).toBeLessThan(HANG_MS);
-  }, 60_000);
+  });
 
   test("say once that a file is too slow, and which", async () => {
     install('<fingerprint pattern="^(?:a+)+$"/>'.repeat(2000) + BELL);
@@ -67,7 +67,7 @@ describe("databases of fingerprints in a thread of their own", () => {
     expect(said).toEqual([{ level: "warn", about: { name: "ftp_banners", reason: expect.anything() as unknown } }]);
     // Who is no trouble is answered as before.
     expect((await databases.consult(finding)).version).toBe("Bell");
-  }, 60_000);
+  });
 
   test("are given up when they do not answer in time, until another version holds", async () => {
     install(BELL);

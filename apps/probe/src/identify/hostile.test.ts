@@ -119,7 +119,7 @@ async function secondsUntil(work: Promise<unknown>): Promise<number> {
 describe("a peer that answers with", () => {
   test.for(
     Object.keys(MANNERS),
-  )("%s is left in bounded time, bytes and connections by every protocol", { timeout: 60_000 }, async (name) => {
+  )("%s is left in bounded time, bytes and connections by every protocol", async (name) => {
     const manner = MANNERS[name] ?? (() => ({}));
     for (const protocol of TCP_PROTOCOLS) {
       const { connect, counts } = createHostileServer(manner, BEGINNINGS[protocol.name] ?? Buffer.alloc(0));
@@ -137,7 +137,7 @@ describe("a peer that answers with", () => {
 
 describe("every protocol", () => {
   test("recognises its own beginning, wants more of each part of it or none, "
-    + "and never throws at changed ones", { timeout: 60_000 }, async () => {
+    + "and never throws at changed ones", async () => {
     const next = seededRandom(11);
     const target = { ip: "192.0.2.1", port: 1, isSecure: false };
     const silent = {

@@ -96,7 +96,7 @@ afterEach(() => {
 describe("whoever answers with", () => {
   const manners = Object.keys(PUMPS).flatMap((pump) => Object.keys(SPEECHES).map((speech) => [pump, speech] as const));
 
-  test.for(manners)("%s, %s, holds up nobody else in any protocol", { timeout: 120_000 }, async ([pump, how]) => {
+  test.for(manners)("%s, %s, holds up nobody else in any protocol", async ([pump, how]) => {
     const speech = SPEECHES[how]?.(PUMPS[pump] ?? Buffer.alloc(1)) ?? [];
     for (const protocol of TCP_PROTOCOLS) {
       const beginning = BEGINNINGS[protocol.name] ?? Buffer.alloc(0);

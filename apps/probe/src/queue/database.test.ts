@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createFakeClock, silentLog, systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
 import { openProbeDatabase } from "./database.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
@@ -141,7 +142,7 @@ describe("a daemon that is killed while it appends", () => {
     let acknowledged = 0;
     for (let kill = 0; kill < 3; kill += 1) {
       const child = spawn(process.execPath, [
-        "--import", "tsx", "--conditions=@lanthorn/source", fileURLToPath(new URL("testing/appender.ts", import.meta.url)), path,
+        bundleProgram(fileURLToPath(new URL("testing/appender.ts", import.meta.url))), path,
       ], {
         stdio: ["ignore", "pipe", "inherit"],
       });

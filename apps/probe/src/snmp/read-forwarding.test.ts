@@ -36,11 +36,11 @@ async function readVlans(...rows: readonly Row[]): Promise<readonly (readonly [l
 describe("the VLAN of a MAC", () => {
   test("is the one whose table it is in", async () => {
     expect(await readVlans(...heard(1, 1), ...heard(2, 2), vlan(10, 1), vlan(20, 2))).toEqual([["01", 10], ["02", 20]]);
-  }, 60_000);
+  });
 
   test("is not known where several learn in one table, or none in this one", async () => {
     expect(await readVlans(...heard(1, 1), ...heard(7, 2), vlan(10, 1), vlan(20, 1))).toEqual([["01", null], ["02", null]]);
-  }, 60_000);
+  });
 
   test("is the table's number where the switch does not tell, or says nothing of use", async () => {
     expect(await readVlans(...heard(30, 1))).toEqual([["01", 30]]);
@@ -48,9 +48,9 @@ describe("the VLAN of a MAC", () => {
     expect(await readVlans(...heard(30, 1), vlan(20, 0), vlan(30, 0))).toEqual([["01", 30]]);
     await snmpd?.close();
     expect(await readVlans(...heard(4095, 1))).toEqual([["01", null]]);
-  }, 60_000);
+  });
 
   test("is found by the time of its last change, where the switch keeps to that alone", async () => {
     expect(await readVlans(...heard(1, 1), vlan(10, 1, 4711))).toEqual([["01", 10]]);
-  }, 60_000);
+  });
 });

@@ -30,7 +30,7 @@ const ROWS: readonly (readonly [string, string, string])[] = [
 let snmpd: Snmpd;
 beforeAll(async () => {
   snmpd = await startSnmpd(ROWS);
-}, 120_000);
+});
 afterAll(() => snmpd?.close());
 
 const credential = (): SnmpCredential => ({
@@ -66,7 +66,7 @@ describe("a switch", () => {
     const report = tables && createSwitchMemory().report("127.0.0.1", tables, 0);
     expect(EVENTS.switch_report.data.safeParse(report).success).toBe(true);
     expect(report?.ports.find(({ name }) => name === "lo")).toMatchObject({ role: "uplink", mac_count: 2 });
-  }, 60_000);
+  });
 });
 
 const tablesOf = (forwarding: SwitchTables["forwarding"], neighbors: SwitchTables["neighbors"] = []): SwitchTables => ({

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
+import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
 import { unpackDebianPackages } from "../../../../test/lab/debian-packages.ts";
 import { waitFor } from "../../../../test/lab/wait-for.ts";
 import { whyNoNamespaces } from "../discover/testing/real-lan.ts";
@@ -73,12 +74,12 @@ describe.skipIf(reason !== null)("lldpd behind snmpd", () => {
   test("tells of its neighbour and the port that it is on", async () => {
     const namespace = await startPair();
     const read = () => {
-      const node = [process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", CHILD];
+      const node = [process.execPath, bundleProgram(CHILD)];
       return JSON.parse(
-        execFileSync("ip", ["netns", "exec", namespace, ...node], { timeout: 30_000 }).toString(),
+        execFileSync("ip", ["netns", "exec", namespace, ...node], { timeout: 300_000 }).toString(),
       ) as Pick<SwitchTables, "system" | "neighbors"> | null;
     };
-    const tables = await waitFor("the neighbour in the LLDP-MIB", 60_000, () => {
+    const tables = await waitFor("the neighbour in the LLDP-MIB", () => {
       const found = read();
       return found && found.neighbors.length > 0 ? found : null;
     });
@@ -86,5 +87,5 @@ describe.skipIf(reason !== null)("lldpd behind snmpd", () => {
     expect(tables.neighbors).toMatchObject([{
       protocol: "lldp", port: "port7", port_id: "02:00:00:00:77:08", port_id_type: "mac", system_description: "neighbour of the lab",
     }]);
-  }, 120_000);
+  });
 });

@@ -20,7 +20,7 @@ const community = (version: "1" | "2c", text = COMMUNITY): SnmpCredential =>
 let snmpd: Snmpd;
 beforeAll(async () => {
   snmpd = await startSnmpd();
-}, 120_000);
+});
 afterAll(() => snmpd?.close());
 
 function openSession(credential: SnmpCredential, ask: AskDatagram = askDatagram, signal = new AbortController().signal) {

@@ -21,7 +21,7 @@ const user = (password: string): ProbeCredential => ({
 let snmpd: Snmpd;
 beforeAll(async () => {
   snmpd = await startSnmpd();
-}, 120_000);
+});
 afterAll(() => snmpd?.close());
 
 /** The agent as if it were at its own port. @param isHeard Whether a question reaches it. */

@@ -19,9 +19,10 @@ describe("the rules", () => {
       "a ".repeat(2048), "1.".repeat(2048), "Linux a 1.1.1 ".repeat(300), "Cisco IOS Software, ".repeat(200),
       "\t\n".repeat(2048), "smart a a a ".repeat(340),
     ];
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     for (const [, rules] of TABLES) for (const text of texts) applyRules(rules, text);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1000);
   });
 
   test("let a daemon's answer name its system beside itself", () => {

@@ -2,12 +2,12 @@
 import { execFile, execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
 
 const CHILD = fileURLToPath(new URL("child.ts", import.meta.url));
-const TSX = import.meta.resolve("tsx");
 
 /** Less than a test's own time limit, so that the namespace is removed before the test is given up. */
-const CHILD_TIMEOUT_MS = 20_000;
+const CHILD_TIMEOUT_MS = 300_000;
 
 let made = 0;
 
@@ -43,7 +43,7 @@ export async function runInNamespace<T>(scenario: string, entry: Entry = "exec")
     execFileSync("ip", ["netns", "exec", name, "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1"], { stdio: "pipe" });
     ip("-n", name, "link", "add", "va", "type", "veth", "peer", "name", "vb");
     for (const link of ["va", "vb", "lo"]) ip("-n", name, "link", "set", link, "up");
-    const node = [process.execPath, "--import", TSX, "--conditions=@lanthorn/source", CHILD, scenario];
+    const node = [process.execPath, bundleProgram(CHILD), scenario];
     const [program = "", ...args] = [...wayInto(name)[entry], ...node];
     const { stdout } = await promisify(execFile)(program, args, { timeout: CHILD_TIMEOUT_MS, killSignal: "SIGKILL" });
     return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as T;

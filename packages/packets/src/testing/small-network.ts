@@ -96,7 +96,7 @@ async function askForRouter(client: string): Promise<void> {
   await runCommand("ip", ["-n", client, "link", "set", "lan0", "down"]);
   await attach(client, CLIENT, CLIENT_IPV6);
   const showDefaultRoute = () => runCommand("ip", ["-n", client, "-6", "route", "show", "default"]);
-  await waitFor("the router's advertisement", 20_000, async () => (await showDefaultRoute()) !== "" || null);
+  await waitFor("the router's advertisement", async () => (await showDefaultRoute()) !== "" || null);
 }
 
 function dnsmasqOptions(folder: string): readonly string[] {
@@ -141,7 +141,7 @@ function programOf(root: DebianRoot, name: string) {
 
 function runIn(root: DebianRoot, namespace: string, name: string, args: readonly string[]): Promise<string> {
   const { path, env } = programOf(root, name);
-  return runCommand("ip", ["netns", "exec", namespace, path, ...args], { env, timeoutMs: 15_000 });
+  return runCommand("ip", ["netns", "exec", namespace, path, ...args], { env });
 }
 
 function startIn(root: DebianRoot, namespace: string, name: string, args: readonly string[]): ChildProcess {

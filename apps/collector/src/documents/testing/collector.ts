@@ -8,7 +8,7 @@ import { TokenResponse } from "@lanthorn/contract";
 import { testEnvironment } from "../../testing/database.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 
-const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 const CREDENTIALS = { username: "admin", password: "a password for tests" } as const;
 export const OTHER_PASSWORD = "another password for tests";
 
@@ -40,7 +40,7 @@ export async function startCollector(configuration = "", environment: Readonly<R
   writeFileSync(file, `${PLENTY}${BACKUPS}${configuration}`);
   const database = await testEnvironment(dataDir);
   const start = (args: readonly string[]) => spawn(process.execPath, [
-    "--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args, "--config", file,
+    MAIN, ...args, "--config", file,
   ], {
     env: {
       ...database, ...environment, PATH: process.env["PATH"], LANTHORN_DATA_DIR: dataDir, LANTHORN_HTTP_PORT: "0", LANTHORN_HTTPS_PORT: "0",

@@ -53,7 +53,7 @@ export async function settleNeighbour(
   await vi.waitFor(async () => {
     await readLists();
     if (!known.has("device_id") || !known.has("alert_id")) throw new Error(`what the probe said is not there yet: ${collector.log()}`);
-  }, { timeout: 60_000, interval: 100 });
+  }, { timeout: 300_000, interval: 100 });
   for (const call of calls.filter(({ method, parts }) => method === "POST" && parts.length === 0)) {
     if (endsSession(call)) continue;
     learn(call, await watch(call, () => ask(call, { body: bodyFor(call) })));
@@ -67,7 +67,7 @@ export async function settleNeighbour(
   await vi.waitFor(async () => {
     const { text } = await ask({ method: "GET", path: "/api/v1/backups" });
     if (text.includes('"running"')) throw new Error(`a backup has not ended: ${text}`);
-  }, { timeout: 180_000, interval: 100 });
+  }, { timeout: 300_000, interval: 100 });
   for (const call of calls.filter(({ method, parts }) => method === "GET" && parts.length > 0)) {
     learn(call, await ask(call, { path: Object.fromEntries(known) }));
   }

@@ -5,25 +5,28 @@ import type { ProbeAddress } from "../../broker/broker.ts";
 import { createRecomparison, type Recomparison } from "../../identity/recomparison.ts";
 import { createIngestBench, hostState, type IngestBench } from "./bench.ts";
 
-/** One probe's words of hosts with identity keys, and what became of them; made anew for each test of the file that imports it. */
+/** One probe's words of hosts with identity keys, and what became of them. */
 
 export let bench: IngestBench;
 export let recomparison: Recomparison;
 export let probe: ProbeAddress;
 let queueId = "";
 let after = 0;
-beforeEach(async () => {
-  bench = await createIngestBench();
-  probe = await bench.addProbe();
-  const { db, reads } = bench.database;
-  recomparison = createRecomparison({ db, reads, merges: bench.merges, clock: bench.clock, log: silentLog });
-  queueId = createId();
-  after = 0;
-});
-afterEach(async () => {
-  await recomparison.close();
-  await bench.close();
-});
+/** Makes them anew for each test of the file that calls this. */
+export function makeForEachTest(): void {
+  beforeEach(async () => {
+    bench = await createIngestBench();
+    probe = await bench.addProbe();
+    const { db, reads } = bench.database;
+    recomparison = createRecomparison({ db, reads, merges: bench.merges, clock: bench.clock, log: silentLog });
+    queueId = createId();
+    after = 0;
+  });
+  afterEach(async () => {
+    await recomparison.close();
+    await bench.close();
+  });
+}
 
 const T0 = Date.UTC(2026, 10, 20, 11);
 export const at = (seconds: number) => toInstant(T0 + seconds * 1000);

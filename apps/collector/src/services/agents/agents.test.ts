@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { EnrollmentToken, EnrollResponse, parseEnrollmentToken, Probe, probeTopic, RenewResponse } from "@lanthorn/contract";
-import { createId, toInstant } from "@lanthorn/runtime";
+import { createFakeClock, createId, toInstant } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { KeyAndCertificate } from "../../certificates/authority.ts";
@@ -96,6 +96,8 @@ describe("an enrollment token", () => {
   });
 
   test("cannot be guessed at speed", async () => {
+    await stack.close();
+    stack = await startStack({ clock: createFakeClock(Date.now()) });
     const { request } = await createRequest();
     const answers = await Promise.all(Array.from({ length: 10 }, () => enroll("x", request)));
     const limited = answers.filter((answer) => answer.status === 429);

@@ -1,6 +1,6 @@
 import { EnrollmentToken, EnrollmentTokenRecord, listEnvelope, Probe, ProbeHealth, ProbeSettings } from "@lanthorn/contract";
 import { createFakeClock, createId, silentLog } from "@lanthorn/runtime";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createHealthHistory } from "./health-history.ts";
 import { enrollListening, type ListeningProbe } from "./testing/listening-probe.ts";
 import { type Stack, startStack } from "./testing/stack.ts";
@@ -45,10 +45,10 @@ describe("a probe's configuration", () => {
     await change({ excluded: ["10.0.0.1"] });
     const { revision } = await settings();
     await probe.report({ configuration: { revision, error: null } });
-    await vi.waitFor(async () => expect(await settings()).toMatchObject({ applied_revision: revision, error: null }));
+    await expect.poll(settings).toMatchObject({ applied_revision: revision, error: null });
     await probe.report({ configuration: { revision, error: "no address" } });
-    await vi.waitFor(async () => expect(Probe.parse((await stack.call("GET", at())).body).configuration)
-      .toEqual({ revision, applied_revision: revision, error: "no address" }));
+    await expect.poll(async () => Probe.parse((await stack.call("GET", at())).body).configuration)
+      .toEqual({ revision, applied_revision: revision, error: "no address" });
   });
 
   test("is held against the contract's schema", async () => {

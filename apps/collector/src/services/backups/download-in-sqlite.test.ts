@@ -35,7 +35,7 @@ beforeEach(async () => {
   ({ id } = Backup.parse((await gateway.call("POST", "/api/v1/backups", admin.token)).body));
   await vi.waitFor(async () => {
     expect(Backup.parse((await gateway.get(`/api/v1/backups/${id}`, admin.token)).body).status).toBe("completed");
-  }, { timeout: 20_000, interval: 10 });
+  }, { timeout: 300_000, interval: 10 });
 });
 afterEach(async () => {
   await backups.close();

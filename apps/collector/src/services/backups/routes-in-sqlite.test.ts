@@ -62,7 +62,7 @@ const ended = (id: string) => vi.waitFor(async () => {
   const backup = await readOne(id);
   if (backup.status === "running" || backup.verification?.status === "running") throw new Error("still running");
   return backup;
-}, { timeout: 10_000, interval: 10 });
+}, { timeout: 300_000, interval: 10 });
 const make = async () => {
   const answer = await call("POST", "");
   expect(answer.status).toBe(202);
@@ -200,7 +200,7 @@ describe("scheduled backups", () => {
       await signIn();
       await backups.job.run();
       await vi.waitFor(async () => expect((await listAll()).every(({ status }) => status === "completed")).toBe(true), {
-        timeout: 10_000, interval: 10,
+        timeout: 300_000, interval: 10,
       });
       await backups.job.run();
     }
@@ -218,7 +218,7 @@ describe("scheduled backups", () => {
     await signIn();
     await backups.job.run();
     await vi.waitFor(async () => expect((await listAll()).map(({ status }) => status)).toEqual(["completed"]), {
-      timeout: 10_000, interval: 10,
+      timeout: 300_000, interval: 10,
     });
     await backups.job.run();
     expect(await listAll()).toHaveLength(1);
@@ -251,7 +251,7 @@ describe("settings of backups", () => {
     await backups.job.run();
     await vi.waitFor(
       async () => expect((await listAll()).map(({ trigger, status }) => [trigger, status])).toEqual([["scheduled", "completed"]]),
-      { timeout: 10_000, interval: 10 },
+      { timeout: 300_000, interval: 10 },
     );
     expect(BackupSettings.parse((await call("PUT", "/settings", { schedule: null })).body)).toMatchObject({
       schedule: null, next_at: null, keep: 2,

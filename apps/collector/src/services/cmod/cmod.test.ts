@@ -156,7 +156,7 @@ describe("a difference", () => {
     });
     expect(new Set(result.map((one) => one.diff)).size).toBe(1);
     expect(worstMs).toBeLessThan(HANG_MS);
-  }, 120_000);
+  });
 });
 
 describe("hostile texts", () => {
@@ -170,7 +170,7 @@ describe("hostile texts", () => {
       await upload(`${text} `.slice(-524_288));
     });
     expect(worstMs).toBeLessThan(HANG_MS);
-  }, 120_000);
+  });
 });
 
 describe("retention", () => {

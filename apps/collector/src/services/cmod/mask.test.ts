@@ -1,3 +1,4 @@
+import { processorMs } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { maskLines } from "./mask.ts";
 
@@ -55,7 +56,7 @@ test("lines stay as many, and a hostile one takes no time", () => {
   const hostile = [
     "password ".repeat(50_000), "key ".repeat(100_000), "$1$".repeat(100_000), " ".repeat(400_000), "auth sha".repeat(50_000),
   ];
-  const before = performance.now();
-  expect(maskLines(hostile).length).toBe(hostile.length);
-  expect(performance.now() - before).toBeLessThan(2000);
+  let masked: ReturnType<typeof maskLines> = [];
+  expect(processorMs(() => (masked = maskLines(hostile)))).toBeLessThan(2000);
+  expect(masked.length).toBe(hostile.length);
 });

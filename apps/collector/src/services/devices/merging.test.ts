@@ -166,7 +166,7 @@ describe("a merge that is undone", () => {
       await done(201, `/devices/${kept.device.id}/split`, { merge_id: merges[0]?.id });
       expect(await everything()).toEqual(before);
     }), { numRuns: 40 });
-  }, 120_000);
+  });
 
   test("gives each what was done to it since", async () => {
     const { one, two } = await pair();

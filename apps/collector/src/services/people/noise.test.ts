@@ -64,7 +64,7 @@ test("records of unauthenticated requests are bounded, the newest stay, and a lo
   await clock.advance(60_000);
   const count = async (table: "login_failures" | "audit") =>
     (await server.reads.selectFrom(table).select((eb) => eb.fn.countAll<number>().as("rows")).executeTakeFirstOrThrow()).rows;
-  await expect.poll(async () => (await count("login_failures")) <= 100_000, { timeout: 20_000 }).toBe(true);
-  await expect.poll(() => count("audit"), { timeout: 20_000 }).toBe(10_001);
+  await expect.poll(async () => (await count("login_failures")) <= 100_000, { timeout: 300_000 }).toBe(true);
+  await expect.poll(() => count("audit"), { timeout: 300_000 }).toBe(10_001);
   expect((await login(server, { username: admin.username, password: "password" }, from("192.0.2.1"))).status).toBe(429);
-}, 120_000);
+});

@@ -38,7 +38,7 @@ export interface RunningCommand {
   kill(signal: NodeJS.Signals): void;
 }
 
-const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../dist/main.js", import.meta.url));
 
 /**
  * @param options.certificateFrom When the probe's certificate began; it ends in an hour if that is given.
@@ -103,7 +103,7 @@ export async function createEnrolledProbe(options: {
 
 function startCommand(args: readonly string[], environment: Readonly<Record<string, string>>): RunningCommand {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("LANTHORN_")));
-  const child = spawn(process.execPath, ["--import", "tsx", "--conditions=@lanthorn/source", MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...inherited, ...environment }, stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

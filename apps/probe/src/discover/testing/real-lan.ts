@@ -2,10 +2,12 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 import { waitFor } from "../../../../../test/lab/wait-for.ts";
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
 
-const TSX = import.meta.resolve("tsx");
+/** A machine with other work takes tens of times as long as a quiet one. */
+const HANG_MS = 300_000;
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Why this cannot run here, or null. */
@@ -35,7 +37,7 @@ export interface RealLan {
   /** Runs a command on a host, or on the probe's. */
   run(name: string, program: string, ...args: readonly string[]): void;
   /** Resolves with what `wanted` finds among all events so far, as soon as it finds something. */
-  until<T>(wanted: (events: readonly ProbeEvent[]) => T | undefined, timeoutMs: number): Promise<T>;
+  until<T>(wanted: (events: readonly ProbeEvent[]) => T | undefined): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -70,7 +72,7 @@ export function createRealLan(): RealLan {
     ip("-n", `${prefix}-${name}`, "link", "set", "lan0", "up");
   };
   const run = (name: string, file: string, args: readonly string[], onLine: (line: string) => void) => {
-    const node = [process.execPath, "--import", TSX, "--conditions=@lanthorn/source", script(file), ...args];
+    const node = [process.execPath, bundleProgram(script(file)), ...args];
     const child = spawn("ip", ["netns", "exec", `${prefix}-${name}`, ...node], { stdio: ["ignore", "pipe", "pipe"] });
     children.push(child);
     child.stderr.on("data", (text: Buffer) => complaints.push(text.toString()));
@@ -111,7 +113,7 @@ export function createRealLan(): RealLan {
       const sent = () =>
         execFileSync("ip", ["netns", "exec", `${prefix}-${name}`, "cat", "/sys/class/net/lan0/statistics/tx_packets"]).toString();
       let last = { count: sent(), at: performance.now() };
-      await waitFor(`the silence of ${name}`, 60_000, async () => {
+      await waitFor(`the silence of ${name}`, async () => {
         const count = sent();
         if (count !== last.count) last = { count, at: performance.now() };
         return performance.now() - last.at >= ms ? true : null;
@@ -125,7 +127,7 @@ export function createRealLan(): RealLan {
         for (const listener of listeners) listener();
       });
     },
-    until(wanted, timeoutMs) {
+    until(wanted) {
       return new Promise((resolve, reject) => {
         const done = (finish: () => void) => {
           clearTimeout(timer);
@@ -137,8 +139,8 @@ export function createRealLan(): RealLan {
           if (found !== undefined) done(() => resolve(found));
         };
         const timer = setTimeout(
-          () => done(() => reject(new Error(`not seen in ${timeoutMs} ms; events: ${JSON.stringify(events)}; ${complaints.join("")}`))),
-          timeoutMs,
+          () => done(() => reject(new Error(`not seen in ${HANG_MS} ms; events: ${JSON.stringify(events)}; ${complaints.join("")}`))),
+          HANG_MS,
         );
         listeners.add(look);
         look();

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 
 export interface AnsweringNetwork {
   /** The scanner's namespace; its interface is `lan0`, its address 10.66.255.1 in 10.66.0.0/16. */
@@ -100,6 +101,6 @@ export function createAnsweringNetwork(): AnsweringNetwork {
     listen: (ports) => start(["-e", LISTENERS, ...ports.map(String)]),
     serveUdp: (address, ports) => start(["-e", UDP_SERVERS, address, ...ports.map(String)]),
     answerArp: (live, late) =>
-      start(["--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", ARP_ANSWERER, JSON.stringify({ live, late })]),
+      start([bundleProgram(ARP_ANSWERER), JSON.stringify({ live, late })]),
   };
 }

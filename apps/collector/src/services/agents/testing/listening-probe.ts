@@ -44,7 +44,7 @@ export async function enrollListening(
       await vi.waitFor(() => {
         const last = received.at(-1);
         if (!last || !wanted(last)) throw new Error(`received ${JSON.stringify(last)}`);
-      }, { timeout: 10_000, interval: 10 });
+      }, { timeout: 300_000, interval: 10 });
       return received.at(-1) as ProbeConfiguration;
     },
     async open({ credentials }) {
