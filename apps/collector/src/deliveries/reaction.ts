@@ -1,10 +1,10 @@
 import { CALLING_EVENTS, EVENT_TYPES, EVENTS, type EventType } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Selectable, Transaction } from "kysely";
-import { insertMany } from "../db/write-many.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Reaction } from "../events/reaction.ts";
 import { typesOf, webhookEventOf } from "./payload.ts";
+import { activeWebhooks, addDeliveries } from "./reaction-store.ts";
 import type { Lane } from "./store.ts";
 
 /** Events that become webhook events. */
@@ -34,10 +34,8 @@ export function createDeliveryReaction(): DeliveryReaction {
     const before = known.get(tenantId);
     if (before?.revision === revision) return before;
     const byType = new Map<string, string[]>();
-    const rows = await trx.selectFrom("webhooks").select(["id", "events"]).where("tenant_id", "=", tenantId).where("active", "=", 1)
-      .orderBy("id").execute();
-    for (const { id, events } of rows) {
-      for (const type of typesOf(new Set(JSON.parse(events) as string[]))) byType.set(type, [...(byType.get(type) ?? []), id]);
+    for (const { id, events } of await activeWebhooks(trx, tenantId)) {
+      for (const type of typesOf(events)) byType.set(type, [...(byType.get(type) ?? []), id]);
     }
     const found = { revision, byType };
     known.set(tenantId, found);
@@ -58,7 +56,7 @@ export function createDeliveryReaction(): DeliveryReaction {
         );
       });
       if (deliveries.length === 0) return;
-      await insertMany(trx, "webhook_deliveries", deliveries);
+      await addDeliveries(trx, deliveries);
       const waiting = enqueued.get(tenantId) ?? new Set();
       for (const { webhook_id: id } of deliveries) waiting.add(id);
       enqueued.set(tenantId, waiting);

@@ -1,12 +1,10 @@
 import type { AlertEvidence, Severity } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import type { Selectable, Transaction } from "kysely";
-import { insertMany } from "../../db/write-many.ts";
+import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { type AlertRow, openAlerts, saveAlerts } from "./reaction-store.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
-
-export type AlertRow = Selectable<Schema["alerts"]>;
 
 /** An alert while a batch of events is looked at; written once at the end. */
 export interface Draft {
@@ -21,17 +19,10 @@ const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 
 const MOST_EVIDENCE = 5;
 const LONGEST_TITLE = 255;
 
-/** `in` lists of this length: an outage's backlog may speak of hundreds of alerts at once. */
-const KEYS_AT_ONCE = 500;
-
 /** The alerts that are open under these keys. */
 export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string[]): Promise<Map<string, Draft>> {
-  const drafts = new Map<string, Draft>();
-  for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
-    const rows = await trx.selectFrom("alerts").selectAll().where("open_key", "in", keys.slice(at, at + KEYS_AT_ONCE)).execute();
-    for (const row of rows) drafts.set(row.open_key ?? "", { row, isNew: false, isChanged: false });
-  }
-  return drafts;
+  const rows = await openAlerts(trx, keys);
+  return new Map(rows.map((row) => [row.open_key ?? "", { row, isNew: false, isChanged: false }]));
 }
 
 export function createDraft(finding: Finding, { event, data, at }: Verdict, key: string): Draft {
@@ -76,13 +67,10 @@ export function resolveDraft(draft: Draft, by: string, at: string): void {
   draft.isChanged = true;
 }
 
+/** Writes what has changed. */
 export async function saveDrafts(trx: Transaction<Schema>, drafts: readonly Draft[]): Promise<void> {
-  for (const { row } of drafts.filter((draft) => draft.isChanged && !draft.isNew)) {
-    const { id, tenant_id: _, first_seen: __, ...columns } = row;
-    await trx.updateTable("alerts").set(columns).where("id", "=", id).execute();
-  }
-  // After the updates: one that is resolved has let go of its key by now.
-  await insertMany(trx, "alerts", drafts.filter((draft) => draft.isNew).map(({ row }) => row));
+  const changed = drafts.filter((draft) => draft.isChanged && !draft.isNew).map(({ row }) => row);
+  await saveAlerts(trx, { changed, added: drafts.filter((draft) => draft.isNew).map(({ row }) => row) });
 }
 
 function evidenceOf(event: Verdict["event"], data: AlertEvidence["data"]): AlertEvidence {

@@ -1,10 +1,10 @@
 import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
 import { createJob, type Job } from "../../jobs/job.ts";
 import { alertEvent } from "./reaction.ts";
+import { createAlertMaintenanceStore } from "./maintenance-store.ts";
 
 /** What alerts need beside events: an end for what fell quiet, and for what is long past. */
 export interface AlertMaintenance {
@@ -29,49 +29,39 @@ export function createAlertMaintenance(
   },
   options: { readonly keepDays: number },
 ): AlertMaintenance {
-  const { db, clock, logger } = deps;
+  const { clock, logger } = deps;
+  const store = createAlertMaintenanceStore(deps);
 
   /** Resolves, in the tenant's turn, those of `ids` that are not resolved yet. */
   const resolveAll = async (trx: Transaction<Schema>, tenantId: string, ids: readonly string[], by: string): Promise<Appended | null> => {
     const at = toInstant(clock.now());
-    const rows = await trx.updateTable("alerts")
-      .set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
-      .where("id", "in", ids).where("status", "<>", "resolved").returningAll().execute();
+    const rows = await store.resolve(trx, ids, { by, at });
     const published = rows.filter(({ notified }) => notified === 1).map((row) => alertEvent(row, at, at));
     return published.length === 0 ? null : deps.log.append(trx, tenantId, published);
   };
   const inTurn = async (tenantId: string, work: (trx: Transaction<Schema>) => Promise<Appended | null>) => {
-    const appended = await db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    });
+    const appended = await store.inTurn(tenantId, work);
     if (appended) deps.published(tenantId, appended.fromSeq);
   };
   const endQuiet = (tenantId: string) => inTurn(tenantId, async (trx) => {
-    const due = await trx.selectFrom("alerts").leftJoin("probes", "probes.id", "alerts.probe_id")
-      .select(["alerts.id", "probes.state", "alerts.probe_id"]).where("alerts.tenant_id", "=", tenantId)
-      .where("alerts.quiet_at", "<=", toInstant(clock.now())).orderBy("alerts.quiet_at").limit(AT_ONCE).execute();
+    const due = await store.quiet(trx, tenantId, toInstant(clock.now()), AT_ONCE);
     const quiet = due.filter(({ probe_id, state }) => probe_id === null || state === "online").map(({ id }) => id);
     const unheard = due.map(({ id }) => id).filter((id) => !quiet.includes(id));
-    if (unheard.length > 0) await trx.updateTable("alerts").set({ quiet_at: toInstant(clock.now() + AWAY_EXTENSION_MS) })
-      .where("id", "in", unheard).execute();
+    await store.postpone(trx, unheard, toInstant(clock.now() + AWAY_EXTENSION_MS));
     return quiet.length === 0 ? null : resolveAll(trx, tenantId, quiet, "quiet");
   });
   const work = async (stopped: AbortSignal) => {
     const now = toInstant(clock.now());
     for (;;) {
-      const due = await db.selectFrom("alerts").select("tenant_id").where("quiet_at", "<=", now).limit(1).executeTakeFirst();
-      if (!due || stopped.aborted) break;
-      await endQuiet(due.tenant_id);
+      const tenantId = await store.tenantWithQuiet(now);
+      if (tenantId === null || stopped.aborted) break;
+      await endQuiet(tenantId);
       await nextTurn();
     }
-    await db.deleteFrom("alert_mutes").where("expires_at", "<=", now).execute();
+    await store.forgetMutes(now);
     const tooOld = toInstant(clock.now() - options.keepDays * DAY_MS);
     for (let went = AT_ONCE; went === AT_ONCE && !stopped.aborted;) {
-      const old = await db.selectFrom("alerts").select("id").where("status", "=", "resolved").where("resolved_at", "<", tooOld)
-        .limit(AT_ONCE).execute();
-      went = old.length;
-      if (went > 0) await db.deleteFrom("alerts").where("id", "in", old.map(({ id }) => id)).execute();
+      went = await store.forgetResolved(tooOld, AT_ONCE);
       await nextTurn();
     }
   };
@@ -81,8 +71,7 @@ export function createAlertMaintenance(
   return {
     job,
     async probeRevoked(probeId) {
-      const open = await db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId).where("source", "=", "health")
-        .where("status", "<>", "resolved").execute();
+      const open = await store.openOfProbe(probeId);
       const tenantId = open[0]?.tenant_id;
       if (tenantId !== undefined) await inTurn(tenantId, (trx) => resolveAll(trx, tenantId, open.map(({ id }) => id), "probe_revoked"));
     },

@@ -1,5 +1,6 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { countOpen } from "./reaction-store.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
 
@@ -26,9 +27,7 @@ export async function loadOpenLimit(trx: Transaction<Schema>, fresh: readonly Ve
     return siteId === null || queueId === null || !finding ? [] : [[keyOf(verdict, finding.type), { siteId, type: finding.type }] as const];
   }));
   for (const [key, { siteId, type }] of wanted) {
-    const row = await trx.selectFrom("alerts").select((eb) => eb.fn.countAll<number>().as("count")).where("site_id", "=", siteId)
-      .where("type", "=", type).where("status", "in", ["open", "acknowledged"]).executeTakeFirstOrThrow();
-    open.set(key, row.count);
+    open.set(key, await countOpen(trx, siteId, type));
   }
   return {
     isReached: (verdict, type) => (open.get(keyOf(verdict, type)) ?? 0) >= most,

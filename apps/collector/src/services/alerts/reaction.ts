@@ -1,14 +1,15 @@
 import type { EventData } from "@lanthorn/contract";
-import type { Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
 import type { AppendedEvent, NewEvent, ReactionContext } from "../../events/log.ts";
 import type { Reaction } from "../../events/reaction.ts";
-import { type AlertRow, createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
+import { createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
+import { type AlertRow, mutesAt } from "./reaction-store.ts";
 import { ALERTING_TYPES, type AlertingType, type Finding } from "./rules.ts";
 import { LIMIT_TYPE, limitOf, loadOpenLimit } from "./open-limit.ts";
 import { loadStormCap, STORM_TYPE, summaryOf } from "./storm-cap.ts";
 import { openKey, type Verdict, verdictsOf } from "./verdicts.ts";
+
+type Trx = Parameters<Reaction<AlertingType>["react"]>[0];
 
 /**
  * Raises, repeats and ends alerts by what events say. The open alerts are read once for all events of a batch.
@@ -22,7 +23,7 @@ export function createAlertReaction(options: { readonly maxOpen: number }): Reac
 }
 
 async function raiseAlerts(
-  trx: Transaction<Schema>, { tenantId, raise: raiseEvent }: ReactionContext, events: readonly AppendedEvent<AlertingType>[],
+  trx: Trx, { tenantId, raise: raiseEvent }: ReactionContext, events: readonly AppendedEvent<AlertingType>[],
   options: { readonly maxOpen: number },
 ): Promise<void> {
   const verdicts = events.flatMap(verdictsOf);
@@ -31,7 +32,7 @@ async function raiseAlerts(
   const fresh = verdicts.filter((verdict) => verdict.finding && isNews(open.get(verdict.key), verdict));
   const cap = await loadStormCap(trx, tenantId, fresh);
   const limit = await loadOpenLimit(trx, fresh.filter(({ key }) => !open.has(key)), options.maxOpen);
-  const mutes = verdicts.some(({ finding }) => finding) ? await loadMutes(trx, tenantId, verdicts) : [];
+  const mutes = verdicts.some(({ finding }) => finding) ? await mutesAt(trx, tenantId, latestOf(verdicts)) : [];
   const drafts: Draft[] = [...open.values()];
 
   const raise = (finding: Finding, verdict: Verdict, key: string): Draft => {
@@ -107,7 +108,7 @@ function keysOf(verdicts: readonly Verdict[]): readonly string[] {
   return [...new Set([...verdicts.map(({ key }) => key), ...summaries])];
 }
 
-function loadMutes(trx: Transaction<Schema>, tenantId: string, verdicts: readonly Verdict[]) {
-  const now = verdicts.reduce((latest, { event }) => (event.received_at > latest ? event.received_at : latest), "");
-  return trx.selectFrom("alert_mutes").selectAll().where("tenant_id", "=", tenantId).where("expires_at", ">", now).execute();
+/** When the newest of the events was received. */
+function latestOf(verdicts: readonly Verdict[]): string {
+  return verdicts.reduce((latest, { event }) => (event.received_at > latest ? event.received_at : latest), "");
 }

@@ -1,5 +1,5 @@
 import type { Alert, AlertEvidence, AlertMute } from "@lanthorn/contract";
-import type { AlertRow } from "./drafts.ts";
+import type { AlertRow } from "./reaction-store.ts";
 import { isMuted, type MuteRow } from "./mutes.ts";
 
 /** An alert's row as the API shows it. @param mutes Those that count now. */

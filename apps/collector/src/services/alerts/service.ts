@@ -10,7 +10,7 @@ import { ApiError, notFound } from "../../gateway/errors.ts";
 import { type IdPage, pageBySort, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
-import type { AlertRow } from "./drafts.ts";
+import type { AlertRow } from "./reaction-store.ts";
 import { alertEvent } from "./reaction.ts";
 import { toAlert, toListedAlert, toMute } from "./records.ts";
 import { type AlertsStore, SORT_COLUMNS } from "./store.ts";

@@ -1,5 +1,6 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { alertTimes } from "./reaction-store.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
 
@@ -40,15 +41,14 @@ export async function loadStormCap(trx: Transaction<Schema>, tenantId: string, f
   const capped = fresh.filter(({ finding }) => finding?.isCapped);
   if (capped.length > 0) {
     const types = [...new Set(capped.map(({ finding }) => finding?.type ?? ""))];
-    const read = (column: "first_seen" | "live_at", times: readonly string[]) =>
-      trx.selectFrom("alerts").select(["site_id", "type", column]).where("tenant_id", "=", tenantId).where("type", "in", types)
-        .where(column, ">", before(times[0] ?? "")).where(column, "<=", times.at(-1) ?? "").orderBy(column, "desc").limit(MOST_READ)
-        .execute();
-    for (const row of await read("first_seen", capped.map(({ at }) => at).toSorted())) {
-      of(row.site_id, row.type).seen.push(row.first_seen ?? "");
+    const read = (column: "first_seen" | "live_at", times: readonly string[]) => alertTimes(trx, tenantId, {
+      column, types, after: before(times[0] ?? ""), until: times.at(-1) ?? "", limit: MOST_READ,
+    });
+    for (const { siteId, type, at } of await read("first_seen", capped.map(({ at: seenAt }) => seenAt).toSorted())) {
+      of(siteId, type).seen.push(at);
     }
-    for (const row of await read("live_at", capped.map(({ event }) => event.received_at).toSorted())) {
-      of(row.site_id, row.type).live.push(row.live_at ?? "");
+    for (const { siteId, type, at } of await read("live_at", capped.map(({ event }) => event.received_at).toSorted())) {
+      of(siteId, type).live.push(at);
     }
   }
   return {

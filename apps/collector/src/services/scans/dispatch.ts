@@ -1,12 +1,12 @@
 import { type Command, type CommandData, type CommandType, type EventData, MESSAGE_VERSION, type Reply } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
-import type { Kysely, Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import * as z from "zod";
 import type { Broker } from "../../broker/broker.ts";
-import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import { createJob, type Job } from "../../jobs/job.ts";
+import { createScanDispatchStore } from "./dispatch-store.ts";
 import type { ScanRow } from "./reaction-store.ts";
 
 /** A probe as ingest knows it. */
@@ -54,7 +54,8 @@ export function createScanDispatch(
   },
   options: { readonly keepDays: number },
 ): ScanDispatch {
-  const { db, clock, logger } = deps;
+  const { clock, logger } = deps;
+  const store = createScanDispatchStore(deps);
   const now = () => toInstant(clock.now());
 
   const send = async <T extends CommandType>(scan: ScanRow, id: string, type: T, data: CommandData<T>) => {
@@ -64,16 +65,10 @@ export function createScanDispatch(
     };
     await deps.broker.publish({ tenantId: scan.tenant_id, probeId: scan.probe_id }, "commands", JSON.stringify(command), { retain: false });
   };
-  const inTurn = <R>(tenantId: string, work: (trx: Transaction<Schema>) => Promise<R>): Promise<R> =>
-    db.transaction().execute(async (trx) => {
-      await lockTenant(trx, tenantId);
-      return work(trx);
-    });
   const fail: ScanDispatch["fail"] = async ({ id, tenant_id: tenantId }, reason, { presumed }) => {
-    const appended = await inTurn(tenantId, async (trx) => {
+    const appended = await store.inTurn(tenantId, async (trx) => {
       const at = now();
-      const scan = await trx.updateTable("scans").set({ status: "failed", error: reason, finished_at: at, presumed: presumed ? 1 : 0 })
-        .where("id", "=", id).where("status", "in", ["queued", "running"]).returningAll().executeTakeFirst();
+      const scan = await store.fail(trx, id, { reason, at, presumed });
       if (!scan) return null;
       const data: EventData<"scan_failed"> = { scan_id: id, target: scan.target, profile: scan.profile, reason };
       return deps.log.append(trx, tenantId, [{
@@ -95,11 +90,8 @@ export function createScanDispatch(
       );
     }
   };
-  const begun = (scan: ScanRow, data: Reply["data"]) => inTurn(scan.tenant_id, async (trx) => {
-    const hostsTotal = HostsTotal.catch(0).parse(data["hosts_total"]);
-    await trx.updateTable("scans").set({ status: "running", started_at: now(), heard_at: now(), hosts_total: hostsTotal })
-      .where("id", "=", scan.id).where("status", "=", "queued").execute();
-  });
+  const begun = (scan: ScanRow, data: Reply["data"]) => store.inTurn(scan.tenant_id, (trx) =>
+    store.begin(trx, scan.id, { at: now(), hostsTotal: HostsTotal.catch(0).parse(data["hosts_total"]) }));
 
   const hasNoEnd = ({ status, started_at: at }: ScanRow) =>
     status === "running" && at !== null && at <= toInstant(clock.now() - MAX_RUN_DAYS * DAY_MS);
@@ -112,15 +104,11 @@ export function createScanDispatch(
     return isStalled ? "the probe reported nothing about the scan for an hour" : null;
   };
   const work = async (stopped: AbortSignal) => {
-    const open = await db.selectFrom("scans").leftJoin("probes", "probes.id", "scans.probe_id")
-      .selectAll("scans").select("probes.revoked_at").where("scans.status", "in", ["queued", "running"]).execute();
-    for (const scan of open) {
+    for (const scan of await store.open()) {
       const reason = overdue(scan);
       if (reason !== null && !stopped.aborted) await fail(scan, reason, { presumed: scan.revoked_at === null && !hasNoEnd(scan) });
     }
-    const old = await db.selectFrom("scans").select("id").where("status", "not in", ["queued", "running"])
-      .where("finished_at", "<", toInstant(clock.now() - options.keepDays * DAY_MS)).limit(KEPT_AT_ONCE).execute();
-    if (old.length > 0) await db.deleteFrom("scans").where("id", "in", old.map(({ id }) => id)).execute();
+    await store.forgetEnded(toInstant(clock.now() - options.keepDays * DAY_MS), KEPT_AT_ONCE);
   };
   const job = createJob({ clock, log: logger }, {
     name: "scans", everyMs: RUN_EVERY_MS, who: "one replica", failure: "maintenance of scans failed, trying again in some seconds",
@@ -134,20 +122,16 @@ export function createScanDispatch(
     }),
     async replied({ probeId }, { command_id: id, ok, error, data }) {
       if (id === null) return;
-      const scan = await db.selectFrom("scans").selectAll().where("probe_id", "=", probeId)
-        .where((eb) => eb.or([eb("command_id", "=", id), eb("cancel_command_id", "=", id)])).executeTakeFirst();
+      const scan = await store.byCommand(probeId, id);
       if (!scan) return;
-      if (scan.cancel_command_id === id) await db.updateTable("scans").set({ cancel_command_id: null }).where("id", "=", scan.id).execute();
+      if (scan.cancel_command_id === id) await store.cancelHeard(scan.id);
       else if (ok) await begun(scan, data);
       else await fail(scan, error === null ? "the probe did not start it" : error.message, { presumed: false });
     },
     async online({ probeId }, runId) {
       // A scan of an earlier run is over, and what the probe still had to say of it is on its way.
-      await db.updateTable("scans").set({ orphaned_at: now() }).where("probe_id", "=", probeId).where("status", "in", ["queued", "running"])
-        .where("orphaned_at", "is", null).where("run_id", "<>", runId).execute();
-      const uncancelled = await db.selectFrom("scans").selectAll().where("probe_id", "=", probeId).where("status", "=", "cancelled")
-        .where("cancel_command_id", "is not", null).execute();
-      for (const scan of uncancelled) await cancel(scan);
+      await store.markOrphaned(probeId, runId, now());
+      for (const scan of await store.unheardCancels(probeId)) await cancel(scan);
     },
   };
 }

@@ -1,11 +1,8 @@
 import type { EventData, EventType, NeighborProtocol } from "@lanthorn/contract";
-import type { Selectable, Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import { upsertMany } from "../../db/write-many.ts";
 import type { AppendedEvent } from "../../events/log.ts";
 import type { Reaction } from "../../events/reaction.ts";
+import { forgetNeighbors, type NeighborRow, neighborsOfProbe, saveNeighbors } from "./reaction-store.ts";
 
-type NeighborRow = Selectable<Schema["neighbors"]>;
 type Draft = { -readonly [K in keyof NeighborRow]: NeighborRow[K] };
 type NeighborEvent = Extract<EventType, `neighbor_${string}`>;
 
@@ -24,14 +21,11 @@ export const neighborReaction: Reaction<NeighborEvent> = {
   async react(trx, { tenantId }, events) {
     const reports = events.filter(({ queue_id }) => queue_id !== null);
     for (const probeId of new Set(reports.flatMap(({ probe_id }) => probe_id ?? []))) {
-      const stored = await trx.selectFrom("neighbors").selectAll().where("tenant_id", "=", tenantId).where("probe_id", "=", probeId)
-        .execute();
+      const stored = await neighborsOfProbe(trx, tenantId, probeId);
       const known: Known = { rows: new Map(stored.map((row) => [row.key, { ...row }])), changed: new Set() };
       for (const event of reports) if (event.probe_id === probeId) apply(known, event);
-      await upsertMany(
-        trx, "neighbors", { key: ["probe_id", "key"], update: ["data", "last_seen", "current"] }, [...known.changed].map(inOrder),
-      );
-      await forgetOldest(trx, probeId, known);
+      await saveNeighbors(trx, [...known.changed]);
+      await forgetNeighbors(trx, probeId, beyondMost(known));
     }
   },
 };
@@ -76,16 +70,11 @@ function change(known: Known, draft: Draft, at: string, current: number): void {
   known.changed.add(draft);
 }
 
-async function forgetOldest(trx: Transaction<Schema>, probeId: string, { rows }: Known): Promise<void> {
-  if (rows.size <= MOST_OF_A_PROBE) return;
-  const oldest = [...rows.values()].toSorted((a, b) => a.current - b.current || (a.last_seen < b.last_seen ? -1 : 1))
-    .slice(0, rows.size - MOST_OF_A_PROBE);
-  for (const { key } of oldest) await trx.deleteFrom("neighbors").where("probe_id", "=", probeId).where("key", "=", key).execute();
-}
-
-/** All rows of a statement have their columns in one order. */
-function inOrder({ probe_id, key, tenant_id, site_id, data, first_seen, last_seen, current }: Draft): Draft {
-  return { probe_id, key, tenant_id, site_id, data, first_seen, last_seen, current };
+/** The keys of those that are too many: those that are gone first, of these the oldest. */
+function beyondMost({ rows }: Known): readonly string[] {
+  if (rows.size <= MOST_OF_A_PROBE) return [];
+  return [...rows.values()].toSorted((a, b) => a.current - b.current || (a.last_seen < b.last_seen ? -1 : 1))
+    .slice(0, rows.size - MOST_OF_A_PROBE).map(({ key }) => key);
 }
 
 function keyOf(

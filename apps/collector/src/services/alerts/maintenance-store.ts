@@ -1,0 +1,61 @@
+import type { Kysely, Transaction } from "kysely";
+import { lockTenant } from "../../db/lock-tenant.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { AlertRow } from "./reaction-store.ts";
+
+type Trx = Transaction<Schema>;
+
+/** What ends alerts: by the clock, or with their probe. Instants are RFC 3339 in UTC. */
+export interface AlertMaintenanceStore {
+  /** Holds the tenant's row until `work` has ended, so that no event changes its alerts meanwhile. */
+  inTurn<R>(tenantId: string, work: (trx: Trx) => Promise<R>): Promise<R>;
+  /** Resolves those of `ids` that are not resolved yet. @returns Them, as they then are. */
+  resolve(trx: Trx, ids: readonly string[], by: { readonly by: string; readonly at: string }): Promise<readonly AlertRow[]>;
+  /** A tenant of which an alert fell quiet by `now`; null where there is none. */
+  tenantWithQuiet(now: string): Promise<string | null>;
+  /** Alerts that fell quiet by `now`, longest first, with their probe's state. */
+  quiet(trx: Trx, tenantId: string, now: string, limit: number): Promise<
+    readonly { readonly id: string; readonly state: string | null; readonly probe_id: string | null }[]
+  >;
+  /** They fall quiet at `quietAt` and no sooner. */
+  postpone(trx: Trx, ids: readonly string[], quietAt: string): Promise<void>;
+  forgetMutes(now: string): Promise<void>;
+  /** Forgets alerts that were resolved before `before`. @returns How many, at most `limit`. */
+  forgetResolved(before: string, limit: number): Promise<number>;
+  /** What a probe's own state has raised and is not resolved. */
+  openOfProbe(probeId: string): Promise<readonly Pick<AlertRow, "id" | "tenant_id">[]>;
+}
+
+/** Over the collector's database. */
+export function createAlertMaintenanceStore({ db }: { readonly db: Kysely<Schema> }): AlertMaintenanceStore {
+  return {
+    inTurn: (tenantId, work) => db.transaction().execute(async (trx) => {
+      await lockTenant(trx, tenantId);
+      return work(trx);
+    }),
+    resolve: (trx, ids, { by, at }) => trx.updateTable("alerts")
+      .set({ status: "resolved", open_key: null, quiet_at: null, resolved_by: by, resolved_at: at })
+      .where("id", "in", ids).where("status", "<>", "resolved").returningAll().execute(),
+    async tenantWithQuiet(now) {
+      const due = await db.selectFrom("alerts").select("tenant_id").where("quiet_at", "<=", now).limit(1).executeTakeFirst();
+      return due?.tenant_id ?? null;
+    },
+    quiet: (trx, tenantId, now, limit) => trx.selectFrom("alerts").leftJoin("probes", "probes.id", "alerts.probe_id")
+      .select(["alerts.id", "probes.state", "alerts.probe_id"]).where("alerts.tenant_id", "=", tenantId)
+      .where("alerts.quiet_at", "<=", now).orderBy("alerts.quiet_at").limit(limit).execute(),
+    async postpone(trx, ids, quietAt) {
+      if (ids.length > 0) await trx.updateTable("alerts").set({ quiet_at: quietAt }).where("id", "in", ids).execute();
+    },
+    async forgetMutes(now) {
+      await db.deleteFrom("alert_mutes").where("expires_at", "<=", now).execute();
+    },
+    async forgetResolved(before, limit) {
+      const old = await db.selectFrom("alerts").select("id").where("status", "=", "resolved").where("resolved_at", "<", before)
+        .limit(limit).execute();
+      if (old.length > 0) await db.deleteFrom("alerts").where("id", "in", old.map(({ id }) => id)).execute();
+      return old.length;
+    },
+    openOfProbe: (probeId) => db.selectFrom("alerts").select(["id", "tenant_id"]).where("probe_id", "=", probeId)
+      .where("source", "=", "health").where("status", "<>", "resolved").execute(),
+  };
+}
