@@ -144,6 +144,38 @@ describe("apps", () => {
   });
 });
 
+/** A statement of SQL: Kysely's builders, its template, and our helpers for many rows. */
+const SQL = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|replaceInto|mergeInto)\(|\bsql(?:<[^>]*>)?`|\b(?:insertMany|upsertMany)\(/;
+
+/** What has SQL in it and is neither a store nor in `db/`: shorter with each change, and never longer. */
+const SQL_ELSEWHERE: ReadonlySet<string> = new Set([
+  "deliveries/claims.ts", "deliveries/notices.ts", "deliveries/subscriptions.ts", "deliveries/sweep.ts",
+  "events/log.ts",
+  "identity/join-devices.ts", "identity/merges.ts", "identity/moved-interfaces.ts", "identity/recomparison.ts",
+  "ingest/announcements.ts", "ingest/commit-batch.ts", "ingest/join-seen.ts", "ingest/judge-devices.ts",
+  "ingest/load-working-sets.ts", "ingest/presence-watch.ts", "ingest/probe-queues.ts", "ingest/save-working-sets.ts",
+  "retention/events.ts", "retention/inventory.ts", "retention/limit-sites.ts", "retention/records.ts",
+].map((path) => `apps/collector/src/${path}`));
+
+describe("stores", () => {
+  const collector = product.filter(isIn("apps/collector/src"));
+  const stores = collector.filter(({ path }) => /(?:\/|-)store\.ts$|\/store\/[^/]+\.ts$/.test(path));
+
+  test("hold all SQL of the collector, beside db/", () => {
+    expect(stores.filter(({ text }) => SQL.test(text)).length).toBeGreaterThan(40);
+    const others = collector.filter((source) => !stores.includes(source) && !source.path.startsWith("apps/collector/src/db/"));
+    expect(others.length).toBeGreaterThan(250);
+    expect(others.filter(({ text }) => SQL.test(text)).map(({ path }) => path).toSorted()).toEqual([...SQL_ELSEWHERE].toSorted());
+  });
+
+  test("raise no HTTP errors", () => {
+    expect(stores.length).toBeGreaterThan(40);
+    const broken = stores.filter((source) => /\bApiError\b/.test(source.text)
+      || relativeImports(source).some((name) => /\/gateway\/(?:errors|route)\.ts$/.test(name)));
+    expect(broken.map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe("files", () => {
   test("never reach out of their own package by a relative path", () => {
     const broken = product.flatMap((source) => {

@@ -11,7 +11,7 @@ import { Kysely, SqliteDialect } from "kysely";
 import { openDatabase } from "../../apps/collector/src/db/open.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 import { createDevicesService } from "../../apps/collector/src/services/devices/service.ts";
-import { createDevicesStore } from "../../apps/collector/src/services/devices/store.ts";
+import { createDevicesStore } from "../../apps/collector/src/services/devices/store/devices.ts";
 import { type Daemon, startDaemon } from "../system/daemon.ts";
 import { COLLECTOR } from "../system/deployment.ts";
 import { seedDevices } from "./api-devices.ts";

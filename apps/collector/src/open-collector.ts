@@ -79,7 +79,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
       database: databaseHealth(database), disk: diskHealth(configuration.data_dir), broker: withoutReason(() => broker.health()),
       ingest: withoutReason(() => ingest.get().health()), ingest_lag: () => ingest.get().lag(), jobs: jobsHealth(jobs), ...healthOf(modules),
     },
-    watched: { reads, ingest: ingest.get(), broker },
+    watched: { ingest: ingest.get(), broker },
   });
   return { ready: { ...urls, mqtt_url: mqttUrl(configuration.mqtt.host) }, isAlive: () => databaseMoves(database) };
 }

@@ -5,7 +5,7 @@ import { withDatabase } from "./database-command.ts";
 import { CollectorError } from "./errors.ts";
 import type { usingSecrets } from "./replicas/open.ts";
 import { addKey, openKeyring } from "./sealing/keyring.ts";
-import { resealAll } from "./sealing/reseal.ts";
+import { resealAll } from "./sealing/reseal-store.ts";
 import { createSealing } from "./sealing/sealing.ts";
 
 interface Options {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { sql } from "kysely";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createReadPage } from "../services/devices/pages.ts";
+import { createReadPage } from "../services/devices/store/pages.ts";
 import { testLocation } from "../testing/database.ts";
 import type { PostgresLocation } from "./location.ts";
 import { type Database, openDatabase } from "./open.ts";

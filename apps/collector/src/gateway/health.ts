@@ -1,7 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { HealthResponse } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
-import { sql, type Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { databaseAnswers } from "../db/answers.ts";
 import { isPostgres } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import type { RunningJobs } from "../jobs/start-jobs.ts";
@@ -59,15 +60,15 @@ export function withoutReason(part: () => PartState): () => PartState {
 /** Both connections answer. */
 export function databaseHealth(handles: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): HealthParts[string] {
   return async () => {
-    await Promise.all([sql`select 1`.execute(handles.db), sql`select 1`.execute(handles.reads)]);
+    await databaseAnswers(handles);
     return { status: "ok", detail: "answers" };
   };
 }
 
 /** Whether this process's own work with the database moves. A server that is away does not come back by starting the process again. */
-export async function databaseMoves({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): Promise<boolean> {
-  if (isPostgres(db)) return true;
-  await Promise.all([sql`select 1`.execute(db), sql`select 1`.execute(reads)]);
+export async function databaseMoves(handles: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): Promise<boolean> {
+  if (isPostgres(handles.db)) return true;
+  await databaseAnswers(handles);
   return true;
 }
 

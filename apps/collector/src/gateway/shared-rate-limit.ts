@@ -2,6 +2,7 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { createJob, type Job } from "../jobs/job.ts";
+import { forgetTimes, holdTimes, setTimes } from "./request-times-store.ts";
 import { type Allowance, type Caller, createRateLimiter, judge, type RateLimiter, tighter } from "./rate-limit.ts";
 
 /** Longer, and the database is not there: then each process counts for itself. */
@@ -24,10 +25,8 @@ export function createSharedRateLimiter(
   let isAway = false;
 
   const timesOf = async (trx: Transaction<Schema>, caller: string, now: number): Promise<readonly number[]> => {
-    // The row is written before it is read: of two requests at once, the second waits here for the first.
-    const { times } = await trx.insertInto("request_times").values({ caller, times: "[]", updated_at: now })
-      .onConflict((conflict) => conflict.column("caller").doUpdateSet({ updated_at: now })).returning("times").executeTakeFirstOrThrow();
-    return (JSON.parse(times) as number[]).filter((at) => at > now - MINUTE_MS && at <= now + CLOCK_DIFFERENCE_MS);
+    const times = await holdTimes(trx, caller, now);
+    return times.filter((at) => at > now - MINUTE_MS && at <= now + CLOCK_DIFFERENCE_MS);
   };
   const count = (own: Caller, shared: Caller | undefined) => db.transaction().execute(async (trx): Promise<Allowance> => {
     const now = clock.now();
@@ -41,14 +40,14 @@ export function createSharedRateLimiter(
     const allowance = tighter((first as (typeof all)[number]).allowance, second?.allowance);
     if (allowance.allowed) {
       for (const { caller, times } of all) {
-        await trx.updateTable("request_times").set({ times: JSON.stringify([...times, now]) }).where("caller", "=", caller).execute();
+        await setTimes(trx, caller, [...times, now]);
       }
     }
     return allowance;
   });
   const job = createJob(deps, {
     name: "rate-limits", everyMs: FORGET_EVERY_MS, who: "one replica", failure: "old request counts could not be deleted",
-    run: () => db.deleteFrom("request_times").where("updated_at", "<", clock.now() - MINUTE_MS).execute(),
+    run: () => forgetTimes(db, clock.now() - MINUTE_MS),
   });
 
   return {

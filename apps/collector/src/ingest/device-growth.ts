@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { type DeviceLimits, trimDevices } from "../retention/device-parts.ts";
+import { type DeviceLimits, trimDevices } from "../retention/device-parts-store.ts";
 import type { WorkingSet } from "./working-set.ts";
 
 /** Bounds what hangs on one device while batches come. Retention does it too, but only every ten minutes. */

@@ -7,7 +7,7 @@ import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
 import type { Lease } from "../jobs/lease.ts";
 import type { Merges } from "../identity/merges.ts";
-import type { DeviceLimits } from "../retention/device-parts.ts";
+import type { DeviceLimits } from "../retention/device-parts-store.ts";
 import { createAcknowledgements } from "./acknowledgements.ts";
 import { createDeviceGrowth } from "./device-growth.ts";
 import { createGroupCommit } from "./group-commit.ts";

@@ -1,6 +1,7 @@
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
+import { createLeaseStore } from "./lease-store.ts";
 
 /** The leader lease: one replica of several holds it at a time. */
 export interface Lease {
@@ -29,26 +30,22 @@ export async function openLease(
     readonly onTaken?: () => void;
   },
 ): Promise<Lease> {
-  const { db, clock, log } = deps;
+  const { clock, log } = deps;
+  const store = createLeaseStore(deps.db);
   let heldUntil = Number.NEGATIVE_INFINITY;
   let seen: { readonly holder: string; readonly beats: number; readonly since: number } | null = null;
   let isClosed = false;
   let looking: Promise<void> | null = null;
 
   const take = async (): Promise<boolean> => {
-    const row = await db.selectFrom("leases").select(["holder", "beats"]).where("name", "=", name).executeTakeFirst();
-    if (!row) {
-      const inserted = await db.insertInto("leases").values({ name, holder, beats: 0 }).onConflict((conflict) => conflict.doNothing())
-        .returning("name").executeTakeFirst();
-      return inserted !== undefined;
-    }
+    const row = await store.read(name);
+    if (!row) return store.add(name, holder);
     const isSame = seen !== null && seen.holder === row.holder && seen.beats === row.beats;
     seen = isSame && seen !== null ? seen : { ...row, since: clock.monotonic() };
     if (row.holder !== holder && clock.monotonic() - seen.since < DEAD_AFTER_MS) return false;
-    const { numUpdatedRows } = await db.updateTable("leases").set((eb) => ({ holder, beats: eb("beats", "+", 1) })).where("name", "=", name)
-      .where("holder", "=", row.holder).where("beats", "=", row.beats).executeTakeFirst();
-    if (numUpdatedRows > 0n && row.holder !== holder) onTaken?.();
-    return numUpdatedRows > 0n;
+    const isTaken = await store.take(name, holder, row);
+    if (isTaken && row.holder !== holder) onTaken?.();
+    return isTaken;
   };
   const look = async () => {
     const at = clock.monotonic();
@@ -74,7 +71,7 @@ export async function openLease(
       isClosed = true;
       stop();
       await looking;
-      await db.deleteFrom("leases").where("name", "=", name).where("holder", "=", holder).execute().catch(() => {});
+      await store.remove(name, holder).catch(() => {});
     },
   };
 }

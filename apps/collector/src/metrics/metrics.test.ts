@@ -2,6 +2,9 @@ import { createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import type { TestGateway } from "../testing/gateway.ts";
 import { startGateway } from "../testing/gateway-for-test.ts";
+import { agentMetrics } from "../services/agents/metrics.ts";
+import { deviceMetrics } from "../services/devices/metrics.ts";
+import { deliveryMetrics } from "../services/diplomat/metrics.ts";
 import { createMetrics } from "./metrics.ts";
 import { readingsOf } from "./readings.ts";
 
@@ -61,8 +64,9 @@ describe("metrics", () => {
     await server.createDevice(tenant, { ip: "192.0.2.2", is_online: 0 });
     const metrics = createMetrics();
     let sessions: number | null = 3;
+    metrics.watch([...agentMetrics(server.reads), ...deviceMetrics(server.reads), ...deliveryMetrics(server.reads)]);
     metrics.watch(readingsOf({
-      reads: server.reads, ingest: { waiting: () => ({ messages: 2, oldestMs: 1500 }) },
+      ingest: { waiting: () => ({ messages: 2, oldestMs: 1500 }) },
       broker: { sessions: () => sessions, health: () => ({ status: "degraded", detail: "" }) }, streams: { open: () => 4 },
       connections: { count: () => ({ anonymous: 5, known: 6 }) },
     }));

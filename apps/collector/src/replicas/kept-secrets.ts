@@ -5,6 +5,7 @@ import { writeSecretFile } from "../secret-file.ts";
 import type { Schema } from "../db/schema.ts";
 import { ownerOfKeptSecret } from "../sealing/sealed-columns.ts";
 import type { Sealing } from "../sealing/sealing.ts";
+import { addSealed, readSealed, replaceSealed } from "./kept-secrets-store.ts";
 
 /** Secrets that a deployment makes for itself, once. */
 export interface KeptSecrets {
@@ -41,22 +42,17 @@ export function secretsInFiles(dataDir: string): KeptSecrets {
 export function secretsInDatabase(deps: { readonly db: Kysely<Schema>; readonly sealing: Sealing; readonly dataDir: string }): KeptSecrets {
   const { db, sealing, dataDir } = deps;
   const find = async (id: string) => {
-    const row = await db.selectFrom("kept_secrets").select("content_sealed").where("id", "=", id).executeTakeFirst();
-    return row ? sealing.open(row.content_sealed, ownerOfKeptSecret(id)) : null;
+    const sealed = await readSealed(db, id);
+    return sealed === undefined ? null : sealing.open(sealed, ownerOfKeptSecret(id));
   };
   return {
     async keep(name, make) {
       const known = await find(name);
       if (known !== null) return known;
       const made = readTextFile(join(dataDir, name)) ?? (await make());
-      await db.insertInto("kept_secrets").values({ id: name, content_sealed: sealing.seal(made, ownerOfKeptSecret(name)) })
-        .onConflict((conflict) => conflict.doNothing()).execute();
+      await addSealed(db, name, sealing.seal(made, ownerOfKeptSecret(name)));
       return (await find(name)) ?? made;
     },
-    async replace(name, secret) {
-      const { numUpdatedRows } = await db.updateTable("kept_secrets")
-        .set({ content_sealed: sealing.seal(secret, ownerOfKeptSecret(name)) }).where("id", "=", name).executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    replace: (name, secret) => replaceSealed(db, name, sealing.seal(secret, ownerOfKeptSecret(name))),
   };
 }

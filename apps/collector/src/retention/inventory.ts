@@ -2,7 +2,7 @@ import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { createRetentionJob, type Job } from "../jobs/job.ts";
-import { type DeviceLimits, limitDevices } from "./device-parts.ts";
+import { type DeviceLimits, limitDevices } from "./device-parts-store.ts";
 import { limitSites } from "./limit-sites.ts";
 
 export interface InventoryLimits extends DeviceLimits {

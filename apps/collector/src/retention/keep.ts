@@ -1,5 +1,5 @@
 import type { Configuration } from "../configuration.ts";
-import type { DeviceLimits } from "./device-parts.ts";
+import type { DeviceLimits } from "./device-parts-store.ts";
 
 /** What a device may keep of each table. */
 export function keepOf(inventory: Configuration["inventory"]): DeviceLimits["keep"] {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Database } from "../db/open.ts";
 import { openTestDatabase } from "../testing/database.ts";
 import { addKey, type Keyring, openKeyring, singleKey } from "./keyring.ts";
-import { resealAll } from "./reseal.ts";
+import { resealAll } from "./reseal-store.ts";
 import { ownerOfWebhook, SEALED_COLUMNS } from "./sealed-columns.ts";
 import { createSealing } from "./sealing.ts";
 

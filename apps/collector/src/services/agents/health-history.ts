@@ -2,6 +2,7 @@ import type { ProbeHealth } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import { addSample, forgetSamples } from "./health-history-store.ts";
 import { createRetentionJob, type Job } from "../../jobs/job.ts";
 
 /** How probes were in the last week, for who asks why something was missed. */
@@ -24,9 +25,9 @@ export function createHealthHistory(
   const job = createRetentionJob({ clock, log: logger }, {
     name: "probe-health-retention", everyMs: RUN_EVERY_MS, who: "each replica", what: "old samples of probes' health",
     async run() {
-      const { numDeletedRows } = await db.deleteFrom("probe_health").where("at", "<", toInstant(clock.now() - KEEP_MS)).executeTakeFirst();
+      const rows = await forgetSamples(db, toInstant(clock.now() - KEEP_MS));
       for (const [probeId, at] of keptAt) if (clock.monotonic() - at > KEEP_MS) keptAt.delete(probeId);
-      return Number(numDeletedRows);
+      return rows;
     },
   });
   return {
@@ -38,8 +39,7 @@ export function createHealthHistory(
       // By the collector's clock, as everything that is compared with another probe's.
       const row = { probe_id: probeId, at: toInstant(clock.now()), tenant_id: tenantId, health: JSON.stringify(health) };
       try {
-        await db.insertInto("probe_health").values(row).onConflict((conflict) => conflict.columns(["probe_id", "at"]).doNothing())
-          .execute();
+        await addSample(db, row);
       } catch (error) {
         logger.error({ probe_id: probeId, reason: describeError(error) }, "a sample of a probe's health could not be stored");
       }

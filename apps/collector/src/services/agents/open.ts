@@ -1,5 +1,6 @@
 import { createHealthHistory, type HealthHistory } from "./health-history.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import { agentMetrics } from "./metrics.ts";
 import { agentsRoutes } from "./routes.ts";
 import { type AgentsService, createAgentsService } from "./service.ts";
 import { createSettingsService, type SettingsService } from "./settings-service.ts";
@@ -23,7 +24,8 @@ export function openAgents(
   const history = createHealthHistory({ db: deps.db, clock: deps.clock, logger: deps.log });
   const service = createAgentsService({ ...deps, store });
   return {
-    name: "agents", mount: "agents", routes: [agentsRoutes(service, settings)], retention: [history.job], admit: service.admit,
+    name: "agents", mount: "agents", routes: [agentsRoutes(service, settings)], retention: [history.job],
+    metrics: agentMetrics(deps.reads), admit: service.admit,
     registry: { configurationOf: settings.configurationOf, heard: history.heard },
   };
 }

@@ -9,6 +9,7 @@ import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { acknowledgedOf, revisionOf } from "./records.ts";
+import { findSettings, holdSettings, type SettingsRow, setSettings } from "./settings-store.ts";
 
 /** What each probe gets: its site's settings, overridden by its own, and its credentials. */
 export interface SettingsService {
@@ -22,15 +23,6 @@ export interface SettingsService {
 
 type Own = ProbeSettings["own"];
 
-interface Row {
-  readonly name: string;
-  readonly probe_configuration: string;
-  readonly settings: string;
-  readonly site_revision: number;
-  readonly configuration_revision: number;
-  readonly health: string | null;
-}
-
 export function createSettingsService(deps: {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;
@@ -41,37 +33,28 @@ export function createSettingsService(deps: {
   readonly onConfigured: (probeIds: readonly string[]) => Promise<void>;
 }): SettingsService {
   const { db, reads, credentials } = deps;
-  const find = (
-    handle: Kysely<Schema>, probeId: string,
-  ) => handle.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").select([
-    "sites.name", "sites.probe_configuration", "sites.configuration_revision as site_revision", "probes.settings",
-    "probes.configuration_revision", "probes.health",
-  ]).where("probes.id", "=", probeId);
-  const show = async (probeId: string, row: Row): Promise<ProbeSettings> => ({
+  const show = async (probeId: string, row: SettingsRow): Promise<ProbeSettings> => ({
     own: ownOf(row), effective: effectiveOf(row), credentials: await credentials.countFor(probeId), revision: revisionOf(row),
     ...acknowledgedOf(row.health),
   });
 
   return {
     async read(tenantId, probeId) {
-      const row = await find(reads, probeId).where("probes.tenant_id", "=", tenantId).executeTakeFirst();
+      const row = await findSettings(reads, probeId, tenantId);
       if (!row) throw notFound("probe");
       return show(probeId, row);
     },
 
     async update(actor, probeId, change) {
       const after = await db.transaction().execute(async (trx) => {
-        // It locks the row, so that of two at once the second sees what the first has set.
-        const held = await trx.updateTable("probes").set((eb) => ({ configuration_revision: eb("configuration_revision", "+", 1) }))
-          .where("id", "=", probeId).where("tenant_id", "=", actor.tenantId).returning("id").executeTakeFirst();
-        const before = held && (await find(trx, probeId).executeTakeFirst());
+        const before = await holdSettings(trx, probeId, actor.tenantId);
         if (!before) throw notFound("probe");
         const own = changed(ownOf(before), change);
         const row = { ...before, settings: JSON.stringify(own) };
         if (!ProbeConfiguration.shape.excluded.safeParse(effectiveOf(row).excluded).success) {
           throw badRequest([{ path: ["excluded"], message: "with the site's, more than a probe accepts" }]);
         }
-        await trx.updateTable("probes").set({ settings: row.settings }).where("id", "=", probeId).execute();
+        await setSettings(trx, probeId, row.settings);
         await deps.audit(trx, {
           actor, action: "probe.configure", target: { type: "probe", id: probeId }, before: ownOf(before), after: own,
         });
@@ -82,7 +65,7 @@ export function createSettingsService(deps: {
     },
 
     async configurationOf(probeId) {
-      const row = await find(reads, probeId).executeTakeFirst();
+      const row = await findSettings(reads, probeId, null);
       if (!row) return null;
       const sealed = await credentials.sealedFor(probeId);
       return ProbeConfiguration.parse({
@@ -93,11 +76,11 @@ export function createSettingsService(deps: {
   };
 }
 
-function ownOf({ settings }: Pick<Row, "settings">): Own {
+function ownOf({ settings }: Pick<SettingsRow, "settings">): Own {
   return { sweep: {}, excluded: [], ...(JSON.parse(settings) as Partial<Own>) };
 }
 
-function effectiveOf(row: Pick<Row, "settings" | "probe_configuration">): ProbeSettings["effective"] {
+function effectiveOf(row: Pick<SettingsRow, "settings" | "probe_configuration">): ProbeSettings["effective"] {
   const site = JSON.parse(row.probe_configuration) as Partial<ProbeSettings["effective"]>;
   const own = ownOf(row);
   const sweep = { ...site.sweep, ...own.sweep } as ProbeSettings["effective"]["sweep"];

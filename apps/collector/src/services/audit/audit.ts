@@ -3,6 +3,7 @@ import { limitGroup } from "../../gateway/address.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import { checkPrecondition } from "../../gateway/precondition.ts";
 import { redact } from "./redact.ts";
+import { addRecord } from "./store.ts";
 
 const WINDOW_MS = 3_600_000;
 
@@ -15,13 +16,12 @@ export function createAudit({ clock }: { readonly clock: Pick<Clock, "now"> }): 
     await checkPrecondition();
     const { actor, action, target, before, after } = entry;
     const at = toInstant(clock.now());
-    await trx.insertInto("audit").values({
+    await addRecord(trx, {
       id: createId(), tenant_id: actor.tenantId, at, actor_type: actor.type, actor_id: actor.id,
       actor_name: actor.name, address: actor.address, action, target_type: target.type, target_id: target.id,
       before: before && JSON.stringify(redact(before)), after: after && JSON.stringify(redact(after)),
       window_key: entry.isCounted ? windowOf(entry, clock.now()) : null,
-    }).onConflict((conflict) => conflict.column("window_key").doUpdateSet((eb) => ({ times: eb("audit.times", "+", 1), last_at: at })))
-      .execute();
+    });
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
+import { type Insertable, type ExpressionBuilder, type Kysely, type Selectable, sql } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
@@ -46,4 +46,11 @@ function matches(eb: ExpressionBuilder<Schema, "audit">, tenantId: string, { act
 /** Not LIKE, in which `_` stands for any letter. */
 function beginsWith(eb: ExpressionBuilder<Schema, "audit">, text: string) {
   return eb(eb.fn<string>("substr", ["action", sql.lit(1), sql.lit(text.length)]), "=", text);
+}
+
+/** Adds a record; one of a window that is there is counted with it. */
+export async function addRecord(trx: Kysely<Schema>, row: Insertable<Schema["audit"]>): Promise<void> {
+  await trx.insertInto("audit").values(row)
+    .onConflict((conflict) => conflict.column("window_key").doUpdateSet((eb) => ({ times: eb("audit.times", "+", 1), last_at: row.at })))
+    .execute();
 }

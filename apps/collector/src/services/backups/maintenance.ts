@@ -56,7 +56,7 @@ export function createMaintenance(
   const forgetSurplus = async (tenantId: string, { keep }: CurrentSettings) => {
     for (const row of await store.surplus(tenantId, keep)) {
       await store.transaction(async (trx) => {
-        await trx.deleteFrom("backups").where("id", "=", row.id).execute();
+        await store.remove(trx, row.id);
         await deps.audit(trx, {
           actor: { type: "system", id: "backups", name: "schedule", tenantId, address: "" }, action: "backup.delete",
           target: { type: "backup", id: row.id }, before: toBackup(row, maker.isAvailable(row)), after: null,

@@ -74,7 +74,7 @@ export function createBackupMaker(
     const at = now();
     const appended = await store.transaction(async (trx) => {
       if (where && !(await where(trx))) return null;
-      await trx.updateTable("backups").set(columns).where("id", "=", row.id).execute();
+      await store.set(trx, row.id, columns);
       return deps.log.append(trx, row.tenant_id, [
         { ...event, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at, receivedAt: at },
       ]);
@@ -87,9 +87,7 @@ export function createBackupMaker(
   const fail = async (row: BackupRow, reason: string) => {
     logger.error({ backup_id: row.id, reason }, "a backup failed");
     const ended = { status: "failed", running_key: null, finished_at: now(), error: reason.slice(0, LONGEST_REASON) };
-    await settle(row, ended, failed(row, reason), async (trx) =>
-      (await trx.selectFrom("backups").select("id").where("id", "=", row.id).where("running_key", "is not", null)
-        .executeTakeFirst()) !== undefined);
+    await settle(row, ended, failed(row, reason), (trx) => store.isRunning(trx, row.id));
   };
   const complete = async (row: BackupRow, { sha256, sizeBytes, tables = 0, rows = 0 }: JobResult) => {
     const seconds = Math.max(0, (clock.now() - Date.parse(row.created_at)) / 1000);
@@ -144,7 +142,7 @@ export function createBackupMaker(
       }, stopper.signal);
       if (sha256 !== row.sha256) throw new Error("its file was changed: its checksum differs");
       const columns = noted("passed", null);
-      await store.transaction(async (trx) => void (await trx.updateTable("backups").set(columns).where("id", "=", row.id).execute()));
+      await store.transaction((trx) => store.set(trx, row.id, columns));
     } catch (error) {
       const reason = describeError(error).slice(0, LONGEST_REASON);
       logger.error({ backup_id: row.id, reason }, "the verification of a backup failed");

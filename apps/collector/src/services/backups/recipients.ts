@@ -4,11 +4,11 @@ import type { Schema } from "../../db/schema.ts";
 import { CollectorError } from "../../errors.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { createBackupsStore } from "./store.ts";
-import { SETTINGS_ID } from "./settings.ts";
+import { readSettings, SETTINGS_ID, writeSettings } from "./settings-store.ts";
 
 /** The public keys that were set on this machine; the configuration's count instead where it has any. */
 export async function readRecipients(db: Kysely<Schema>): Promise<readonly string[]> {
-  const row = await db.selectFrom("backup_settings").select("recipients").where("id", "=", SETTINGS_ID).executeTakeFirst();
+  const row = await readSettings(db);
   return JSON.parse(row?.recipients ?? "[]") as string[];
 }
 
@@ -27,8 +27,7 @@ export async function setRecipients(
   const columns = { recipients: JSON.stringify(recipients), updated_at: toInstant(clock.now()), updated_by: operator };
   await db.transaction().execute(async (trx) => {
     const before = await readRecipients(trx);
-    await trx.insertInto("backup_settings").values({ id: SETTINGS_ID, schedule: null, keep: null, scheduled_at: null, ...columns })
-      .onConflict((on) => on.column("id").doUpdateSet(columns)).execute();
+    await writeSettings(trx, columns);
     await audit(trx, {
       actor: { type: "system", id: "operator", name: operator, tenantId, address: "" }, action: "backup.configure",
       target: { type: "backup_settings", id: SETTINGS_ID }, before: { recipients: before }, after: { recipients },

@@ -136,9 +136,7 @@ export function createBackupsService(deps: {
       };
       const begun: BackupRow = { ...row, ...columns };
       await store.transaction(async (trx) => {
-        const { numUpdatedRows } = await trx.updateTable("backups").set(columns).where("id", "=", id)
-          .where((eb) => eb.or([eb("verify_status", "is", null), eb("verify_status", "<>", "running")])).executeTakeFirst();
-        if (numUpdatedRows === 0n) throw new ApiError("CONFLICT", "a verification of the backup is already running");
+        if (!(await store.beginVerification(trx, id, columns))) throw new ApiError("CONFLICT", "a verification of the backup is already running");
         await audit(trx, write(actor, "backup.verify", row, { before: show(row), after: show(begun) }));
       });
       void maker.verify(begun, key);
@@ -148,8 +146,7 @@ export function createBackupsService(deps: {
     async remove(actor, id) {
       const row = await find(actor.tenantId, id);
       await store.transaction(async (trx) => {
-        const { numDeletedRows } = await trx.deleteFrom("backups").where("id", "=", id).where("running_key", "is", null).executeTakeFirst();
-        if (numDeletedRows === 0n) throw new ApiError("CONFLICT", "the backup is still running");
+        if (!(await store.remove(trx, id))) throw new ApiError("CONFLICT", "the backup is still running");
         await audit(trx, write(actor, "backup.delete", row, { before: show(row), after: null }));
       });
       rmSync(maker.fileOf(row), { force: true });

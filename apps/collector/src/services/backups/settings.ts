@@ -1,11 +1,12 @@
 import type { BackupSettings, BackupSettingsUpdate } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
+import { type BackupSettingsRow, readSettings, SETTINGS_ID, writeSettings } from "./settings-store.ts";
 import { parseSchedule, type Schedule } from "./schedule.ts";
 
 /** What the configuration says of backups. The schedule and how many are kept may be set through the API where it leaves them out. */
@@ -35,11 +36,7 @@ export interface Settings {
   change(actor: Actor, changes: BackupSettingsUpdate): Promise<void>;
 }
 
-/** Of the one row. */
-export const SETTINGS_ID = "deployment";
 const DEFAULT_KEEP = 7;
-
-type Row = Selectable<Schema["backup_settings"]>;
 
 export function createSettings(
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Pick<Clock, "now"> },
@@ -48,8 +45,7 @@ export function createSettings(
   const fixedFields = ([
     ["schedule", fixed.schedule !== undefined], ["keep", fixed.keep !== undefined],
   ] as const).filter(([, isFixed]) => isFixed).map(([name]) => name);
-  const read = (from: Kysely<Schema>) => from.selectFrom("backup_settings").selectAll().where("id", "=", SETTINGS_ID).executeTakeFirst();
-  const show = (row: Row | undefined): CurrentSettings["shown"] => ({
+  const show = (row: BackupSettingsRow | undefined): CurrentSettings["shown"] => ({
     schedule: fixed.schedule ?? row?.schedule ?? null, keep: fixed.keep ?? row?.keep ?? DEFAULT_KEEP,
     recipients: fixed.recipients.length > 0 ? [...fixed.recipients] : (JSON.parse(row?.recipients ?? "[]") as string[]),
     fixed: fixedFields, updated_at: row?.updated_at ?? null, updated_by: row?.updated_by ?? null,
@@ -57,7 +53,7 @@ export function createSettings(
 
   return {
     async current() {
-      const row = await read(deps.reads);
+      const row = await readSettings(deps.reads);
       const shown = show(row);
       const times = shown.schedule === null ? null : parseSchedule(shown.schedule);
       return {
@@ -68,16 +64,16 @@ export function createSettings(
     async change(actor, changes) {
       check(changes, fixedFields);
       await deps.db.transaction().execute(async (trx) => {
-        const row = await read(trx);
+        const row = await readSettings(trx);
         const at = toInstant(deps.clock.now());
         const { schedule, keep } = changes;
-        const next: Row = {
+        const next: BackupSettingsRow = {
           id: SETTINGS_ID, schedule: schedule === undefined ? (row?.schedule ?? null) : schedule, keep: keep ?? row?.keep ?? null,
           recipients: row?.recipients ?? null,
           scheduled_at: schedule === undefined ? (row?.scheduled_at ?? null) : at, updated_at: at, updated_by: actor.name,
         };
         const { id: _, ...columns } = next;
-        await trx.insertInto("backup_settings").values(next).onConflict((on) => on.column("id").doUpdateSet(columns)).execute();
+        await writeSettings(trx, columns);
         await deps.audit(
           trx, { actor, action: "backup.configure", target: { type: "backup_settings", id: SETTINGS_ID }, before: show(row), after: show(next) },
         );

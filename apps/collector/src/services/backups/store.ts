@@ -29,6 +29,13 @@ export interface BackupsStore {
       readonly unless?: (trx: Transaction<Schema>) => Promise<boolean>; readonly also?: (trx: Transaction<Schema>) => Promise<void>;
     },
   ): Promise<boolean>;
+  set(trx: Transaction<Schema>, id: string, columns: Partial<BackupRow>): Promise<void>;
+  /** Whether it is being made. */
+  isRunning(trx: Transaction<Schema>, id: string): Promise<boolean>;
+  /** Sets columns of one that is not being verified. @returns False where it is. */
+  beginVerification(trx: Transaction<Schema>, id: string, columns: Partial<BackupRow>): Promise<boolean>;
+  /** @returns False where it is being made, or not there. */
+  remove(trx: Transaction<Schema>, id: string): Promise<boolean>;
   heard(id: string, at: string): Promise<void>;
   /** Verifications that began at `before` or earlier, of other backups than these. */
   forgetVerifications(except: readonly string[], before: string): Promise<void>;
@@ -78,6 +85,22 @@ export function createBackupsStore({ db, reads }: { readonly db: Kysely<Schema>;
         if (isDuplicate(error)) return false;
         throw error;
       }
+    },
+    async set(trx, id, columns) {
+      await trx.updateTable("backups").set(columns).where("id", "=", id).execute();
+    },
+    async isRunning(trx, id) {
+      const row = await trx.selectFrom("backups").select("id").where("id", "=", id).where("running_key", "is not", null).executeTakeFirst();
+      return row !== undefined;
+    },
+    async beginVerification(trx, id, columns) {
+      const { numUpdatedRows } = await trx.updateTable("backups").set(columns).where("id", "=", id)
+        .where((eb) => eb.or([eb("verify_status", "is", null), eb("verify_status", "<>", "running")])).executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async remove(trx, id) {
+      const { numDeletedRows } = await trx.deleteFrom("backups").where("id", "=", id).where("running_key", "is", null).executeTakeFirst();
+      return numDeletedRows > 0n;
     },
     async heard(id, at) {
       await db.updateTable("backups").set({ heard_at: at }).where("id", "=", id).where("running_key", "is not", null).execute();

@@ -7,9 +7,10 @@ import type { Merges } from "../../identity/merges.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { createDeviceEditor } from "./editor.ts";
 import { createDeviceMerger } from "./merger.ts";
+import { deviceMetrics } from "./metrics.ts";
 import { devicesRoutes } from "./routes.ts";
 import { createDevicesService, type NeighborsOf } from "./service.ts";
-import { createDevicesStore } from "./store.ts";
+import { createDevicesStore } from "./store/devices.ts";
 
 /** Devices. @param deps.neighborsOf A device's links, for its profile. @param deps.vendorOf Who made a MAC's interface. */
 export function createDevices(deps: {
@@ -22,5 +23,8 @@ export function createDevices(deps: {
   const service = createDevicesService({
     store: createDevicesStore(deps), editor: createDeviceEditor(deps), merger: createDeviceMerger(deps), neighborsOf, clock,
   });
-  return { name: "devices", mount: "gateway", routes: [devicesRoutes(service)] };
+  return {
+    name: "devices", mount: "gateway", routes: [devicesRoutes(service)],
+    metrics: deviceMetrics(deps.reads),
+  };
 }

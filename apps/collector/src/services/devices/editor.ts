@@ -8,23 +8,17 @@ import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";
-import { discoveredValue } from "./discovered-value.ts";
+import { discoveredValue } from "./store/discovered-value.ts";
 import { deviceIp, deviceMac } from "./identifiers.ts";
 import { lockDevice, lockSite } from "./locks.ts";
+import { addChange, addDevice, findHolder, type Identifiers, keepIdentifiers, moveIdentifiers, removeDevice, setDevice } from "./store/edits.ts";
 import { EDITABLE_FIELDS, type EditableField, toDevice } from "./records.ts";
-import type { DeviceRow } from "./pages.ts";
+import type { DeviceRow } from "./store/pages.ts";
 
 type Trx = Transaction<Schema>;
 
 /** Fields of a new device that are a person's word. An address only says where to find it, and stays discovery's unless asked. */
 const LOCKED_WHERE_SET = ["hostname", "device_type", "tags"] as const satisfies readonly EditableField[];
-
-/** What a device is known by. */
-interface Identifiers {
-  readonly ip: string;
-  /** Empty when unknown. */
-  readonly mac: string;
-}
 
 /** What people do to devices. Each is one transaction with its audit record. */
 export interface DeviceEditor {
@@ -65,7 +59,7 @@ export function createDeviceEditor(deps: {
       tags: JSON.stringify(tags),
       locked_fields: lockedText([...LOCKED_WHERE_SET.filter((field) => device[field] !== undefined), ...new Set(alsoLocked)]),
     };
-    await trx.insertInto("devices").values(row).execute();
+    await addDevice(trx, row);
     await keepIdentifiers(trx, { ...row, at, vendor: row.vendor });
     await audit(trx, { actor, action: "device.create", target: { type: "device", id: row.id }, before: null,
       after: toRecord({ ...row, mac_count: 1, verdicts: "{}" }) });
@@ -106,18 +100,18 @@ export function createDeviceEditor(deps: {
       // Who made the old interface says nothing of the new one.
       const madeBy = vendorOf(after.mac);
       if (after.mac !== before.mac && !locked.has("vendor") && before.vendor === vendorOf(before.mac)) after.vendor = madeBy;
-      if (after.ip !== before.ip || after.mac !== before.mac) await moveIdentifiers(trx, before, { ...after, at, vendor: madeBy });
-      await trx.updateTable("devices").set({
+      if (after.ip !== before.ip || after.mac !== before.mac) {
+        await refuseTaken(trx, before.site_id, after, before.id);
+        await moveIdentifiers(trx, before, { ...after, at, vendor: madeBy });
+      }
+      await setDevice(trx, deviceId, {
         ip: after.ip, ip_key: after.ip_key, mac: after.mac, hostname: after.hostname, hostname_key: after.hostname_key,
         vendor: after.vendor, os_guess: after.os_guess,
         device_type: after.device_type, tags: after.tags, locked_fields: after.locked_fields,
-      }).where("id", "=", deviceId).execute();
+      });
       for (const field of EDITABLE_FIELDS) {
         if (after[field] === before[field]) continue;
-        await trx.insertInto("device_changes").values({
-          id: createId(), device_id: deviceId, tenant_id: actor.tenantId, at, field, before: before[field], after: after[field],
-          source: "person",
-        }).execute();
+        await addChange(trx, { device_id: deviceId, tenant_id: actor.tenantId, at, field, before: before[field], after: after[field] });
       }
       await audit(trx, { actor, action: "device.update", target: { type: "device", id: deviceId }, before: toRecord(before),
         after: toRecord(after) });
@@ -125,8 +119,7 @@ export function createDeviceEditor(deps: {
 
     remove: (actor, deviceId) => db.transaction().execute(async (trx) => {
       const before = await lockDevice(trx, actor.tenantId, deviceId);
-      await trx.deleteFrom("devices").where("id", "=", deviceId).execute();
-      await trx.deleteFrom("device_merges").where("tenant_id", "=", actor.tenantId).where("kept_id", "=", deviceId).execute();
+      await removeDevice(trx, actor.tenantId, deviceId);
       await audit(trx, { actor, action: "device.delete", target: { type: "device", id: deviceId }, before: toRecord(before), after: null });
     }),
   };
@@ -138,48 +131,6 @@ async function refuseTaken(trx: Trx, siteId: string, identifiers: Identifiers, e
   const { ip, mac } = identifiers;
   const name = mac === "" ? `address ${ip}` : `MAC ${mac}`;
   throw new ApiError("CONFLICT", `a device with the ${name} is at this site already`, { details: { device_id: deviceId } });
-}
-
-/** The device that has the MAC, or now has the address where no MAC is known. */
-async function findHolder(trx: Trx, siteId: string, { ip, mac }: Identifiers, except: string): Promise<string | null> {
-  const holder = mac === ""
-    ? await trx.selectFrom("addresses").select("device_id")
-      .where("site_id", "=", siteId).where("ip", "=", ip).where("current", "=", 1).where("device_id", "<>", except).executeTakeFirst()
-    : await trx.selectFrom("interfaces").select("device_id")
-      .where("site_id", "=", siteId).where("mac", "=", mac).where("device_id", "<>", except).executeTakeFirst();
-  return holder?.device_id ?? null;
-}
-
-/** @param device.at Now. @param device.vendor Who made its interface. */
-type Identified = Pick<DeviceRow, "id" | "tenant_id" | "site_id" | "mac" | "ip" | "ip_key" | "vendor"> & { readonly at: string };
-
-/** An address that a person says is one that nobody has seen, until somebody does. */
-async function keepIdentifiers(trx: Trx, { id, tenant_id, site_id, mac, ip, ip_key, vendor, at }: Identified): Promise<void> {
-  const own = { device_id: id, tenant_id, site_id, mac };
-  if (mac !== "") await trx.insertInto("interfaces").values({ ...own, vendor, first_seen: at })
-    .onConflict((c) => c.columns(["site_id", "mac"]).doNothing()).execute();
-  if (ip === "") return;
-  await trx.insertInto("addresses").values({ ...own, ip, ip_key, first_seen: "", last_seen: "", current: 1 })
-    .onConflict((c) => c.columns(["device_id", "mac", "ip"]).doUpdateSet({ current: 1 })).execute();
-}
-
-/** The new MAC or address becomes one of the device's. Of a device that nothing has been heard of it takes the place of the old one. */
-async function moveIdentifiers(trx: Trx, before: DeviceRow, after: DeviceRow & Identified): Promise<void> {
-  await refuseTaken(trx, before.site_id, after, before.id);
-  const heard = await trx.selectFrom("evidence").select("field").where("device_id", "=", before.id).limit(1).executeTakeFirst();
-  if (!heard && before.presence_state === "unknown") {
-    await trx.deleteFrom("interfaces").where("device_id", "=", before.id).where("mac", "=", before.mac).execute();
-    await trx.deleteFrom("addresses").where("device_id", "=", before.id).where("mac", "=", before.mac).where("ip", "=", before.ip)
-      .execute();
-  }
-  await keepIdentifiers(trx, after);
-  const macs = await trx.selectFrom("interfaces").select("mac").where("device_id", "=", before.id).execute();
-  // From now on each interface keeps how it is; the one that there was is as the device is.
-  if (macs.length > 1 && before.mac_count === 1) {
-    await trx.updateTable("interfaces").set({ presence_state: before.presence_state }).where("device_id", "=", before.id)
-      .where("mac", "<>", after.mac).execute();
-  }
-  await trx.updateTable("devices").set({ mac_count: Math.max(1, macs.length) }).where("id", "=", before.id).execute();
 }
 
 function columnText(field: EditableField, value: string | readonly string[]): string {

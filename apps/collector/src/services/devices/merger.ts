@@ -4,11 +4,12 @@ import type { Schema } from "../../db/schema.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
-import { mergedInto } from "../../identity/merged-into.ts";
+import { mergedInto } from "../../identity/merged-into-store.ts";
 import type { Merges } from "../../identity/merges.ts";
 import type { DeviceRecord } from "../../identity/record.ts";
 import { loadRecord } from "../../identity/record-store.ts";
 import { deviceNotFound, lockDevice } from "./locks.ts";
+import { findMerge } from "./store/edits.ts";
 
 type Trx = Transaction<Schema>;
 
@@ -29,8 +30,7 @@ export interface DeviceMerger {
 
 export function createDeviceMerger({ db, merges }: { readonly db: Kysely<Schema>; readonly merges: Merges }): DeviceMerger {
   const undo = async (trx: Trx, record: DeviceRecord, mergeId: string, actor: Actor): Promise<string> => {
-    const merge = await trx.selectFrom("device_merges").selectAll().where("tenant_id", "=", actor.tenantId).where("id", "=", mergeId)
-      .where("undone_at", "is", null).executeTakeFirst();
+    const merge = await findMerge(trx, actor.tenantId, mergeId);
     if (!merge) throw notFound("merge");
     if (merge.kept_id !== record.device.id) {
       // The merge is of a device that is itself a part of another one, or of another device altogether.
@@ -49,7 +49,7 @@ export function createDeviceMerger({ db, merges }: { readonly db: Kysely<Schema>
       if (one.site_id !== other.site_id) throw new ApiError("CONFLICT", "the devices are at two sites");
       const [keptId, mergedId] = request.into === undefined ? [deviceId, otherId] : [otherId, deviceId];
       const [kept, merged] = [await loadRecord(trx, keptId), await loadRecord(trx, mergedId)];
-      if (!kept || !merged) throw await deviceNotFound(trx, actor.tenantId, deviceId);
+      if (!kept || !merged) throw deviceNotFound(await mergedInto(trx, actor.tenantId, deviceId));
       await merges.merge(trx, { kept, merged }, { by: actor, reasons: [{ key: `person ${actor.name}`, source: "person" }] });
       return keptId;
     }),
@@ -57,7 +57,7 @@ export function createDeviceMerger({ db, merges }: { readonly db: Kysely<Schema>
     split: (actor, deviceId, request) => db.transaction().execute(async (trx) => {
       await lockDevice(trx, actor.tenantId, deviceId);
       const record = await loadRecord(trx, deviceId);
-      if (!record) throw await deviceNotFound(trx, actor.tenantId, deviceId);
+      if (!record) throw deviceNotFound(await mergedInto(trx, actor.tenantId, deviceId));
       if (request.merge_id !== undefined) return undo(trx, record, request.merge_id, actor);
       const macs = new Set(request.interfaces);
       const own = record.interfaces.filter(({ mac }) => macs.has(mac));

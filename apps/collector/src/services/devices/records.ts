@@ -2,8 +2,8 @@ import type { Device, DeviceProfile, DeviceUpdate, PortRecord } from "@lanthorn/
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { readVerdicts } from "../../identity/verdicts.ts";
-import type { DeviceRow } from "./pages.ts";
-import type { DeviceParts } from "./store.ts";
+import type { DeviceRow } from "./store/pages.ts";
+import type { DeviceParts } from "./store/devices.ts";
 
 /** The fields that a person may set, each a column. */
 export const EDITABLE_FIELDS = [

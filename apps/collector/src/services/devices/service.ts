@@ -7,17 +7,18 @@ import type { Clock } from "@lanthorn/runtime";
 import { type AddressRange, parseNetwork } from "../../db/address-range.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
+import { deviceNotFound } from "./locks.ts";
 import { csvPages, EXPORT_ROWS } from "../../gateway/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { type IdPage, pageById, pageBySort, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { DEVICE_COLUMNS } from "./csv.ts";
 import type { DeviceEditor } from "./editor.ts";
-import type { DeviceFilter } from "./filters.ts";
+import type { DeviceFilter } from "./store/filters.ts";
 import type { DeviceMerger } from "./merger.ts";
-import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./pages.ts";
+import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./store/pages.ts";
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";
-import type { DevicesStore } from "./store.ts";
+import type { DevicesStore } from "./store/devices.ts";
 
 export interface DevicesService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST for a cursor of another list. */
@@ -87,7 +88,7 @@ export function createDevicesService(deps: {
   };
   const find = async (tenantId: string, deviceId: string): Promise<DeviceRow> => {
     const row = await store.byId(tenantId, deviceId);
-    if (!row) throw await store.notFound(tenantId, deviceId);
+    if (!row) throw deviceNotFound(await store.mergedInto(tenantId, deviceId));
     return row;
   };
 

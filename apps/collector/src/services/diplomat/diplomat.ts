@@ -15,6 +15,7 @@ import { createTargetPolicy } from "../../deliveries/target-policy.ts";
 import { createDeliveryWorker } from "../../deliveries/worker.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import { deliveryMetrics } from "./metrics.ts";
 import { createReplay } from "./replay.ts";
 import { diplomatRoutes } from "./routes.ts";
 import { createDiplomatService, type DiplomatService } from "./service.ts";
@@ -74,6 +75,7 @@ export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOpti
   return {
     name: "diplomat", mount: "diplomat", routes: [diplomatRoutes(service)], reactions: { deliveries: reaction }, retention: [sweep],
     health: { deliveries: () => worker.health() },
+    metrics: deliveryMetrics(reads),
     service, reaction,
     published: (tenantId) => worker.enqueued(reaction.takeEnqueued(tenantId)),
     async start() {

@@ -1,10 +1,10 @@
 import { type Clock, nextTurn } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import { insertMany } from "../../db/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
 import { newDelivery } from "../../deliveries/reaction.ts";
+import { addReplays, countWanted, readWanted } from "./replay-store.ts";
 import { typesOf, webhookEventOf } from "../../deliveries/payload.ts";
-import { firstSince } from "../../events/first-since.ts";
+import { firstSince } from "../../events/first-since-store.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import type { WebhookRow } from "./records.ts";
 
@@ -38,22 +38,16 @@ export function createReplay(deps: {
       const { tenant_id: tenantId, id: webhookId } = webhook;
       const types = typesOf(new Set(JSON.parse(webhook.events) as string[]));
       const [from, to] = [await firstSince(reads, tenantId, since), await firstSince(reads, tenantId, until)];
-      const wanted = (handle: Kysely<Schema>) => handle.selectFrom("events as e").where("e.tenant_id", "=", tenantId)
-        .where("e.seq", ">=", from).where("e.seq", "<", to)
-        .where("e.type", "in", types)
-        .where((eb) => eb.not(eb.exists(eb.selectFrom("webhook_deliveries as d").select("d.id")
-          .where("d.webhook_id", "=", webhookId).where("d.lane", "=", "replay").whereRef("d.event_seq", "=", "e.seq"))));
-      const { total } = await wanted(reads).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+      const wanted = { tenantId, webhookId, from, to, types };
+      const total = await countWanted(reads, wanted);
       if (total > most) return null;
       let queued = 0;
       for (let after = from - 1; ;) {
         const events = await db.transaction().execute(async (trx) => {
-          const rows = await wanted(trx).select(["e.id", "e.tenant_id", "e.type", "e.seq"]).where("e.seq", ">", after).orderBy("e.seq")
-            .limit(CHUNK_EVENTS).execute();
+          const rows = await readWanted(trx, wanted, { after, limit: CHUNK_EVENTS });
           const at = new Date(clock.now()).toISOString();
-          await insertMany(
-            trx, "webhook_deliveries",
-            rows.map((row) => newDelivery(webhookId, { ...row, event: webhookEventOf(row.type) ?? "" }, { lane: "replay", at })),
+          await addReplays(
+            trx, rows.map((row) => newDelivery(webhookId, { ...row, event: webhookEventOf(row.type) ?? "" }, { lane: "replay", at })),
           );
           if (after < from) {
             await audit(

@@ -1,20 +1,20 @@
 import type { IpamAddress, IpamAddressCreate, IpamAddressesQuery, IpamAddressUpdate, List } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { parseNetwork } from "../../db/address-range.ts";
-import { isDuplicate } from "../../db/constraints.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { addressRow, toAddress } from "./records.ts";
-import type { AddressRow, IpamStore } from "./store.ts";
+import type { AddressRow, IpamStore } from "./store/plan.ts";
+import { addToPlan, removeFromPlan, setAddress } from "./store/plan-writes.ts";
 
 export interface AddressesService {
   list(tenantId: string, query: IpamAddressesQuery): Promise<List<IpamAddress>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, id: string): Promise<IpamAddress>;
-  /** @throws ApiError NOT_FOUND for the site; CONFLICT where it is written down already. */
+  /** @throws ApiError NOT_FOUND for the site; CONFLICT where it is already recorded. */
   create(actor: Actor, wish: IpamAddressCreate): Promise<IpamAddress>;
   /** @throws ApiError NOT_FOUND. */
   update(actor: Actor, id: string, change: IpamAddressUpdate): Promise<IpamAddress>;
@@ -64,9 +64,7 @@ export function createAddressesService({ store, audit, clock }: {
       if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
       return store.change(actor.tenantId, async (trx) => {
         const row = addressRow(place, wish, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
-        await trx.insertInto("ipam_addresses").values(row).execute().catch((error: unknown) => {
-          throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.ip} is already recorded`) : error;
-        });
+        if (!(await addToPlan(trx, "ipam_addresses", row))) throw new ApiError("CONFLICT", `${row.ip} is already recorded`);
         const shown = await showOne(trx, row);
         await audit(trx, entry(actor, "create", row.id, null, shown));
         return shown;
@@ -77,7 +75,7 @@ export function createAddressesService({ store, audit, clock }: {
       const before = await find(trx, actor.tenantId, id);
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<AddressRow>;
       const after: AddressRow = { ...before, ...given, updated_at: toInstant(clock.now()) };
-      await trx.updateTable("ipam_addresses").set({ ...given, updated_at: after.updated_at }).where("id", "=", id).execute();
+      await setAddress(trx, id, { ...given, updated_at: after.updated_at });
       const shown = await showOne(trx, after);
       await audit(trx, entry(actor, "update", id, await showOne(trx, before), shown));
       return shown;
@@ -86,7 +84,7 @@ export function createAddressesService({ store, audit, clock }: {
     remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
       const before = await find(trx, actor.tenantId, id);
       await audit(trx, entry(actor, "delete", id, await showOne(trx, before), null));
-      await trx.deleteFrom("ipam_addresses").where("id", "=", id).execute();
+      await removeFromPlan(trx, "ipam_addresses", id);
     }),
   };
 }

@@ -1,16 +1,14 @@
 import { CONFLICT_KINDS, type EventData } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
-import type { Selectable, Transaction } from "kysely";
+import type { Transaction } from "kysely";
 import { addressOf } from "../../db/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
-import { insertMany } from "../../db/write-many.ts";
 import type { EventLog, NewEvent } from "../../events/log.ts";
 import { createJob, type Job } from "../../jobs/job.ts";
-import { type Finding, findConflicts } from "./conflicts.ts";
-import { holdersOf } from "./observations.ts";
-import type { IpamStore } from "./store.ts";
-
-type Row = Selectable<Schema["ipam_conflicts"]>;
+import { type Finding, findConflicts } from "./store/conflicts.ts";
+import { holdersOf } from "./store/observations.ts";
+import { addConflicts, type ConflictRow, knownConflicts, setConflict, tenantsWithPlan } from "./store/plan-writes.ts";
+import type { IpamStore } from "./store/plan.ts";
 
 /** All that is wrong with one address at a site. */
 interface Conflict {
@@ -39,7 +37,7 @@ export function createConflictWatch(deps: {
   const look = async (tenantId: string) => {
     const found = byAddress(await findConflicts(store, tenantId, CONFLICT_KINDS));
     const appended = await store.change(tenantId, async (trx) => {
-      const known = await trx.selectFrom("ipam_conflicts").selectAll().where("tenant_id", "=", tenantId).execute();
+      const known = await knownConflicts(trx, tenantId);
       const events = await note(trx, tenantId, known, found);
       return events.length === 0 ? null : deps.log.append(trx, tenantId, events);
     });
@@ -48,13 +46,13 @@ export function createConflictWatch(deps: {
 
   /** Updates the stored conflicts to those found. @returns The events to publish. */
   const note = async (
-    trx: Transaction<Schema>, tenantId: string, known: readonly Row[], found: ReadonlyMap<string, Conflict>,
+    trx: Transaction<Schema>, tenantId: string, known: readonly ConflictRow[], found: ReadonlyMap<string, Conflict>,
   ): Promise<readonly NewEvent[]> => {
     const knownKeys = new Set(known.map((row) => keyOf(row.site_id, row.ip_key)));
     const fresh = [...found].filter(([key]) => !knownKeys.has(key)).map(([, conflict]) => ({
       tenant_id: tenantId, site_id: conflict.siteId, ip_key: conflict.ipKey, kinds: conflict.kinds, told: 0,
     }));
-    await insertMany(trx, "ipam_conflicts", fresh);
+    await addConflicts(trx, fresh);
     const changed = known.filter((row) => {
       const now = found.get(keyOf(row.site_id, row.ip_key));
       return now === undefined || row.told === 0 || now.kinds !== row.kinds;
@@ -64,13 +62,7 @@ export function createConflictWatch(deps: {
     const events: NewEvent[] = [];
     for (const row of changed) {
       const now = found.get(keyOf(row.site_id, row.ip_key));
-      const { tenant_id: tenant, site_id: site, ip_key: key } = row;
-      const own = trx.updateTable("ipam_conflicts").where("tenant_id", "=", tenant).where("site_id", "=", site).where("ip_key", "=", key);
-      if (now) await own.set({ told: 1, kinds: now.kinds }).execute();
-      else {
-        await trx.deleteFrom("ipam_conflicts").where("tenant_id", "=", tenant).where("site_id", "=", site).where("ip_key", "=", key)
-          .execute();
-      }
+      await setConflict(trx, row, now?.kinds ?? null);
       if (!now && row.told === 0) continue;
       const data: EventData<"ipam_conflict"> = {
         ip: addressOf(row.ip_key), state: now ? "present" : "gone", kinds: splitKinds(now?.kinds ?? row.kinds),
@@ -87,18 +79,11 @@ export function createConflictWatch(deps: {
   };
 
   const work = async (stopped: AbortSignal) => {
-    for (const tenantId of await tenants()) {
+    // Also those whose plan is gone, and with it what was wrong.
+    for (const tenantId of await tenantsWithPlan(store.reads)) {
       if (stopped.aborted) return;
       await look(tenantId);
     }
-  };
-  /** Also those whose plan is gone, and with it what was wrong. */
-  const tenants = async () => {
-    const ids = await store.reads.selectFrom("ipam_prefixes").select("tenant_id")
-      .union(store.reads.selectFrom("ipam_addresses").select("tenant_id"))
-      .union(store.reads.selectFrom("ipam_conflicts").select("tenant_id"))
-      .execute();
-    return ids.map(({ tenant_id: id }) => id);
   };
   return createJob({ clock, log: deps.logger }, {
     name: "ipam-conflicts", everyMs: LOOK_EVERY_MS, who: "one replica",

@@ -8,7 +8,8 @@ import type { Actor } from "../../gateway/environment.ts";
 import { badRequest } from "../../gateway/route.ts";
 import { type ImportLine, type ImportTable, inPieces, readImportLines } from "./import-lines.ts";
 import { addressRow, prefixRow } from "./records.ts";
-import { type IpamStore, scopeOf } from "./store.ts";
+import { type IpamStore, scopeOf } from "./store/plan.ts";
+import { addToPlan, plannedAddress, plannedPrefix, setAddress, setPrefix } from "./store/plan-writes.ts";
 
 export interface IpamImporter {
   /** What is there already under the same prefix and site gets the line's columns. @throws ApiError BAD_REQUEST naming each line. */
@@ -62,16 +63,14 @@ export function createIpamImporter({ store, audit, clock }: {
         const range = parseNetwork(value.prefix);
         if (!range) throw badRequest([{ path: ["csv"], message: `${value.prefix} is not a network` }]);
         const row = prefixRow(range, value, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
-        const known = await trx.selectFrom("ipam_prefixes").selectAll().where("tenant_id", "=", actor.tenantId)
-          .where("prefix", "=", row.prefix)
-          .where("scope", "=", scopeOf(value.site_id)).executeTakeFirst();
+        const known = await plannedPrefix(trx, actor.tenantId, row.prefix, scopeOf(value.site_id));
         if (!known) {
-          await trx.insertInto("ipam_prefixes").values(row).execute();
+          await addToPlan(trx, "ipam_prefixes", row);
           return "created";
         }
         const columns = changesOf(known, row, ["vlan_id", "name", "description", "status"], given);
         if (!columns) return "unchanged";
-        await trx.updateTable("ipam_prefixes").set({ ...columns, updated_at: row.updated_at }).where("id", "=", known.id).execute();
+        await setPrefix(trx, known.id, { ...columns, updated_at: row.updated_at });
         return "updated";
       },
     }),
@@ -81,16 +80,14 @@ export function createIpamImporter({ store, audit, clock }: {
         const place = parseNetwork(value.ip);
         if (!place) throw badRequest([{ path: ["csv"], message: `${value.ip} is not an address` }]);
         const row = addressRow(place, value, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) });
-        const known = await trx.selectFrom("ipam_addresses").selectAll().where("tenant_id", "=", actor.tenantId)
-          .where("ip_key", "=", row.ip_key)
-          .where("scope", "=", scopeOf(value.site_id)).executeTakeFirst();
+        const known = await plannedAddress(trx, actor.tenantId, row.ip_key, scopeOf(value.site_id));
         if (!known) {
-          await trx.insertInto("ipam_addresses").values(row).execute();
+          await addToPlan(trx, "ipam_addresses", row);
           return "created";
         }
         const columns = changesOf(known, row, ["status", "mac", "hostname", "description"], given);
         if (!columns) return "unchanged";
-        await trx.updateTable("ipam_addresses").set({ ...columns, updated_at: row.updated_at }).where("id", "=", known.id).execute();
+        await setAddress(trx, known.id, { ...columns, updated_at: row.updated_at });
         return "updated";
       },
     }),

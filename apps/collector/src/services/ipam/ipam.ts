@@ -12,7 +12,7 @@ import { listConflicts } from "./conflicts.ts";
 import { createIpamImporter } from "./import.ts";
 import { createPrefixesService } from "./prefixes-service.ts";
 import { prefixesRoutes } from "./prefix-routes.ts";
-import { createIpamStore } from "./store.ts";
+import { createIpamStore } from "./store/plan.ts";
 
 /** The IPAM service, with the job that looks for conflicts. */
 export function createIpam(deps: {

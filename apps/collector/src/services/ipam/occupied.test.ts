@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, integer } from "fast-check";
 import { expect, test } from "vitest";
-import { findFree, type Interval, mergeIntervals } from "./occupied.ts";
+import { findFree, type Interval, mergeIntervals } from "./store/occupied.ts";
 
 async function* streamOf(intervals: readonly Interval[]): AsyncGenerator<Interval> {
   yield* intervals.toSorted((a, b) => (a.first < b.first ? -1 : 1));

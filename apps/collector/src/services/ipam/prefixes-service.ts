@@ -5,17 +5,17 @@ import type {
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import { addressOf, keyOf, numberOf, parseNetwork } from "../../db/address-range.ts";
-import { isDuplicate } from "../../db/constraints.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
-import { addressesIn, placeOf, utilizationOf } from "./observations.ts";
-import { childrenIn, findFree, occupiedIn } from "./occupied.ts";
+import { addressesIn, placeOf, utilizationOf } from "./store/observations.ts";
+import { childrenIn, findFree, occupiedIn } from "./store/occupied.ts";
 import { addressRow, bitsOf, prefixRow, toAddress, toPrefix, usableRange } from "./records.ts";
-import type { AddressRow, IpamStore, PrefixRow } from "./store.ts";
+import type { AddressRow, IpamStore, PrefixRow } from "./store/plan.ts";
+import { addToPlan, removeFromPlan, setPrefix } from "./store/plan-writes.ts";
 
 export interface PrefixesService {
   list(tenantId: string, query: IpamPrefixesQuery): Promise<List<IpamPrefix>>;
@@ -59,9 +59,7 @@ export function createPrefixesService({ store, audit, clock }: {
   const note = (trx: Transaction<Schema>, actor: Actor, action: string, id: string, before: IpamPrefix | null, after: IpamPrefix | null) =>
     audit(trx, { actor, action, target: { type: "ipam_prefix", id }, before, after });
   const insert = async (trx: Transaction<Schema>, actor: Actor, row: PrefixRow): Promise<IpamPrefix> => {
-    await trx.insertInto("ipam_prefixes").values(row).execute().catch((error: unknown) => {
-      throw isDuplicate(error) ? new ApiError("CONFLICT", `${row.prefix} is already recorded`) : error;
-    });
+    if (!(await addToPlan(trx, "ipam_prefixes", row))) throw new ApiError("CONFLICT", `${row.prefix} is already recorded`);
     const shown = await show(trx, row);
     await note(trx, actor, "ipam_prefix.create", row.id, null, shown);
     return shown;
@@ -105,7 +103,7 @@ export function createPrefixesService({ store, audit, clock }: {
       const before = await find(trx, actor.tenantId, id);
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<PrefixRow>;
       const after: PrefixRow = { ...before, ...given, updated_at: toInstant(clock.now()) };
-      await trx.updateTable("ipam_prefixes").set({ ...given, updated_at: after.updated_at }).where("id", "=", id).execute();
+      await setPrefix(trx, id, { ...given, updated_at: after.updated_at });
       const shown = await show(trx, after);
       await note(trx, actor, "ipam_prefix.update", id, await show(trx, before), shown);
       return shown;
@@ -114,7 +112,7 @@ export function createPrefixesService({ store, audit, clock }: {
     remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
       const before = await find(trx, actor.tenantId, id);
       await note(trx, actor, "ipam_prefix.delete", id, await show(trx, before), null);
-      await trx.deleteFrom("ipam_prefixes").where("id", "=", id).execute();
+      await removeFromPlan(trx, "ipam_prefixes", id);
     }),
 
     async utilization(tenantId, id) {
@@ -141,7 +139,7 @@ export function createPrefixesService({ store, audit, clock }: {
       const place = parseNetwork(addressOf(keyOf(free, parent.first_key)));
       if (!place) throw new Error(`${free} is not an address`);
       const row = addressRow(place, { ...wish, site_id: parent.site_id }, owner(actor.tenantId));
-      await trx.insertInto("ipam_addresses").values(row).execute();
+      if (!(await addToPlan(trx, "ipam_addresses", row))) throw new ApiError("CONFLICT", `${row.ip} is already recorded`);
       const shown = toAddress(row, parent.id);
       await audit(trx, { actor, action: "ipam_address.create", target: { type: "ipam_address", id: row.id }, before: null, after: shown });
       return shown;

@@ -1,6 +1,6 @@
 import type { IpamAddress, IpamAddressCreate, IpamPrefix, IpamPrefixCreate } from "@lanthorn/contract";
 import type { AddressRange } from "../../db/address-range.ts";
-import { type AddressRow, type PrefixRow, scopeOf } from "./store.ts";
+import { type AddressRow, type PrefixRow, scopeOf } from "./store/plan.ts";
 
 /** A prefix's row as the API shows it. */
 export function toPrefix(row: PrefixRow, parentId: string | null): IpamPrefix {

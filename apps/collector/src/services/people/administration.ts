@@ -1,11 +1,11 @@
 import { type Role, UserCreate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
-import { isDuplicate } from "../../db/constraints.ts";
 import type { Schema } from "../../db/schema.ts";
 import { CollectorError } from "../../errors.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
+import { addTenant, addUser, everybody, isDomainTaken, replacePassword, tenantsCalled, userCalled } from "./administration-store.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./passwords.ts";
 import { nextTokensValidFrom } from "./tokens.ts";
@@ -59,10 +59,10 @@ export function createAdministration(deps: {
       const loginDomain = await db.transaction().execute(async (trx) => {
         if ((await tenantsCalled(trx, name)).length > 0) throw refused(`the tenant name ${name} is taken`);
         const domain = await freeDomain(trx, name);
-        await trx.insertInto("tenants").values({ id: tenantId, name, created_at, login_domain: domain }).execute();
-        await trx.insertInto("sites").values({
-          id: siteId, tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at,
-        }).execute();
+        await addTenant(trx, {
+          tenant: { id: tenantId, name, created_at, login_domain: domain },
+          site: { id: siteId, tenant_id: tenantId, name: "default", probe_configuration: deps.siteConfiguration, created_at },
+        });
         await audit(trx, {
           actor: actor(tenantId), action: "tenant.create", target: { type: "tenant", id: tenantId }, before: null,
           after: { name, login_domain: domain },
@@ -79,9 +79,7 @@ export function createAdministration(deps: {
       await db.transaction().execute(async (trx) => {
         const tenantId = await findTenant(trx, tenant);
         const user = newUser({ tenantId, username, hash, role, email: null, now: clock.now() });
-        await trx.insertInto("users").values(user).execute().catch((error: unknown) => {
-          throw isDuplicate(error) ? refused(`the user name ${username} is taken`) : error;
-        });
+        if (!(await addUser(trx, user))) throw refused(`the user name ${username} is taken`);
         await audit(trx, {
           actor: actor(tenantId), action: "user.create", target: { type: "user", id: user.id }, before: null, after: { username, role },
         });
@@ -92,11 +90,10 @@ export function createAdministration(deps: {
       checkPassword(username, password);
       const password_hash = await passwords.hash(password);
       await db.transaction().execute(async (trx) => {
-        const user = await trx.selectFrom("users").select(["id", "tenant_id", "tokens_valid_from"]).where("username_key", "=", username.toLowerCase())
-          .executeTakeFirst();
+        const user = await userCalled(trx, username);
         if (!user) throw refused(`there is no user called ${username}`);
         const tokens_valid_from = nextTokensValidFrom(user.tokens_valid_from, clock.now());
-        await trx.updateTable("users").set({ password_hash, tokens_valid_from }).where("id", "=", user.id).execute();
+        await replacePassword(trx, user.id, { password_hash, tokens_valid_from });
         await throttle.forget(trx, username);
         const target = { type: "user", id: user.id };
         await audit(trx, {
@@ -106,8 +103,7 @@ export function createAdministration(deps: {
     },
 
     async list() {
-      const tenants = await db.selectFrom("tenants").select(["id", "name"]).orderBy("name").orderBy("id").execute();
-      const users = await db.selectFrom("users").select(["tenant_id", "username", "role", "last_login_at"]).orderBy("username").execute();
+      const { tenants, users } = await everybody(db);
       return tenants.map(({ id, name }) => ({
         id, name, users: users.filter((user) => user.tenant_id === id)
           .map((user) => ({ username: user.username, role: user.role, lastLoginAt: user.last_login_at })),
@@ -116,25 +112,20 @@ export function createAdministration(deps: {
   };
 }
 
-function tenantsCalled(trx: Transaction<Schema>, nameOrId: string): Promise<readonly { readonly id: string }[]> {
-  return trx.selectFrom("tenants").select("id").where((eb) => eb.or([eb("name", "=", nameOrId), eb("id", "=", nameOrId)])).execute();
-}
-
 /** A short word of the tenant's name that no other tenant has. */
 async function freeDomain(trx: Transaction<Schema>, name: string): Promise<string> {
   const word = name.toLowerCase().normalize("NFKD").replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "").slice(0, 40) || "tenant";
   for (let number = 1; ; number += 1) {
     const domain = number === 1 ? word : `${word}-${number}`;
-    const taken = await trx.selectFrom("tenants").select("id").where("login_domain", "=", domain).executeTakeFirst();
-    if (!taken) return domain;
+    if (!(await isDomainTaken(trx, domain))) return domain;
   }
 }
 
 async function findTenant(trx: Transaction<Schema>, nameOrId: string): Promise<string> {
   const [tenant, another] = await tenantsCalled(trx, nameOrId);
-  if (!tenant) throw refused(`there is no tenant called ${nameOrId}`);
-  if (another) throw refused(`several tenants are called ${nameOrId}: give the id (admin list shows it)`);
-  return tenant.id;
+  if (tenant === undefined) throw refused(`there is no tenant called ${nameOrId}`);
+  if (another !== undefined) throw refused(`several tenants are called ${nameOrId}: give the id (admin list shows it)`);
+  return tenant;
 }
 
 function refused(message: string): CollectorError {

@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { API_KEY_PATTERN, ROLE_SCOPES } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
-import type { Kysely } from "kysely";
-import type { Schema } from "../../db/schema.ts";
 import type { Authentication } from "../../gateway/authentication.ts";
 import type { Identity } from "../../gateway/environment.ts";
 import type { KeyBearer, PeopleStore, UserRow } from "./store.ts";
@@ -16,13 +14,12 @@ const INVALID_TICKET = "the ticket is not valid: each opens one stream, within 3
 interface AuthenticationDependencies {
   readonly store: PeopleStore;
   readonly tokens: Tokens;
-  readonly db: Kysely<Schema>;
   readonly clock: Pick<Clock, "now">;
   /** Called for each use of a key. */
   readonly onKeyUsed: (keyId: string) => void;
 }
 
-export function createAuthentication({ store, tokens, db, clock, onKeyUsed }: AuthenticationDependencies): Authentication {
+export function createAuthentication({ store, tokens, clock, onKeyUsed }: AuthenticationDependencies): Authentication {
   const ofClaims = async (claims: TokenClaims): Promise<Identity | string> => {
     const user = await store.userOfToken(claims);
     if (!user) return INVALID_TOKEN;
@@ -58,7 +55,7 @@ export function createAuthentication({ store, tokens, db, clock, onKeyUsed }: Au
     },
 
     async byTicket(ticket) {
-      const row = await db.deleteFrom("stream_tickets").where("secret_sha256", "=", sha256(ticket)).returningAll().executeTakeFirst();
+      const row = await store.takeTicket(sha256(ticket));
       if (!row || row.expires_at <= toInstant(clock.now())) return INVALID_TICKET;
       if (row.key_id !== null) return ofBearer(await store.bearerOfKey({ id: row.key_id }));
       const expiresAt = Date.parse(row.token_expires_at ?? row.expires_at);
@@ -74,7 +71,7 @@ export function createAuthentication({ store, tokens, db, clock, onKeyUsed }: Au
         token_id: tokenId, token_issued_at: toInstant(issuedAt), token_expires_at: expiresAt === null ? null : toInstant(expiresAt),
         expires_at: toInstant(clock.now() + TICKET_LIFETIME_MS),
       };
-      await db.insertInto("stream_tickets").values(row).execute();
+      await store.addTicket(row);
       return { ticket, expires_at: row.expires_at };
     },
   };

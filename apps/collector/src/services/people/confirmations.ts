@@ -2,6 +2,7 @@ import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Identity } from "../../gateway/environment.ts";
+import { confirmToken, isTokenConfirmed } from "./confirmations-store.ts";
 
 /** Which tokens' bearers have given their password again, for what a stolen token alone must not do. */
 export interface Confirmations {
@@ -21,19 +22,15 @@ export function createConfirmations(
   { reads, clock }: { readonly reads: Kysely<Schema>; readonly clock: Pick<Clock, "now"> },
 ): Confirmations {
   return {
-    async confirm(trx, { tokenId: jti, tenantId: tenant_id }) {
-      const confirmed_until = toInstant(clock.now() + CONFIRMED_SECONDS * 1000);
-      await trx.insertInto("confirmed_tokens").values({ jti, tenant_id, confirmed_until })
-        .onConflict((conflict) => conflict.column("jti").doUpdateSet({ confirmed_until })).execute();
-      return confirmed_until;
+    async confirm(trx, identity) {
+      const until = toInstant(clock.now() + CONFIRMED_SECONDS * 1000);
+      await confirmToken(trx, identity, until);
+      return until;
     },
-    async isConfirmed({ tokenId, tenantId, key }) {
+    async isConfirmed({ key, ...token }) {
       if (key !== null) return false;
       // A clock that was set back makes no confirmation last longer than it may.
-      const row = await reads.selectFrom("confirmed_tokens").select("jti").where("jti", "=", tokenId).where("tenant_id", "=", tenantId)
-        .where("confirmed_until", ">", toInstant(clock.now()))
-        .where("confirmed_until", "<=", toInstant(clock.now() + CONFIRMED_SECONDS * 1000)).executeTakeFirst();
-      return row !== undefined;
+      return isTokenConfirmed(reads, token, { now: toInstant(clock.now()), latest: toInstant(clock.now() + CONFIRMED_SECONDS * 1000) });
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { limitGroup } from "../../gateway/address.ts";
+import { forgetFailures, holdFailures, setFailures } from "./login-failures-store.ts";
 
 /** Counts failed logins for each user and address in the database, so that neither another replica nor a restart forgets them. */
 export interface LoginThrottle {
@@ -27,24 +28,15 @@ export function createLoginThrottle({ db, clock }: { readonly db: Kysely<Schema>
     begin: (username, address) => db.transaction().execute(async (trx) => {
       const now = clock.now();
       const pair = { username_sha256: hashOf(username), address: limitGroup(address) };
-      // The row is written before it is read: of two attempts at once, the second waits here for the first.
-      const { failed_at } = await trx.insertInto("login_failures").values({ ...pair, failed_at: "[]", updated_at: toInstant(now) })
-        .onConflict((conflict) => conflict.columns(["username_sha256", "address"]).doUpdateSet({ updated_at: toInstant(now) }))
-        .returning("failed_at").executeTakeFirstOrThrow();
-      const recent = (JSON.parse(failed_at) as number[]).filter((at) => at > now - LOGIN_WINDOW_MS && at <= now + CLOCK_DIFFERENCE_MS);
+      const failures = await holdFailures(trx, pair, toInstant(now));
+      const recent = failures.filter((at) => at > now - LOGIN_WINDOW_MS && at <= now + CLOCK_DIFFERENCE_MS);
       const blocking = recent.at(-FAILURES);
       if (blocking !== undefined) return Math.max(1, blocking + LOGIN_WINDOW_MS - now);
-      await trx.updateTable("login_failures").set({ failed_at: JSON.stringify([...recent, now]) })
-        .where("username_sha256", "=", pair.username_sha256).where("address", "=", pair.address).execute();
+      await setFailures(trx, pair, [...recent, now]);
       return 0;
     }),
-    async succeeded(trx, username, address) {
-      await trx.deleteFrom("login_failures")
-        .where("username_sha256", "=", hashOf(username)).where("address", "=", limitGroup(address)).execute();
-    },
-    async forget(trx, username) {
-      await trx.deleteFrom("login_failures").where("username_sha256", "=", hashOf(username)).execute();
-    },
+    succeeded: (trx, username, address) => forgetFailures(trx, { username_sha256: hashOf(username), address: limitGroup(address) }),
+    forget: (trx, username) => forgetFailures(trx, { username_sha256: hashOf(username) }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { createJob, type Job } from "../../jobs/job.ts";
 import { LOGIN_WINDOW_MS } from "./login-throttle.ts";
+import { forgetEnded, forgetLoginFailures, forgetAnonymous, noteKeyUse } from "./maintenance-store.ts";
 
 /** Writes down when keys were used, and forgets what has ended, each minute. */
 export interface Maintenance {
@@ -30,24 +31,13 @@ export function createMaintenance({ db, clock, log }: { readonly db: Kysely<Sche
   const writeUses = async () => {
     const uses = used;
     used = new Map();
-    for (const [id, at] of uses) {
-      await db.updateTable("api_keys").set({ last_used_at: at }).where("id", "=", id)
-        .where((eb) => eb.or([eb("last_used_at", "is", null), eb("last_used_at", "<", at)])).execute();
-    }
+    for (const [id, at] of uses) await noteKeyUse(db, id, at);
   };
   const forget = async () => {
     const now = clock.now();
-    await db.deleteFrom("revoked_tokens").where("expires_at", "<=", toInstant(now)).execute();
-    await db.deleteFrom("confirmed_tokens").where("confirmed_until", "<=", toInstant(now)).execute();
-    await db.deleteFrom("stream_tickets").where("expires_at", "<=", toInstant(now)).execute();
-    await db.deleteFrom("login_failures").where("updated_at", "<=", toInstant(now - LOGIN_WINDOW_MS)).execute();
-    const failure = await db.selectFrom("login_failures").select("updated_at").orderBy("updated_at", "desc").offset(MAX_FAILURES).limit(1)
-      .executeTakeFirst();
-    if (failure) await db.deleteFrom("login_failures").where("updated_at", "<=", failure.updated_at).execute();
-    await db.deleteFrom("audit").where("tenant_id", "=", "").where("at", "<=", toInstant(now - KEEP_ANONYMOUS_MS)).execute();
-    const newest = await db.selectFrom("audit").select("id").where("tenant_id", "=", "").orderBy("id", "desc").offset(MAX_ANONYMOUS)
-      .limit(1).executeTakeFirst();
-    if (newest) await db.deleteFrom("audit").where("tenant_id", "=", "").where("id", "<=", newest.id).execute();
+    await forgetEnded(db, toInstant(now));
+    await forgetLoginFailures(db, toInstant(now - LOGIN_WINDOW_MS), MAX_FAILURES);
+    await forgetAnonymous(db, toInstant(now - KEEP_ANONYMOUS_MS), MAX_ANONYMOUS);
   };
   const job = createJob({ clock, log }, {
     name: "people", everyMs: EVERY_MS, who: "each replica", failure: "users' records could not be kept up",

@@ -44,7 +44,7 @@ export function createPeople(deps: {
   const { store, passwords, db, onAccessChanged, audit, clock, log } = deps;
   const tokens = createTokens({ key: deps.tokenKey, lifetimeSeconds: deps.tokenLifetimeSeconds, clock });
   const maintenance = createMaintenance({ db, clock, log });
-  const authentication = createAuthentication({ store, tokens, db, clock, onKeyUsed: (keyId) => maintenance.keyUsed(keyId) });
+  const authentication = createAuthentication({ store, tokens, clock, onKeyUsed: (keyId) => maintenance.keyUsed(keyId) });
   const confirmations = createConfirmations(deps);
   const people = createPeopleService({
     store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), onAccessChanged, audit, clock, log,

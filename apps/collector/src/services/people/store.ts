@@ -37,6 +37,9 @@ export interface PeopleStore {
   setLastLogin(trx: Trx, userId: string, at: string): Promise<void>;
   /** Where the tenant's administrators get e-mail: none where they have no address. */
   ownerAddresses(tenantId: string): Promise<readonly string[]>;
+  addTicket(ticket: Insertable<Schema["stream_tickets"]>): Promise<void>;
+  /** A ticket is good once. @returns Null for one that is not there. */
+  takeTicket(secretSha256: string): Promise<Selectable<Schema["stream_tickets"]> | null>;
   anyUser(): Promise<boolean>;
   /** Writes the first tenant with its site and user, all or none. */
   createFirst(rows: {
@@ -89,6 +92,12 @@ export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly 
     },
     async anyUser() {
       return (await reads.selectFrom("users").select("id").limit(1).executeTakeFirst()) !== undefined;
+    },
+    async addTicket(ticket) {
+      await db.insertInto("stream_tickets").values(ticket).execute();
+    },
+    async takeTicket(secret) {
+      return (await db.deleteFrom("stream_tickets").where("secret_sha256", "=", secret).returningAll().executeTakeFirst()) ?? null;
     },
     async createFirst({ tenant, site, user }) {
       try {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { createId, seededRandom } from "@lanthorn/runtime";
 import { type Insertable, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addressKey } from "../../db/address-key.ts";
-import { hostnameKey } from "../../db/hostname-key.ts";
-import type { Database } from "../../db/open.ts";
-import type { Schema } from "../../db/schema.ts";
-import { insertMany } from "../../db/write-many.ts";
-import { isOnPostgres, openTestDatabase } from "../../testing/database.ts";
+import { addressKey } from "../../../db/address-key.ts";
+import { hostnameKey } from "../../../db/hostname-key.ts";
+import type { Database } from "../../../db/open.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { insertMany } from "../../../db/write-many.ts";
+import { isOnPostgres, openTestDatabase } from "../../../testing/database.ts";
 import type { DeviceFilter } from "./filters.ts";
 import { createReadPage, type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./pages.ts";
 

@@ -1,7 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import type { ApiError } from "../../gateway/errors.ts";
-import { deviceNotFound } from "./locks.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { mergedInto } from "../../../identity/merged-into-store.ts";
 import { createReadPage, type DeviceRow, type ReadPage } from "./pages.ts";
 import { createFindSimilar, type FindSimilar } from "./similar.ts";
 
@@ -21,8 +20,8 @@ export interface DevicesStore {
   /** Whether all of these are sites of the tenant. */
   sitesExist(tenantId: string, siteIds: readonly string[]): Promise<boolean>;
   byId(tenantId: string, deviceId: string): Promise<DeviceRow | null>;
-  /** The refusal of a device that is not there. */
-  notFound(tenantId: string, deviceId: string): Promise<ApiError>;
+  /** The device that one which is not there was merged into; null for none. */
+  mergedInto(tenantId: string, deviceId: string): Promise<string | null>;
   readonly similar: FindSimilar;
   /** By number. */
   ports(tenantId: string, deviceId: string): Promise<readonly Selectable<Schema["ports"]>[]>;
@@ -57,7 +56,7 @@ export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }
         .executeTakeFirst()) ?? null;
     },
 
-    notFound: (tenantId, deviceId) => deviceNotFound(reads, tenantId, deviceId),
+    mergedInto: (tenantId, deviceId) => mergedInto(reads, tenantId, deviceId),
 
     ports: (tenantId, deviceId) => reads.selectFrom("ports").selectAll().where("tenant_id", "=", tenantId).where("device_id", "=", deviceId)
       .orderBy("port").orderBy("protocol").execute(),

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, sql, type SqlBool } from "kysely";
-import { holdsLowered, lowerForms } from "../../db/like.ts";
-import { isPostgres } from "../../db/row-locks.ts";
-import type { Schema } from "../../db/schema.ts";
+import { holdsLowered, lowerForms } from "../../../db/like.ts";
+import { isPostgres } from "../../../db/row-locks.ts";
+import type { Schema } from "../../../db/schema.ts";
 
 type Condition = ExpressionWrapper<Schema, "devices", SqlBool>;
 type Builder = ExpressionBuilder<Schema, "devices">;

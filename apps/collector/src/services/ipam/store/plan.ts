@@ -1,12 +1,12 @@
 import { parseMac } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool, Transaction } from "kysely";
-import { type AddressRange, enclosing } from "../../db/address-range.ts";
-import { holdsText } from "../../db/like.ts";
-import { lockTenant } from "../../db/lock-tenant.ts";
-import type { Schema } from "../../db/schema.ts";
-import type { Position } from "../../gateway/cursor.ts";
-import { selectIn } from "../../db/select-in.ts";
-import { siteExists } from "../../db/site-exists.ts";
+import { type AddressRange, enclosing } from "../../../db/address-range.ts";
+import { holdsText } from "../../../db/like.ts";
+import { lockTenant } from "../../../db/lock-tenant.ts";
+import type { Schema } from "../../../db/schema.ts";
+import type { Position } from "../../../gateway/cursor.ts";
+import { selectIn } from "../../../db/select-in.ts";
+import { siteExists } from "../../../db/site-exists.ts";
 
 export type PrefixRow = Selectable<Schema["ipam_prefixes"]>;
 export type AddressRow = Selectable<Schema["ipam_addresses"]>;

@@ -1,7 +1,7 @@
 import type { DEVICE_SORT_FIELDS } from "@lanthorn/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import type { Position } from "../../gateway/cursor.ts";
+import type { Schema } from "../../../db/schema.ts";
+import type { Position } from "../../../gateway/cursor.ts";
 import { type DeviceFilter, isCounted, isInEveryIndex, isSearchAlone, matching } from "./filters.ts";
 import { createSearch, type Search, type SearchLimits } from "./search.ts";
 

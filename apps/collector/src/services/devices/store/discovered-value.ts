@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import { readVerdicts, shownOf, vendorOf } from "../../identity/verdicts.ts";
-import type { EditableField } from "./records.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { readVerdicts, shownOf, vendorOf } from "../../../identity/verdicts.ts";
+import type { EditableField } from "../records.ts";
 import type { DeviceRow } from "./pages.ts";
 
 type Trx = Transaction<Schema>;

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import { numberOf } from "../../db/address-range.ts";
-import type { Schema } from "../../db/schema.ts";
-import type { Place } from "./store.ts";
+import { numberOf } from "../../../db/address-range.ts";
+import type { Schema } from "../../../db/schema.ts";
+import type { Place } from "./plan.ts";
 
 /** Addresses that are taken: from `first` to `last`, both of them too. */
 export interface Interval {

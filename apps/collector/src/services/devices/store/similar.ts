@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import { hostnameKey } from "../../db/hostname-key.ts";
-import type { Schema } from "../../db/schema.ts";
-import { similarity, type Similarity, type Traits } from "../../identity/similarity.ts";
+import { hostnameKey } from "../../../db/hostname-key.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { similarity, type Similarity, type Traits } from "../../../identity/similarity.ts";
 import type { DeviceRow } from "./pages.ts";
 
 /** Devices of the same site that may be the same one, the likeliest first. */

@@ -1,11 +1,11 @@
 import type { IpamPrefixAddress, IpamUtilization } from "@lanthorn/contract";
 import type { Kysely } from "kysely";
-import { addressOf, numberOf } from "../../db/address-range.ts";
-import type { Schema } from "../../db/schema.ts";
-import { selectIn } from "../../db/select-in.ts";
+import { addressOf, numberOf } from "../../../db/address-range.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { selectIn } from "../../../db/select-in.ts";
 import type { Interval } from "./occupied.ts";
-import { toAddress, usableRange } from "./records.ts";
-import type { AddressRow, Place, PrefixRow } from "./store.ts";
+import { toAddress, usableRange } from "../records.ts";
+import type { AddressRow, Place, PrefixRow } from "./plan.ts";
 
 type From = Kysely<Schema>;
 type Holder = IpamPrefixAddress["observed"][number];
