@@ -20,10 +20,10 @@ interface Options {
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
 
 const program = new Command("lanthorn-probe")
-  .description("Watches a site's network and tells the collector what it sees.")
+  .description("Watches a site's network and reports to the collector what it sees.")
   .version(VERSION)
-  .option("--config <file>", `configuration file (${DEFAULT_CONFIGURATION_FILE} where there is one)`)
-  .option("--check-config", "only say whether the configuration is valid")
+  .option("--config <file>", `configuration file (default: ${DEFAULT_CONFIGURATION_FILE}, if it exists)`)
+  .option("--check-config", "only check the configuration")
   .action(() => (options().checkConfig ? checkConfiguration() : program.help({ error: true })));
 
 program.command("run")
@@ -32,41 +32,41 @@ program.command("run")
     "after", "\nLANTHORN_INTERFACE, LANTHORN_DATA_DIR, LANTHORN_LOG_LEVEL, LANTHORN_MQTT_URL and LANTHORN_COLLECTOR_URL override the file.",
   )
   .option("--replay <file>", "read a pcap or pcapng file instead of the interface; nothing is sent")
-  .option("--exit-when-drained", "with --replay: end when the collector has everything")
+  .option("--exit-when-drained", "with --replay: exit when the collector has received everything")
   .action(({ replay, exitWhenDrained }: { readonly replay?: string; readonly exitWhenDrained?: boolean }) =>
     options().checkConfig
       ? checkConfiguration()
       : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
 
 program.command("enroll")
-  .description("Make this machine a probe of a collector, with a token made there.")
-  .requiredOption("--collector <url>", "where the collector is, https://HOST:PORT")
+  .description("Enroll this machine as a probe of a collector, with a token created there.")
+  .requiredOption("--collector <url>", "the collector's address, https://HOST:PORT")
   .requiredOption("--token <token>", "enrollment token: lanthorn probes token create --site SITE")
-  .option("--name <name>", "what people shall call this probe", hostname())
+  .option("--name <name>", "the probe's display name", hostname())
   .option("--force", "replace an earlier enrollment", false)
   .action(enroll);
 
-program.command("renew").description("Renew the certificate now; the daemon does so by itself.").action(renew);
+program.command("renew").description("Renew the certificate now; the daemon also renews it by itself.").action(renew);
 
 program.command("status")
-  .description("Say how the running daemon is.")
+  .description("Show the state of the running daemon.")
   .option("--json", "as JSON", false)
   .action(status);
 
 const fingerprints = program.command("fingerprints").description("Databases, in the Recog format, that identify services.");
 fingerprints.command("update")
-  .description("Replace them; nothing changes unless checksums and examples are right.")
+  .description("Replace them; nothing changes unless all checksums and examples are right.")
   .requiredOption("--from <source>", "a folder, or the https:// URL of one with a SHA256SUMS in it")
-  .option("--sha256 <checksum>", "what SHA256SUMS must have")
+  .option("--sha256 <checksum>", "the expected checksum of SHA256SUMS")
   .action(updateFingerprints);
-fingerprints.command("rollback").description("Go back to the version before, or forth again.").action(rollBackFingerprints);
+fingerprints.command("rollback").description("Switch to the previous version, or back again.").action(rollBackFingerprints);
 
-const files = program.command("files").description("Files that the daemon sends to the collector, beside what it sees.");
+const files = program.command("files").description("Files that the daemon sends to the collector.");
 files.command("send <file>")
-  .description("Hand a file in; the running daemon, or the next one, sends it.")
+  .description("Add a file; the daemon sends it, now or when it next runs.")
   .addOption(new Option("--kind <kind>", "what it is").choices(FILE_KINDS).makeOptionMandatory())
   .action(sendFile);
-files.command("list").description("Show what waits to be sent, oldest first, one line of JSON each.").action(listFiles);
+files.command("list").description("Show the files that wait to be sent, oldest first, one line of JSON each.").action(listFiles);
 
 try {
   await program.parseAsync();
@@ -151,7 +151,7 @@ async function renew(): Promise<void> {
   const module = await import("./identity/renew.ts");
   const settings = configuration();
   const until = await module.renew({ dataDir: settings.data_dir, collectorUrl: settings.collector.url, clock: systemClock });
-  process.stdout.write(`renewed; the new certificate is good until ${new Date(until).toISOString()}\n`);
+  process.stdout.write(`renewed; the new certificate is valid until ${new Date(until).toISOString()}\n`);
 }
 
 async function status({ json }: { readonly json: boolean }): Promise<void> {

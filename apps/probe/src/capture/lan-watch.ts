@@ -63,7 +63,7 @@ export function createLanWatch(deps: {
   let facts: InterfaceFacts | null = null;
   let capture: Capture | null = null;
   let injector: { send(frames: Iterable<Uint8Array>): Promise<void>; close(): void } | null = null;
-  let problem: string | null = `${name} was not looked at yet`;
+  let problem: string | null = `${name} was not read yet`;
   let earlier = { frames: 0, dropped: 0 };
   let closed = false;
   let cancelRetry = () => {};
@@ -77,7 +77,7 @@ export function createLanWatch(deps: {
       send(frames) {
         return injector
           ? injector.send(frames)
-          : Promise.reject(new PacketIoError("interface-down", `${name} is not there to send through`));
+          : Promise.reject(new PacketIoError("interface-down", `cannot send: there is no interface ${name}`));
       },
     },
     clock,
@@ -90,7 +90,7 @@ export function createLanWatch(deps: {
   }
 
   function setProblem(reason: string): void {
-    if (!closed && reason !== problem) log.warn({ interface: name, reason }, "nothing is captured until this is over");
+    if (!closed && reason !== problem) log.warn({ interface: name, reason }, "nothing is captured until this is repaired");
     problem = reason;
   }
 
@@ -143,7 +143,7 @@ export function createLanWatch(deps: {
     onChange(now) {
       kernel = now;
       if (now === null) setProblem(`there is no interface ${name}; see: ip link`);
-      else if (!now.up && !capture) setProblem(`${name} is down, or has no carrier`);
+      else if (!now.up && !capture) setProblem(`${name} is down or has no carrier`);
       open();
       publish();
       noteLooked();

@@ -41,11 +41,11 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
         keyManagementAlgorithms: ["ECDH-ES+A256KW"], contentEncryptionAlgorithms: ["A256GCM"],
       }));
     } catch {
-      return "the credentials are not sealed to this probe's key";
+      return "the credentials are not encrypted to this probe's key";
     }
     const handed = HandedCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
-    if (!handed.success) return "the credentials are of a kind that this version of the probe does not know";
-    if (handed.data.probe_id !== probeId) return "the credentials are another probe's";
+    if (!handed.success) return "the credentials have a type that this version of the probe does not know";
+    if (handed.data.probe_id !== probeId) return "the credentials belong to another probe";
     return handed.data.credentials.map(
       (credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }),
     );

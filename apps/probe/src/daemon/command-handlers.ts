@@ -3,7 +3,7 @@ import type { CommandHandlers } from "../uplink/commands.ts";
 
 /**
  * What the collector may ask of discovery.
- * @param looked When it is known whether the interface is up: who asks as soon as the probe connects is not to be told that it is down.
+ * @param looked When it is known whether the interface is up: a command that arrives as soon as the probe connects must not fail for it.
  */
 export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">, looked: Promise<void>): CommandHandlers {
   return {

@@ -51,7 +51,7 @@ describe("the daemon", () => {
     expect(foundAt.every((at) => at >= 1_700_000_000_000 && at <= 1_700_000_060_000)).toBe(true);
   });
 
-  test("stays up without its interface, says so, and ends cleanly when told to", async () => {
+  test("stays up without its interface, says so, and ends cleanly when it is stopped", async () => {
     const run = probe.start(["run"], { LANTHORN_INTERFACE: "no-such-if" });
     await run.ready;
     await probe.collector.until(() => states().includes("online") && existsSync(join(probe.dataDir, "status.json")));

@@ -8,7 +8,7 @@ const STORAGE_RETRY_MS = 10_000;
 const STATUS_LINE_MS = 30_000;
 
 /**
- * Runs the probe until it is told to stop. A database that turns out damaged while it is in use ends a round, and the
+ * Runs the probe until it is stopped. A database that turns out damaged while it is in use ends a round, and the
  * next one begins with a new file; everything else goes on within one.
  * @param options.stop Resolves when the daemon is to end.
  * @param options.onReady Called once, when everything is wired.
@@ -58,7 +58,7 @@ async function startWhenPossible(deps: DaemonDeps, from: Inheritance | null, sto
       // Damage that the check at opening did not reach; a file made anew that is damaged again is the disk's fault.
       if (classifyStorageFault(error) === "corrupt" && inheritance === from) {
         inheritance = { reason: describeError(error), carry: from?.carry ?? [] };
-      } else if (isFullDisk(error)) deps.log.error({ reason: describeError(error) }, "the disk takes nothing; waiting for room");
+      } else if (isFullDisk(error)) deps.log.error({ reason: describeError(error) }, "the disk is full; waiting for free space");
       else throw error;
     }
     if (inheritance !== from) continue;

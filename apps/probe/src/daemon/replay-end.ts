@@ -1,13 +1,13 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 
-/** Notices when everything that a capture file told has reached the collector. */
+/** Notices when everything from a capture file has reached the collector. */
 export interface ReplayEnd {
   onEnd(problem: string | null): void;
   close(): void;
 }
 
 const LOOK_MS = 250;
-/** Hosts are told up to two seconds after their last frame, so this long without a new event means that all are told. */
+/** Hosts are published up to two seconds after their last frame, so this long without a new event means that all are published. */
 const QUIET_MS = 3000;
 
 /** @param deps.onDrained Called once; null where nobody waits for it. */

@@ -26,7 +26,7 @@ export interface Checks {
   readonly waiting: boolean;
   /**
    * The queued questions as frames, each made, and counted as asked, when it is taken.
-   * @param others What else is to be asked: whatever strangers make of it, a known host that fell silent is asked before the next of it.
+   * @param others What else is to be asked: however many packets unknown hosts cause, a known host that fell silent is polled before the next of them.
    */
   questions(link: Link, others: readonly Iterable<Uint8Array>[]): Generator<Uint8Array>;
   /** Nothing could be heard until `now`: no miss before it counts. */

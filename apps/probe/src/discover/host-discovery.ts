@@ -10,12 +10,12 @@ import { createHostsStore } from "../hosts/hosts-store.ts";
 import { noteGateway } from "../hosts/gateway.ts";
 import { createFactsTaker } from "../hosts/service-facts.ts";
 import { createSightings } from "../hosts/sightings.ts";
-import { createTelling } from "../hosts/telling.ts";
+import { createHostAnnouncer } from "../hosts/host-announcer.ts";
 import { createLink, type Link, type LinkFacts } from "../capture/link.ts";
 import { observeFrame } from "../observe/observe-frame.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createChecks } from "./checks.ts";
-import { createErrorTelling } from "./error-telling.ts";
+import { createErrorReporter } from "./error-reporter.ts";
 import { createExpectations } from "./expectations.ts";
 import { createListenerQueries } from "../sweep/listener-queries.ts";
 import { createMdnsNames } from "../naming/mdns-names.ts";
@@ -38,7 +38,7 @@ export interface HostDiscoveryDeps extends ScanWays {
   /** In [0, 1). */
   readonly random: () => number;
   readonly log: Log;
-  /** What `watchInterface` told last; null while the interface does not exist. Asked every second, so it should not look itself. */
+  /** What `watchInterface` reported last; null while the interface does not exist. Called every second, so it should not poll itself. */
   readonly interfaceFacts: () => LinkFacts | null;
   readonly policy: EgressPolicy;
   /** Most hosts to hold; of those that are offline, who was there for the shortest time leaves first. */
@@ -72,7 +72,7 @@ export interface HostDiscovery extends Required<BusModule> {
 }
 
 const LOOK_MS = 1000;
-/** What one burst of frames brings is told together. */
+/** Events from one burst of frames are published together. */
 const FLUSH_AFTER_MS = 50;
 const MINUTE_MS = 60_000;
 /** After a start the collector holds every host for unknown: what shows itself is reported without waiting for the minute. */
@@ -108,9 +108,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   /** The contract's limit is cut to here, as registries hold whole addresses. */
   const nameVendor = (mac: string) => deps.vendorOf(mac).slice(0, 255);
   const linkUp = () => (link?.up ? link : null);
-  const tellError = createErrorTelling(deps);
-  const telling = createTelling({ table, store, publisher: createPublisher({ ...deps, what: "hosts" }), clock, onDue: flushSoon });
-  const hostFacts = createFactsTaker({ table, telling, clock });
+  const reportError = createErrorReporter(deps);
+  const announcer = createHostAnnouncer({ table, store, publisher: createPublisher({ ...deps, what: "hosts" }), clock, onDue: flushSoon });
+  const hostFacts = createFactsTaker({ table, announcer, clock });
   const sender = createFrameSender({
     sender: deps.sender, exclusions: () => policy.exclusions, onSent: (count) => admission.asked(count),
     packetsPerSecond: () => policy.packetsPerSecond / (routed.isAsking ? 2 : 1),
@@ -128,24 +128,24 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const schedule = createSweepSchedule({
     policy, sender, clock, log, link: linkUp, random: deps.random, listenerQuestions: listenerQueries.questions,
     isTaken: (address) => onlineAt(table, formatIp(address)).length > 0,
-    isHiding: (mac) => sightings.isHiding(mac), onRefused: (reason) => tellError("subnet-not-swept", reason),
+    isHiding: (mac) => sightings.isHiding(mac), onRefused: (reason) => reportError("subnet-not-swept", reason),
   });
   const macAt = (address: string) => onlineAt(table, address)[0]?.mac ?? "";
   const routed = createRoutedWatch({
     ...deps, policy, link: linkUp, prefixes: policy.routed, look: createRoutedLook({ ...deps, policy, link: linkUp, macAt }),
-    room: () => deps.maxHosts - table.size, onFault: tellError, wantName,
+    room: () => deps.maxHosts - table.size, onFault: reportError, wantName,
   });
   const scans = createScans({
     ...deps, policy, link: readLink, onSent: (count) => admission.asked(count), online: () => onlineIpv4(table),
-    online6: () => onlineIpv6(table), facts: hostFacts, onFault: tellError, macAt, onRouted: (ip) => routed.noteSeen(ip), wantName,
-    announce: (addresses) => { sightings.enterAll(); telling.announce(addresses.flatMap((address) => onlineAt(table, address))); },
+    online6: () => onlineIpv6(table), facts: hostFacts, onFault: reportError, macAt, onRouted: (ip) => routed.noteSeen(ip), wantName,
+    announce: (addresses) => { sightings.enterAll(); announcer.announce(addresses.flatMap((address) => onlineAt(table, address))); },
   });
   const abort = (reason: string) => Promise.all([schedule.abort(reason), routed.abort(reason)]);
   const sightings = createSightings({
-    table, telling, admission, clock, vendorOf: nameVendor, facts: hostFacts,
+    table, announcer, admission, clock, vendorOf: nameVendor, facts: hostFacts,
     onSpoken: (address) => { schedule.noteAnswer(address); scans.noteAnswer(address); },
     onNewAddress(host) {
-      if (host.told === null && host.bindings.length === 1) {
+      if (host.published === null && host.bindings.length === 1) {
         schedule.noteNewHost();
         if (!hasIpv4(host)) schedule.noteNewcomer(host.key);
       }
@@ -154,19 +154,19 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     onReturned: () => void (returnedAt ??= clock.monotonic()),
     onListenerQuery: () => listenerQueries.heard(), onStranger: (mac) => schedule.noteNewcomer(mac),
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
-    onRefused: (reason) => tellError("host-limit", `hosts are left out: ${reason}`),
+    onRefused: (reason) => reportError("host-limit", `hosts are left out: ${reason}`),
   });
   const checks = createChecks({
     table, clock, last: sightings.last,
     mayAsk: (host) => deps.unasked !== "all" && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
-    onGone: (host) => telling.tellBy(host, clock.monotonic()),
+    onGone: (host) => announcer.announceBy(host, clock.monotonic()),
     onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
   });
 
   function flushSoon(): void {
     flushing ??= clock.after(FLUSH_AFTER_MS, () => {
       flushing = null;
-      if (telling.flush(clock.monotonic())) flushSoon();
+      if (announcer.flush(clock.monotonic())) flushSoon();
     });
   }
 
@@ -175,7 +175,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   }
 
   function report(which: "fresh" | "all"): void {
-    for (const one of [telling, routed]) one.report(which);
+    for (const one of [announcer, routed]) one.report(which);
   }
 
   function wantMore(host: Host): void {
@@ -232,8 +232,8 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       schedule.tick(now);
       reverse?.retry(now);
     }
-    if (telling.flush(now)) flushSoon();
-    if (saving) saving = telling.saveSightings(SAVED_AT_ONCE);
+    if (announcer.flush(now)) flushSoon();
+    if (saving) saving = announcer.saveSightings(SAVED_AT_ONCE);
     if (returnedAt !== null && now - returnedAt >= RETURNED_TOLD_AFTER_MS) {
       returnedAt = null;
       report("fresh");
@@ -251,9 +251,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       const now = clock.monotonic();
       for (const host of store.load(now)) {
         // Null: the limit is lower than it was. The registry of vendors may be newer than the row.
-        telling.forget(table.add(host, clock.now()) ?? [host]);
+        announcer.forget(table.add(host, clock.now()) ?? [host]);
         host.vendor = nameVendor(host.mac) || host.vendor;
-        if (host.vendor !== host.told?.vendor) telling.tellChange(host);
+        if (host.vendor !== host.published?.vendor) announcer.announceChange(host);
       }
       routed.start();
       scans.recover();
@@ -286,9 +286,9 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       await asking;
       flushing?.();
       sightings.enterAll();
-      // Newcomers that still wait for a name, and changes that still wait for more of them, are told as they are.
-      while (telling.flush(Number.POSITIVE_INFINITY));
-      while (telling.saveSightings(SAVED_AT_ONCE));
+      // New hosts that still wait for a name, and changes that still wait for more, are published as they are.
+      while (announcer.flush(Number.POSITIVE_INFINITY));
+      while (announcer.saveSightings(SAVED_AT_ONCE));
     },
   };
 }

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe("a host that joins", () => {
-  test("by DHCP is told at once with its name, where the acknowledgement is seen", async () => {
+  test("by DHCP is published at once with its name, where the acknowledgement is seen", async () => {
     const lan = await quietLan();
     lan.deliver(
       dhcpFrame("discover", LAPTOP, "laptop"),
@@ -43,7 +43,7 @@ describe("a host that joins", () => {
     });
   });
 
-  test("by DHCP is asked for, and told within two seconds, where a switch hides the acknowledgement", async () => {
+  test("by DHCP is polled, and published within two seconds, where a switch hides the acknowledgement", async () => {
     const lan = await quietLan();
     lan.deliver(dhcpFrame("discover", LAPTOP, "laptop"));
     await lan.clock.advance(3000);
@@ -54,7 +54,7 @@ describe("a host that joins", () => {
     expect(found(lan, LAPTOP)).toMatchObject({ ip: "192.168.1.50", hostname: "laptop", addresses: ["192.168.1.50"] });
   });
 
-  test("with IPv6 first is told once, with the IPv4 address that its lease brings some seconds later", async () => {
+  test("with IPv6 first is published once, with the IPv4 address that its lease brings some seconds later", async () => {
     const lan = await quietLan();
     lan.deliver(routerSolicitationFrame(LAPTOP, "fe80::2"), dhcpFrame("discover", LAPTOP, "laptop"));
     await lan.clock.advance(3500);
@@ -73,14 +73,14 @@ describe("a host that joins", () => {
     expect(found(lan, LAPTOP)).toMatchObject({ ip: "192.168.1.77", addresses: ["192.168.1.77", "fe80::2"] });
   });
 
-  test("with IPv6 alone is told after some seconds", async () => {
+  test("with IPv6 alone is published after some seconds", async () => {
     const lan = await quietLan();
     lan.deliver(routerSolicitationFrame(LAPTOP, "fe80::2"));
     await lan.clock.advance(8000);
     expect(found(lan, LAPTOP)).toMatchObject({ ip: "fe80::2" });
   });
 
-  test("without a name is told after two seconds, and its name as a change", async () => {
+  test("without a name is published after two seconds, and its name as a change", async () => {
     const lan = await quietLan();
     lan.deliver(arpFrame({ op: "request", from: PHONE, spa: "192.168.1.60", tpa: "192.168.1.1" }));
     await lan.clock.advance(1500);
@@ -107,14 +107,14 @@ describe("a host that joins", () => {
     expect(lan.sent.flatMap(({ bytes }) => mdnsQuestions(bytes)).filter((name) => name === "61.1.168.192.in-addr.arpa")).toHaveLength(2);
   });
 
-  test("just before the end is told all the same", async () => {
+  test("just before the end is published all the same", async () => {
     const lan = await quietLan();
     lan.deliver(arpFrame({ op: "request", from: PHONE, spa: "192.168.1.60", tpa: "192.168.1.1" }));
     await lan.restart("closed");
     expect(found(lan, PHONE)).toMatchObject({ ip: "192.168.1.60" });
   });
 
-  test("with a name in reverse DNS is told with it", async () => {
+  test("with a name in reverse DNS is published with it", async () => {
     const asked: string[] = [];
     const lan = await quietLan({
       reverseNames: async (address) => {
@@ -138,7 +138,7 @@ describe("a host that joins", () => {
 });
 
 describe("what changes", () => {
-  test("in quick succession is told together", async () => {
+  test("in quick succession is published together", async () => {
     const lan = await quietLan();
     lan.deliver(
       mdnsFrame(ROUTER, "192.168.1.1", "gateway.local"),
@@ -151,7 +151,7 @@ describe("what changes", () => {
     ]);
   });
 
-  test("again and again is told ever more rarely", async () => {
+  test("again and again is published ever more rarely", async () => {
     const lan = await quietLan();
     for (let round = 0; round < 1000; round += 1) {
       lan.deliver(mdnsFrame(ROUTER, "192.168.1.1", `name-${round % 7}.local`));

@@ -58,8 +58,8 @@ describe("presence", () => {
     await lan.clock.advance(200);
     expect(lan.eventsOf("host_online")).toEqual([{ ip: "192.168.1.20", mac: LAPTOP, last_seen_at: expect.any(String) }]);
     await lan.clock.advance(10 * MINUTE_MS);
-    const told = lan.events().map(({ type }) => type).filter((type) => type.startsWith("host_"));
-    expect(told).toEqual(["host_found", "host_found", "host_offline", "host_online"]);
+    const published = lan.events().map(({ type }) => type).filter((type) => type.startsWith("host_"));
+    expect(published).toEqual(["host_found", "host_found", "host_offline", "host_online"]);
   });
 
   test("is kept by sleeping phones that answer one check in three, all hundred of them, for four hours", async () => {

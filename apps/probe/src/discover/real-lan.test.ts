@@ -29,7 +29,7 @@ describe.skipIf(reason !== null)("a real LAN of network namespaces", () => {
       const joinedAt = Date.now();
       lan.join("newcomer", "00:1b:21:00:00:99", ["10.77.0.99/24"]);
       expect((await lan.until(foundWith("00:1b:21:00:00:99"))).ip).toBe("10.77.0.99");
-      console.log(`a host with a fixed address was told ${Date.now() - joinedAt} ms after it joined`);
+      console.log(`a host with a fixed address was published ${Date.now() - joinedAt} ms after it joined`);
       const macs = await lan.until((events) => events.filter((event) => event.type === "host_found").map(({ data }) => data.mac));
       expect(macs.toSorted()).toEqual(["00:1b:21:00:00:12", "00:1b:21:00:00:99", "3c:d9:2b:00:00:11", "a4:83:e7:00:00:14"]);
     } finally {

@@ -71,7 +71,7 @@ export function createFileSender(deps: {
     backoff.reset();
     spool.remove(file.id);
     if (sent.kind === "received") log.info(facts, "the collector has the file");
-    else log.error({ ...facts, reason: sent.reason }, "the collector does not take the file; it is removed");
+    else log.error({ ...facts, reason: sent.reason }, "the collector refused the file; it is removed");
     return 0;
   }
 

@@ -49,13 +49,13 @@ export async function sendFile(file: FileBegin, deps: {
     if ("refused" in step) return { kind: "refused", reason: step.refused };
     if ("later" in step) return { kind: "later", reason: step.later, afterSeconds: step.afterSeconds };
     if (step.state === "received") return { kind: "received" };
-    if (step.isBack && (stepsBack += 1) > MAX_STEPS_BACK) return { kind: "later", reason: "the collector asks for the same again and again", afterSeconds: null };
+    if (step.isBack && (stepsBack += 1) > MAX_STEPS_BACK) return { kind: "later", reason: "the collector keeps requesting the same piece", afterSeconds: null };
     if (step.offset >= file.size) {
       answer = await ask("POST", `/${file.id}/finish`);
       continue;
     }
     const piece = await readPiece(deps.path, step.offset, Math.min(PIECE_MAX_BYTES, file.size - step.offset));
-    if (piece === null) return { kind: "refused", reason: "it is shorter on this machine than it was when it was handed in" };
+    if (piece === null) return { kind: "refused", reason: "it is shorter now than when it was added" };
     await deps.proceed(piece.length);
     const digest = createHash("sha256").update(piece).digest("hex");
     answer = await ask("PUT", `/${file.id}/content?offset=${step.offset}&sha256=${digest}`, piece);

@@ -50,11 +50,11 @@ export function createSpool(options: { readonly dataDir: string; readonly budget
     list, remove, path: dataOf,
     async add(path, kind) {
       const found = statSync(path, { throwIfNoEntry: false });
-      if (!found?.isFile() || found.size === 0) throw new ProbeError("file-refused", `${path} is not a file with something in it`);
+      if (!found?.isFile() || found.size === 0) throw new ProbeError("file-refused", `${path} is not a file, or it is empty`);
       const waiting = list().reduce((sum, { size }) => sum + size, 0);
       if (waiting + found.size > options.budgetBytes) {
         throw new ProbeError(
-          "file-refused", `${waiting} bytes wait to be sent already; with ${path} they are more than files.disk_budget_bytes, ${options.budgetBytes}`,
+          "file-refused", `${waiting} bytes already wait to be sent; with ${path} they exceed files.disk_budget_bytes, ${options.budgetBytes}`,
         );
       }
       mkdirSync(home, { recursive: true, mode: 0o700 });

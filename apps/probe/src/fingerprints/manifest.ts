@@ -40,7 +40,7 @@ export function findDifference(files: DatabaseFiles, sums: ReadonlyMap<string, s
   for (const [name, sum] of sums) {
     const bytes = files.get(name);
     if (!bytes) return `${name} is missing`;
-    if (sha256(bytes) !== sum) return `${name} is not what its checksum says`;
+    if (sha256(bytes) !== sum) return `the checksum of ${name} differs`;
   }
   return null;
 }

@@ -21,7 +21,7 @@ export async function readSource(from: string, options: SourceOptions): Promise<
   const isUrl = /^https?:\/\//i.test(from);
   if (isUrl && !from.toLowerCase().startsWith("https:") && options.sha256 === null) {
     throw new ProbeError(
-      "insecure-url", "anybody on the way could change what comes by http: use https, or give the checksum of SHA256SUMS with --sha256",
+      "insecure-url", "http can be changed in transit: use https, or give the checksum of SHA256SUMS with --sha256",
     );
   }
   const budget = { left: MAX_TOTAL_BYTES };

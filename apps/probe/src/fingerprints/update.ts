@@ -45,7 +45,7 @@ export async function updateFingerprints(options: {
 export function rollBackFingerprints(dataDir: string): string {
   const store = openFingerprintStore(dataDir);
   if (store.rollback()) return store.versions().current ?? "";
-  throw new ProbeError("fingerprints-unavailable", "there is no earlier version to go back to");
+  throw new ProbeError("fingerprints-unavailable", "there is no earlier version");
 }
 
 function check(files: DatabaseFiles, dataDir: string): Omit<UpdateReport, "version" | "unchanged" | "files"> {
@@ -70,7 +70,7 @@ function check(files: DatabaseFiles, dataDir: string): Omit<UpdateReport, "versi
     if (result.right < result.examples * LEAST_RIGHT) {
       const first = wrong ? `; the first is ${wrong.matches}, ${wrong.description.trim()}: ${wrong.reason}` : "";
       throw new ProbeError(
-        "fingerprints-refused", `${result.examples - result.right} of ${result.examples} examples are answered wrong${first}`,
+        "fingerprints-refused", `${result.examples - result.right} of ${result.examples} examples give wrong answers${first}`,
       );
     }
     return result;

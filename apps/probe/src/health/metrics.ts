@@ -21,29 +21,29 @@ const above = (what: string) => (value: string, threshold: string) => `${what} i
 
 const WORDS: Readonly<Record<HealthMetric, Words>> = {
   cpu: {
-    unit: "%", severity: "medium", raised: above("the probe's use of the processor"),
-    cleared: "the probe's use of the processor is normal again",
+    unit: "%", severity: "medium", raised: above("the probe's processor use"),
+    cleared: "the probe's processor use is normal again",
   },
-  memory: { unit: "%", severity: "high", raised: above("the machine's used memory"), cleared: "the machine has memory again" },
+  memory: { unit: "%", severity: "high", raised: above("the machine's used memory"), cleared: "the machine has free memory again" },
   disk: {
     unit: "%", severity: "high", raised: above("the used part of the data directory's disk"),
-    cleared: "the data directory's disk has room again",
+    cleared: "the data directory's disk has free space again",
   },
   load: { unit: "", severity: "medium", raised: above("the machine's load for each core"), cleared: "the machine's load is normal again" },
   temperature: { unit: "°C", severity: "high", raised: above("the machine's temperature"), cleared: "the machine has cooled down" },
   capture_drops: {
-    unit: "%", severity: "medium", raised: above("the share of frames lost before the probe could look at them"),
-    cleared: "no more frames are lost than may be",
+    unit: "%", severity: "medium", raised: above("the share of frames dropped before the probe could read them"),
+    cleared: "the share of dropped frames is below the threshold again",
   },
   queue_depth: {
-    unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has room again",
+    unit: "%", severity: "high", raised: above("the used part of the queue's disk budget"), cleared: "the queue has free space again",
   },
   clock_offset: {
-    unit: "s", severity: "medium", raised: above("the difference to the collector's clock"),
+    unit: "s", severity: "medium", raised: above("the clock's difference from the collector's"),
     cleared: "the clock agrees with the collector's again",
   },
   interface: {
-    unit: "", severity: "critical", raised: () => "the watched interface is down or missing; nothing is seen",
+    unit: "", severity: "critical", raised: () => "the watched interface is down or missing; the probe sees nothing",
     cleared: "the watched interface is back",
   },
   certificate: {

@@ -29,7 +29,7 @@ export function createAdmission(options: { readonly unasked: "paced" | "all" }):
       credits = Math.min(credits + count, MOST_CREDITS);
     },
     refusal({ solicited, hasWaited, sharers }, now) {
-      if (sharers >= MOST_SHARERS) return `${sharers} MACs claim one address`;
+      if (sharers >= MOST_SHARERS) return `${sharers} MACs claim the same address`;
       if (hasWaited) return null;
       if (solicited && credits > 0) {
         credits -= 1;

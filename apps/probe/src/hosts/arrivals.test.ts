@@ -28,7 +28,7 @@ function createDoor() {
 }
 
 describe("newcomers", () => {
-  test("have their turn at once while no more come than can be told", async () => {
+  test("are admitted at once while no more come than can be published", async () => {
     const { clock, arrive, entered } = createDoor();
     for (let round = 0; round < 20; round += 1) {
       expect(arrive(500)).toBe(500);

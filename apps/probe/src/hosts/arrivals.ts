@@ -14,7 +14,7 @@ export interface Arrivals {
   enterAll(): void;
 }
 
-/** As many as are told to the collector in that time. */
+/** As many as are published in that time. */
 const AT_ONCE = 500;
 const PERIOD_MS = 50;
 /** A burst that goes on so long is none: who waits is entered meanwhile. */

@@ -1,6 +1,6 @@
 import { type HostState, IDENTITY_FIELDS } from "@lanthorn/contract/uplink";
 
-/** Something that says what a host is, or a key of its. In memory only: once told, the collector keeps it. */
+/** Evidence of what a host is, or one of its keys. In memory only: once published, the collector stores it. */
 export type HostFact = HostState["evidence"][number];
 
 /** A fact when it is learned. */
@@ -31,7 +31,7 @@ export function newsOf(known: readonly HostFact[], facts: readonly SaidFact[], n
       && one.confidence === confidence && now - Date.parse(one.seen_at) < REFRESH_MS));
 }
 
-/** As one text, to know whether the collector must be told: what was seen again says nothing new. */
+/** As one text, to know whether to publish: what was seen again says nothing new. */
 export function factsText(facts: readonly HostFact[]): string {
   return facts.map(({ field, value, source }) => `${field} ${source} ${value}`).toSorted().join("\n");
 }

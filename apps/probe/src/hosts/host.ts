@@ -24,8 +24,8 @@ export interface Binding {
   doubted: boolean;
 }
 
-/** What the collector was last told. */
-export interface Told {
+/** What was last published. */
+export interface PublishedState {
   readonly presence: "online" | "offline";
   readonly ip: string;
   readonly addresses: string;
@@ -53,15 +53,15 @@ export interface Host {
   /** Milliseconds since the epoch of the last evidence, from before the start too. */
   seenWallAt: number;
   /** Null until the host_found event is written. */
-  told: Told | null;
-  /** Monotonic milliseconds at which it may be announced, or its changes told; infinity when there is nothing to tell. */
-  tellAt: number;
+  published: PublishedState | null;
+  /** Monotonic milliseconds at which it, or its changes, may be published; infinity when there is nothing to publish. */
+  announceAt: number;
   /** A newcomer is announced by then, whatever it is still waiting for. */
-  tellLatestAt: number;
+  announceLatestAt: number;
   /** Between two events about it; grows while one follows the other. */
-  tellPauseMs: number;
+  changePauseMs: number;
   /** Monotonic milliseconds of the last event about it. */
-  changeToldAt: number;
+  changePublishedAt: number;
   /** When its address is to be looked up in DNS (monotonic), and how often that brought nothing. */
   reverseDueAt: number;
   reverseFailures: number;
@@ -111,11 +111,11 @@ export function createHost(options: {
     presence: "online",
     missedChecks: 0,
     seenWallAt: options.wallAt,
-    told: null,
-    tellAt: Number.POSITIVE_INFINITY,
-    tellLatestAt: Number.POSITIVE_INFINITY,
-    tellPauseMs: 0,
-    changeToldAt: Number.NEGATIVE_INFINITY,
+    published: null,
+    announceAt: Number.POSITIVE_INFINITY,
+    announceLatestAt: Number.POSITIVE_INFINITY,
+    changePauseMs: 0,
+    changePublishedAt: Number.NEGATIVE_INFINITY,
     reverseDueAt: 0,
     reverseFailures: 0,
     confirmedOffline: false,
@@ -137,7 +137,7 @@ function addressOrder(bytes: Uint8Array): string {
   return bytes[0] === 0xfe && ((bytes[1] as number) & 0xc0) === 0x80 ? `c${digits}` : `b${digits}`;
 }
 
-/** The bindings in the order in which they are told. The first one's address is the host's `ip`. */
+/** The bindings in the order in which they are published. The first one's address is the host's `ip`. */
 export function sortedBindings(host: Host): Binding[] {
   return host.bindings.toSorted((a, b) => (a.order < b.order ? -1 : 1));
 }
@@ -183,8 +183,8 @@ function toEvidence(binding: Binding): HostState["evidence"][number] {
   return { field: "ip", value: binding.address, source: binding.source, confidence, seen_at: toInstant(binding.seenWallAt) };
 }
 
-/** What is compared to know whether the collector must be told. */
-export function tellable(host: Host): Told {
+/** What is compared to know whether to publish an event. */
+export function publishedStateOf(host: Host): PublishedState {
   const bindings = sortedBindings(host);
   return {
     presence: host.presence,

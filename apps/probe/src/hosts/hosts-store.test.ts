@@ -16,7 +16,7 @@ function sampleHost() {
   return host;
 }
 
-test("a host comes back from the database as it was saved, told already, and silent from the start only", () => {
+test("a host comes back from the database as it was saved, already published, and silent from the start only", () => {
   const db = new Database(":memory:");
   const host = sampleHost();
   createHostsStore(db).save(host);
@@ -24,7 +24,7 @@ test("a host comes back from the database as it was saved, told already, and sil
   if (!loaded) throw new Error("nothing was loaded");
   expect(describeHost(loaded)).toEqual(describeHost(host));
   expect(describeHost(loaded)).toMatchObject({ ip: "192.168.1.3", addresses: ["192.168.1.3", "192.168.1.20", "2001:db8::1", "fe80::1"] });
-  expect(loaded).toMatchObject({ mac: "00:11:22:33:44:55", presence: "offline", told: { hostname: "laptop" } });
+  expect(loaded).toMatchObject({ mac: "00:11:22:33:44:55", presence: "offline", published: { hostname: "laptop" } });
   expect(loaded.watch).toMatchObject({ asked: 10.5, answered: 7, silentFrom: 5000, seenAt: Number.NEGATIVE_INFINITY });
 });
 

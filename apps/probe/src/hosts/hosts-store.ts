@@ -1,10 +1,10 @@
 import { parseMac } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
 import { readNames } from "./names.ts";
-import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type SightingSource, tellable } from "./host.ts";
+import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type SightingSource, publishedStateOf } from "./host.ts";
 import { createWatch } from "./presence.ts";
 
-/** Hosts that were told to the collector, as they were told. */
+/** Hosts as they were last published. */
 export interface HostsStore {
   /** Every readable host, the one found first before the others; their silence counts from `silentFrom` (monotonic milliseconds). */
   load(silentFrom: number): Host[];
@@ -71,9 +71,9 @@ export function createHostsStore(db: Database): HostsStore {
         const binding = createBinding(row.address, row.source as SightingSource, silentFrom, row.last_seen_at);
         if (host && binding && host.bindings.length < MAX_BINDINGS) host.bindings.push(binding);
       }
-      // One without an address cannot be told; it was never told either.
+      // One without an address cannot be published; it never was either.
       const readable = [...hosts.values()].filter(({ bindings }) => bindings.length > 0);
-      for (const host of readable) host.told = tellable(host);
+      for (const host of readable) host.published = publishedStateOf(host);
       return readable;
     },
     save(host) {

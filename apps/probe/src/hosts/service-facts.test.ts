@@ -12,31 +12,31 @@ function createScene() {
   const binding = createBinding("10.0.0.7", "arp", 0, 0);
   if (binding) host.bindings.push(binding);
   table.add(host, 0);
-  const told: unknown[] = [];
+  const published: unknown[] = [];
   let now = 0;
   return {
-    host, told, take: createFactsTaker({ table, telling: { tellChange: (one) => told.push(one) }, clock: { now: () => now } }),
+    host, published, take: createFactsTaker({ table, announcer: { announceChange: (one) => published.push(one) }, clock: { now: () => now } }),
     setNow(at: number) {
       now = at;
     },
   };
 }
 
-test("what a service says of its host becomes the host's evidence, by its port, and is told once", () => {
-  const { host, told, take } = createScene();
+test("what a service says of its host becomes the host's evidence, by its port, and is published once", () => {
+  const { host, published, take } = createScene();
   const finding = { claims: [claim("device_type", "printer"), claim("product", "CUPS")], keys: [hostKey("ssh-ed25519 SHA256:abc")] };
   take.noteAt("10.0.0.7", serviceFacts(161, finding));
   take.noteAt("10.0.0.8", serviceFacts(22, { claims: [], keys: [hostKey("x")] }));
   take.noteAt("10.0.0.7", serviceFacts(80, { claims: [], keys: [] }));
   take.noteAt("10.0.0.7", serviceFacts(161, finding));
-  expect(told).toEqual([host]);
+  expect(published).toEqual([host]);
   expect(host.facts).toEqual([
     { field: "ssh_host_key", value: "ssh-ed25519 SHA256:abc", source: "ssh", confidence: 0.95, seen_at: "1970-01-01T00:00:00.000Z" },
     { field: "device_type", value: "printer", source: "snmp-object:161", confidence: 0.9, seen_at: "1970-01-01T00:00:00.000Z" },
   ]);
 });
 
-test("a host is told with what its maker and its name say of it, in front of what its services say", () => {
+test("a host is published with the evidence of its vendor and name before that of its services", () => {
   const { host, take } = createScene();
   host.names = { dhcp: { fullName: "printer.lan", seenAt: 0 } };
   const open = new Map([["10.0.0.7 tcp 80", ""], ["10.0.0.7 tcp 515", ""], ["10.0.0.7 tcp 9100", ""]]);

@@ -5,9 +5,9 @@ import type { ServiceFinding } from "../identify/finding.ts";
 import { factsText, type HostFact, KEY_CONFIDENCE, mergeFacts, newsOf, type SaidFact } from "./facts.ts";
 import { type Host, macKey } from "./host.ts";
 import { type HostTable, onlineAt } from "./host-table.ts";
-import type { Telling } from "./telling.ts";
+import type { HostAnnouncer } from "./host-announcer.ts";
 
-/** Takes facts about hosts, by whoever learns them; a host is told with them when they say something new. */
+/** Takes facts about hosts from any source; the host is published with them when they say something new. */
 export interface FactsTaker {
   note(host: Host, facts: readonly SaidFact[]): void;
   /** To whoever is online at an address. */
@@ -42,7 +42,7 @@ export function portFacts(open: ReadonlyMap<string, string>): ReadonlyMap<string
 }
 
 export function createFactsTaker(deps: {
-  readonly table: HostTable; readonly telling: Pick<Telling, "tellChange">; readonly clock: Pick<Clock, "now">;
+  readonly table: HostTable; readonly announcer: Pick<HostAnnouncer, "announceChange">; readonly clock: Pick<Clock, "now">;
 }): FactsTaker {
   const { table } = deps;
   const note: FactsTaker["note"] = (host, facts) => {
@@ -50,7 +50,7 @@ export function createFactsTaker(deps: {
     const news = newsOf(host.facts, facts, now);
     if (news.length === 0) return;
     host.facts = mergeFacts(host.facts, seenNow(news, now));
-    if (factsText(host.facts) !== host.told?.evidence) deps.telling.tellChange(host);
+    if (factsText(host.facts) !== host.published?.evidence) deps.announcer.announceChange(host);
   };
   return {
     note,

@@ -9,8 +9,8 @@ import { type HostTable, onlineAt } from "./host-table.ts";
 import { type FactsTaker, seenNow } from "./service-facts.ts";
 import { cleanName, type NameSource, setName } from "./names.ts";
 import { noteSeen, startAnew } from "./presence.ts";
-import { createStrangers } from "./strangers.ts";
-import type { Telling } from "./telling.ts";
+import { createPendingHosts } from "./pending-hosts.ts";
+import type { HostAnnouncer } from "./host-announcer.ts";
 
 /** Turns what frames tell into hosts: the one place where a host comes into being, changes its addresses, and comes back. */
 export interface Sightings extends Observer {
@@ -36,7 +36,7 @@ const FULL_PAUSE_MS = 10_000;
 
 export function createSightings(deps: {
   readonly table: HostTable;
-  readonly telling: Telling;
+  readonly announcer: HostAnnouncer;
   readonly admission: Admission;
   readonly clock: Clock;
   readonly vendorOf: (mac: string) => string;
@@ -54,8 +54,8 @@ export function createSightings(deps: {
   readonly onExpected: (mac: number, address: string) => void;
   readonly onRefused: (reason: string) => void;
 }): Sightings {
-  const { table, telling, clock } = deps;
-  const strangers = createStrangers();
+  const { table, announcer, clock } = deps;
+  const pendingHosts = createPendingHosts();
   const last: { host: Host | null; at: number } = { host: null, at: Number.NEGATIVE_INFINITY };
   let fullUntil = Number.NEGATIVE_INFINITY;
 
@@ -77,13 +77,13 @@ export function createSightings(deps: {
       deps.onRefused("the table of hosts is full");
       return null;
     }
-    telling.forget(left);
-    const stranger = strangers.take(key);
-    if (stranger?.name) host.names = { dhcp: { fullName: stranger.name, seenAt: clock.now() } };
-    host.facts = stranger?.facts ?? [];
-    host.tellAt = now + (stranger?.dhcpAt != null && now - stranger.dhcpAt < SETTLE_DHCP_MS ? SETTLE_DHCP_MS : SETTLE_OTHER_MS);
-    host.tellLatestAt = now + SETTLE_LONGEST_MS;
-    telling.tellBy(host, host.tellAt);
+    announcer.forget(left);
+    const pendingHost = pendingHosts.take(key);
+    if (pendingHost?.name) host.names = { dhcp: { fullName: pendingHost.name, seenAt: clock.now() } };
+    host.facts = pendingHost?.facts ?? [];
+    host.announceAt = now + (pendingHost?.dhcpAt != null && now - pendingHost.dhcpAt < SETTLE_DHCP_MS ? SETTLE_DHCP_MS : SETTLE_OTHER_MS);
+    host.announceLatestAt = now + SETTLE_LONGEST_MS;
+    announcer.announceBy(host, host.announceAt);
     return host;
   };
   const meet = (key: number, address: Uint8Array, solicited: boolean): Host | null => {
@@ -101,8 +101,8 @@ export function createSightings(deps: {
     if (!binding || !table.addBinding(host, binding)) return;
     noteSeen(binding.watch, now);
     doubtOthers(host, binding);
-    if (host.told === null && isFirstIpv4) telling.tellBy(host, now + (host.names.dhcp || host.names.mdns ? 0 : SETTLE_IPV4_MS));
-    telling.tellChange(host);
+    if (host.published === null && isFirstIpv4) announcer.announceBy(host, now + (host.names.dhcp || host.names.mdns ? 0 : SETTLE_IPV4_MS));
+    announcer.announceChange(host);
     deps.onNewAddress(host);
   };
 
@@ -118,13 +118,13 @@ export function createSightings(deps: {
 
   /** A newcomer that asks for an IPv4 address is announced with it. */
   const waitForIpv4 = (host: Host, settleMs: number) => {
-    if (host.told !== null || hasIpv4(host)) return;
-    host.tellAt = Math.max(host.tellAt, Math.min(clock.monotonic() + settleMs, host.tellLatestAt));
+    if (host.published !== null || hasIpv4(host)) return;
+    host.announceAt = Math.max(host.announceAt, Math.min(clock.monotonic() + settleMs, host.announceLatestAt));
   };
 
   const note = (host: Host, address: Uint8Array | null, source: SightingSource) => {
     const now = clock.monotonic();
-    if (host.told !== null && host.watch.seenAt === Number.NEGATIVE_INFINITY) deps.onReturned();
+    if (host.published !== null && host.watch.seenAt === Number.NEGATIVE_INFINITY) deps.onReturned();
     noteSeen(host.watch, now);
     last.host = host;
     last.at = now;
@@ -135,7 +135,7 @@ export function createSightings(deps: {
       table.setPresence(host, "online");
       host.confirmedOffline = false;
       for (const { watch } of host.bindings) startAnew(watch, now);
-      telling.tellBy(host, now);
+      announcer.announceBy(host, now);
     }
     if (!address) return;
     const binding = findBinding(host, address);
@@ -155,8 +155,8 @@ export function createSightings(deps: {
   });
 
   const noteStranger = (mac: number) => {
-    if (strangers.has(mac)) return;
-    strangers.meet(mac);
+    if (pendingHosts.has(mac)) return;
+    pendingHosts.meet(mac);
     deps.onStranger(mac);
   };
 
@@ -171,14 +171,14 @@ export function createSightings(deps: {
       return;
     }
     // A DHCP client shows its ways before it has an address; others' are seen again.
-    const stranger = strangers.meet(who.mac);
-    stranger.facts = mergeFacts(stranger.facts, seenNow(facts, clock.now()));
+    const pendingHost = pendingHosts.meet(who.mac);
+    pendingHost.facts = mergeFacts(pendingHost.facts, seenNow(facts, clock.now()));
   };
 
   const rename = (host: Host, fullName: string, source: NameSource) => {
     const isAnother = setName(host, source, fullName, clock.now());
-    if (host.told === null && hasIpv4(host)) telling.tellBy(host, clock.monotonic());
-    else if (isAnother) telling.tellChange(host);
+    if (host.published === null && hasIpv4(host)) announcer.announceBy(host, clock.monotonic());
+    else if (isAnother) announcer.announceChange(host);
   };
 
   return {
@@ -192,7 +192,7 @@ export function createSightings(deps: {
     expectation(mac, address) {
       const host = table.byMac(mac);
       if (host && findBinding(host, address)) return;
-      if (!host && address.length === 4) strangers.meet(mac).dhcpAt = clock.monotonic();
+      if (!host && address.length === 4) pendingHosts.meet(mac).dhcpAt = clock.monotonic();
       else if (host) waitForIpv4(host, SETTLE_OTHER_MS);
       deps.onExpected(mac, formatIp(address));
     },
@@ -208,15 +208,15 @@ export function createSightings(deps: {
         waitForIpv4(host, SETTLE_DHCP_MS);
         return rename(host, name, source);
       }
-      const stranger = strangers.meet(who.mac);
-      stranger.name = name;
-      stranger.dhcpAt = clock.monotonic();
+      const pendingHost = pendingHosts.meet(who.mac);
+      pendingHost.name = name;
+      pendingHost.dhcpAt = clock.monotonic();
     },
     facts: noteFacts,
     listenerQuery: () => deps.onListenerQuery(),
     isHiding(mac) {
       const host = table.byMac(mac);
-      return host ? !hasIpv4(host) && !host.names.dhcp : strangers.has(mac) && strangers.meet(mac).dhcpAt === null;
+      return host ? !hasIpv4(host) && !host.names.dhcp : pendingHosts.has(mac) && pendingHosts.meet(mac).dhcpAt === null;
     },
     enterAll: () => arrivals.enterAll(),
     dropBinding(host, binding) {
@@ -225,7 +225,7 @@ export function createSightings(deps: {
       const { "reverse-dns": _, ...others } = host.names;
       host.names = others;
       host.reverseDueAt = 0;
-      telling.tellChange(host);
+      announcer.announceChange(host);
     },
   };
 }

@@ -64,14 +64,14 @@ export function createDatabaseAsker(deps: {
   };
   const fail = (reason: string) => {
     if (!running) return;
-    deps.log.error({ reason }, "databases of fingerprints failed; they are not asked until others are installed or the probe starts again");
+    deps.log.error({ reason }, "fingerprint databases failed; they are not used until others are installed or the probe is restarted");
     brokenVersion = askedVersion;
     stop();
   };
   const setTimer = () => {
     cancelTimer();
     cancelTimer = running && running.waiting.size > 0
-      ? deps.clock.after(MAX_ANSWER_MS, () => fail(`they gave no answer for ${MAX_ANSWER_MS / 1000} s`)) : deps.clock.after(KEPT_MS, stop);
+      ? deps.clock.after(MAX_ANSWER_MS, () => fail(`no answer within ${MAX_ANSWER_MS / 1000} s`)) : deps.clock.after(KEPT_MS, stop);
   };
   const start = (): Running => {
     const worker = startWorker(deps.dataDir);

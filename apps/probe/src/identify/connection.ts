@@ -4,7 +4,7 @@ import { connect as connectTls, type SecureVersion, type TLSSocket } from "node:
 import { pause, systemClock } from "@lanthorn/runtime";
 import { readCertificate, type TlsCertificate } from "./certificate.ts";
 
-/** A conversation with a stranger over one TCP connection: bounded in bytes and time, and never failing but by silence. */
+/** A conversation with an unknown host over one TCP connection: bounded in bytes and time; it fails only by silence. */
 export interface Connection {
   send(bytes: Uint8Array | string): void;
   /**

@@ -56,11 +56,11 @@ export function createFingerprintDatabases(deps: {
     try {
       const file = readRecogFile(readBounded(join(folder, `${name}.xml`)).toString("utf8"), { name, readExample: () => null });
       if (file.ok) return createRecogDatabase(file.file);
-      deps.warn({ name, reason: file.reason }, "a database of fingerprints cannot be used");
+      deps.warn({ name, reason: file.reason }, "a fingerprint database cannot be used");
     } catch (error) {
       // A folder need not have all of them.
       if ((error as { readonly code?: unknown }).code !== "ENOENT") {
-        deps.warn({ name, reason: describeError(error) }, "a database of fingerprints cannot be read");
+        deps.warn({ name, reason: describeError(error) }, "a fingerprint database cannot be read");
       }
     }
     return null;
@@ -79,8 +79,8 @@ export function createFingerprintDatabases(deps: {
   const onCutShort = ({ slow }: Opened, name: string) => {
     if (slow.has(name)) return;
     slow.add(name);
-    const reason = "its patterns take too many steps: the rest of them was not tried, for this text and for others like it";
-    deps.warn({ name, reason }, "a database of fingerprints is too slow");
+    const reason = "its patterns need too many steps: the rest was not tried, for this text and similar ones";
+    deps.warn({ name, reason }, "a fingerprint database is too slow");
   };
   /** Where our own rules have read the same text otherwise, they are heard: two parts of one witness should not contradict each other. */
   const claimsOf = ({ kind, text }: FindingText, { claims, product }: DatabaseQuestion): readonly Claim[] => {

@@ -28,7 +28,7 @@ export interface Learned {
   readonly tls: TlsSession | null;
 }
 
-/** What bytes from a stranger are: this protocol's beginning, certainly not, or too few to tell. */
+/** Whether bytes from an unknown host begin this protocol: yes, certainly not, or too few to decide. */
 export type Recognition = "yes" | "no" | "more";
 
 export type Reconnect = () => Promise<Connection | null>;

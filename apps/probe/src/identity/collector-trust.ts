@@ -31,15 +31,15 @@ export function pinOf(certificate: X509Certificate): string {
 export async function findTrust(url: URL, caPin: string): Promise<CollectorTrust> {
   if (url.protocol === "http:") {
     if (isLoopback(url.hostname)) return { kind: "loopback", ca: null };
-    throw new ProbeError("insecure-url", `${url.origin} is not encrypted, and the token would be readable on its way: use https://`);
+    throw new ProbeError("insecure-url", `${url.origin} is not encrypted, so others could read the token: use https://`);
   }
-  if (url.protocol !== "https:") throw new ProbeError("insecure-url", `${url.href} is no address of a collector: use https://HOST:PORT`);
+  if (url.protocol !== "https:") throw new ProbeError("insecure-url", `${url.href} is not a collector's address: use https://HOST:PORT`);
   const shown = await readCertificates(url);
   const ca = shown.certificates.find((certificate) => pinOf(certificate) === caPin);
   if (ca) return { kind: "pinned", ca: ca.toString() };
   if (shown.publiclyTrusted) return { kind: "public", ca: null };
-  throw new ProbeError("wrong-pin", `${url.host} is not the collector that made this token: none of its certificates has the key that the `
-    + `token names. Check the address; if it is right, somebody may stand in between`);
+  throw new ProbeError("wrong-pin", `${url.host} is not the collector that issued this token: none of its certificates has the key that the `
+    + `token names. Check the address; if it is right, the connection may be intercepted`);
 }
 
 function isLoopback(hostname: string): boolean {

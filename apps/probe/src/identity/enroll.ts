@@ -30,7 +30,7 @@ export async function enroll(options: {
 }): Promise<Identity> {
   const token = parseEnrollmentToken(options.token);
   if (!token) {
-    throw new ProbeError("token-malformed", "this is not an enrollment token, lt1.….…; copy it whole (lanthorn probes token create)");
+    throw new ProbeError("token-malformed", "this is not a whole enrollment token (lt1.….…); copy all of it (lanthorn probes token create)");
   }
   const url = parseUrl(options.collectorUrl);
   if (!options.force) refuseSecondEnrollment(options.dataDir);
@@ -58,7 +58,7 @@ export async function enroll(options: {
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || url.hostname === "") {
-    throw new ProbeError("insecure-url", `${JSON.stringify(text)} is no address of a collector: use https://HOST:PORT`);
+    throw new ProbeError("insecure-url", `${JSON.stringify(text)} is not a collector's address: use https://HOST:PORT`);
   }
   return url;
 }
@@ -67,7 +67,7 @@ function refuseSecondEnrollment(dataDir: string): void {
   const identity = readIdentity(dataDir);
   if (identity) {
     throw new ProbeError(
-      "already-enrolled", `this machine is probe ${identity.probe_id} of ${identity.collector_url} already; --force replaces that`,
+      "already-enrolled", `this machine is already probe ${identity.probe_id} of ${identity.collector_url}; use --force to replace it`,
     );
   }
 }
@@ -87,21 +87,21 @@ function checkClock(theirs: number, ours: number): void {
   if (Math.abs(offMs) <= CLOCK_SKEW_MS) return;
   const off = `${Math.round(Math.abs(offMs) / 1000)} seconds ${offMs > 0 ? "ahead of" : "behind"}`;
   throw new ProbeError(
-    "clock-skew", `this machine's clock is ${off} the collector's: set it (timedatectl), then try again; the token is not spent`,
+    "clock-skew", `this machine's clock is ${off} the collector's: set it (timedatectl), then try again; the token is still valid`,
   );
 }
 
 const REFUSALS: Readonly<Record<string, readonly [ProbeErrorCode, string]>> = {
-  "token-unknown": ["token-unknown", "the collector does not know this token: make one there (lanthorn probes token create)"],
-  "token-used": ["token-used", "this token was used already; each is good for one probe: make another (lanthorn probes token create)"],
-  "token-expired": ["token-expired", "this token has expired: make another (lanthorn probes token create)"],
+  "token-unknown": ["token-unknown", "the collector does not know this token: create one there (lanthorn probes token create)"],
+  "token-used": ["token-used", "this token was already used; each enrolls one probe: create another (lanthorn probes token create)"],
+  "token-expired": ["token-expired", "this token has expired: create another (lanthorn probes token create)"],
 };
 
 function explain(error: unknown, url: URL): unknown {
   if (!(error instanceof ClientError)) return error;
   if (error.code === "unreachable") return error.cause instanceof ProbeError ? error.cause : unreachable(url, error);
   if (error.code === "not-an-answer") {
-    return new ProbeError("not-a-collector", `${url.host} does not answer as a Lanthorn collector does`, { cause: error });
+    return new ProbeError("not-a-collector", `${url.host} does not answer like a Lanthorn collector`, { cause: error });
   }
   const { reason } = (error.details ?? {}) as { readonly reason?: unknown };
   const [code, message] = (typeof reason === "string" ? REFUSALS[reason] : undefined) ?? [

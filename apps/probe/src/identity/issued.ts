@@ -16,17 +16,17 @@ export function checkIssued(issued: {
   if (pinOf(ca) !== issued.caPin) {
     throw new ProbeError(
       "wrong-pin",
-      "the collector's CA is not the one that made this token: check the address; if it is right, somebody may stand in between",
+      "the collector's CA is not the one that issued this token: check the address; if it is right, the connection may be intercepted",
     );
   }
   const names = certificate.subject.split("\n");
   if (!certificate.verify(ca.publicKey) || !certificate.checkPrivateKey(
     createPrivateKey(issued.privateKey),
   ) || !names.includes(`CN=${issued.probeId}`)) {
-    throw new ProbeError("not-a-collector", "the certificate that came back is not for this probe and its key; nothing was changed");
+    throw new ProbeError("not-a-collector", "the received certificate is not for this probe and its key; nothing was changed");
   }
   if (issued.now < Date.parse(certificate.validFrom) || issued.now > Date.parse(certificate.validTo)) {
-    throw new ProbeError("clock-skew", `the certificate is good from ${certificate.validFrom} to ${certificate.validTo}, and this `
+    throw new ProbeError("clock-skew", `the certificate is valid from ${certificate.validFrom} to ${certificate.validTo}, and this `
       + `machine's clock says ${new Date(issued.now).toISOString()}: set the clock (timedatectl), then enroll with a new token`);
   }
 }
@@ -35,6 +35,6 @@ function read(pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    throw new ProbeError("not-a-collector", "what came back is no certificate", { cause });
+    throw new ProbeError("not-a-collector", "the answer is not a certificate", { cause });
   }
 }

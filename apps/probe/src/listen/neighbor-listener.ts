@@ -56,7 +56,7 @@ export function createNeighborListener(deps: {
     if (now - warnedAt < WARN_EVERY_MS) return;
     warnedAt = now;
     const waiting = [...table.all()].filter(({ reported }) => reported === null).length;
-    log.warn({ neighbors: table.size, waiting }, "more neighbors announce themselves than are kept or reported; the newest are left out");
+    log.warn({ neighbors: table.size, waiting }, "more neighbors announce themselves than are stored or published; the newest are left out");
   }
 
   /** Writes what became of one neighbour, with its event. @returns Whether the disk took it. */

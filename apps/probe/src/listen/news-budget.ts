@@ -11,11 +11,11 @@ export interface NewsBudget {
 /** More than a real link ever brings; the rest waits, and a change that is undone meanwhile is never published. */
 const EVENTS_A_MINUTE = 120;
 /** A trunk of phones that appears at once. Departures are published as often as arrivals. */
-const STRANGERS_AN_HOUR = 300;
+const MAX_NEW_AN_HOUR = 300;
 
 export function createNewsBudget(): NewsBudget {
   const minutes = { known: createWindow(60_000, EVENTS_A_MINUTE), unknown: createWindow(60_000, EVENTS_A_MINUTE) };
-  const hour = createWindow(3_600_000, STRANGERS_AN_HOUR);
+  const hour = createWindow(3_600_000, MAX_NEW_AN_HOUR);
   const windowsOf = ({ reported, gone, heardAt, firstHeardAt }: Neighbor) => {
     if (reported !== null && heardAt - firstHeardAt >= KNOWN_AFTER_MS) return [minutes.known];
     return gone === null ? [minutes.unknown, hour] : [minutes.unknown];

@@ -75,7 +75,7 @@ type Hosts = DeepOrder["hosts"];
 /** One run; and another one without them, when some of its hosts are excluded on the way. */
 async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onProgress: (done: number) => void): Promise<NmapEnd> {
   const program = deps.find("nmap");
-  if (!program) return { ok: false, reason: "nmap is not on this probe's PATH any more" };
+  if (!program) return { ok: false, reason: "nmap is no longer on this probe's PATH" };
   const mayAsk = (ip: string) => !order.exclusions().holds(parseIp(ip) ?? new Uint8Array(4));
   const asked = hosts.filter(({ ip }) => mayAsk(ip));
   if (asked.length === 0) return { ok: true };

@@ -88,7 +88,7 @@ describe("nmap", () => {
 
   test("that writes without end is ended", async () => {
     writeNmap("exec cat /dev/zero");
-    expect((await look({})).error).toBe("nmap wrote more than it can have to say");
+    expect((await look({})).error).toBe("nmap wrote too much output");
   });
 
   test("is begun anew without a host that is excluded on the way", async () => {

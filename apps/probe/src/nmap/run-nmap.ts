@@ -54,7 +54,7 @@ export function runNmap(run: NmapRun): Promise<NmapEnd> {
       bytes += chunk.length;
       if (fault !== null) return;
       if (bytes > MOST_OUTPUT_BYTES) {
-        kill("nmap wrote more than it can have to say");
+        kill("nmap wrote too much output");
         return;
       }
       for (const piece of split(text.decode(chunk, { stream: true }))) {
@@ -92,5 +92,5 @@ function tellProgress(run: NmapRun, task: string, done: number): void {
 function lastLine(errors: string): string {
   const lines = errors.split("\n").map((line) => line.replaceAll(/[^\x20-\x7e]/g, "").trim())
     .filter((line) => line !== "" && line !== "QUITTING!");
-  return lines.at(-1)?.slice(0, 512) ?? "it does not say why";
+  return lines.at(-1)?.slice(0, 512) ?? "no reason given";
 }

@@ -98,12 +98,12 @@ describe("the rate of a scan", () => {
     const blind = createScanRate(LIMITS);
     look(blind, silence, 0);
     expect([blind.isBlind, blind.framesPerSecond]).toEqual([true, LIMITS.most / 2]);
-    const told = createScanRate(LIMITS);
-    const at = controlled(told, { windows: 12, from: 0, lost: 0 });
-    expect(told.framesPerSecond).toBe(LIMITS.most);
+    const published = createScanRate(LIMITS);
+    const at = controlled(published, { windows: 12, from: 0, lost: 0 });
+    expect(published.framesPerSecond).toBe(LIMITS.most);
     // Nothing is known any more half a second after the last of them.
-    look(told, Array.from({ length: 25 }, () => [1000, 2] as const), at);
-    expect(told.framesPerSecond).toBe(LIMITS.most / 2);
+    look(published, Array.from({ length: 25 }, () => [1000, 2] as const), at);
+    expect(published.framesPerSecond).toBe(LIMITS.most / 2);
   });
 
   test("falls when controls are lost, and not again for those that were asked before it fell", () => {

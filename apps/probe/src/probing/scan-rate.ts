@@ -135,8 +135,8 @@ export function createScanRate(options: { readonly first: number; readonly most:
       if (isLossy) slow();
       else {
         ceiling = Math.min(most, ceiling * 1.02);
-        const isTold = share() > BLIND_BELOW || now - controlsJudgedAt < CONTROLS_HOLD_MS;
-        framesPerSecond = Math.min(framesPerSecond * growth(), isTold ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
+        const isPublished = share() > BLIND_BELOW || now - controlsJudgedAt < CONTROLS_HOLD_MS;
+        framesPerSecond = Math.min(framesPerSecond * growth(), isPublished ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
       }
       sentBefore = sent;
       sent = 0;

@@ -49,7 +49,7 @@ export function openProbeDatabase(path: string, deps: {
     mkdirSync(dirname(path), { recursive: true, mode: 0o750 });
   } catch (cause) {
     throw new ProbeError(
-      "storage-unavailable", `cannot make the data directory ${dirname(path)}; set data_dir or LANTHORN_DATA_DIR`, { cause },
+      "storage-unavailable", `cannot create the data directory ${dirname(path)}; set data_dir or LANTHORN_DATA_DIR`, { cause },
     );
   }
   let reason = deps.distrust ?? (isStub(path) ? "the file is empty" : null);
@@ -62,7 +62,7 @@ export function openProbeDatabase(path: string, deps: {
   const quarantined = setAside(path, "corrupt", reason, deps.clock.now());
   deps.log.error({ path, kept_as: quarantined.path, reason }, "the queue file cannot be used; set aside, starting a new one");
   const opened = tryOpen(path, deps.clock);
-  if (!opened.ok) throw new ProbeError("storage-unavailable", `a new ${path} is not sound either: ${opened.reason}; check the disk`);
+  if (!opened.ok) throw new ProbeError("storage-unavailable", `a new ${path} is damaged too: ${opened.reason}; check the disk`);
   claim(opened.db, deps.owner);
   return handle(opened.db, quarantined);
 }
@@ -82,7 +82,7 @@ function replaceFormer(
   const former = setAside(path, "former", "it belongs to an earlier enrollment", deps.clock.now());
   deps.log.warn({ kept_as: former.path }, "the queue belongs to an earlier enrollment; set aside, starting a new one");
   const opened = tryOpen(path, deps.clock);
-  if (!opened.ok) throw new ProbeError("storage-unavailable", `a new ${path} is not sound: ${opened.reason}; check the disk`);
+  if (!opened.ok) throw new ProbeError("storage-unavailable", `a new ${path} is damaged: ${opened.reason}; check the disk`);
   claim(opened.db, deps.owner);
   return handle(opened.db, null);
 }
@@ -107,7 +107,7 @@ function tryOpen(path: string, clock: Clock): Opened {
     if (classifyStorageFault(cause) === "corrupt") return { ok: false, reason: describeError(cause) };
     if ((cause as { readonly code?: unknown }).code === "SQLITE_BUSY") {
       throw new ProbeError(
-        "already-running", `another process uses ${path}: stop the lanthorn-probe that runs with this data directory`, { cause },
+        "already-running", `another process uses ${path}: stop the lanthorn-probe that uses this data directory`, { cause },
       );
     }
     throw new ProbeError("storage-unavailable", `cannot open ${path}; check its owner and the free space of its disk`, { cause });

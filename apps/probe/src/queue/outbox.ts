@@ -118,7 +118,7 @@ export function createOutbox(deps: {
 
   /** What was in the file when this run began is what the copy and the collector have in common; later events are new. */
   function beginAnew(watermark: number): void {
-    log.error({ watermark }, "the collector has more than this queue ever held; going on under a new queue");
+    log.error({ watermark }, "the collector has more events than this queue ever held; starting a new queue");
     acknowledged = 0;
     change(() => {
       rows.remove({ from: 0, to: Math.min(watermark, firstSeqOfThisRun - 1) });

@@ -42,7 +42,7 @@ export function createPublisher(deps: {
         failing = false;
         return true;
       } catch (error) {
-        if (!failing) log.error({ reason: describeError(error) }, `${what} cannot be written down; trying again`);
+        if (!failing) log.error({ reason: describeError(error) }, `${what} cannot be written; trying again`);
         failing = true;
         return false;
       }

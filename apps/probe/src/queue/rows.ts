@@ -160,7 +160,7 @@ const REASON_TEXT: Readonly<Record<GapReason, string>> = {
   "disk-budget": "the probe's disk budget was spent; the oldest events of the lowest priority were dropped",
   "queue-corrupt": "the probe's queue was damaged; what could not be read was set aside",
   "collector-behind": "the collector no longer has events that it had acknowledged",
-  "too-large": "an event was larger than any collector takes",
+  "too-large": "an event was larger than any collector accepts",
 };
 
 function gapEntry(loss: Loss, occurredAt: string): Entry {

@@ -2,7 +2,7 @@ import type { Clock } from "@lanthorn/runtime";
 import type { HostSearch } from "../search/find-neighbours.ts";
 import { addressCookie, readHostSign } from "../probing/frames/host-signs.ts";
 import { createPermutation } from "../probing/permutation.ts";
-import { type Asker, type HostTarget, TCP_ACK, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";
+import { type PacketSource, type HostTarget, TCP_ACK, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";
 import { createEchoWriter, createTcpWriter, createTimestampWriter, createUdpWriter } from "../probing/frames/question-frames.ts";
 import { bytesOf, type RoutedAddresses } from "../probing/routed-addresses.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
@@ -33,11 +33,11 @@ const FIREWALL = { fewest: 32, share: 0.9 } as const;
  * Searches hosts behind a router, from what is hardly ever dropped to what hardly anybody drops: echo, SYN to 443 and ACK to 80, timestamp
  * and SYN to 22 and 80, datagrams to DNS, NTP and NetBIOS and SYN to 3389 and 445. Each wave asks those who have not answered yet.
  * @param deps.onFound Each address once.
- * @param deps.onFirewall Something answers for so many addresses that it cannot be hosts; those are not told.
+ * @param deps.onFirewall Something answers for so many addresses that it cannot be hosts; those are not reported.
  */
 export function createRoutedSearch(deps: {
   readonly link: ScanLink;
-  readonly asker: Asker;
+  readonly source: PacketSource;
   readonly gatewayMac: Uint8Array;
   readonly addresses: RoutedAddresses;
   /** Whether the silent are all asked a second time, and again where frames get lost. */
@@ -49,10 +49,10 @@ export function createRoutedSearch(deps: {
   readonly onFound: (host: HostTarget) => void;
   readonly onFirewall: (addresses: number) => void;
 }): HostSearch {
-  const { link, clock, addresses, asker, gatewayMac } = deps;
+  const { link, clock, addresses, source, gatewayMac } = deps;
   const { count: total, size } = addresses;
   const seen = new Uint8Array(total);
-  /** Answered by TCP alone: told when it is known that no firewall does so for all. */
+  /** Answered by TCP alone: reported when it is known that no firewall does so for all. */
   const held = new Set<number>();
   const most = Math.min(deps.framesPerSecond, MOST_RATE);
   const rate = createScanRate({ first: FIRST_RATE, most, least: LEAST_RATE });
@@ -67,7 +67,7 @@ export function createRoutedSearch(deps: {
     const host = hostAt(place);
     deps.onFound(host.address6 ? { ...host, ip: link.book.numberFor(host.address6) } : host);
   };
-  const tcp = createTcpWriter(asker);
+  const tcp = createTcpWriter(source);
   const pump: ScanPump = createScanPump({
     ...deps,
     onFrame: (bytes, offset, length) => readHostSign({ bytes, offset, length }, link, ({ at, size: addressSize, kind, halfOpen }) => {
@@ -96,15 +96,15 @@ export function createRoutedSearch(deps: {
   type Ask = (bytes: Uint8Array, at: number, host: HostTarget) => number;
   const waves = createWaves();
   function createWaves(): readonly (readonly Ask[])[] {
-    const [echo, udp] = [createEchoWriter(asker), createUdpWriter(asker)];
-    const timestamp = createTimestampWriter(asker);
+    const [echo, udp] = [createEchoWriter(source), createUdpWriter(source)];
+    const timestamp = createTimestampWriter(source);
     const syn = (port: number): Ask =>
       (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_SYN, sequence: cookieOf(host, port), acknowledgment: 0 });
     const ack = (port: number): Ask =>
       (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_ACK, sequence: 0, acknowledgment: cookieOf(host, port) });
     const ping: Ask = (bytes, at, host) => echo(bytes, at, host, cookieOf(host, 0) & 0xffff);
     const time: Ask = (bytes, at, host) => timestamp(bytes, at, host, cookieOf(host, 0) & 0xffff);
-    const datagrams = udpQuestions(UDP_PORTS, asker, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask =>
+    const datagrams = udpQuestions(UDP_PORTS, source, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask =>
       (bytes, at, host) => udp(bytes, at, host, { port, payload }));
     return [[ping], [syn(443), ack(80)], [...(size === 4 ? [time] : []), syn(22), syn(80)], [...datagrams, syn(445), syn(3389)]];
   }

@@ -13,6 +13,6 @@ export async function findWay(first: Uint8Array, deps: WayDeps): Promise<Way> {
   const address = formatIp(first);
   const route = await deps.routeTo(address);
   const [gateway, source] = [parseIp(route?.gateway ?? ""), parseIp(route?.source ?? "")];
-  if (!gateway || source?.length !== first.length) throw new Error(`there is no way to ${address} through this interface`);
+  if (!gateway || source?.length !== first.length) throw new Error(`there is no route to ${address} through this interface`);
   return { gateway, source, gatewayMac: parseMac(deps.macAt(formatIp(gateway))) };
 }

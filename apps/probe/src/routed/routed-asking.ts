@@ -19,7 +19,7 @@ export function createRoutedLook(deps: WayDeps & {
   return async ({ addresses, framesPerSecond, signal }) => {
     const { openScanLink, policy } = deps;
     const link = deps.link();
-    if (!openScanLink || !link) throw new Error("no frames can be sent");
+    if (!openScanLink || !link) throw new Error("frames cannot be sent");
     return lookBehindRouter({
       ...deps, addresses, framesPerSecond, signal, mac: link.mac, own: link.own.map(({ bytes }) => bytes),
       openLink: () => openScanLink(() => policy.exclusions), findWay: () => findWay(bytesOf(addresses.at(0)), deps),

@@ -5,7 +5,7 @@ import { MAX_EVIDENCE, nameEvidence } from "../hosts/host.ts";
 import { chooseName, type HostNames } from "../hosts/names.ts";
 import { createWatch, type Watch } from "../hosts/presence.ts";
 
-interface RoutedTold {
+interface RoutedState {
   readonly presence: "online" | "offline";
   readonly hostname: string;
 }
@@ -35,8 +35,8 @@ export interface RoutedHost {
   missedChecks: number;
   /** It was looked for in vain since the start, so `offline` is knowledge. */
   confirmedOffline: boolean;
-  /** What the collector was last told; null until its `host_found` is written. */
-  told: RoutedTold | null;
+  /** What was last published; null until its `host_found` is written. */
+  published: RoutedState | null;
   /** Evidence since the last report. */
   unreported: boolean;
 }
@@ -58,12 +58,12 @@ export function createRoutedHost(options: {
     address: formatIp(bytes), bytes, foundWallAt, watch: createWatch(silentFrom, rate), names: {}, reverseDueAt: 0, reverseFailures: 0,
     presence: "online", seenWallAt: foundWallAt,
     lookedAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
-    confirmedOffline: false, told: null, unreported: false,
+    confirmedOffline: false, published: null, unreported: false,
   };
 }
 
-/** What is compared to know whether the collector must be told. */
-export function tellableRouted({ presence, names }: Pick<RoutedHost, "presence" | "names">): RoutedTold {
+/** What is compared to know whether to publish an event. */
+export function routedStateOf({ presence, names }: Pick<RoutedHost, "presence" | "names">): RoutedState {
   return { presence, hostname: chooseName(names) };
 }
 

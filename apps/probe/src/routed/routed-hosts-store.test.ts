@@ -11,11 +11,11 @@ function sampleHost() {
   return host;
 }
 
-test("a host behind a router comes back from the database as it was saved, told already with its name", () => {
+test("a host behind a router comes back from the database as it was saved, already published with its name", () => {
   const db = new Database(":memory:");
   createRoutedHostsStore(db).save(sampleHost());
   expect(createRoutedHostsStore(db).load(5000)).toMatchObject([{
-    address: "10.9.0.7", presence: "offline", names: sampleHost().names, told: { presence: "offline", hostname: "till-3" },
+    address: "10.9.0.7", presence: "offline", names: sampleHost().names, published: { presence: "offline", hostname: "till-3" },
     watch: { silentFrom: 5000 },
   }]);
 });
@@ -25,9 +25,9 @@ test("a table of an earlier version, which knew no names, is taken over with its
   createRoutedHostsStore(db).save(sampleHost());
   db.exec("ALTER TABLE routed_hosts DROP COLUMN names");
   const store = createRoutedHostsStore(db);
-  expect(store.load(0)).toMatchObject([{ address: "10.9.0.7", names: {}, told: { hostname: "" } }]);
+  expect(store.load(0)).toMatchObject([{ address: "10.9.0.7", names: {}, published: { hostname: "" } }]);
   store.save(sampleHost());
-  expect(store.load(0)).toMatchObject([{ told: { hostname: "till-3" } }]);
+  expect(store.load(0)).toMatchObject([{ published: { hostname: "till-3" } }]);
 });
 
 test("rows that cannot be read are left out, and names that are none", () => {

@@ -1,9 +1,9 @@
 import { parseIp } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
 import { readNames } from "../hosts/names.ts";
-import { createRoutedHost, type RoutedHost, tellableRouted } from "./routed-host.ts";
+import { createRoutedHost, type RoutedHost, routedStateOf } from "./routed-host.ts";
 
-/** Hosts behind routers that were told to the collector, as they were told. */
+/** Hosts behind routers as they were last published. */
 export interface RoutedHostsStore {
   /** Every readable host; their silence counts from `silentFrom` (monotonic milliseconds). */
   load(silentFrom: number): RoutedHost[];
@@ -51,7 +51,7 @@ export function createRoutedHostsStore(db: Database): RoutedHostsStore {
       const rate = { asked: row.checks_asked, answered: row.checks_answered };
       const host = createRoutedHost({ bytes, foundWallAt: row.found_at, silentFrom, rate });
       const saved = { presence: row.presence, names: readNames(row.names) };
-      return [Object.assign(host, saved, { told: tellableRouted(saved), seenWallAt: row.last_seen_at })];
+      return [Object.assign(host, saved, { published: routedStateOf(saved), seenWallAt: row.last_seen_at })];
     }),
     save({ address, presence, foundWallAt, seenWallAt, watch, names }) {
       const times = [Math.round(foundWallAt), Math.round(seenWallAt)];

@@ -13,16 +13,16 @@ function createScanned({ mostWanted = 100 } = {}) {
       return true;
     },
   });
-  const told = () => hosts.take().map((event) => (event.type === "host_found" ? [event.data.ip, event.data.hostname] : []));
-  return Object.assign(world, { hosts, told });
+  const published = () => hosts.take().map((event) => (event.type === "host_found" ? [event.data.ip, event.data.hostname] : []));
+  return Object.assign(world, { hosts, published });
 }
 
 describe("hosts that a scan finds behind a router", () => {
-  test("are told at once, and again with the name that DNS gives them", () => {
-    const { hosts, told, wanted } = createScanned();
+  test("are published at once, and again with the name that DNS gives them", () => {
+    const { hosts, published, wanted } = createScanned();
     hosts.add("10.9.0.1");
     hosts.add("10.9.0.2");
-    expect(told()).toEqual([["10.9.0.1", ""], ["10.9.0.2", ""]]);
+    expect(published()).toEqual([["10.9.0.1", ""], ["10.9.0.2", ""]]);
     expect(wanted).toEqual(["10.9.0.1", "10.9.0.2"]);
     hosts.noteName("10.9.0.2", "printer.lan");
     hosts.noteName("10.9.0.9", "stranger.lan");
@@ -31,17 +31,17 @@ describe("hosts that a scan finds behind a router", () => {
     expect(event?.type === "host_found" && event.data.evidence).toContainEqual(
       expect.objectContaining({ field: "hostname", value: "printer.lan", source: "reverse-dns", confidence: 0.6 }));
     hosts.noteName("10.9.0.2", "printer.lan");
-    expect(told()).toEqual([]);
+    expect(published()).toEqual([]);
     expect(wanted).toHaveLength(2);
   });
 
   test("wait where too many names are wanted, and have their turn later", () => {
     const world = createScanned({ mostWanted: 1 });
     for (const ip of ["10.9.0.1", "10.9.0.2", "10.9.0.3"]) world.hosts.add(ip);
-    expect(world.told()).toHaveLength(3);
+    expect(world.published()).toHaveLength(3);
     expect(world.wanted).toEqual(["10.9.0.1"]);
     world.mostWanted = 10;
-    expect(world.told()).toEqual([]);
+    expect(world.published()).toEqual([]);
     expect(world.wanted).toEqual(["10.9.0.1", "10.9.0.2", "10.9.0.3"]);
   });
 

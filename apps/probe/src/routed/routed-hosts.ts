@@ -8,7 +8,7 @@ import type { Nameable } from "../naming/reverse-names.ts";
 
 /**
  * Hosts behind a router that a scan has found. No MAC is theirs and no frame shows that they live, so they are
- * no part of the table of hosts: they are told as the scan sees them, known by their addresses. Whether they
+ * no part of the table of hosts: they are published as the scan sees them, known by their addresses. Whether they
  * stay is seen by the routed watch, where it has their network.
  */
 export interface RoutedHosts {
@@ -17,7 +17,7 @@ export interface RoutedHosts {
   learn(ip: string, found: readonly SaidFact[]): void;
   /** DNS calls an address so; nothing where that is none of these. */
   noteName(ip: string, name: string): void;
-  /** What is to be told since the last time. */
+  /** The events since the last call. */
   take(): readonly ProbeEvent[];
 }
 
@@ -34,23 +34,23 @@ export function createRoutedHosts(deps: {
 }): RoutedHosts {
   const { clock } = deps;
   const hosts = new Map<string, Found>();
-  const untold = new Set<string>();
+  const pending = new Set<string>();
   const nameless = new Set<string>();
   return {
     add(ip) {
       hosts.set(ip, { foundWallAt: clock.now(), facts: [], names: {} });
-      untold.add(ip);
+      pending.add(ip);
       nameless.add(ip);
     },
     learn(ip, found) {
       const host = hosts.get(ip);
       if (!host || newsOf(host.facts, found, clock.now()).length === 0) return;
       host.facts = mergeFacts(host.facts, seenNow(found, clock.now()));
-      untold.add(ip);
+      pending.add(ip);
     },
     noteName(ip, name) {
       const host = hosts.get(ip);
-      if (host && setName(host, "reverse-dns", name, clock.now())) untold.add(ip);
+      if (host && setName(host, "reverse-dns", name, clock.now())) pending.add(ip);
     },
     take() {
       for (const address of nameless) {
@@ -58,11 +58,11 @@ export function createRoutedHosts(deps: {
         nameless.delete(address);
       }
       const at = toInstant(clock.now());
-      const events = [...untold].map((address): ProbeEvent => {
+      const events = [...pending].map((address): ProbeEvent => {
         const host = hosts.get(address) as Found;
         return { type: "host_found", occurred_at: at, data: describeRoutedHost({ address, ...host }, host.facts, at) };
       });
-      untold.clear();
+      pending.clear();
       return events;
     },
   };

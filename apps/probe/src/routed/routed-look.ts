@@ -46,7 +46,7 @@ export async function lookBehindRouter(deps: {
     // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
     const { createRoutedSearch } = await import("./find-routed.ts");
     const search = createRoutedSearch({
-      ...deps, link, gatewayMac, isRepeated: false, asker: { mac: deps.mac, port: link.port, ...ends },
+      ...deps, link, gatewayMac, isRepeated: false, source: { mac: deps.mac, port: link.port, ...ends },
       onFound: (host) => void answered.push(bytesOf(host)),
       onFirewall: (count) => void (firewalled = count),
     });

@@ -11,7 +11,7 @@ export interface RoutedLookEnd {
   readonly wasAsked: (bytes: Uint8Array) => boolean;
   readonly answered: readonly Uint8Array[];
   /** False where something answers for the network: then silence says as little as an answer. */
-  readonly isTelling: boolean;
+  readonly isConclusive: boolean;
 }
 
 /** Hosts behind routers, and whether they are there; by the same rules as those of the own link, from looks instead of frames. */
@@ -143,19 +143,19 @@ export function createRoutedTable(deps: {
       const host = byAddress.get(address);
       if (host && setName(host, "reverse-dns", name, clock.now())) deps.onChange(host);
     },
-    ended({ network, wasAsked, answered, isTelling }) {
+    ended({ network, wasAsked, answered, isConclusive }) {
       const now = clock.monotonic();
       const keyOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
       const there = new Set(answered.map(keyOf));
       if (answered.length > 0) silentFrom.delete(network);
       const asked = hostsOf(network).filter(({ bytes }) => wasAsked(bytes));
-      const isSilent = isTelling && answered.length === 0 && asked.some(({ presence }) => presence === "online");
+      const isSilent = isConclusive && answered.length === 0 && asked.some(({ presence }) => presence === "online");
       if (isSilent && !silentFrom.has(network)) silentFrom.set(network, now);
       const counts = answered.length > 0 || isSilenceBelieved(network, now);
       for (const host of asked) {
         host.lookedAt = now;
         if (there.delete(keyOf(host.bytes))) see(host, true);
-        else if (isTelling) miss(host, counts);
+        else if (isConclusive) miss(host, counts);
       }
       for (const bytes of answered) if (there.has(keyOf(bytes))) admit(bytes, network);
     },

@@ -83,7 +83,7 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
 }
 
 describe("networks behind a router", () => {
-  test("are asked by schedule at half of the rate; a host is told when it is found, when it leaves and when it returns", async () => {
+  test("are polled by schedule at half of the rate; a host is published when it is found, when it leaves and when it returns", async () => {
     const world = createNetworks();
     for (const last of [1, 10, 20]) world.alive.add(`10.9.0.${last}`);
     await world.pass(60_000);
@@ -152,7 +152,7 @@ describe("networks behind a router", () => {
       .toEqual([[], 2, new Set(["answers-for-network"])]);
   });
 
-  test("are known after a restart: who is still there is reported and not found again, who left is told to have left", async () => {
+  test("are known after a restart: a host that is still there is reported and not found again, one that left is published as offline", async () => {
     const world = createNetworks();
     world.alive.add("10.9.0.1").add("10.9.0.7");
     await world.pass(60_000);
@@ -269,7 +269,7 @@ describe("networks behind a router", () => {
     expect(world.of("host_found")).toHaveLength(1);
   });
 
-  test("are told when the disk takes events again", async () => {
+  test("are published when the disk takes events again", async () => {
     const world = createNetworks();
     world.alive.add("10.9.0.1");
     world.isDiskFull = true;

@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { RoutedHost } from "./routed-host.ts";
 import { createRoutedHostsStore } from "./routed-hosts-store.ts";
 import { createRoutedTable } from "./routed-table.ts";
-import { createRoutedTelling } from "./routed-telling.ts";
+import { createRoutedAnnouncer } from "./routed-announcer.ts";
 import { type AddressPrefix, formatPrefix, prefixHolds } from "@lanthorn/packets";
 import type { Link } from "../capture/link.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
@@ -26,7 +26,7 @@ export interface RoutedWatch {
   noteName(address: string, name: string): void;
   /** The link has changed, or nothing could be heard until now. */
   startAnew(): void;
-  /** Appends presence reports. @param which As `Telling.report`. */
+  /** Appends presence reports. @param which As `HostAnnouncer.report`. */
   report(which: "fresh" | "all"): void;
   readonly counts: { readonly online: number; readonly known: number };
   /** Whether frames of it are going out: then half of the rate is its. */
@@ -81,13 +81,13 @@ export function createRoutedWatch(deps: {
 }): RoutedWatch {
   const { policy, clock } = deps;
   const store = createRoutedHostsStore(deps.db);
-  const telling = createRoutedTelling({ store, clock, publisher: createPublisher({ ...deps, what: "hosts behind routers" }) });
+  const announcer = createRoutedAnnouncer({ store, clock, publisher: createPublisher({ ...deps, what: "hosts behind routers" }) });
   const onChange = (host: RoutedHost) => {
-    telling.change(host);
+    announcer.change(host);
     if (host.presence === "online") deps.wantName(host);
   };
   const table = createRoutedTable({
-    ...deps, onChange, onLeft: (host) => telling.forget(host),
+    ...deps, onChange, onLeft: (host) => announcer.forget(host),
     onRefused: () => deps.onFault("host-limit", "hosts behind routers are left out: the table of hosts is full"),
   });
   let networks: readonly Network[] = [];
@@ -105,13 +105,13 @@ export function createRoutedWatch(deps: {
     networks = deps.prefixes.flatMap((prefix) => {
       const targets = planTargets(link, prefix);
       const ranges = "refused" in targets ? [] : targets.routed;
-      const reason = "refused" in targets ? targets.refused : "it is a part of this interface's own subnets";
-      if (ranges.length === 0) deps.onFault("network-not-watched", `sweep.routed: ${formatPrefix(prefix)} is not asked: ${reason}`);
+      const reason = "refused" in targets ? targets.refused : "it is part of this interface's own subnets";
+      if (ranges.length === 0) deps.onFault("network-not-watched", `sweep.routed: ${formatPrefix(prefix)} is not polled: ${reason}`);
       return ranges.length === 0 ? [] : [{ name: formatPrefix(prefix), ranges, pausedUntil: Number.NEGATIVE_INFINITY }];
     });
     // Who is a neighbour now is known by its MAC.
     const isNeighbour = ({ bytes }: RoutedHost) => link.own.some(({ subnet }) => prefixHolds(subnet, bytes, 0, bytes.length));
-    for (const host of table.keepOnly((one) => !isNeighbour(one))) telling.forget(host);
+    for (const host of table.keepOnly((one) => !isNeighbour(one))) announcer.forget(host);
   };
   const begin = (network: Network, addresses: RoutedAddresses) => {
     const stop = new AbortController();
@@ -125,21 +125,21 @@ export function createRoutedWatch(deps: {
         network: network.name, addresses, signal, framesPerSecond: Math.max(1, Math.floor(policy.packetsPerSecond / 2)),
       });
       if (!isRouterThere) {
-        deps.onFault("router-silent", `the router on the way to ${network.name} does not answer: hosts behind it are not seen`);
+        deps.onFault("router-silent", `the router to ${network.name} does not answer: hosts behind it are not seen`);
       }
       if (madeUp > 0) {
         const text =
-          `in ${network.name} something answers for ${madeUp} addresses that cannot all be hosts: a firewall; they are not told as hosts`;
+          `in ${network.name} something answers for ${madeUp} addresses that cannot all be hosts: a firewall; they are not reported as hosts`;
         deps.onFault("answers-for-network", text);
       }
       const wasAsked = (bytes: Uint8Array) => addresses.placeOf(bytes, 0, bytes.length) >= 0 && !policy.exclusions.holds(bytes);
-      table.ended({ network: network.name, wasAsked, answered: answered.filter(wasAsked), isTelling: madeUp === 0 });
-      telling.flush();
+      table.ended({ network: network.name, wasAsked, answered: answered.filter(wasAsked), isConclusive: madeUp === 0 });
+      announcer.flush();
     } catch (error) {
       if (signal.aborted) return;
       network.pausedUntil = clock.monotonic() + PAUSE_MS;
       parts = parts.filter((part) => part.network !== network);
-      deps.onFault("network-not-watched", `sweep.routed: ${network.name} was not asked: ${describeError(error)}`);
+      deps.onFault("network-not-watched", `sweep.routed: ${network.name} was not polled: ${describeError(error)}`);
     }
   };
   const partsOf = (network: Network) => {
@@ -167,11 +167,11 @@ export function createRoutedWatch(deps: {
       for (const host of store.load(clock.monotonic())) {
         const prefix = networkOf(host);
         if (prefix && table.size < deps.room()) table.restore(host, formatPrefix(prefix));
-        else telling.forget(host);
+        else announcer.forget(host);
       }
     },
     tick(now) {
-      telling.flush();
+      announcer.flush();
       const link = deps.link();
       if (link && now - namesWantedAt >= NAMES_WANTED_EVERY_MS) {
         namesWantedAt = now;
@@ -193,7 +193,7 @@ export function createRoutedWatch(deps: {
     startAnew() {
       table.startAnew();
     },
-    report: (which) => telling.report(table.all(), which),
+    report: (which) => announcer.report(table.all(), which),
     get counts() {
       return { online: table.online, known: table.size };
     },
@@ -204,7 +204,7 @@ export function createRoutedWatch(deps: {
       const ending = running;
       ending?.stop.abort(new Error(reason));
       await ending?.ended;
-      telling.flush();
+      announcer.flush();
     },
   };
 }

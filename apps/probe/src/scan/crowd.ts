@@ -38,8 +38,8 @@ export function createCrowd(deps: {
 }): Crowd {
   const addresses = new Map<number, number>();
   const held = new Map<number, HostTarget[]>();
-  /** How many addresses each was told with. */
-  const told = new Map<number, number>();
+  /** How many addresses each was reported with. */
+  const published = new Map<number, number>();
 
   const judge = async (key: number, hosts: readonly HostTarget[], mac: Uint8Array) => {
     const count = addresses.get(key) ?? 0;
@@ -49,8 +49,8 @@ export function createCrowd(deps: {
     // Who makes up addresses by the hundred makes up their answers, too.
     const isMadeUp = count > MOST_ADDRESSES && silent < hosts.length / 2;
     for (const host of hosts) if (isServer || (!isMadeUp && there.has(host.ip))) deps.take(host);
-    if (isServer || count <= (told.get(key) ?? 0)) return;
-    told.set(key, count);
+    if (isServer || count <= (published.get(key) ?? 0)) return;
+    published.set(key, count);
     deps.onProxy({ mac, addresses: count });
   };
   return {

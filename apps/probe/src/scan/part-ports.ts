@@ -33,7 +33,7 @@ export function createPartPorts(deps: {
   const scans = new Map<ScanPart, PortScan>();
   const scanOf = (part: ScanPart): PortScan => {
     const scan = scans.get(part) ?? createPortScan({
-      ...deps, asker: part.asker(), onPort: (host, port) => report.port(host, "tcp", port),
+      ...deps, source: part.source(), onPort: (host, port) => report.port(host, "tcp", port),
       onPhantom: (host, isTarpit) => report.phantom(host, isTarpit), ...(part.quietMs === undefined ? {} : { quietMs: part.quietMs }),
     });
     scans.set(part, scan);
@@ -46,9 +46,9 @@ export function createPartPorts(deps: {
     const { udpQuestions } = await import("../probing/frames/udp-questions.ts");
     const udpLink = deps.openLink(link.book);
     try {
-      const asker = { ...part.asker(), port: udpLink.port };
+      const source = { ...part.source(), port: udpLink.port };
       return await scanUdp({
-        ...deps, link: udpLink, asker, hosts, questions: udpQuestions(deps.udpPorts, asker, deps.random),
+        ...deps, link: udpLink, source, hosts, questions: udpQuestions(deps.udpPorts, source, deps.random),
         onPort: (host, port) => report.port(host, "udp", port),
       });
     } finally {

@@ -3,7 +3,7 @@ import { ipv4Number } from "@lanthorn/packets";
 import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "../search/find-neighbours.ts";
 import { createNeighbourSearch6, type Neighbours6 } from "../search/find-neighbours-ipv6.ts";
 import { findGateway, type Way } from "../routed/find-gateway.ts";
-import type { Asker, HostTarget } from "../probing/frames/question.ts";
+import type { PacketSource, HostTarget } from "../probing/frames/question.ts";
 import { addressesInRange, type RoutedRange } from "../probing/routed-addresses.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 
@@ -18,7 +18,7 @@ export interface ScanPart {
   readonly search: HostSearch;
   holds(host: HostTarget): boolean;
   /** Known once the search has ended. */
-  asker(): Asker;
+  source(): PacketSource;
   /** How long a port's answer may take, where that is longer than on the own link. */
   readonly quietMs?: number;
 }
@@ -44,7 +44,7 @@ export function neighbourPart(deps: ScanPartDeps, range: NeighbourRange): ScanPa
   return {
     search: createNeighbourSearch({ ...deps, ranges: [range] }),
     holds: ({ ip }) => ip >= range.first && ip < range.first + range.count,
-    asker: () => ({ mac: deps.mac, ip: range.ownIp, port: deps.link.port }),
+    source: () => ({ mac: deps.mac, ip: range.ownIp, port: deps.link.port }),
   };
 }
 
@@ -54,7 +54,7 @@ export function neighbourPart6(deps: ScanPartDeps, neighbours: Neighbours6): Sca
   return {
     search: createNeighbourSearch6({ ...deps, ...neighbours }),
     holds: (host) => host.address6 !== undefined,
-    asker: () => ({ mac: deps.mac, ip: 0, port: deps.link.port, ...(address6 ? { address6 } : {}) }),
+    source: () => ({ mac: deps.mac, ip: 0, port: deps.link.port, ...(address6 ? { address6 } : {}) }),
   };
 }
 
@@ -64,19 +64,19 @@ export function routedPart(
   target: RoutedTarget,
 ): ScanPart {
   let search: HostSearch | null = null;
-  let asker: Asker = { mac: deps.mac, ip: 0, port: deps.link.port };
+  let source: PacketSource = { mac: deps.mac, ip: 0, port: deps.link.port };
   const size = target.first.length;
   const first = ipv4Number(target.first, size - 4);
   return {
     search: {
       async find() {
         const way = await target.findWay();
-        asker = size === 4 ? { ...asker, ip: ipv4Number(way.source) } : { ...asker, address6: way.source };
+        source = size === 4 ? { ...source, ip: ipv4Number(way.source) } : { ...source, address6: way.source };
         const gatewayMac = way.gatewayMac ?? (await findGateway(deps, way));
-        if (!gatewayMac) throw new Error("the router on the way there does not answer");
+        if (!gatewayMac) throw new Error("the router to it does not answer");
         // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
         const { createRoutedSearch } = await import("../routed/find-routed.ts");
-        search = createRoutedSearch({ ...deps, asker, gatewayMac, addresses: addressesInRange(target), isRepeated: true });
+        search = createRoutedSearch({ ...deps, source, gatewayMac, addresses: addressesInRange(target), isRepeated: true });
         await search.find();
       },
       findLate: async () => search?.findLate(),
@@ -85,7 +85,7 @@ export function routedPart(
       },
     },
     holds: ({ ip, address6 }) => (size === 4 ? ip >= first && ip < first + target.count : address6 !== undefined),
-    asker: () => asker,
+    source: () => source,
     quietMs: ROUTED_QUIET_MS,
   };
 }

@@ -42,13 +42,13 @@ export function planScan(
     readonly deepProblem: () => string | null;
   },
 ): ScanPlan | { readonly refused: string } {
-  if (!isProfile(profile)) return { refused: `this probe does not do the profile ${profile}, but ${[...PROFILES].join(", ")}` };
-  if (!policy.mayAsk) return { refused: "this probe's own configuration has sweeping switched off" };
+  if (!isProfile(profile)) return { refused: `this probe does not support the profile ${profile}; it supports ${[...PROFILES].join(", ")}` };
+  if (!policy.mayAsk) return { refused: "this probe's own configuration disables sweeping" };
   const prefix = parsePrefix(target);
-  if (!prefix) return { refused: `${target} is no network` };
+  if (!prefix) return { refused: `${target} is not a network` };
   if (!link?.up) return { refused: "the interface is down" };
   if (!policy.reach.covers(prefix, link)) {
-    return { refused: `${target} is outside this probe's own networks; name it in the probe's own file (scan.networks) to have it scanned` };
+    return { refused: `${target} is outside this probe's own networks; add it to scan.networks in the probe's own file to scan it` };
   }
   const parsed = parsePrefixes(excluded);
   if ("wrong" in parsed) return { refused: `excluded: ${JSON.stringify(parsed.wrong)} is neither an address nor a prefix` };

@@ -49,19 +49,19 @@ export interface RunReport {
 
 /** @returns What is said of a MAC that answers for many addresses at which nobody is. */
 export function proxyRemark({ mac, addresses }: ArpProxy): Remark {
-  const message = `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; those at which nobody is are not told as hosts`;
+  const message = `${formatMac(mac)} answers for ${addresses} addresses: a router with proxy ARP; those at which nobody is are not published as hosts`;
   return { code: "proxy-arp", message, ip: "", mac: formatMac(mac), addresses };
 }
 
 /** @returns What is said of something that answers TCP for a whole network. */
 export function firewallRemark(addresses: number): Remark {
-  const message = `something answers TCP for ${addresses} addresses that answer nothing else: a firewall; they are not told as hosts`;
+  const message = `something answers TCP for ${addresses} addresses that answer nothing else: a firewall; they are not published as hosts`;
   return { code: "answers-for-network", message, ip: "", mac: "", addresses };
 }
 
 /** @param mac Empty where it was not seen. @returns What is said of a host that answers on every port. */
 export function phantomRemark(ip: string, mac: string, isTarpit: boolean): Remark {
-  const what = isTarpit ? "and takes no data: a tarpit" : "a firewall or a tarpit";
-  const message = `${ip} answers on every port${isTarpit ? " " : ": "}${what}; its ports are not told`;
+  const what = isTarpit ? "and accepts no data: a tarpit" : "a firewall or a tarpit";
+  const message = `${ip} answers on every port${isTarpit ? " " : ": "}${what}; its ports are not published`;
   return { code: isTarpit ? "tarpit" : "answers-everything", message, ip, mac, addresses: 1 };
 }

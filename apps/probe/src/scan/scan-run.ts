@@ -9,7 +9,7 @@ import type { RunReport } from "./scan-report.ts";
 import { findSignsOfLife } from "./signs-of-life.ts";
 import type { AddressBook } from "../probing/address-book.ts";
 
-/** What is to be found out, and whom it is told. */
+/** What to find out, and where to report it. */
 export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
   /** @param book Another link's numbers of IPv6 addresses. */
   readonly openLink: (book?: AddressBook) => ScanLink;
@@ -59,8 +59,8 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   const crowd = createCrowd({
     take: takeAs(false), onProxy: (proxy) => report.proxy(proxy),
     async areThere(some) {
-      const asker = some[0] && partOf(some[0])?.asker();
-      return asker ? findSignsOfLife(some, { ...deps, link, asker }) : new Set();
+      const source = some[0] && partOf(some[0])?.source();
+      return source ? findSignsOfLife(some, { ...deps, link, source }) : new Set();
     },
   });
   const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);

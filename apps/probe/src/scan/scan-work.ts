@@ -38,7 +38,7 @@ export interface ScanWorkDeps extends OpenRunDeps {
   readonly interfaceName: string;
   /** Null where open ports are not asked what they are. */
   readonly identify: IdentifyService | null;
-  /** UDP ports at which the vault has a credential for an address: who is silent to strangers is asked there too. None unless given. */
+  /** UDP ports at which the vault has a credential for an address: a host that is silent to anonymous queries is polled there too. Default none. */
   readonly vaultPorts?: (ip: string) => readonly number[];
   /** Null where there is no profile `deep`, as with a capture file. */
   readonly deepLook: DeepLook | null;
@@ -97,7 +97,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       if (outcome === "completed" && !deepening) await raw?.runLate();
       await findings.identified();
     } catch (error) {
-      if (!signal.aborted) deps.log.warn({ reason: describeError(error) }, "late answers of a scan were not waited for");
+      if (!signal.aborted) deps.log.warn({ reason: describeError(error) }, "late answers of a scan were dropped");
     } finally {
       raw?.close();
     }
@@ -127,8 +127,8 @@ function openDeepening(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport, s
     look: deps.deepLook, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
     onFindings: ({ ip, verdicts }) => report.facts(ip, verdicts),
     onFault(reason) {
-      deps.log.warn({ reason }, "a part of a deep scan was not done");
-      report.fault("deep-scan-incomplete", `nmap did not look at some of the hosts: ${reason}`);
+      deps.log.warn({ reason }, "a part of a deep scan failed");
+      report.fault("deep-scan-incomplete", `nmap did not scan some of the hosts: ${reason}`);
     },
   });
 }

@@ -7,7 +7,7 @@ export interface BegunScan {
   readonly profile: string;
 }
 
-/** Which scans are under way, so that one that dies with the process can be told to have failed. */
+/** Which scans are running, so that one that dies with the process can be reported as failed. */
 export interface ScansStore {
   begin(scan: BegunScan): void;
   end(scanId: string): void;

@@ -69,8 +69,8 @@ describe("a scan", () => {
     await lan.clock.advance(30_000);
     const events = scanEvents(lan);
     expect(events.at(-1)).toMatchObject({ type: "scan_complete", data: { hosts_up: 3000 } });
-    const told = lan.eventsOf("scan_results").flatMap((data) => data.hosts.map(({ ip }) => ip));
-    expect(told.toSorted()).toEqual(addresses.toSorted());
+    const published = lan.eventsOf("scan_results").flatMap((data) => data.hosts.map(({ ip }) => ip));
+    expect(published.toSorted()).toEqual(addresses.toSorted());
     expect(lan.discovery.counts()).toEqual({ online: 3000, known: 3000 });
   });
 
@@ -166,7 +166,7 @@ describe("a scan that ends early", () => {
     await lan.clock.advance(1000);
     await lan.restart("killed");
     expect(lan.eventsOf("scan_failed")).toMatchObject([
-      {}, { scan_id: second.scan_id, target: second.target, reason: "the probe was started again" },
+      {}, { scan_id: second.scan_id, target: second.target, reason: "the probe was restarted" },
     ]);
     await lan.restart("killed");
     expect(lan.eventsOf("scan_failed")).toHaveLength(2);
@@ -178,7 +178,7 @@ describe("a scan is refused", () => {
     ["outside the own subnets", order({ target: "192.168.2.0/24" }), {}],
     ["that reaches beyond the own subnet", order({ target: "192.168.0.0/23" }), {}],
     ["of IPv6", order({ target: "fe80::/120" }), {}],
-    ["of what is no network", order({ target: "store 12" }), {}],
+    ["of what is not a network", order({ target: "store 12" }), {}],
     ["of nobody but the probe itself", order({ target: "192.168.1.2/32" }), { addresses: ["192.168.1.2/32"] }],
     ["larger than a /16", order({ target: "10.0.0.0/8" }), { addresses: ["10.0.0.2/8"] }],
     ["with nmap", order({ profile: "deep" }), {}],
@@ -189,7 +189,7 @@ describe("a scan is refused", () => {
       "outside the networks of the probe's own file", order(),
       { settings: { ...SETTINGS, sweep: { ...SETTINGS.sweep, networks: ["192.168.1.0/25"] } } },
     ],
-  ])("%s, and nothing is told or sent", async (_, scan, options) => {
+  ])("%s, and nothing is published or sent", async (_, scan, options) => {
     const lan = await quietLan(options);
     expect(lan.discovery.scans.start(scan)).toEqual({ refused: expect.stringMatching(/\w/) });
     await lan.clock.advance(2000);

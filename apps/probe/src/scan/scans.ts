@@ -45,11 +45,11 @@ export function createScans(deps: RunningScanDeps & {
   return {
     start(command) {
       const { scan_id, target, profile } = command;
-      if (running.has(scan_id)) return { refused: "this scan is under way already" };
-      if (running.size >= MAX_AT_ONCE) return { refused: `${MAX_AT_ONCE} scans are under way already` };
+      if (running.has(scan_id)) return { refused: "this scan is already running" };
+      if (running.size >= MAX_AT_ONCE) return { refused: `${MAX_AT_ONCE} scans are already running` };
       const plan = planScan(command, {
         link: deps.link(), policy, online6: deps.online6, hasOwnFrames: deps.openScanLink !== null,
-        deepProblem: () => (deps.deepLook ? deps.deepLook.problem() : "this probe has no way to run nmap"),
+        deepProblem: () => (deps.deepLook ? deps.deepLook.problem() : "this probe cannot run nmap"),
       });
       if ("refused" in plan) return plan;
       const scan = startScan({ scan_id, target, profile }, plan, { ...deps, publisher, store });
@@ -81,7 +81,7 @@ export function createScans(deps: RunningScanDeps & {
     },
     recover() {
       for (const begun of store.left()) {
-        const data = { ...begun, reason: "the probe was started again" };
+        const data = { ...begun, reason: "the probe was restarted" };
         const failed: ProbeEvent = { type: "scan_failed", occurred_at: toInstant(clock.now()), data };
         publisher.publishAnyway([failed], () => store.end(begun.scan_id));
       }

@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import { addressCookie, readHostSign } from "../probing/frames/host-signs.ts";
-import { type Asker, type HostTarget, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";
+import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";
 import { createEchoWriter, createTcpWriter } from "../probing/frames/question-frames.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 import { createScanPump, type ScanPump } from "../probing/scan-pump.ts";
@@ -24,7 +24,7 @@ export async function findSignsOfLife(
   hosts: readonly HostTarget[],
   deps: {
     readonly link: ScanLink;
-    readonly asker: Asker;
+    readonly source: PacketSource;
     readonly framesPerSecond: number;
     readonly clock: Clock;
     readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export async function findSignsOfLife(
       rate.answered();
     }),
   });
-  const [echo, tcp] = [createEchoWriter(deps.asker), createTcpWriter(deps.asker)];
+  const [echo, tcp] = [createEchoWriter(deps.source), createTcpWriter(deps.source)];
   const cookieOf = ({ ip, address6 }: HostTarget, port: number) => {
     const address = address6 ?? ipv4Bytes(ip);
     return addressCookie({ key: link.key, ownPort: link.port }, address, 0, address.length, port);

@@ -55,9 +55,9 @@ export function createNeighbourSearch6(deps: Neighbours6 & {
   const counted = hostBits <= MOST_HOST_BITS ? 2 ** hostBits : 0;
   const total = counted + observed.length;
   const firstNumber = ipv4Number(prefix.bytes, 12);
-  const askers = sources.map((address6) => ({ mac: deps.mac, ip: 0, address6, port: link.port }));
-  const echoes = askers.map((asker) => createEchoWriter(asker));
-  const solicit = createSolicitationWriter(askers[0] ?? { mac: deps.mac, ip: 0, address6: new Uint8Array(16), port: link.port });
+  const packetSources = sources.map((address6) => ({ mac: deps.mac, ip: 0, address6, port: link.port }));
+  const echoes = packetSources.map((source) => createEchoWriter(source));
+  const solicit = createSolicitationWriter(packetSources[0] ?? { mac: deps.mac, ip: 0, address6: new Uint8Array(16), port: link.port });
   const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(LEAST_RATE, deps.framesPerSecond) });
   const isOwn = (address: Uint8Array) => sources.some((own) => own.every((byte, index) => byte === address[index]));
   let heardAt = 0;

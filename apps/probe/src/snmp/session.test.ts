@@ -58,7 +58,7 @@ describe("an agent", () => {
     }],
     ["an unknown user", () => v3("nobody", "sha256", "aes"), { kind: "refused", text: "it does not know the user" }],
     ["a wrong community", () => community("2c", "not-theirs"), {
-      kind: "unanswered", text: "it speaks SNMP, and does not answer to this community",
+      kind: "unanswered", text: "it supports SNMP but does not answer to this community",
     }],
   ])("says that it was given %s", async (_, credential, problem) => {
     const session = openSession(credential());

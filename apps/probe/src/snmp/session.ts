@@ -37,7 +37,7 @@ const REPETITIONS = 24;
 const MOST_ROWS = 4096;
 /** RFC 3414 section 5: what the agent says instead of an answer. */
 const REPORTS: Readonly<Record<string, string>> = {
-  "1.3.6.1.6.3.15.1.1.1.0": "it does not do this security level", "1.3.6.1.6.3.15.1.1.3.0": "it does not know the user",
+  "1.3.6.1.6.3.15.1.1.1.0": "it does not support this security level", "1.3.6.1.6.3.15.1.1.3.0": "it does not know the user",
   "1.3.6.1.6.3.15.1.1.5.0": "the password is wrong",
   "1.3.6.1.6.3.15.1.1.6.0": "the privacy password or protocol is wrong",
 };
@@ -100,7 +100,7 @@ export function createSnmpSession(deps: {
       return askUser(pdu, true);
     }
     if (opened.pdu.tag === PDU.report) {
-      problem = { kind: "refused", text: REPORTS[said?.name ?? ""] ?? "it answers with a report of version 3" };
+      problem = { kind: "refused", text: REPORTS[said?.name ?? ""] ?? "it answers with an SNMPv3 report" };
       return null;
     }
     return needsAuth && !opened.isAuthentic ? null : opened.pdu;
@@ -121,7 +121,7 @@ export function createSnmpSession(deps: {
     const asked = credential.type === "snmp" ? await askBytes(encodeSnmpDiscovery(draw())) : null;
     const isThere = user !== null || (asked !== null && readEngine(asked) !== null);
     if (!isThere) return { kind: "silent", text: "it does not answer" };
-    if (credential.type === "snmp") return { kind: "unanswered", text: "it speaks SNMP, and does not answer to this community" };
+    if (credential.type === "snmp") return { kind: "unanswered", text: "it supports SNMP but does not answer to this community" };
     // Net-snmp says nothing to what it cannot decrypt.
     const why = credential.settings.privacy_protocol === null ? " to this user" : ": perhaps the privacy password or protocol is wrong";
     return { kind: "unanswered", text: `it does not answer${why}` };

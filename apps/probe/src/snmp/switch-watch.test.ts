@@ -114,7 +114,7 @@ describe("a switch", () => {
     ["password", () => user("not-authentic"), () => user("authentic-1"), "core: the password is wrong"],
     [
       "community", () => community("not-theirs"), () => community(COMMUNITY),
-      "switches: it speaks SNMP, and does not answer to this community",
+      "switches: it supports SNMP but does not answer to this community",
     ],
   ])("that refuses a %s is reported once, and polled again in an hour or with another one", async (_, wrong, right, problem) => {
     const held: ProbeCredential[] = [wrong()];

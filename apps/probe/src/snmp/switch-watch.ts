@@ -31,7 +31,7 @@ export interface SwitchWatchDeps {
   readonly intervalMs: number;
 }
 
-/** Told again though nothing has changed. */
+/** Reported again although nothing has changed. */
 const REPORT_AGAIN_MS = 3_600_000;
 /** A switch answers its ports first, and SNMP when it has time. */
 const QUESTIONS_PER_SECOND = 40;

@@ -33,7 +33,7 @@ export function createVaultReader(deps: {
         if (!problem || signal.aborted || !mayAsk()) continue;
         access.noteProblem(ip, credential, problem);
         if (problem.kind === "silent") continue;
-        log.info({ ip, credential: credential.name, reason: problem.text }, "a device does not take the credential that is for it");
+        log.info({ ip, credential: credential.name, reason: problem.text }, "a device refuses its credential");
       }
       session = null;
       return null;

@@ -23,7 +23,7 @@ export function findStatus(dataDir: string, clock: Pick<Clock, "now">): StatusRe
   const last = report ? `; it was last heard at ${report.written_at}` : "";
   // A disk that takes nothing takes no status either, and a start would mend nothing.
   const advice = report && isAlive(report.pid)
-    ? `unless process ${report.pid} is it: then its disk may be full (df ${dataDir}), and its log tells more (journalctl -u lanthorn-probe)`
+    ? `unless process ${report.pid} is the daemon: then its disk may be full (df ${dataDir}); see its log (journalctl -u lanthorn-probe)`
     : "systemctl start lanthorn-probe, or lanthorn-probe run";
   throw new ProbeError("not-running", `enrolled as ${identity.probe_id}, but not running${last}: ${advice}`);
 }
@@ -54,7 +54,7 @@ export function describeStatus(report: StatusReport, now: number): string {
     ["hosts", `${report.hosts.online} online of ${report.hosts.known} known`],
     ["queue", `${queue.events} events, ${(queue.bytes / 1024 / 1024).toFixed(1)} MiB, oldest ${queue.oldest_at ?? "none"}, `
       + `${queue.dropped} dropped`],
-    ["disk", queue.writable ? "takes what is written" : `takes nothing; ${queue.in_memory} events wait in memory`],
+    ["disk", queue.writable ? "can be written" : `cannot be written; ${queue.in_memory} events wait in memory`],
     ["process", `${(report.process.rss_bytes / 1e6).toFixed(0)} MB resident, ${report.process.cpu_percent} % of a core`],
     ["alerts", report.alerts.length === 0 ? "none" : report.alerts.join(", ")],
   ];

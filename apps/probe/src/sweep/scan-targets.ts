@@ -38,7 +38,7 @@ function planIpv4(link: Link, target: AddressPrefix): ScanTargets | { readonly r
   if (routed.reduce((sum, { count }) => sum + count, 0) > MOST_ADDRESSES) {
     return { refused: `${formatPrefix(target)} is larger than a /16` };
   }
-  if (ranges.length + routed.length === 0) return { refused: refused[0] ?? `${formatPrefix(target)} holds no address of another host` };
+  if (ranges.length + routed.length === 0) return { refused: refused[0] ?? `${formatPrefix(target)} contains no address of another host` };
   return { ranges, neighbours6: [], routed };
 }
 
@@ -61,7 +61,7 @@ function planIpv6(link: Link, target: AddressPrefix): ScanTargets | { readonly r
     const linkLocal = ownLinkLocal(link);
     const others = link.own.filter(({ bytes, subnet }) => bytes.length === 16 && prefixCovers(subnet, target)).map(({ bytes }) => bytes);
     const sources = [...others, ...(linkLocal ? [linkLocal] : []), ...ownIpv6Sources(link)];
-    if (sources.length === 0) return { refused: "the interface has no IPv6 address to ask from" };
+    if (sources.length === 0) return { refused: "the interface has no IPv6 source address" };
     return {
       ranges: [], routed: [], neighbours6: [{ prefix: target, sources: sources.filter((one, index) => sources.indexOf(one) === index) }],
     };

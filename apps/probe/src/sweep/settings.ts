@@ -20,7 +20,7 @@ export const SweepSettings = z.strictObject({
   gentle: z.boolean().default(false),
   /** Networks behind routers whose hosts are watched too, at this interval and rate. */
   routed: z.array(RoutedNetwork).max(256).refine(
-    (list) => addressesIn(list) <= MAX_ROUTED_ADDRESSES, "together at most 65,536 addresses, as many as a /16 has",
+    (list) => addressesIn(list) <= MAX_ROUTED_ADDRESSES, "together at most 65,536 addresses, the size of a /16",
   ).default([]),
 }).prefault({});
 export type SweepSettings = z.infer<typeof SweepSettings>;

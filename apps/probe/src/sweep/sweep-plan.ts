@@ -45,7 +45,7 @@ function refusal(part: AddressPrefix): string | null {
   // RFC 3927 hosts announce themselves; asking 65,534 random addresses finds no more of them.
   if (prefixCovers(LINK_LOCAL, part)) return `${formatPrefix(part)} is link-local: watched, but not swept`;
   if (part.length < SHORTEST_PREFIX)
-    return `${formatPrefix(part)} is larger than a /${SHORTEST_PREFIX}: name the parts of it to sweep in sweep.networks`;
+    return `${formatPrefix(part)} is larger than a /${SHORTEST_PREFIX}: list the parts to sweep in sweep.networks`;
   return null;
 }
 

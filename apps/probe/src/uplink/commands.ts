@@ -68,9 +68,9 @@ export function createCommands(deps: {
       if (Date.parse(command.expires_at) <= deps.collectorNow()) {
         answer(command.id, { code: "expired", message: `it expired at ${command.expires_at}` });
       } else if (running >= RUNNING_MAX) {
-        answer(command.id, { code: "refused", message: `${RUNNING_MAX} commands are under way already` });
+        answer(command.id, { code: "refused", message: `${RUNNING_MAX} commands are already running` });
       } else {
-        deps.log.info({ command: command.type, id: command.id }, "carrying out a command");
+        deps.log.info({ command: command.type, id: command.id }, "running a command");
         void run(command, data.data);
       }
     },

@@ -121,7 +121,7 @@ export function createConnection(deps: {
     const reason = describeError(error);
     // A site may be cut off for days: one line for each new reason, not for each attempt.
     if (!closed && (up || reason !== problem)) {
-      log.warn({ reason }, up ? "lost the collector's broker" : "cannot reach the collector's broker; trying again until it is there");
+      log.warn({ reason }, up ? "lost the collector's broker" : "cannot reach the collector's broker; trying again until it answers");
     }
     cancelStable();
     problem = reason;

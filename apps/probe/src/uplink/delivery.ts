@@ -108,7 +108,7 @@ export function createDelivery(
     inFlight = null;
     cancelTimer();
     if (firstSeq === lastSeq) {
-      log.error({ seq: firstSeq }, "an event cannot be taken by the collector; dropped");
+      log.error({ seq: firstSeq }, "the collector cannot accept an event; dropped");
       outbox.discard(firstSeq, "too-large");
       maxEvents = BATCH_MAX_EVENTS;
     } else {
@@ -132,7 +132,7 @@ export function createDelivery(
   }
 
   function onRefusal(ack: Acknowledgement, code: NonNullable<Acknowledgement["refused"]>["code"], answered: InFlight): void {
-    log.warn({ code, message: ack.refused?.message, seq: answered.lastSeq }, "the collector did not take a batch");
+    log.warn({ code, message: ack.refused?.message, seq: answered.lastSeq }, "the collector did not accept a batch");
     switch (code) {
       case "gap":
         if (ack.queue_id !== null && outbox.rewind(ack.queue_id, ack.watermark) === "rewound") sendNext();

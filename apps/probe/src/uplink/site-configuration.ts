@@ -40,7 +40,7 @@ export function createSiteConfiguration(deps: {
   async function takeCredentials({ revision, credentials }: ProbeConfiguration): Promise<void> {
     const wrong = await deps.credentials(credentials);
     if (wrong !== null) {
-      deps.log.error({ revision, reason: wrong }, "the credentials in the collector's configuration cannot be used; the last ones stay");
+      deps.log.error({ revision, reason: wrong }, "the credentials in the collector's configuration cannot be used; keeping the last ones");
     }
     if (current?.revision === revision) say(wrong);
   }
@@ -49,7 +49,7 @@ export function createSiteConfiguration(deps: {
     const wrong = deps.apply(configuration);
     if (wrong !== null) {
       deps.log.error(
-        { revision: configuration.revision, reason: wrong }, "the collector's configuration cannot be used; the last one stays",
+        { revision: configuration.revision, reason: wrong }, "the collector's configuration cannot be used; keeping the last one",
       );
       say(wrong);
       return false;
@@ -64,7 +64,7 @@ export function createSiteConfiguration(deps: {
     const configuration = decodeMessage(ProbeConfiguration, Buffer.from(kept));
     if (configuration) take(configuration);
     else deps.log.warn(
-      { path: deps.path }, "the kept configuration cannot be read; the probe's own file stands until the collector sends another",
+      { path: deps.path }, "the stored configuration cannot be read; using the probe's own file until the collector sends another",
     );
   }
 
@@ -76,16 +76,16 @@ export function createSiteConfiguration(deps: {
       if (payload.length === 0) return;
       const configuration = decodeMessage(ProbeConfiguration, payload);
       if (!configuration) {
-        deps.log.error({ bytes: payload.length }, "the collector sent a configuration that cannot be read; the last one stays");
-        say("a configuration came that this version of the probe cannot read");
+        deps.log.error({ bytes: payload.length }, "the collector sent a configuration that cannot be read; keeping the last one");
+        say("this version of the probe cannot read the collector's configuration");
         return;
       }
       if (!take(configuration)) return;
-      deps.log.info({ revision: configuration.revision, site: configuration.site_name }, "took the collector's configuration");
+      deps.log.info({ revision: configuration.revision, site: configuration.site_name }, "applied the collector's configuration");
       try {
         writeFileAtomically(deps.path, JSON.stringify(configuration), { mode: 0o600, durable: true });
       } catch (error) {
-        deps.log.warn({ reason: describeError(error) }, "the collector's configuration could not be kept for the next start");
+        deps.log.warn({ reason: describeError(error) }, "the collector's configuration could not be stored for the next start");
       }
     },
   };

@@ -105,7 +105,7 @@ describe("a licence", () => {
       + `${Buffer.from(JSON.stringify(claims())).toString("base64url")}.`;
     const good = await issue();
     const refused: readonly (readonly [string, string])[] = [
-      [await issue({ exp: SECONDS }), "ended at 2026-11-20"], [await issue({ tenant: createId() }), "another tenant"],
+      [await issue({ exp: SECONDS }), "expired at 2026-11-20"], [await issue({ tenant: createId() }), "another tenant"],
       [await issue({}, "other"), "not signed"], [hs256, "not signed"], [none, "not signed"], ["nonsense", "not signed"],
       [`${good.slice(0, -4)}AAAA`, "not signed"], [
         await new CompactSign(new TextEncoder().encode("{}")).setProtectedHeader({ alg: "EdDSA", typ: "license+jwt" }).sign(key),

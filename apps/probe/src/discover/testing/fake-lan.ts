@@ -1,4 +1,4 @@
-/** A link that lives in memory and on a fake clock: hosts answer ARP as they are told to. For tests only. */
+/** A link that lives in memory and on a fake clock: hosts answer ARP as a test sets it. For tests only. */
 import { EVENTS, type EventData, type EventType, parseProbeEvent, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { createPacedSender } from "@lanthorn/packet-io";
 import {

@@ -18,15 +18,15 @@ openCapture({
     for (const { bytes } of batch) {
       const arp = decodeArp(bytes.subarray(14));
       if (!arp.ok || arp.value.operation !== ARP_OPERATION.request || !equalBytes(arp.value.targetProtocolAddress, address)) continue;
-      const asker = arp.value.senderHardwareAddress.slice();
+      const requester = arp.value.senderHardwareAddress.slice();
       const payload = encodeArp({
         operation: ARP_OPERATION.reply,
         senderHardwareAddress: mac,
         senderProtocolAddress: address,
-        targetHardwareAddress: asker,
+        targetHardwareAddress: requester,
         targetProtocolAddress: arp.value.senderProtocolAddress.slice(),
       });
-      const reply = encodeEthernet({ destination: asker, source: mac, etherType: ETHER_TYPE.arp, payload });
+      const reply = encodeEthernet({ destination: requester, source: mac, etherType: ETHER_TYPE.arp, payload });
       systemClock.after(Number(delayText), () => void injector.send([reply]));
     }
   },

@@ -2,10 +2,10 @@
 import { multicastMac, solicitedNodeAddress } from "@lanthorn/packets";
 import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
 import {
-  type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
+  type PacketSource, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
 } from "./question.ts";
 
-type Asker6 = Asker & { readonly address6: Uint8Array };
+type PacketSource6 = PacketSource & { readonly address6: Uint8Array };
 
 const PAYLOAD_AT = 54;
 const NO_ADDRESS = new Uint8Array(16);
@@ -20,13 +20,13 @@ const NDP_HOP_LIMIT = 255;
 const SOURCE_OPTION = [1, 1] as const;
 
 /** @see RFC 9293 section 3.1 */
-export function createTcpWriter6(asker: Asker6): Writer<TcpQuestion> {
+export function createTcpWriter6(source: PacketSource6): Writer<TcpQuestion> {
   const octets = 20 + MSS_OPTION.length;
-  const { putHeader } = ipv6Header(asker, TCP, octets);
+  const { putHeader } = ipv6Header(source, TCP, octets);
   return (bytes, at, target, { port, flags, sequence, acknowledgment }) => {
     const sum = putHeader(bytes, at, target);
     const tcp = at + PAYLOAD_AT;
-    putWord(bytes, tcp, asker.port);
+    putWord(bytes, tcp, source.port);
     putWord(bytes, tcp + 2, port);
     putWords(bytes, tcp + 4, sequence);
     putWords(bytes, tcp + 8, acknowledgment);
@@ -39,12 +39,12 @@ export function createTcpWriter6(asker: Asker6): Writer<TcpQuestion> {
 }
 
 /** @param payload At most 578 octets. @see RFC 768, RFC 8200 section 8.1 */
-export function createUdpWriter6(asker: Asker6): Writer<UdpDatagram> {
+export function createUdpWriter6(source: PacketSource6): Writer<UdpDatagram> {
   return (bytes, at, target, { port, payload }) => {
     const octets = 8 + payload.length;
-    const sum = ipv6Header(asker, UDP, octets).putHeader(bytes, at, target);
+    const sum = ipv6Header(source, UDP, octets).putHeader(bytes, at, target);
     const udp = at + PAYLOAD_AT;
-    putWord(bytes, udp, asker.port);
+    putWord(bytes, udp, source.port);
     putWord(bytes, udp + 2, port);
     putWord(bytes, udp + 4, octets);
     putWord(bytes, udp + 6, 0);
@@ -54,14 +54,14 @@ export function createUdpWriter6(asker: Asker6): Writer<UdpDatagram> {
 }
 
 /** @see RFC 4443 section 4.1 */
-export function createEchoWriter6(asker: Asker6): Writer<number> {
+export function createEchoWriter6(source: PacketSource6): Writer<number> {
   const octets = 8 + ECHO_DATA.length;
-  const { putHeader } = ipv6Header(asker, ICMPV6, octets);
+  const { putHeader } = ipv6Header(source, ICMPV6, octets);
   return (bytes, at, target, sequence) => {
     const sum = putHeader(bytes, at, target);
     const icmp = at + PAYLOAD_AT;
     bytes.set([ECHO_REQUEST, 0, 0, 0], icmp);
-    putWord(bytes, icmp + 4, asker.port);
+    putWord(bytes, icmp + 4, source.port);
     putWord(bytes, icmp + 6, sequence);
     bytes.set(ECHO_DATA, icmp + 8);
     return putChecksum(bytes, { at: icmp, field: icmp + 2, octets, sum });
@@ -69,22 +69,22 @@ export function createEchoWriter6(asker: Asker6): Writer<number> {
 }
 
 /** Asks everyone who has an address. @see RFC 4861 section 4.3 */
-export function createSolicitationWriter(asker: Asker6): (bytes: Uint8Array, at: number, address: Uint8Array) => number {
+export function createSolicitationWriter(source: PacketSource6): (bytes: Uint8Array, at: number, address: Uint8Array) => number {
   const octets = 32;
-  const { putHeader } = ipv6Header(asker, ICMPV6, octets, NDP_HOP_LIMIT);
+  const { putHeader } = ipv6Header(source, ICMPV6, octets, NDP_HOP_LIMIT);
   return (bytes, at, address) => {
     const group = solicitedNodeAddress(address);
     const sum = putHeader(bytes, at, { ip: 0, address6: group, mac: multicastMac(group) });
     const icmp = at + PAYLOAD_AT;
     bytes.set([NEIGHBOR_SOLICITATION, 0, 0, 0, 0, 0, 0, 0], icmp);
     bytes.set(address, icmp + 8);
-    bytes.set([...SOURCE_OPTION, ...asker.mac], icmp + 24);
+    bytes.set([...SOURCE_OPTION, ...source.mac], icmp + 24);
     return putChecksum(bytes, { at: icmp, field: icmp + 2, octets, sum });
   };
 }
 
 /** @returns What writes the Ethernet and IPv6 headers, and gives back the sum of the pseudo-header. @see RFC 8200 section 8.1 */
-function ipv6Header({ mac, address6 }: Asker6, protocol: number, octets: number, hopLimit: number = TIME_TO_LIVE) {
+function ipv6Header({ mac, address6 }: PacketSource6, protocol: number, octets: number, hopLimit: number = TIME_TO_LIVE) {
   const template = new Uint8Array(PAYLOAD_AT);
   template.set(mac, 6);
   template.set([0x86, 0xdd, 0x60], 12);

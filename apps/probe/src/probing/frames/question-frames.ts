@@ -1,7 +1,7 @@
 /** Frames that a scan asks with, written straight into the sender's memory: everything that stays the same is put together once. */
 import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
 import {
-  type Asker, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
+  type PacketSource, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
 } from "./question.ts";
 import { createEchoWriter6, createTcpWriter6, createUdpWriter6 } from "./question-frames-ipv6.ts";
 
@@ -9,7 +9,7 @@ const ETHERNET_OCTETS = 14;
 const IPV4_OCTETS = 20;
 
 /** @see RFC 826 */
-export function createArpWriter({ mac, ip }: Pick<Asker, "mac" | "ip">): (bytes: Uint8Array, at: number, target: number) => number {
+export function createArpWriter({ mac, ip }: Pick<PacketSource, "mac" | "ip">): (bytes: Uint8Array, at: number, target: number) => number {
   const template = new Uint8Array(42);
   template.fill(0xff, 0, 6);
   template.set(mac, 6);
@@ -24,17 +24,17 @@ export function createArpWriter({ mac, ip }: Pick<Asker, "mac" | "ip">): (bytes:
 }
 
 /** @see RFC 791 section 3.1, RFC 9293 section 3.1 */
-export function createTcpWriter(asker: Asker): Writer<TcpQuestion> {
-  if (asker.address6) return createTcpWriter6({ ...asker, address6: asker.address6 });
+export function createTcpWriter(source: PacketSource): Writer<TcpQuestion> {
+  if (source.address6) return createTcpWriter6({ ...source, address6: source.address6 });
   const headerOctets = 20 + MSS_OPTION.length;
-  const { template, ipSum, pseudoSum } = ipv4Template(asker, 6, headerOctets);
+  const { template, ipSum, pseudoSum } = ipv4Template(source, 6, headerOctets);
   const whole = new Uint8Array(ETHERNET_OCTETS + IPV4_OCTETS + headerOctets);
   whole.set(template);
-  putWord(whole, 34, asker.port);
+  putWord(whole, 34, source.port);
   whole[46] = (headerOctets / 4) << 4;
   putWord(whole, 48, WINDOW);
   whole.set(MSS_OPTION, 54);
-  const fixedSum = pseudoSum + asker.port + ((headerOctets / 4) << 12) + WINDOW + 0x0204 + 0x05b4;
+  const fixedSum = pseudoSum + source.port + ((headerOctets / 4) << 12) + WINDOW + 0x0204 + 0x05b4;
   return (bytes, at, { ip, mac }, { port, flags, sequence, acknowledgment }) => {
     bytes.set(whole, at);
     putTarget(bytes, at, { ip, mac, ipSum });
@@ -49,19 +49,19 @@ export function createTcpWriter(asker: Asker): Writer<TcpQuestion> {
 }
 
 /** A UDP datagram. @param payload At most 578 octets. @see RFC 768 */
-export function createUdpWriter(asker: Asker): Writer<UdpDatagram> {
-  if (asker.address6) return createUdpWriter6({ ...asker, address6: asker.address6 });
+export function createUdpWriter(source: PacketSource): Writer<UdpDatagram> {
+  if (source.address6) return createUdpWriter6({ ...source, address6: source.address6 });
   return (bytes, at, { ip, mac }, { port, payload }) => {
     const length = 8 + payload.length;
-    const { template, ipSum, pseudoSum } = ipv4Template(asker, 17, length);
+    const { template, ipSum, pseudoSum } = ipv4Template(source, 17, length);
     bytes.set(template, at);
     putTarget(bytes, at, { ip, mac, ipSum });
-    putWord(bytes, at + 34, asker.port);
+    putWord(bytes, at + 34, source.port);
     putWord(bytes, at + 36, port);
     putWord(bytes, at + 38, length);
     putWord(bytes, at + 40, 0);
     bytes.set(payload, at + 42);
-    const sum = pseudoSum + (ip >>> 16) + (ip & 0xffff) + asker.port + port + length + sumOfWords(payload);
+    const sum = pseudoSum + (ip >>> 16) + (ip & 0xffff) + source.port + port + length + sumOfWords(payload);
     // Zero would mean "no checksum".
     putWord(bytes, at + 40, checksumOf(sum) || 0xffff);
     return ETHERNET_OCTETS + IPV4_OCTETS + length;
@@ -69,27 +69,27 @@ export function createUdpWriter(asker: Asker): Writer<UdpDatagram> {
 }
 
 /** An echo request, whose answer brings the sequence number back. @see RFC 792, RFC 4443 section 4.1 */
-export function createEchoWriter(asker: Asker): Writer<number> {
-  if (asker.address6) return createEchoWriter6({ ...asker, address6: asker.address6 });
-  return createIcmpWriter(asker, ECHO_REQUEST, ECHO_DATA);
+export function createEchoWriter(source: PacketSource): Writer<number> {
+  if (source.address6) return createEchoWriter6({ ...source, address6: source.address6 });
+  return createIcmpWriter(source, ECHO_REQUEST, ECHO_DATA);
 }
 
 /** An ICMP timestamp request: some firewalls drop echo requests only. @see RFC 792 */
-export function createTimestampWriter(asker: Asker): Writer<number> {
-  return createIcmpWriter(asker, TIMESTAMP_REQUEST, new Uint8Array(12));
+export function createTimestampWriter(source: PacketSource): Writer<number> {
+  return createIcmpWriter(source, TIMESTAMP_REQUEST, new Uint8Array(12));
 }
 
 const ECHO_REQUEST = 8;
 const TIMESTAMP_REQUEST = 13;
 
-function createIcmpWriter(asker: Asker, type: number, data: Uint8Array): Writer<number> {
-  const { template, ipSum } = ipv4Template(asker, 1, 8 + data.length);
-  const fixedSum = (type << 8) + asker.port + sumOfWords(data);
+function createIcmpWriter(source: PacketSource, type: number, data: Uint8Array): Writer<number> {
+  const { template, ipSum } = ipv4Template(source, 1, 8 + data.length);
+  const fixedSum = (type << 8) + source.port + sumOfWords(data);
   return (bytes, at, { ip, mac }, sequence) => {
     bytes.set(template, at);
     putTarget(bytes, at, { ip, mac, ipSum });
     bytes.set([type, 0, 0, 0], at + 34);
-    putWord(bytes, at + 38, asker.port);
+    putWord(bytes, at + 38, source.port);
     putWord(bytes, at + 40, sequence);
     bytes.set(data, at + 42);
     putWord(bytes, at + 36, checksumOf(fixedSum + sequence));
@@ -97,7 +97,7 @@ function createIcmpWriter(asker: Asker, type: number, data: Uint8Array): Writer<
   };
 }
 
-function ipv4Template({ mac, ip }: Asker, protocol: number, payloadOctets: number): {
+function ipv4Template({ mac, ip }: PacketSource, protocol: number, payloadOctets: number): {
   readonly template: Uint8Array; readonly ipSum: number; readonly pseudoSum: number;
 } {
   const template = new Uint8Array(ETHERNET_OCTETS + IPV4_OCTETS + (protocol === 1 ? payloadOctets : 0));

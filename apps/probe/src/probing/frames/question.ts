@@ -18,7 +18,7 @@ export function hostAddress({ ip, address6 }: Pick<HostTarget, "ip" | "address6"
 }
 
 /** Who asks, by IPv6 where it has an address of that. */
-export interface Asker {
+export interface PacketSource {
   /** Six bytes. */
   readonly mac: Uint8Array;
   readonly ip: number;

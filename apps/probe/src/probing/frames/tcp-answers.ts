@@ -13,7 +13,7 @@ export interface FrameView {
   readonly length: number;
 }
 
-/** What answers are told from everything else by. */
+/** What distinguishes answers from other packets. */
 export interface AnswerKey {
   readonly key: HashKey;
   readonly port: number;

@@ -1,7 +1,7 @@
 import { RAW_FRAME_OCTETS } from "@lanthorn/packet-io";
 import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, encodeDhcp, ipv4Bytes } from "@lanthorn/packets";
 import { UDP_PROTOCOLS } from "../../identify/protocols.ts";
-import type { Asker } from "./question.ts";
+import type { PacketSource } from "./question.ts";
 
 /** What fits into one frame of the sender, behind the headers of Ethernet, IPv6 and UDP. */
 const LONGEST_PAYLOAD = RAW_FRAME_OCTETS - 62;
@@ -18,13 +18,13 @@ export interface UdpQuestion {
 
 /**
  * What ports are asked by: the questions of the protocols that are usual there.
- * @param asker Whose address a DHCP server is to answer to.
+ * @param source The address that a DHCP server answers to.
  * @param random Below 1.
  */
-export function udpQuestions(ports: readonly number[], asker: Asker, random: () => number): readonly UdpQuestion[] {
+export function udpQuestions(ports: readonly number[], source: PacketSource, random: () => number): readonly UdpQuestion[] {
   return ports.flatMap((port) => {
     if (port === DHCP_PORT.server) {
-      return asker.address6 ? [] : [{ port, payloads: [dhcpInform(asker, random)], answersFromAnyPort: false }];
+      return source.address6 ? [] : [{ port, payloads: [dhcpInform(source, random)], answersFromAnyPort: false }];
     }
     const protocols = UDP_PROTOCOLS.filter((protocol) => protocol.ports.includes(port));
     const payloads = protocols.flatMap(({ questions }) => questions.map((question) => question(random)))
@@ -34,7 +34,7 @@ export function udpQuestions(ports: readonly number[], asker: Asker, random: () 
 }
 
 /** Asks for settings, and for no address: it is answered to port 68 of whoever asks. @see RFC 2131 section 4.4.3 */
-function dhcpInform({ mac, ip }: Asker, random: () => number): Uint8Array {
+function dhcpInform({ mac, ip }: PacketSource, random: () => number): Uint8Array {
   const { subnetMask, router, domainNameServer, domainName } = DHCP_OPTION;
   return encodeDhcp({
     op: DHCP_OP.bootRequest, xid: Math.floor(random() * 2 ** 32), chaddr: mac, ciaddr: ipv4Bytes(ip),

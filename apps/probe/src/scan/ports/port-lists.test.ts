@@ -20,8 +20,8 @@ test("each profile asks as many ports as it says, each once and rising, and no p
 });
 
 test("each UDP port has a protocol to be asked by", () => {
-  const asker = { mac: Uint8Array.of(2, 0, 0, 0, 0, 1), ip: 0x0a000005, port: 61_000 };
-  const questions = udpQuestions(portsOf("standard").udp, asker, () => 0.5);
+  const source = { mac: Uint8Array.of(2, 0, 0, 0, 0, 1), ip: 0x0a000005, port: 61_000 };
+  const questions = udpQuestions(portsOf("standard").udp, source, () => 0.5);
   expect(questions.map(({ port }) => port)).toEqual(portsOf("standard").udp);
   const inform = decodeDhcp(questions.find(({ port }) => port === 67)?.payloads[0] ?? new Uint8Array());
   expect(inform.ok && [formatIp(inform.value.ciaddr), dhcpMessageType(inform.value.options)])

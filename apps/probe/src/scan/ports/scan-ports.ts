@@ -5,7 +5,7 @@ import { type Chunk, chunksOf } from "./chunks.ts";
 import { type Controls, createControls } from "../../probing/controls.ts";
 import { createPermutation } from "../../probing/permutation.ts";
 import { noCounts } from "./port-counts.ts";
-import { type Asker, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/question.ts";
+import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/question.ts";
 import { createTcpWriter } from "../../probing/frames/question-frames.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { createScanPump, type ScanPump } from "../../probing/scan-pump.ts";
@@ -48,12 +48,12 @@ const DECOY_RANGE = 6000;
 
 /**
  * @param deps.framesPerSecond Never more.
- * @param deps.onPort Each open port once, as soon as it answers; other states are not told.
- * @param deps.onPhantom A host that answers on every port; no port of it is told. By a window of nothing a tarpit is known.
+ * @param deps.onPort Each open port once, as soon as it answers; other states are not reported.
+ * @param deps.onPhantom A host that answers on every port; none of its ports is reported. A tarpit is recognized by a window of 0.
  */
 export function createPortScan(deps: {
   readonly link: ScanLink;
-  readonly asker: Asker;
+  readonly source: PacketSource;
   readonly framesPerSecond: number;
   /** How long answers may take: 120 ms unless given. */
   readonly quietMs?: number;
@@ -64,7 +64,7 @@ export function createPortScan(deps: {
   readonly onPhantom: (host: HostTarget, isTarpit: boolean) => void;
 }): PortScan {
   const { link, clock, random } = deps;
-  const write = createTcpWriter(deps.asker);
+  const write = createTcpWriter(deps.source);
   const decoys = Array.from({ length: DECOYS }, (_, index) => DECOY_FIRST + index * DECOY_RANGE + Math.floor(random() * DECOY_RANGE));
   const portIndex = new Int32Array(65_536);
   const hostIndex = new Map<number, number>();
@@ -153,7 +153,7 @@ export function createPortScan(deps: {
     const askedAt = clock.monotonic();
     await pump.listen(LONGEST_WAIT_MS, () => isEnough() || clock.monotonic() - Math.max(askedAt, heardAt) >= (deps.quietMs ?? QUIET_MS));
   };
-  /** Who has some decoys open is asked for all again before a port of it is told: the others' answers may have been lost. */
+  /** A host with some decoys open is polled for all again before one of its ports is reported: the others' answers may have been lost. */
   const judgeSuspects = async (state: ChunkState) => {
     for (let round = 1; round <= FEWEST_ROUNDS; round += 1) {
       const open = state.hosts.filter((_, index) => state.isSuspect(index) && !state.isPhantom(index));

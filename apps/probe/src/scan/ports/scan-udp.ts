@@ -4,7 +4,7 @@ import { DHCP_PORT, ipv4Number } from "@lanthorn/packets";
 import { wordAt } from "../../probing/frames/frame-words.ts";
 import type { UdpQuestion } from "../../probing/frames/udp-questions.ts";
 import { noCounts } from "./port-counts.ts";
-import type { Asker, HostTarget } from "../../probing/frames/question.ts";
+import type { PacketSource, HostTarget } from "../../probing/frames/question.ts";
 import { createUdpWriter } from "../../probing/frames/question-frames.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { createScanPump } from "../../probing/scan-pump.ts";
@@ -35,7 +35,7 @@ const STATES: readonly UdpState[] = ["open", "closed", "filtered"];
  */
 export async function scanUdp(options: {
   readonly link: ScanLink;
-  readonly asker: Asker;
+  readonly source: PacketSource;
   readonly hosts: readonly HostTarget[];
   readonly questions: readonly UdpQuestion[];
   readonly framesPerSecond: number;
@@ -48,7 +48,7 @@ export async function scanUdp(options: {
   const hostIndex = new Map(hosts.map(({ ip }, index) => [ip, index]));
   const questionIndex = new Map(questions.map(({ port }, index) => [port, index]));
   const drawn = questions.findIndex(({ answersFromAnyPort }) => answersFromAnyPort);
-  const write = createUdpWriter(options.asker);
+  const write = createUdpWriter(options.source);
   const settle = (ip: number, question: number, state: UdpState) => {
     const host = hostIndex.get(ip);
     if (host === undefined || question < 0 || settled[host * questions.length + question] !== 0) return;

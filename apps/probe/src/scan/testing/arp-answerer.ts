@@ -14,7 +14,7 @@ const sender = openRawSender({ interface: "lan0", excluded: () => ({ holds: () =
 const reply = new Uint8Array(42);
 reply.set([0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0, 2], 12);
 
-function answer(ip: number, asker: { readonly mac: Uint8Array; readonly ip: Uint8Array }): void {
+function answer(ip: number, requester: { readonly mac: Uint8Array; readonly ip: Uint8Array }): void {
   let at = sender.place();
   if (at < 0) {
     sender.flush();
@@ -23,12 +23,12 @@ function answer(ip: number, asker: { readonly mac: Uint8Array; readonly ip: Uint
   if (at < 0) return;
   const mac = [0x02, 0x00, ip >>> 24, ip >>> 16, ip >>> 8, ip];
   sender.bytes.set(reply, at);
-  sender.bytes.set(asker.mac, at);
+  sender.bytes.set(requester.mac, at);
   sender.bytes.set(mac, at + 6);
   sender.bytes.set(mac, at + 22);
   sender.bytes.set([ip >>> 24, ip >>> 16, ip >>> 8, ip], at + 28);
-  sender.bytes.set(asker.mac, at + 32);
-  sender.bytes.set(asker.ip, at + 38);
+  sender.bytes.set(requester.mac, at + 32);
+  sender.bytes.set(requester.ip, at + 38);
   sender.commit(reply.length);
 }
 
@@ -36,14 +36,14 @@ function look(): void {
   const count = ring.read((bytes, offset, length) => {
     if (length < 42 || bytes[offset + 12] !== 0x08 || bytes[offset + 13] !== 0x06 || bytes[offset + 21] !== 1) return;
     const ip = ipv4Number(bytes, offset + 38);
-    const asker = { mac: bytes.slice(offset + 22, offset + 28), ip: bytes.slice(offset + 28, offset + 32) };
+    const requester = { mac: bytes.slice(offset + 22, offset + 28), ip: bytes.slice(offset + 28, offset + 32) };
     const delay = lateBy.get(ip);
     if (delay !== undefined) {
       setTimeout(() => {
-        answer(ip, asker);
+        answer(ip, requester);
         sender.flush();
       }, delay);
-    } else if (live.some(([first, many]) => ip >= first && ip < first + many)) answer(ip, asker);
+    } else if (live.some(([first, many]) => ip >= first && ip < first + many)) answer(ip, requester);
   });
   sender.flush();
   if (count > 0) setImmediate(look);

@@ -3,18 +3,18 @@ import type { EventSink } from "../queue/publisher.ts";
 
 const REPEAT_ERROR_MS = 3_600_000;
 
-/** Tells an error once an hour for each kind and text: what goes on is no news. */
-export function createErrorTelling({ outbox, clock, log }: {
+/** Reports an error once an hour for each kind and text. */
+export function createErrorReporter({ outbox, clock, log }: {
   readonly outbox: EventSink;
   readonly clock: Clock;
   readonly log: Log;
 }): (code: string, message: string) => void {
-  const toldAt = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   return (code, message) => {
     const key = code === "host-limit" ? code : `${code} ${message}`;
     const now = clock.monotonic();
-    if (now - (toldAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_ERROR_MS) return;
-    toldAt.set(key, now);
+    if (now - (reportedAt.get(key) ?? Number.NEGATIVE_INFINITY) < REPEAT_ERROR_MS) return;
+    reportedAt.set(key, now);
     log.warn({ code }, message);
     outbox.append([{ type: "error", occurred_at: toInstant(clock.now()), data: { code, message } }]);
   };

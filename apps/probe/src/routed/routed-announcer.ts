@@ -1,14 +1,14 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Publisher } from "../queue/publisher.ts";
-import { describeRoutedHost, type RoutedHost, tellableRouted } from "./routed-host.ts";
+import { describeRoutedHost, type RoutedHost, routedStateOf } from "./routed-host.ts";
 import type { RoutedHostsStore } from "./routed-hosts-store.ts";
 
-/** Tells the collector of hosts behind routers, by comparing what is true with what was told last. */
-export interface RoutedTelling {
-  /** Something about this host may have to be told. */
+/** Publishes hosts behind routers, by comparing their state with the one that was published last. */
+export interface RoutedAnnouncer {
+  /** This host may have changed. */
   change(host: RoutedHost): void;
-  /** A host that was told is not held any more. */
+  /** A published host was removed from the table. */
   forget(host: RoutedHost): void;
   /** Writes down what is due: states and events in one transaction. What cannot be written stays due. Call it each second. */
   flush(): void;
@@ -20,11 +20,11 @@ const HOSTS_A_FLUSH = 500;
 /** The contract's limit. */
 const HOSTS_A_REPORT = 500;
 
-export function createRoutedTelling(deps: {
+export function createRoutedAnnouncer(deps: {
   readonly store: RoutedHostsStore;
   readonly publisher: Publisher;
   readonly clock: Pick<Clock, "now">;
-}): RoutedTelling {
+}): RoutedAnnouncer {
   const { store, publisher, clock } = deps;
   const due = new Set<RoutedHost>();
   const left = new Set<string>();
@@ -32,14 +32,14 @@ export function createRoutedTelling(deps: {
   const presenceOf = ({ address, seenWallAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(seenWallAt) });
   const eventsFor = (host: RoutedHost): ProbeEvent[] => {
     const occurred_at = toInstant(clock.now());
-    const { told } = host;
+    const { published } = host;
     const events: ProbeEvent[] = [];
     const state = () => describeRoutedHost(host, [], toInstant(host.seenWallAt));
-    if (told === null) events.push({ type: "host_found", occurred_at, data: state() });
-    else if (told.hostname !== tellableRouted(host).hostname) {
+    if (published === null) events.push({ type: "host_found", occurred_at, data: state() });
+    else if (published.hostname !== routedStateOf(host).hostname) {
       events.push({ type: "host_changed", occurred_at, data: { ...state(), changed: ["hostname"] } });
     }
-    if ((told?.presence ?? "online") === host.presence) return events;
+    if ((published?.presence ?? "online") === host.presence) return events;
     if (host.presence === "online") events.push({ type: "host_online", occurred_at, data: presenceOf(host) });
     else events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host), missed_checks: host.missedChecks } });
     return events;
@@ -51,7 +51,7 @@ export function createRoutedTelling(deps: {
     },
     forget(host) {
       due.delete(host);
-      if (host.told !== null) left.add(host.address);
+      if (host.published !== null) left.add(host.address);
     },
     flush() {
       const ready = [...due].slice(0, HOSTS_A_FLUSH);
@@ -63,14 +63,14 @@ export function createRoutedTelling(deps: {
       if (!isWritten) return;
       left.clear();
       for (const host of ready) {
-        host.told = tellableRouted(host);
+        host.published = routedStateOf(host);
         due.delete(host);
       }
     },
     report(hosts, which) {
       const isKnowledge = (host: RoutedHost) => host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
-      const isTold = (host: RoutedHost) => host.told?.presence === host.presence;
-      const some = [...hosts].filter((host) => isTold(host) && isKnowledge(host) && (which === "all" || host.unreported));
+      const isPublished = (host: RoutedHost) => host.published?.presence === host.presence;
+      const some = [...hosts].filter((host) => isPublished(host) && isKnowledge(host) && (which === "all" || host.unreported));
       for (let first = 0; first < some.length; first += HOSTS_A_REPORT) {
         const part = some.slice(first, first + HOSTS_A_REPORT);
         const data: EventData<"presence_report"> = { hosts: part.map((host) => ({ ...presenceOf(host), presence_state: host.presence })) };

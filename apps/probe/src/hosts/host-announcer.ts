@@ -1,20 +1,20 @@
 import type { EventData, ProbeEvent } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Publisher } from "../queue/publisher.ts";
-import { describeHost, type Host, tellable, type Told } from "./host.ts";
+import { describeHost, type Host, publishedStateOf, type PublishedState } from "./host.ts";
 import type { HostTable } from "./host-table.ts";
 import type { HostsStore } from "./hosts-store.ts";
 
 /**
- * Tells the collector what changed, by comparing what is true with what was told last: a change that is undone in time is not told, and one
- * that could not be written is found again.
+ * Publishes what changed, by comparing the state with the one that was published last: a change that is undone in time is not published,
+ * and one that could not be written is found again.
  */
-export interface Telling {
-  /** Something about this host should be told at `at` (monotonic) or earlier. */
-  tellBy(host: Host, at: number): void;
-  /** A field changed: told within seconds, and more rarely where it keeps changing. */
-  tellChange(host: Host): void;
-  /** Tells of these hosts now, where they were not told yet, without waiting for their names: what is told next is about them. */
+export interface HostAnnouncer {
+  /** Publish this host's state at `at` (monotonic) or earlier. */
+  announceBy(host: Host, at: number): void;
+  /** A field changed: published within seconds, and more rarely where it keeps changing. */
+  announceChange(host: Host): void;
+  /** Publishes these hosts now, if they were not published yet, without waiting for their names: the next events are about them. */
   announce(hosts: Iterable<Host>): void;
   /** Writes down what is due: each host's state and its events in one transaction. @returns Whether there is more to write. */
   flush(now: number): boolean;
@@ -37,29 +37,29 @@ const LONGEST_PAUSE_MS = 60_000;
 const CALM_MS = 600_000;
 const RETRY_MS = 5000;
 
-export function createTelling(deps: {
+export function createHostAnnouncer(deps: {
   readonly table: HostTable;
   readonly store: HostsStore;
   readonly publisher: Publisher;
   readonly clock: Clock;
   /** Something is due at once: `flush` should be called soon. */
   readonly onDue: () => void;
-}): Telling {
+}): HostAnnouncer {
   const { table, store, publisher, clock } = deps;
   const due = new Set<Host>();
   const left = new Set<string>();
 
-  const presenceOf = (host: Host, { ip }: Told) => ({ ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) });
+  const presenceOf = (host: Host, { ip }: PublishedState) => ({ ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) });
 
-  const eventsFor = (host: Host, next: Told): ProbeEvent[] => {
+  const eventsFor = (host: Host, next: PublishedState): ProbeEvent[] => {
     const occurred_at = toInstant(clock.now());
-    const { told } = host;
+    const { published } = host;
     const events: ProbeEvent[] = [];
-    if (told === null) events.push({ type: "host_found", occurred_at, data: describeHost(host) });
-    const before = told?.presence ?? "online";
+    if (published === null) events.push({ type: "host_found", occurred_at, data: describeHost(host) });
+    const before = published?.presence ?? "online";
     if (next.presence === "online" && before === "offline") events.push({ type: "host_online", occurred_at, data: presenceOf(host, next) });
     const changed =
-      told === null ? [] : (["ip", "addresses", "hostname", "vendor", "evidence"] as const).filter((field) => told[field] !== next[field]);
+      published === null ? [] : (["ip", "addresses", "hostname", "vendor", "evidence"] as const).filter((field) => published[field] !== next[field]);
     if (changed.length > 0) events.push({ type: "host_changed", occurred_at, data: { ...describeHost(host), changed } });
     if (next.presence === "offline" && before === "online") {
       events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host, next), missed_checks: host.missedChecks } });
@@ -67,61 +67,61 @@ export function createTelling(deps: {
     return events;
   };
   const write = (hosts: readonly Host[]) => {
-    const told = hosts.map((host) => ({ host, next: tellable(host) }));
-    const isWritten = publisher.publish(told.flatMap(({ host, next }) => eventsFor(host, next)), () => {
+    const published = hosts.map((host) => ({ host, next: publishedStateOf(host) }));
+    const isWritten = publisher.publish(published.flatMap(({ host, next }) => eventsFor(host, next)), () => {
       for (const mac of left) store.remove(mac);
-      for (const { host } of told) store.save(host);
+      for (const { host } of published) store.save(host);
     });
     if (!isWritten) return false;
     left.clear();
-    for (const { host, next } of told) settle(host, next);
+    for (const { host, next } of published) settle(host, next);
     return true;
   };
-  const settle = (host: Host, next: Told) => {
+  const settle = (host: Host, next: PublishedState) => {
     const now = clock.monotonic();
-    const calm = now - host.changeToldAt > CALM_MS;
-    host.tellPauseMs = calm ? SETTLE_MS : Math.min(host.tellPauseMs * 2, LONGEST_PAUSE_MS);
-    host.changeToldAt = now;
-    host.told = next;
-    host.tellAt = Number.POSITIVE_INFINITY;
+    const calm = now - host.changePublishedAt > CALM_MS;
+    host.changePauseMs = calm ? SETTLE_MS : Math.min(host.changePauseMs * 2, LONGEST_PAUSE_MS);
+    host.changePublishedAt = now;
+    host.published = next;
+    host.announceAt = Number.POSITIVE_INFINITY;
     due.delete(host);
   };
-  const tellBy = (host: Host, at: number) => {
-    host.tellAt = Math.min(host.tellAt, at);
+  const announceBy = (host: Host, at: number) => {
+    host.announceAt = Math.min(host.announceAt, at);
     due.add(host);
     if (at <= clock.monotonic()) deps.onDue();
   };
-  const flush: Telling["flush"] = (now) => {
+  const flush: HostAnnouncer["flush"] = (now) => {
     const ready: Host[] = [];
     for (const host of due) {
-      if (host.tellAt > now || ready.length >= HOSTS_A_FLUSH) continue;
+      if (host.announceAt > now || ready.length >= HOSTS_A_FLUSH) continue;
       if (host.bindings.length > 0 && table.byMac(host.key) === host) ready.push(host);
       else due.delete(host);
     }
     if (ready.length === 0 && left.size === 0) return false;
     if (write(ready)) return ready.length === HOSTS_A_FLUSH;
-    for (const host of ready) host.tellAt = now + RETRY_MS;
+    for (const host of ready) host.announceAt = now + RETRY_MS;
     return false;
   };
   return {
-    tellBy,
+    announceBy,
     flush,
     announce(hosts) {
-      const newcomers = [...hosts].filter(({ told }) => told === null);
+      const newcomers = [...hosts].filter(({ published }) => published === null);
       if (newcomers.length === 0) return;
       const now = clock.monotonic();
-      for (const host of newcomers) tellBy(host, now);
+      for (const host of newcomers) announceBy(host, now);
       while (flush(now));
     },
-    tellChange(host) {
-      if (host.told === null) return;
+    announceChange(host) {
+      if (host.published === null) return;
       const now = clock.monotonic();
-      tellBy(host, Math.max(now + SETTLE_MS, host.changeToldAt + host.tellPauseMs));
+      announceBy(host, Math.max(now + SETTLE_MS, host.changePublishedAt + host.changePauseMs));
     },
     forget(hosts) {
       for (const host of hosts) {
         due.delete(host);
-        if (host.told !== null) left.add(host.mac);
+        if (host.published !== null) left.add(host.mac);
       }
     },
     report(which) {
@@ -133,9 +133,9 @@ export function createTelling(deps: {
       };
       for (const host of table.all()) {
         const isKnowledge = host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
-        if (host.told === null || !isKnowledge || (which === "fresh" && !host.unreported)) continue;
+        if (host.published === null || !isKnowledge || (which === "fresh" && !host.unreported)) continue;
         host.unreported = false;
-        hosts.push({ ...presenceOf(host, host.told), presence_state: host.told.presence });
+        hosts.push({ ...presenceOf(host, host.published), presence_state: host.published.presence });
         if (hosts.length === HOSTS_A_REPORT) send();
       }
       send();
@@ -144,7 +144,7 @@ export function createTelling(deps: {
       const hosts: Host[] = [];
       for (const host of table.all()) {
         if (hosts.length >= limit) break;
-        if (host.unsaved && host.told !== null) hosts.push(host);
+        if (host.unsaved && host.published !== null) hosts.push(host);
       }
       if (hosts.length === 0) return false;
       const saved = publisher.publish([], () => {
