@@ -157,6 +157,16 @@ const SQL_ELSEWHERE: ReadonlySet<string> = new Set([
   "retention/events.ts", "retention/inventory.ts", "retention/limit-sites.ts", "retention/records.ts",
 ].map((path) => `apps/collector/src/${path}`));
 
+/** The configuration as a whole is for the files that wire the collector, and for commands; all others read their own part of it. */
+const WHOLE_CONFIGURATION: readonly string[] = ["backups/commands.ts", "certificates/commands.ts", "replicas/open.ts"];
+
+test("the collector's parts read their own part of the configuration, not the whole", () => {
+  const rooms = product.filter(({ path }) => /^apps\/collector\/src\/[^/]+\//.test(path));
+  expect(rooms.filter(({ path }) => path.endsWith("/configuration.ts")).length).toBeGreaterThan(10);
+  const whole = rooms.filter((source) => relativeImports(source).includes("apps/collector/src/configuration.ts")).map(({ path }) => path);
+  expect(whole.toSorted()).toEqual(WHOLE_CONFIGURATION.map((path) => `apps/collector/src/${path}`));
+});
+
 describe("stores", () => {
   const collector = product.filter(isIn("apps/collector/src"));
   const stores = collector.filter(({ path }) => /(?:\/|-)store\.ts$|\/store\/[^/]+\.ts$/.test(path));

@@ -19,8 +19,8 @@ import { type Base, type CollectorDependencies, openBase } from "./open-base.ts"
 import { openGateway } from "./open-gateway.ts";
 import { openServices } from "./open-services.ts";
 import { REACTION_ORDER, REACTIONS } from "./reactions.ts";
-import { keepOf } from "./retention/keep.ts";
 import { healthOf, jobsOf, metricsOf, reactionsOf, routesOf } from "./service-module.ts";
+import { keepOf } from "./services/devices/configuration.ts";
 
 /** A collector that serves. */
 export interface OpenCollector {

@@ -2,16 +2,16 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "@lanthorn/runtime";
 import type { Authority } from "../certificates/authority.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
-import type { Configuration } from "../configuration.ts";
 import { readPem } from "../data-dir.ts";
 import { urlHost } from "../gateway/url-host.ts";
 import type { Broker } from "./broker.ts";
+import type { MqttSettings } from "./configuration.ts";
 import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./embedded.ts";
 import { createExternalBroker } from "./external.ts";
 
 /** The broker in this process, or the one that the configuration names; and where probes find it that reached us under `host`. */
 export async function openBroker(
-  { mqtt, trusted_proxies: trustedProxies }: Configuration,
+  { mqtt, trusted_proxies: trustedProxies }: { readonly mqtt: MqttSettings; readonly trusted_proxies: readonly string[] },
   deps: Pick<EmbeddedBrokerOptions, "admit" | "log"> & {
     readonly authority: Authority; readonly certificate: ServerCertificate; readonly clock: Clock;
     /** What all collectors of the deployment know and nobody else. */

@@ -2,7 +2,7 @@ import type { Lifecycle } from "@lanthorn/runtime";
 import type { Authority } from "../certificates/authority.ts";
 import { ownPair } from "../certificates/own-pair.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
-import type { Configuration } from "../configuration.ts";
+import type { HttpSettings, HttpsSettings } from "./configuration.ts";
 import { createClientAddress } from "./address.ts";
 import { openListener } from "./listeners.ts";
 import { createProxyWarning } from "./unlisted-proxy.ts";
@@ -20,7 +20,7 @@ interface Places {
  * @throws CollectorError `listen-failed`, naming the address.
  */
 export async function openListeners(
-  configuration: Pick<Configuration, "http" | "https" | "trusted_proxies">,
+  configuration: { readonly http: HttpSettings; readonly https: HttpsSettings; readonly trusted_proxies: readonly string[] },
   deps: Omit<Parameters<typeof openListener>[1], "clientAddress" | "onRequest"> & {
     readonly authority: Authority; readonly certificate: ServerCertificate; readonly lifecycle: Pick<Lifecycle, "onClose">;
     readonly closeStreams: () => Promise<void>;

@@ -1,16 +1,16 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import type { Configuration } from "../../configuration.ts";
 import type { Schema } from "../../db/schema.ts";
 import { createRecordRetention } from "../../retention/records.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import type { AuditSettings, RejectedSettings } from "./configuration.ts";
 import { auditRoutes } from "./routes.ts";
 import { createAuditService } from "./service.ts";
 import { createAuditStore } from "./store.ts";
 
 /** Who reads the audit log, and what keeps it and other records of a tenant within bounds. */
 export function openAudit(
-  { audit, rejected }: Pick<Configuration, "audit" | "rejected">,
+  { audit, rejected }: { readonly audit: AuditSettings; readonly rejected: RejectedSettings },
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log },
 ): ServiceModule {
   const { db, reads, clock, logger } = deps;

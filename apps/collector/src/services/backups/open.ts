@@ -1,13 +1,17 @@
 import { join } from "node:path";
 import { secretsOf } from "../../backups/data-files.ts";
 import { createJobProcesses } from "../../backups/job-process.ts";
-import type { Configuration } from "../../configuration.ts";
+import type { DatabaseLocation } from "../../db/location.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
+import type { BackupsSettings } from "./configuration.ts";
 import { type Backups, type BackupsDependencies, createBackups } from "./backups.ts";
 
 /** @param program How this collector's own program is run, for the processes that do the work. */
 export function openBackups(
-  configuration: Configuration, deps: Omit<BackupsDependencies, "runJob">,
+  configuration: Parameters<typeof secretsOf>[0] & {
+    readonly backups: BackupsSettings; readonly data_dir: string; readonly database_location: DatabaseLocation;
+  },
+  deps: Omit<BackupsDependencies, "runJob">,
   { program, version, signingKey }: {
     readonly program: readonly [string, ...string[]]; readonly version: string; readonly signingKey: string;
   },

@@ -1,9 +1,9 @@
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import type { Configuration } from "../../configuration.ts";
 import type { Schema } from "../../db/schema.ts";
 import { createRetentionJob } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import type { ConfigurationSettings } from "./configuration.ts";
 import { cmodRoutes } from "./routes.ts";
 import { createCmodService } from "./service.ts";
 import { createCmodStore } from "./store.ts";
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 
 /** The configuration module over the collector's database, with its retention. */
 export function openCmod(
-  { configurations: keep }: Pick<Configuration, "configurations">,
+  { configurations: keep }: { readonly configurations: ConfigurationSettings },
   deps: Omit<Parameters<typeof createCmodService>[0], "store" | "worker"> & {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log;
   },

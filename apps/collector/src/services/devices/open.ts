@@ -1,14 +1,13 @@
 import type { Log } from "@lanthorn/runtime";
-import type { Configuration } from "../../configuration.ts";
 import { createRecomparison } from "../../identity/recomparison.ts";
 import { createInventoryRetention } from "../../retention/inventory.ts";
-import { keepOf } from "../../retention/keep.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import { type InventorySettings, keepOf } from "./configuration.ts";
 import { createDevices } from "./devices.ts";
 
 /** Devices, with the jobs that find two that are one, and that keep what hangs on them within bounds. */
 export function openDevices(
-  { inventory }: Pick<Configuration, "inventory">, deps: Parameters<typeof createDevices>[0] & { readonly logger: Log },
+  { inventory }: { readonly inventory: InventorySettings }, deps: Parameters<typeof createDevices>[0] & { readonly logger: Log },
 ): ServiceModule {
   const { db, reads, merges, clock, logger: log } = deps;
   const limits = {

@@ -1,9 +1,9 @@
-import type { Configuration } from "../../configuration.ts";
 import { readPem } from "../../data-dir.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
 import { createSmtpMailer } from "../../deliveries/mailer.ts";
 import { createHostResolver } from "../../deliveries/resolve.ts";
 import { createSender } from "../../deliveries/send.ts";
+import type { SmtpSettings, WebhookSettings } from "./configuration.ts";
 import { createDiplomat, type Diplomat, type DiplomatDependencies } from "./diplomat.ts";
 
 /**
@@ -11,7 +11,7 @@ import { createDiplomat, type Diplomat, type DiplomatDependencies } from "./dipl
  * @throws CollectorError `certificate-unusable`.
  */
 export function openDiplomat(
-  { smtp, webhooks }: Configuration,
+  { smtp, webhooks }: { readonly smtp?: SmtpSettings | undefined; readonly webhooks: WebhookSettings },
   deps: Omit<DiplomatDependencies, "resolve" | "sender" | "mailer">,
 ): Diplomat {
   const ca = webhooks.ca_file === undefined ? null : [readPem(webhooks.ca_file)];

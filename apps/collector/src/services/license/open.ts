@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import type { Configuration } from "../../configuration.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { ServiceModule } from "../../service-module.ts";
+import type { LicenseSettings } from "./configuration.ts";
 import { licenseRoutes } from "./routes.ts";
 import { createLicenseService } from "./service.ts";
 import { createLicenseStore } from "./store.ts";
@@ -12,7 +12,7 @@ import { readIssuers } from "./verify.ts";
  * @throws CollectorError `config-invalid` for an issuer's key that cannot be used.
  */
 export function openLicense(
-  { license }: Pick<Configuration, "license">,
+  { license }: { readonly license: LicenseSettings },
   deps: Omit<Parameters<typeof createLicenseService>[0], "store"> & {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>;
   },
