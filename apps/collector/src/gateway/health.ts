@@ -6,7 +6,8 @@ import { databaseAnswers } from "../db/answers.ts";
 import { isPostgres } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import type { RunningJobs } from "../jobs/start-jobs.ts";
-import { createRouter, declareRoute, json } from "./route.ts";
+import { endpointsOf } from "./endpoint.ts";
+import { json } from "./route.ts";
 
 export interface PartState {
   readonly status: "ok" | "degraded";
@@ -17,36 +18,34 @@ export interface PartState {
 /** How each part is, by its name. A part that throws is degraded. */
 export type HealthParts = Readonly<Record<string, () => PartState | Promise<PartState>>>;
 
-const health = declareRoute("anyone", {
-  method: "get",
-  path: "/health",
-  operationId: "readHealth",
-  summary: "Read whether the collector works",
-  responses: {
-    200: { description: "Every part works", content: json(HealthResponse) },
-    503: { description: "A part does not work", content: json(HealthResponse) },
-  },
-});
+interface HealthDependencies {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly parts: HealthParts;
+}
+
+const { endpoint, routes } = endpointsOf<HealthDependencies>();
 
 /** `/health`. */
-export function healthRoutes(deps: { readonly version: string; readonly clock: Clock; readonly log: Log; readonly parts: HealthParts }) {
-  const router = createRouter();
-  const ask = async (name: string, part: HealthParts[string]): Promise<[string, PartState]> => {
-    try {
-      return [name, await part()];
-    } catch (error) {
-      deps.log.error({ part: name, reason: describeError(error) }, "a part does not work");
-      return [name, { status: "degraded", detail: "does not answer; see the log" }];
-    }
-  };
-  router.openapi(health, async (c) => {
-    const parts = await Promise.all(Object.entries(deps.parts).map(([name, part]) => ask(name, part)));
-    const status = parts.every(([, part]) => part.status === "ok") ? "ok" : "degraded";
-    return c.json(
-      { status, version: deps.version, time: toInstant(deps.clock.now()), parts: Object.fromEntries(parts) }, status === "ok" ? 200 : 503,
-    );
-  });
-  return router;
+export const healthRoutes = routes(
+  endpoint("anyone", "GET /health", {
+    operationId: "readHealth", summary: "Read whether the collector works", answer: [200, "Every part works", HealthResponse],
+    also: { 503: { description: "A part does not work", content: json(HealthResponse) } },
+  }, async (c, { version, clock, log, parts }) => {
+    const states = await Promise.all(Object.entries(parts).map(async ([name, part]) => [name, await stateOf(name, part, log)] as const));
+    const status = states.every(([, { status }]) => status === "ok") ? "ok" : "degraded";
+    return c.json({ status, version, time: toInstant(clock.now()), parts: Object.fromEntries(states) }, status === "ok" ? 200 : 503);
+  }),
+);
+
+async function stateOf(name: string, part: HealthParts[string], log: Log): Promise<PartState> {
+  try {
+    return await part();
+  } catch (error) {
+    log.error({ part: name, reason: describeError(error) }, "a part does not work");
+    return { status: "degraded", detail: "does not answer; see the log" };
+  }
 }
 
 /** A part whose own words for what is wrong may name hosts and paths: those are in the log. */

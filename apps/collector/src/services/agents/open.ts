@@ -24,7 +24,7 @@ export function openAgents(
   const history = createHealthHistory({ db: deps.db, clock: deps.clock, logger: deps.log });
   const service = createAgentsService({ ...deps, store });
   return {
-    name: "agents", mount: "agents", routes: [agentsRoutes(service, settings)], retention: [history.job],
+    name: "agents", mount: "agents", routes: [agentsRoutes({ service, settings })], retention: [history.job],
     metrics: agentMetrics(deps.reads), admit: service.admit,
     registry: { configurationOf: settings.configurationOf, heard: history.heard },
   };

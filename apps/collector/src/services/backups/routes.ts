@@ -4,123 +4,74 @@ import { z } from "@hono/zod-openapi";
 import { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, Id, listEnvelope } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
+import { endpointsOf } from "../../gateway/endpoint.ts";
+import { jsonBody } from "../../gateway/route.ts";
 import type { BackupsService } from "./service.ts";
 
 const params = z.object({ backup_id: Id });
 
-const start = declareRoute("backups:write", {
-  method: "post",
-  path: "/backups",
-  operationId: "startBackup",
-  summary: "Start a backup of the whole deployment",
-  description: "It holds every tenant's data, encrypted to the public keys that were set on the collector's machine (without one: 409): only "
-    + "users of the operator's own tenant start and see backups. When it is written, it is read back, restored into a scratch database and its rows are counted; only then it is `completed`. "
-    + "`backup.completed` and `backup.failed` tell how it ended.",
-  responses: { 202: { description: "The backup, running", content: json(Backup) } },
-});
-
-const list = declareRoute("backups:read", {
-  method: "get",
-  path: "/backups",
-  operationId: "listBackups",
-  summary: "List backups, newest first",
-  request: { query: BackupsQuery },
-  responses: { 200: { description: "Backups; none to other tenants than the operator's", content: json(listEnvelope(Backup)) } },
-});
-
 const SETTINGS = "/backups/settings";
 
-const readSettings = declareRoute("backups:read", {
-  method: "get",
-  path: SETTINGS,
-  operationId: "readBackupSettings",
-  summary: "Read the backup schedule and the public keys",
-  responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
-});
+const { endpoint, routes } = endpointsOf<BackupsService>();
 
-const updateSettings = declareRoute("backups:write", {
-  method: "put",
-  path: SETTINGS,
-  operationId: "updateBackupSettings",
-  summary: "Set the backup schedule",
-  description: "Fields left out stay. Settings of the collector's configuration file are listed in `fixed`, and can be changed there only: "
+/** `/backups`. */
+export const backupsRoutes = routes(
+  endpoint("backups:write", "POST /backups", {
+    operationId: "startBackup", summary: "Start a backup of the whole deployment",
+    description: "It holds every tenant's data, encrypted to the public keys that were set on the collector's machine (without one: 409): only "
+    + "users of the operator's own tenant start and see backups. When it is written, it is read back, restored into a scratch database and its rows are counted; only then it is `completed`. "
+    + "`backup.completed` and `backup.failed` tell how it ended.",
+    answer: [202, "The backup, running", Backup],
+  }, async (c, service) => {
+    const backup = await service.start(actorOf(c));
+    return c.json(backup, 202, { location: `/api/v1/backups/${backup.id}` });
+  }),
+  endpoint("backups:read", "GET /backups", {
+    operationId: "listBackups", summary: "List backups, newest first", query: BackupsQuery,
+    answer: [200, "Backups; none to other tenants than the operator's", listEnvelope(Backup)],
+  }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  // Before the route of one backup, which would take the word for an id.
+  endpoint("backups:read", `GET ${SETTINGS}`, {
+    operationId: "readBackupSettings", summary: "Read the backup schedule and the public keys",
+    answer: [200, "What applies now", BackupSettings],
+  }, async (c, service) => c.json(await service.settings(identityOf(c).tenantId), 200)),
+  endpoint("backups:write", `PUT ${SETTINGS}`, {
+    operationId: "updateBackupSettings", summary: "Set the backup schedule",
+    description: "Fields left out stay. Settings of the collector's configuration file are listed in `fixed`, and can be changed there only: "
     + "409. The public keys that backups are encrypted to are set on the collector's machine only, in its configuration or by "
     + "`lanthorn-collector backups recipients`: who could set them here could read every tenant's data.",
-  request: { body: jsonBody(BackupSettingsUpdate, { schedule: "30 3 * * *", keep: 14 }) },
-  responses: { 200: { description: "What applies now", content: json(BackupSettings) } },
-});
-
-const read = declareRoute("backups:read", {
-  method: "get",
-  path: "/backups/{backup_id}",
-  operationId: "readBackup",
-  summary: "Read a backup",
-  request: { params },
-  responses: { 200: { description: "The backup", content: json(Backup) } },
-});
-
-const download = declareRoute("backups:read", {
-  method: "get",
-  path: "/backups/{backup_id}/download",
-  operationId: "downloadBackup",
-  summary: "Download a backup's file",
-  description: "For an administrator's own token, not an API key, whose password was confirmed within 5 minutes by `POST /auth/confirm` "
+    body: jsonBody(BackupSettingsUpdate, { schedule: "30 3 * * *", keep: 14 }), answer: [200, "What applies now", BackupSettings],
+  }, async (c, service) => c.json(await service.changeSettings(actorOf(c), c.req.valid("json")), 200)),
+  endpoint("backups:read", "GET /backups/{backup_id}", {
+    operationId: "readBackup", summary: "Read a backup", params, answer: [200, "The backup", Backup],
+  }, async (c, service) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").backup_id), 200)),
+  endpoint("backups:read", "GET /backups/{backup_id}/download", {
+    operationId: "downloadBackup", summary: "Download a backup's file",
+    description: "For an administrator's own token, not an API key, whose password was confirmed within 5 minutes by `POST /auth/confirm` "
     + "with the same token: else 403, whose `details.required` is `signed-in`, `admin` or `password`. Each download is in the audit log and "
     + "raises an alert. An age file, which `lanthorn-collector restore` takes, or by hand `age -d -i KEY FILE | tar -xz`. `Repr-Digest` has its "
     + "SHA-256 (RFC 9530).",
-  request: { params },
-  responses: {
-    200: { description: "The file", content: { "application/octet-stream": { schema: z.string() } } },
-  },
-});
-
-const verify = declareRoute("backups:write", {
-  method: "post",
-  path: "/backups/{backup_id}/verify",
-  operationId: "verifyBackup",
-  summary: "Verify a backup",
-  description: "Without a key: its bytes are still those that were restored and counted when it was made; it is not opened, and nothing "
-    + "is restored or "
-    + "counted, as `verification.not_checked` says. With the private key: it is restored in a "
-    + "scratch place and counted once more. Read the backup to see what came of it; what fails raises an alert.",
-  request: { params, body: jsonBody(BackupVerify) },
-  responses: { 202: { description: "The backup, with its verification running", content: json(Backup) } },
-});
-
-const remove = declareRoute("backups:write", {
-  method: "delete",
-  path: "/backups/{backup_id}",
-  operationId: "deleteBackup",
-  summary: "Delete a backup and its file",
-  request: { params },
-  responses: { 204: { description: "Deleted" } },
-});
-
-/** `/backups`. */
-export function backupsRoutes(service: BackupsService) {
-  const router = createRouter();
-  router.openapi(start, async (c) => {
-    const backup = await service.start(actorOf(c));
-    return c.json(backup, 202, { location: `/api/v1/backups/${backup.id}` });
-  });
-  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
-  // Before the route of one backup, which would take the word for an id.
-  router.openapi(readSettings, async (c) => c.json(await service.settings(identityOf(c).tenantId), 200));
-  router.openapi(updateSettings, async (c) => c.json(await service.changeSettings(actorOf(c), c.req.valid("json")), 200));
-  router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").backup_id), 200));
-  router.openapi(download, async (c) => {
+    params, answer: [200, "The file", { "application/octet-stream": { schema: z.string() } }],
+  }, async (c, service) => {
     const { path, name, sizeBytes, sha256 } = await service.open(identityOf(c), actorOf(c), c.req.valid("param").backup_id);
     return c.body(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>, 200, {
       "content-type": "application/octet-stream", "content-length": String(sizeBytes),
       "content-disposition": `attachment; filename="${name}"`,
       "repr-digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
     });
-  });
-  router.openapi(verify, async (c) => c.json(await service.verify(actorOf(c), c.req.valid("param").backup_id, c.req.valid("json")), 202));
-  router.openapi(remove, async (c) => {
+  }),
+  endpoint("backups:write", "POST /backups/{backup_id}/verify", {
+    operationId: "verifyBackup", summary: "Verify a backup",
+    description: "Without a key: its bytes are still those that were restored and counted when it was made; it is not opened, and nothing "
+    + "is restored or "
+    + "counted, as `verification.not_checked` says. With the private key: it is restored in a "
+    + "scratch place and counted once more. Read the backup to see what came of it; what fails raises an alert.",
+    params, body: jsonBody(BackupVerify), answer: [202, "The backup, with its verification running", Backup],
+  }, async (c, service) => c.json(await service.verify(actorOf(c), c.req.valid("param").backup_id, c.req.valid("json")), 202)),
+  endpoint("backups:write", "DELETE /backups/{backup_id}", {
+    operationId: "deleteBackup", summary: "Delete a backup and its file", params, answer: [204, "Deleted"],
+  }, async (c, service) => {
     await service.remove(actorOf(c), c.req.valid("param").backup_id);
     return c.body(null, 204);
-  });
-  return router;
-}
+  }),
+);

@@ -5,7 +5,8 @@ import {
 } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
-import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
+import { endpointsOf } from "../../gateway/endpoint.ts";
+import { jsonBody } from "../../gateway/route.ts";
 import type { DiplomatService } from "./service.ts";
 
 const WEBHOOKS = "/integrations/webhooks";
@@ -14,135 +15,72 @@ const OfDelivery = OfWebhook.extend({ delivery_id: Id });
 
 const EXAMPLE: z.input<typeof WebhookCreate> = { url: "https://hooks.example.org/lanthorn", events: ["alert.created", "device.offline"] };
 
-const list = declareRoute("webhooks:read", {
-  method: "get",
-  path: WEBHOOKS,
-  operationId: "listWebhooks",
-  summary: "List webhooks",
-  request: { query: WebhooksQuery },
-  responses: { 200: { description: "Webhooks in the order in which they were made", content: json(listEnvelope(Webhook)) } },
-});
-
-const create = declareRoute("webhooks:write", {
-  method: "post",
-  path: WEBHOOKS,
-  "x-secret": "made",
-  operationId: "createWebhook",
-  summary: "Create a webhook",
-  description: "Without `secret` one is made and answered, this once.",
-  request: { body: jsonBody(WebhookCreate, EXAMPLE) },
-  responses: { 201: { description: "The new webhook", content: json(WebhookWithSecret) } },
-});
-
-const read = declareRoute("webhooks:read", {
-  method: "get",
-  path: `${WEBHOOKS}/{webhook_id}`,
-  operationId: "readWebhook",
-  summary: "Read a webhook",
-  request: { params: OfWebhook },
-  responses: { 200: { description: "The webhook", content: json(Webhook) } },
-});
-
-const update = declareRoute("webhooks:write", {
-  method: "put",
-  path: `${WEBHOOKS}/{webhook_id}`,
-  "x-secret": "shown",
-  operationId: "updateWebhook",
-  summary: "Change a webhook or rotate its secret",
-  description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
-  request: { params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }) },
-  responses: { 200: { description: "The webhook as it is now", content: json(WebhookWithSecret) } },
-});
-
-const remove = declareRoute("webhooks:write", {
-  method: "delete",
-  path: `${WEBHOOKS}/{webhook_id}`,
-  operationId: "deleteWebhook",
-  summary: "Delete a webhook",
-  request: { params: OfWebhook },
-  responses: { 204: { description: "Deleted, with all deliveries that are pending" } },
-});
-
-const test = declareRoute("webhooks:write", {
-  method: "post",
-  path: `${WEBHOOKS}/{webhook_id}/test`,
-  operationId: "testWebhook",
-  summary: "Send a test event",
-  description: "Sends a sample with `data.test` true, once and at once, and answers with what came of it, for an inactive webhook too.",
-  request: { params: OfWebhook, body: { ...jsonBody(WebhookTest, { event: "alert.created" }), required: false } },
-  responses: { 200: { description: "The delivery and how it ended", content: json(WebhookDelivery) } },
-});
-
-const deliveries = declareRoute("webhooks:read", {
-  method: "get",
-  path: `${WEBHOOKS}/{webhook_id}/deliveries`,
-  operationId: "listWebhookDeliveries",
-  summary: "List a webhook's deliveries",
-  request: { params: OfWebhook, query: WebhookDeliveriesQuery },
-  responses: { 200: { description: "Deliveries with their attempts, newest first", content: json(listEnvelope(WebhookDelivery)) } },
-});
-
-const delivery = declareRoute("webhooks:read", {
-  method: "get",
-  path: `${WEBHOOKS}/{webhook_id}/deliveries/{delivery_id}`,
-  operationId: "readWebhookDelivery",
-  summary: "Read a delivery",
-  request: { params: OfDelivery },
-  responses: { 200: { description: "The delivery", content: json(WebhookDelivery) } },
-});
-
-const redeliver = declareRoute("webhooks:write", {
-  method: "post",
-  path: `${WEBHOOKS}/{webhook_id}/deliveries/{delivery_id}/redeliver`,
-  operationId: "redeliverWebhookDelivery",
-  summary: "Deliver an event again",
-  description: "Makes a new delivery of the same event, with the same `webhook-id`.",
-  request: { params: OfDelivery },
-  responses: { 202: { description: "The new delivery", content: json(WebhookDelivery) } },
-});
-
-const replay = declareRoute("webhooks:write", {
-  method: "post",
-  path: `${WEBHOOKS}/{webhook_id}/replay`,
-  operationId: "replayWebhookEvents",
-  summary: "Deliver the events of a period again",
-  description: "In order, beside new events: those that the webhook takes now, received from `since` on and before `until`.",
-  request: { params: OfWebhook, body: jsonBody(WebhookReplay, { since: "24h", until: "1h" }) },
-  responses: { 202: { description: "How many events are queued", content: json(WebhookReplayResult) } },
-});
+const { endpoint, routes } = endpointsOf<DiplomatService>();
 
 /** `/integrations/webhooks` and what is under it. */
-export function diplomatRoutes(service: DiplomatService) {
-  const router = createRouter();
-  router.openapi(list, async (c) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200));
-  router.openapi(create, async (c) => {
+export const diplomatRoutes = routes(
+  endpoint("webhooks:read", `GET ${WEBHOOKS}`, {
+    operationId: "listWebhooks", summary: "List webhooks", query: WebhooksQuery,
+    answer: [200, "Webhooks in the order in which they were made", listEnvelope(Webhook)],
+  }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
+  endpoint("webhooks:write", `POST ${WEBHOOKS}`, {
+    "x-secret": "made", operationId: "createWebhook", summary: "Create a webhook",
+    description: "Without `secret` one is made and answered, this once.", body: jsonBody(WebhookCreate, EXAMPLE),
+    answer: [201, "The new webhook", WebhookWithSecret],
+  }, async (c, service) => {
     const webhook = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(webhook, 201, { location: `/api/v1${WEBHOOKS}/${webhook.id}` });
-  });
-  router.openapi(read, async (c) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").webhook_id), 200));
-  router.openapi(update, async (c) => c.json(await service.update(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json")), 200));
-  router.openapi(remove, async (c) => {
+  }),
+  endpoint("webhooks:read", `GET ${WEBHOOKS}/{webhook_id}`, {
+    operationId: "readWebhook", summary: "Read a webhook", params: OfWebhook, answer: [200, "The webhook", Webhook],
+  }, async (c, service) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").webhook_id), 200)),
+  endpoint("webhooks:write", `PUT ${WEBHOOKS}/{webhook_id}`, {
+    "x-secret": "shown", operationId: "updateWebhook", summary: "Change a webhook or rotate its secret",
+    description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
+    params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }),
+    answer: [200, "The webhook as it is now", WebhookWithSecret],
+  }, async (c, service) => c.json(await service.update(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json")), 200)),
+  endpoint("webhooks:write", `DELETE ${WEBHOOKS}/{webhook_id}`, {
+    operationId: "deleteWebhook", summary: "Delete a webhook", params: OfWebhook,
+    answer: [204, "Deleted, with all deliveries that are pending"],
+  }, async (c, service) => {
     await service.remove(actorOf(c), c.req.valid("param").webhook_id);
     return c.body(null, 204);
-  });
-  router.openapi(
-    test, async (c) => c.json(await service.test(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json").event), 200),
-  );
-  router.openapi(deliveries, async (c) => c.json(
+  }),
+  endpoint("webhooks:write", `POST ${WEBHOOKS}/{webhook_id}/test`, {
+    operationId: "testWebhook", summary: "Send a test event",
+    description: "Sends a sample with `data.test` true, once and at once, and answers with what came of it, for an inactive webhook too.",
+    params: OfWebhook, body: { ...jsonBody(WebhookTest, { event: "alert.created" }), required: false },
+    answer: [200, "The delivery and how it ended", WebhookDelivery],
+  }, async (c, service) => c.json(await service.test(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json").event), 200)),
+  endpoint("webhooks:read", `GET ${WEBHOOKS}/{webhook_id}/deliveries`, {
+    operationId: "listWebhookDeliveries", summary: "List a webhook's deliveries", params: OfWebhook, query: WebhookDeliveriesQuery,
+    answer: [200, "Deliveries with their attempts, newest first", listEnvelope(WebhookDelivery)],
+  }, async (c, service) => c.json(
     toAnswer(await service.deliveries(identityOf(c).tenantId, c.req.valid("param").webhook_id, c.req.valid("query"))), 200,
-  ));
-  router.openapi(delivery, async (c) => {
+  )),
+  endpoint("webhooks:read", `GET ${WEBHOOKS}/{webhook_id}/deliveries/{delivery_id}`, {
+    operationId: "readWebhookDelivery", summary: "Read a delivery", params: OfDelivery, answer: [200, "The delivery", WebhookDelivery],
+  }, async (c, service) => {
     const { webhook_id: webhookId, delivery_id: deliveryId } = c.req.valid("param");
     return c.json(await service.delivery(identityOf(c).tenantId, webhookId, deliveryId), 200);
-  });
-  router.openapi(redeliver, async (c) => {
+  }),
+  endpoint("webhooks:write", `POST ${WEBHOOKS}/{webhook_id}/deliveries/{delivery_id}/redeliver`, {
+    operationId: "redeliverWebhookDelivery", summary: "Deliver an event again",
+    description: "Makes a new delivery of the same event, with the same `webhook-id`.", params: OfDelivery,
+    answer: [202, "The new delivery", WebhookDelivery],
+  }, async (c, service) => {
     const { webhook_id: webhookId, delivery_id: deliveryId } = c.req.valid("param");
     const again = await service.redeliver(actorOf(c), webhookId, deliveryId);
     return c.json(again, 202, { location: `/api/v1${WEBHOOKS}/${webhookId}/deliveries/${again.id}` });
-  });
-  router.openapi(replay, async (c) => {
+  }),
+  endpoint("webhooks:write", `POST ${WEBHOOKS}/{webhook_id}/replay`, {
+    operationId: "replayWebhookEvents", summary: "Deliver the events of a period again",
+    description: "In order, beside new events: those that the webhook takes now, received from `since` on and before `until`.",
+    params: OfWebhook, body: jsonBody(WebhookReplay, { since: "24h", until: "1h" }),
+    answer: [202, "How many events are queued", WebhookReplayResult],
+  }, async (c, service) => {
     const queued = await service.replay(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json"));
     return c.json({ queued }, 202);
-  });
-  return router;
-}
+  }),
+);

@@ -2,58 +2,40 @@ import { z } from "@hono/zod-openapi";
 import { FileBegin, FilePieceQuery, FileProgress, Id } from "@lanthorn/contract";
 import type { Context } from "hono";
 import { type GatewayEnvironment, probeOf } from "../../gateway/environment.ts";
-import { createRouter, declareRoute, json, jsonBody } from "../../gateway/route.ts";
+import { endpointsOf } from "../../gateway/endpoint.ts";
+import { jsonBody } from "../../gateway/route.ts";
 import type { FilesService, Sender } from "./service.ts";
 
 const QUOTAS = " 413, 429 and 503 say in `details.reason` which limit was met, and in `Retry-After` when to try again.";
 
-const begin = declareRoute("probe", {
-  method: "post",
-  path: "/agents/files",
-  operationId: "beginProbeFile",
-  summary: "Begin to send a file, or go on with it",
-  description: `The answer says how much of the file is here; the first piece to send begins there.${QUOTAS}`,
-  request: { body: jsonBody(FileBegin) },
-  responses: { 200: { description: "How far the file is", content: json(FileProgress) } },
-});
-
 const Params = z.object({ file_id: Id });
 
-const piece = declareRoute("probe", {
-  method: "put",
-  path: "/agents/files/{file_id}/content",
-  operationId: "sendProbeFilePiece",
-  summary: "Send a piece of a file",
-  description: "At most 1 MiB. It is on the disk when it is answered. A piece that begins elsewhere than where the file ends is answered 409; "
-    + "`details.offset` says where to go on.",
-  request: {
-    params: Params, query: FilePieceQuery,
-    body: { required: true, content: { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } } },
-  },
-  responses: { 200: { description: "How far the file is", content: json(FileProgress) } },
-});
-
-const finish = declareRoute("probe", {
-  method: "post",
-  path: "/agents/files/{file_id}/finish",
-  operationId: "finishProbeFile",
-  summary: "Say that all of a file was sent",
-  description: "The whole is compared with its SHA-256 and kept. Asked again, it answers the same. 409 says in `details.offset` where to go on.",
-  request: { params: Params },
-  responses: { 200: { description: "The file is whole and verified", content: json(FileProgress) } },
-});
+const { endpoint, routes } = endpointsOf<FilesService>();
 
 /** `/agents/files…`: files that probes send up, each under its own certificate. */
-export function filesRoutes(service: FilesService) {
-  const router = createRouter();
-  router.openapi(begin, async (c) => c.json(await service.begin(senderOf(c), c.req.valid("json")), 200));
-  router.openapi(piece, async (c) => {
+export const filesRoutes = routes(
+  endpoint("probe", "POST /agents/files", {
+    operationId: "beginProbeFile", summary: "Begin to send a file, or go on with it",
+    description: `The answer says how much of the file is here; the first piece to send begins there.${QUOTAS}`, body: jsonBody(FileBegin),
+    answer: [200, "How far the file is", FileProgress],
+  }, async (c, service) => c.json(await service.begin(senderOf(c), c.req.valid("json")), 200)),
+  endpoint("probe", "PUT /agents/files/{file_id}/content", {
+    operationId: "sendProbeFilePiece", summary: "Send a piece of a file",
+    description: "At most 1 MiB. It is on the disk when it is answered. A piece that begins elsewhere than where the file ends is answered 409; "
+    + "`details.offset` says where to go on.",
+    params: Params, query: FilePieceQuery,
+    body: { required: true, content: { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } } },
+    answer: [200, "How far the file is", FileProgress],
+  }, async (c, service) => {
     const body = async () => new Uint8Array(await c.req.arrayBuffer());
     return c.json(await service.piece(senderOf(c), c.req.valid("param").file_id, c.req.valid("query"), body), 200);
-  });
-  router.openapi(finish, async (c) => c.json(await service.finish(senderOf(c), c.req.valid("param").file_id), 200));
-  return router;
-}
+  }),
+  endpoint("probe", "POST /agents/files/{file_id}/finish", {
+    operationId: "finishProbeFile", summary: "Say that all of a file was sent",
+    description: "The whole is compared with its SHA-256 and kept. Asked again, it answers the same. 409 says in `details.offset` where to go on.",
+    params: Params, answer: [200, "The file is whole and verified", FileProgress],
+  }, async (c, service) => c.json(await service.finish(senderOf(c), c.req.valid("param").file_id), 200)),
+);
 
 function senderOf(c: Context<GatewayEnvironment>): Sender {
   return { id: probeOf(c), key: c.env.peer.probePublicKey };

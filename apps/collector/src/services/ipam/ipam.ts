@@ -25,8 +25,10 @@ export function createIpam(deps: {
   return {
     name: "IPAM", mount: "ipam",
     routes: [
-      prefixesRoutes(createPrefixesService(parts), importer),
-      addressesRoutes(createAddressesService(parts), importer, (tenantId, query) => listConflicts(parts.store, tenantId, query)),
+      prefixesRoutes({ service: createPrefixesService(parts), importer }),
+      addressesRoutes({
+        service: createAddressesService(parts), importer, listConflicts: (tenantId, query) => listConflicts(parts.store, tenantId, query),
+      }),
     ],
     conflicts, jobs: [conflicts],
   };

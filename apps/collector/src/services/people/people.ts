@@ -52,7 +52,7 @@ export function createPeople(deps: {
   return {
     name: "people", mount: "gateway", authentication,
     routes: [
-      peopleRoutes(people, authentication),
+      peopleRoutes({ service: people, authentication }),
       keysRoutes(createKeysService({ store: createKeysStore(deps), onAccessChanged, audit, clock })),
       usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, onAccessChanged, audit, clock })),
     ],

@@ -25,6 +25,7 @@ import { singleKey } from "../../../sealing/keyring.ts";
 import { createSealing } from "../../../sealing/sealing.ts";
 import { createAudit } from "../../audit/audit.ts";
 import { FileSettings } from "../../files/configuration.ts";
+import { startJobs } from "../../../jobs/start-jobs.ts";
 import { openFiles } from "../../files/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
@@ -117,6 +118,7 @@ export async function startStack(options: {
   const files = openFiles({ data_dir: dataDir, files: FileSettings.parse(options.files ?? {}) }, {
     ...database, admit: agents.admit, clock, log: silentLog,
   });
+  const jobs = await startJobs(files.retention ?? [], { clock, lease: null });
   const app = createGateway({
     clock, log: silentLog, limiter: createRateLimiter({ clock }), tiers: { standard: PLENTY, admin: PLENTY, service: PLENTY },
     idempotency: {
@@ -139,7 +141,7 @@ export async function startStack(options: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       )],
-      agents: [agentsRoutes(agents, settings), ...files.routes],
+      agents: [agentsRoutes({ service: agents, settings }), ...files.routes],
       vault: [vaultRoutes(vault)],
     },
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
@@ -175,6 +177,7 @@ export async function startStack(options: {
       broker.port(), authority.certificate, identity, { clientId: probeId, ...extra },
     ),
     async close() {
+      await jobs.close();
       await files.close?.();
       await listener.close();
       await ingest.close();
