@@ -2,7 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { GatewayEnvironment } from "./gateway/environment.ts";
 import type { HealthParts } from "./gateway/health.ts";
 import type { ServiceName, ServiceRoutes } from "./gateway/services.ts";
-import type { Job } from "./jobs/job.ts";
+import type { AnyJob, Job } from "./jobs/job.ts";
 import type { LabelledReading, Reading } from "./metrics/metrics.ts";
 import { REACTION_ORDER, type ServiceReactions } from "./reactions.ts";
 
@@ -15,7 +15,7 @@ export interface ServiceModule {
   readonly routes: readonly OpenAPIHono<GatewayEnvironment>[];
   /** What it does when events are appended, by the names that the rows of the table of reactions have. */
   readonly reactions?: Partial<ServiceReactions>;
-  readonly jobs?: readonly Job[];
+  readonly jobs?: readonly AnyJob[];
   /** Jobs that forget its rows. */
   readonly retention?: readonly Job<number>[];
   /** Parts of `/health`. */
@@ -45,7 +45,7 @@ export function reactionsOf(modules: readonly ServiceModule[]): ServiceReactions
 }
 
 /** The jobs of all services, retention included. */
-export function jobsOf(modules: readonly ServiceModule[]): readonly Job[] {
+export function jobsOf(modules: readonly ServiceModule[]): readonly AnyJob[] {
   return modules.flatMap(({ jobs = [], retention = [] }) => [...jobs, ...retention]);
 }
 

@@ -10,7 +10,8 @@ import { CollectorError } from "../errors.ts";
 import { type AgeIdentities, type AgeRecipients, generateIdentity, parseIdentities, parsePassphrase, parseRecipients } from "./age-keys.ts";
 import { secretsOf } from "./data-files.ts";
 import { createDatabaseTools } from "./database-tools.ts";
-import { JOB_COMMAND, serveBackupJob } from "./job-process.ts";
+import { serveTask } from "../jobs/process.ts";
+import { backupTask } from "./job.ts";
 import { countRows, type Manifest } from "./manifest.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";
 import { unpackBackup } from "./read-backup.ts";
@@ -145,8 +146,8 @@ export function addBackupCommands(program: Command, deps: {
       for (const place of aside) print(`the previous content is in ${place}`);
       print("start the collector: systemctl start lanthorn-collector");
     });
-  program.command(JOB_COMMAND, { hidden: true }).action(async () => {
-    const code = await serveBackupJob(deps);
+  program.command(backupTask.command, { hidden: true }).action(async () => {
+    const code = await serveTask(backupTask, deps);
     deps.exit(code);
   });
   return backups;

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createJobProcesses, JOB_COMMAND } from "./job-process.ts";
-import type { BackupJob } from "./job.ts";
+import { inProcess } from "../jobs/process.ts";
+import { type BackupJob, backupTask } from "./job.ts";
 import { generateSigningKey } from "./signing.ts";
 import { createSample, type Sample } from "./testing/sample.ts";
 
 const PROGRAM = [
   process.execPath, fileURLToPath(new URL("../../dist/main.js", import.meta.url)),
 ] as const;
-const runJob = createJobProcesses(PROGRAM);
+const runJob = inProcess(PROGRAM, backupTask);
 
 const signingKey = generateSigningKey();
 let sample: Sample;
@@ -53,7 +53,7 @@ test("one that is killed leaves nothing, nor one that is aborted", async () => {
   await expect(running).rejects.toMatchObject({ code: "backup-failed", message: "the collector was stopped meanwhile" });
   // As if it had been killed in the middle: what it had on the disk.
   mkdirSync(work, { recursive: true });
-  await expect(createJobProcesses([process.execPath, "-e", "process.kill(process.pid, 'SIGKILL')"])(wish, never)).rejects
+  await expect(inProcess([process.execPath, "-e", "process.kill(process.pid, 'SIGKILL')"], backupTask)(wish, never)).rejects
     .toMatchObject({ code: "backup-failed", message: "the process that made it ended with SIGKILL" });
   expect(existsSync(work)).toBe(false);
 });
@@ -61,7 +61,7 @@ test("one that is killed leaves nothing, nor one that is aborted", async () => {
 test("one whose parent has died ends and leaves nothing", async () => {
   const wish = job();
   const [program, ...args] = PROGRAM;
-  const child = spawn(program, [...args, JOB_COMMAND], { stdio: ["pipe", "ignore", "inherit"] });
+  const child = spawn(program, [...args, backupTask.command], { stdio: ["pipe", "ignore", "inherit"] });
   child.stdin.write(`${JSON.stringify(wish)}\n`);
   child.stdin.end();
   const code = await new Promise<number | null>((resolve) => {
@@ -73,7 +73,7 @@ test("one whose parent has died ends and leaves nothing", async () => {
 
 test("one that may write no more leaves nothing", async () => {
   // As a disk that is full in the middle: the copy of the database is larger than this.
-  const limited = createJobProcesses(["prlimit", "--fsize=100000", ...PROGRAM]);
+  const limited = inProcess(["prlimit", "--fsize=100000", ...PROGRAM], backupTask);
   await expect(limited(job(), never)).rejects.toMatchObject({ code: "backup-failed" });
   expect(readdirSync(sample.backupsDir)).toEqual([]);
 });

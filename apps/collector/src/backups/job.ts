@@ -2,6 +2,7 @@ import { createReadStream, mkdirSync, rmSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
+import type { ProcessTask } from "../jobs/process.ts";
 import { parseIdentities, parseRecipients } from "./age-keys.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import type { ProgramsSettings } from "./postgres-programs.ts";
@@ -78,10 +79,17 @@ export async function doBackupJob(job: BackupJob, environment: ProgramsSettings[
   }
 }
 
-/** What a job has on the disk while it is done; null where it has nothing. */
-export function workFolderOfJob(job: BackupJob): string | null {
-  return job.kind === "checksum" ? null : workFolderOf(job);
-}
+/** The same in a process of its own. */
+export const backupTask: ProcessTask<BackupJob, JobResult> = {
+  command: "backup-job", input: BackupJob, result: JobResult, run: doBackupJob,
+  codes: ["backup-failed", "backup-unreadable", "backup-key-unusable", "backup-untrusted", "database-newer", "database-unreachable"],
+  clear(job) {
+    if (job.kind !== "checksum") rmSync(workFolderOf(job), { recursive: true, force: true });
+  },
+};
+
+/** Does a job and says what came of it. @throws CollectorError with the reason; `backup-failed` when it was aborted. */
+export type RunBackupJob = (job: BackupJob, stopped: AbortSignal) => Promise<JobResult>;
 
 async function hashFile(file: string): Promise<JobResult> {
   const hash = createHash("sha256");

@@ -74,11 +74,11 @@ export async function databaseMoves(handles: { readonly db: Kysely<Schema>; read
 /** One failure is a database that was away for a moment. */
 const MAX_JOB_FAILURES = 3;
 
-/** Degraded while a job has failed several times in a row. */
+/** Degraded while a repeated job has failed several times in a row. A failed request is reported to the one who made it. */
 export function jobsHealth(jobs: Pick<RunningJobs, "list">): HealthParts[string] {
   return () => {
     const all = jobs.list();
-    const failing = all.filter(({ failures }) => failures >= MAX_JOB_FAILURES).map(({ name }) => name);
+    const failing = all.filter(({ where, failures }) => where === "loop" && failures >= MAX_JOB_FAILURES).map(({ name }) => name);
     if (failing.length === 0) return { status: "ok", detail: `${all.length} jobs run` };
     return { status: "degraded", detail: `failing: ${failing.join(", ")}; the log tells why` };
   };

@@ -27,6 +27,8 @@ export interface JobState {
 
 /** A job that can be run. It does not repeat by itself: `startJobs` repeats it. */
 export interface Job<T = unknown> extends Omit<JobRow<T>, "run" | "failure"> {
+  /** In the collector's own process. */
+  readonly where: "loop";
   /** Runs it now, after a run that is in progress: it never runs twice at once. */
   run(): Promise<T>;
   /** Runs it now, for a caller that does not wait: a failure is logged. Resolves when it has ended, and never rejects. */
@@ -36,33 +38,34 @@ export interface Job<T = unknown> extends Omit<JobRow<T>, "run" | "failure"> {
   close(): Promise<void>;
 }
 
+/** A job that processes of their own do on request. It is for the requester to bound how many run at once. */
+export interface ProcessJob<I, T> extends Pick<JobRow, "name" | "who"> {
+  readonly where: "process";
+  /** Does it for one input. A failure is the requester's to report. */
+  run(input: I): Promise<T>;
+  state(): JobState;
+  /** Ends all of its processes, and waits for them. */
+  close(): Promise<void>;
+}
+
+/** A row of the table of jobs, whatever it does. */
+export type AnyJob = Job | ProcessJob<never, unknown>;
+
 /** Makes a job of its row. */
 export function createJob<T>(deps: { readonly clock: Pick<Clock, "now">; readonly log: Log }, row: JobRow<T>): Job<T> {
   const { clock, log } = deps;
   const { run: work, failure, ...facts } = row;
   const stopper = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
-  let state: JobState = { lastRunAt: null, lastFailureAt: null, failures: 0 };
-
-  const runOnce = async (): Promise<T> => {
-    state = { ...state, lastRunAt: clock.now() };
-    try {
-      const result = await work(stopper.signal);
-      state = { ...state, failures: 0 };
-      return result;
-    } catch (error) {
-      state = { ...state, lastFailureAt: clock.now(), failures: state.failures + 1 };
-      throw error;
-    }
-  };
+  const { state, track } = createTracker(clock);
+  const runOnce = () => track(() => work(stopper.signal));
   const run = (): Promise<T> => {
     const result = running.catch(() => {}).then(runOnce);
     running = result;
     return result;
   };
   return {
-    ...facts, run,
-    state: () => state,
+    ...facts, where: "loop", run, state,
     async runSoon() {
       if (stopper.signal.aborted) return;
       await run().catch((error: unknown) => log.error({ job: row.name, reason: describeError(error) }, failure));
@@ -70,6 +73,50 @@ export function createJob<T>(deps: { readonly clock: Pick<Clock, "now">; readonl
     async close() {
       stopper.abort();
       await running.catch(() => {});
+    },
+  };
+}
+
+/**
+ * Makes a job that processes do.
+ * @param row.run Does it in a process: see `inProcess`.
+ */
+export function createProcessJob<I, T>(
+  { clock }: { readonly clock: Pick<Clock, "now"> },
+  { name, who, run: work }: Pick<JobRow, "name" | "who"> & { readonly run: (input: I, stopped: AbortSignal) => Promise<T> },
+): ProcessJob<I, T> {
+  const stopper = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const { state, track } = createTracker(clock);
+  return {
+    name, who, where: "process", state,
+    run(input) {
+      const result = track(() => work(input, stopper.signal));
+      const ended = result.catch(() => {}).finally(() => running.delete(ended));
+      running.add(ended);
+      return result;
+    },
+    async close() {
+      stopper.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+function createTracker(clock: Pick<Clock, "now">) {
+  let state: JobState = { lastRunAt: null, lastFailureAt: null, failures: 0 };
+  return {
+    state: () => state,
+    async track<T>(work: () => Promise<T>): Promise<T> {
+      state = { ...state, lastRunAt: clock.now() };
+      try {
+        const result = await work();
+        state = { ...state, failures: 0 };
+        return result;
+      } catch (error) {
+        state = { ...state, lastFailureAt: clock.now(), failures: state.failures + 1 };
+        throw error;
+      }
     },
   };
 }

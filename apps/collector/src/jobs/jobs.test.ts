@@ -1,6 +1,6 @@
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
-import { createJob, createRetentionJob, type JobRow } from "./job.ts";
+import { createJob, createProcessJob, createRetentionJob, type JobRow } from "./job.ts";
 import { startJobs } from "./start-jobs.ts";
 
 const HOUR_MS = 3_600_000;
@@ -107,4 +107,25 @@ test("two of one name do not start", async () => {
     name: "tidy", everyMs: HOUR_MS, who: "one replica", failure: "it failed", run: () => Promise.resolve(),
   });
   await expect(startJobs([job(), job()], { clock, lease: null })).rejects.toThrow(/tidy/);
+});
+
+test("of processes runs several at once on request, is listed, and closing ends all of them", async () => {
+  const clock = createFakeClock(START);
+  const inputs: number[] = [];
+  const job = createProcessJob({ clock }, {
+    name: "files", who: "each replica",
+    run: (input: number, stopped) => new Promise<number>((resolve, reject) => {
+      inputs.push(input);
+      if (input === 0) resolve(7);
+      stopped.addEventListener("abort", () => reject(new Error("stopped")));
+    }),
+  });
+  const jobs = await startJobs([job], { clock, lease: null });
+  expect(jobs.list()).toEqual([{ name: "files", where: "process", lastRunAt: null, lastFailureAt: null, failures: 0, nextRunAt: null }]);
+  expect(await job.run(0)).toBe(7);
+  const others = [job.run(1), job.run(2)].map((run) => run.catch((error: unknown) => String(error)));
+  expect(inputs).toEqual([0, 1, 2]);
+  await jobs.close();
+  expect(await Promise.all(others)).toEqual(["Error: stopped", "Error: stopped"]);
+  expect(jobs.list()).toMatchObject([{ lastRunAt: START, failures: 2 }]);
 });

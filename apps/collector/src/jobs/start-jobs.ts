@@ -1,11 +1,10 @@
 import type { Clock } from "@lanthorn/runtime";
-import type { Job, JobState } from "./job.ts";
+import type { AnyJob, Job, JobState } from "./job.ts";
 import type { Lease } from "./lease.ts";
 
 /** How a job of this replica is. */
-export interface KnownJob extends JobState {
-  readonly name: string;
-  /** When it begins next, in milliseconds since the epoch; null where another replica runs it. */
+export interface KnownJob extends JobState, Pick<AnyJob, "name" | "where"> {
+  /** When it begins next, in milliseconds since the epoch; null where another replica runs it, and where it runs on request. */
   readonly nextRunAt: number | null;
 }
 
@@ -24,12 +23,13 @@ const HOURS_A_DAY = 24;
  * @throws Error where two jobs have the same name.
  */
 export async function startJobs(
-  jobs: readonly Job[], deps: { readonly clock: Pick<Clock, "now" | "every">; readonly lease: Pick<Lease, "isHeld"> | null },
+  all: readonly AnyJob[], deps: { readonly clock: Pick<Clock, "now" | "every">; readonly lease: Pick<Lease, "isHeld"> | null },
 ): Promise<RunningJobs> {
   const { clock, lease } = deps;
-  const names = jobs.map(({ name }) => name);
+  const names = all.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`two jobs are called ${twice}`);
+  const jobs = all.filter((job) => job.where === "loop");
   const isOurs = ({ who }: Job) => who === "each replica" || lease === null || lease.isHeld();
   const isHour = ({ hourUtc }: Job, at: number) => hourUtc === undefined || new Date(at).getUTCHours() === hourUtc;
 
@@ -47,10 +47,10 @@ export async function startJobs(
     return ticks.find((at) => isHour(job, at)) ?? null;
   };
   return {
-    list: () => jobs.map((job) => ({ name: job.name, ...job.state(), nextRunAt: nextRunAt(job) })),
+    list: () => all.map((job) => ({ name: job.name, where: job.where, ...job.state(), nextRunAt: job.where === "loop" ? nextRunAt(job) : null })),
     async close() {
       for (const stop of stops) stop();
-      await Promise.all(jobs.map((job) => job.close()));
+      await Promise.all(all.map((job) => job.close()));
     },
   };
 }

@@ -1,11 +1,11 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import type { RunBackupJob } from "../../backups/job-process.ts";
+import type { RunBackupJob } from "../../backups/job.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Identity } from "../../gateway/environment.ts";
-import type { Job } from "../../jobs/job.ts";
+import { createProcessJob, type Job } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { type BackupSettings, createBackupMaker } from "./maker.ts";
 import { backupsRoutes } from "./routes.ts";
@@ -40,11 +40,16 @@ export type BackupOptions = BackupSettings & FixedSettings & { readonly tenant: 
 
 export function createBackups(deps: BackupsDependencies, options: BackupOptions): Backups {
   const store = createBackupsStore(deps);
-  const maker = createBackupMaker({ ...deps, store }, options);
+  const work = createProcessJob(deps, { name: "backup-files", who: "each replica", run: deps.runJob });
+  const maker = createBackupMaker({ ...deps, store, runJob: (job) => work.run(job) }, options);
   const settings = createSettings(deps, options);
   const maintenance = createMaintenance({ ...deps, store, maker, settings }, options.tenant);
   return {
     name: "backups", mount: "gateway", routes: [backupsRoutes(createBackupsService({ ...deps, store, maker, maintenance, settings }))],
-    job: maintenance.job, jobs: [maintenance.job], close: () => maker.close(),
+    job: maintenance.job, jobs: [maintenance.job, work],
+    async close() {
+      await work.close();
+      await maker.close();
+    },
   };
 }

@@ -4,11 +4,11 @@ import type { Backup, EventData } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import { engineOf } from "../../backups/database-tools.ts";
-import type { RunBackupJob } from "../../backups/job-process.ts";
-import type { JobResult } from "../../backups/job.ts";
+import type { BackupJob, JobResult } from "../../backups/job.ts";
 import type { DatabaseLocation } from "../../db/location.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../events/log.ts";
+import type { ProcessJob } from "../../jobs/job.ts";
 import type { BackupRow, BackupsStore } from "./store.ts";
 
 /** What every backup of this collector has in common. */
@@ -56,12 +56,11 @@ const WORK_FOLDER = /^([\da-f-]{36})\.work$/;
 export function createBackupMaker(
   deps: {
     readonly store: BackupsStore; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
-    readonly clock: Clock; readonly logger: Log; readonly runJob: RunBackupJob;
+    readonly clock: Clock; readonly logger: Log; readonly runJob: ProcessJob<BackupJob, JobResult>["run"];
   },
   settings: BackupSettings,
 ): BackupMaker {
   const { store, clock, logger } = deps;
-  const stopper = new AbortController();
   const working = new Map<string, Promise<void>>();
   let hasSwept = false;
   const now = () => toInstant(clock.now());
@@ -122,7 +121,7 @@ export function createBackupMaker(
         kind: "write", id: row.id, version, createdAt: row.created_at, dataDir, database, postgresBin,
         secrets: includeKeys ? secrets : {}, includeKeys, signingKey,
         recipients: JSON.parse(row.recipients) as string[], directory, name: row.file_name,
-      }, stopper.signal);
+      });
       await complete(row, result);
     } catch (error) {
       await fail(row, describeError(error));
@@ -139,7 +138,7 @@ export function createBackupMaker(
       const { sha256 } = await deps.runJob(identities === undefined ? { kind: "checksum", file } : {
         kind: "restore", id: row.id, file, identities, directory: settings.directory, database: settings.database,
         postgresBin: settings.postgresBin, sha256: row.sha256 ?? "",
-      }, stopper.signal);
+      });
       if (sha256 !== row.sha256) throw new Error("its file was changed: its checksum differs");
       const columns = noted("passed", null);
       await store.transaction((trx) => store.set(trx, row.id, columns));
@@ -182,7 +181,6 @@ export function createBackupMaker(
       }
     },
     async close() {
-      stopper.abort();
       await Promise.all(working.values());
     },
   };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { secretsOf } from "../../backups/data-files.ts";
-import { createJobProcesses } from "../../backups/job-process.ts";
+import { backupTask } from "../../backups/job.ts";
+import { inProcess } from "../../jobs/process.ts";
 import type { DatabaseLocation } from "../../db/location.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
 import type { BackupsSettings } from "./configuration.ts";
@@ -17,7 +18,7 @@ export function openBackups(
   },
 ): Backups {
   const { backups, data_dir: dataDir, database_location: database } = configuration;
-  return createBackups({ ...deps, runJob: createJobProcesses(program) }, {
+  return createBackups({ ...deps, runJob: inProcess(program, backupTask) }, {
     recipients: backups.recipients, directory: backups.directory ?? join(dataDir, "backups"), dataDir, database,
     postgresBin: backups.postgres_bin, secrets: secretsOf(configuration), includeKeys: backups.include_keys, signingKey,
     version, isAlone: !hasRowLocks(deps.db),

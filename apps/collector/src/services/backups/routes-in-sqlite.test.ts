@@ -7,7 +7,7 @@ import { createFakeClock, createId, type FakeClock, silentLog } from "@lanthorn/
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { generateIdentity } from "../../backups/age-keys.ts";
 import { doBackupJob } from "../../backups/job.ts";
-import type { RunBackupJob } from "../../backups/job-process.ts";
+import type { RunBackupJob } from "../../backups/job.ts";
 import { generateSigningKey } from "../../backups/signing.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { createAudit } from "../audit/audit.ts";
