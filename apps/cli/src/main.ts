@@ -8,6 +8,7 @@ import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
 import { acknowledgeAlerts, listAlerts, resolveAlerts } from "./commands/alerts.ts";
+import { listBundles, listProbeBundles } from "./commands/bundles.ts";
 import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
 import { revokeKey } from "./commands/keys-revoke.ts";
@@ -84,6 +85,10 @@ answering(
 answering(probes.command("list").description("list the probes, their state and their health"), (connection) => listProbes(connection));
 answering(probes.command("revoke <id>").description("revoke a probe's certificate and close its session"), (connection, id: string) =>
   revokeProbe(connection, id));
+
+const bundles = program.command("bundles").description("files that probes are given, as databases of fingerprints; the collector's machine publishes them");
+answering(bundles.command("list").description("list the newest version of each"), (connection) => listBundles(connection));
+answering(bundles.command("probes").description("list which version each probe uses, and why not the newest"), (connection) => listProbeBundles(connection));
 
 const devices = program.command("devices").description("the devices that the probes found");
 answering(

@@ -7,6 +7,7 @@ import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
 import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands.ts";
+import { addBundleCommands } from "./bundle-commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
 import {
   type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables, unusedSecrets,
@@ -66,6 +67,7 @@ addMigrateCommand(program, { print });
 const configuration = (file: string | null) => readCollectorConfiguration(file, process.env);
 const given = { configuration, clock, print };
 addCertificateCommand(program, { ...given, usingSecrets });
+addBundleCommands(program, { ...given, usingSecrets });
 const operator = process.env["SUDO_USER"] ?? userInfo().username;
 addRotationCommands(addAdminCommands(program, { ...given, operator }), { ...given, usingSecrets });
 const backupCommands = addBackupCommands(program, {

@@ -11,6 +11,8 @@ import { openAgents } from "./services/agents/open.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
 import { openAudit } from "./services/audit/open.ts";
 import { openBackups } from "./services/backups/open.ts";
+import { openBundles } from "./services/bundles/open.ts";
+import { createBundlesStore } from "./services/bundles/store.ts";
 import { openCmod } from "./services/cmod/open.ts";
 import { openDevices } from "./services/devices/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
@@ -61,8 +63,9 @@ export async function openServices(
   const alerts = createAlerts(parts, { keepDays: alertSettings.keep_days, maxOpen: alertSettings.keep_open });
   const scans = createScans({ ...parts, broker }, { keepDays: scanSettings.keep_days });
   const vault = openVault({ ...own, onHanded: onConfigured });
+  const bundles = createBundlesStore(base.database);
   const agents = openAgents({
-    ...own, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
+    ...own, bundles, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest().revoked(probeId);
@@ -88,6 +91,7 @@ export async function openServices(
     openAudit(configuration, parts),
     agents,
     openFiles(configuration, { ...own, admit: agents.admit }),
+    openBundles(bundles, { ...own, admit: agents.admit, onPublished: onConfigured }),
     vault,
     openCmod(configuration, parts),
     openLicense(configuration, parts),

@@ -21,6 +21,8 @@ export const EXIT_CODES = {
   "fingerprints-unavailable": 31,
   "fingerprints-refused": 32,
   "file-refused": 33,
+  "bundle-unavailable": 34,
+  "bundle-refused": 35,
 } as const;
 export type ProbeErrorCode = keyof typeof EXIT_CODES;
 

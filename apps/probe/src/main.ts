@@ -19,6 +19,9 @@ interface Options {
 
 const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }).version;
 
+/** For what hangs: a renewal takes a second, the databases of fingerprints some seconds. */
+const SELF_TIMEOUT_MS = 300_000;
+
 const program = new Command("lanthorn-probe")
   .description("Watches a site's network and reports to the collector what it sees.")
   .version(VERSION)
@@ -60,6 +63,12 @@ fingerprints.command("update")
   .option("--sha256 <checksum>", "the expected checksum of SHA256SUMS")
   .action(updateFingerprints);
 fingerprints.command("rollback").description("Switch to the previous version, or back again.").action(rollBackFingerprints);
+
+const bundles = program.command("bundles").description("Files that the collector gives its probes; the daemon fetches them by itself.");
+bundles.command("list").description("Show which versions are used, one line of JSON each.").action(listBundles);
+bundles.command("install <name>").description("Try what was fetched, and use it; the daemon does so by itself.")
+  .addOption(new Option("--with-parent", "end when standard input does").default(false).hideHelp())
+  .action(installBundle);
 
 const files = program.command("files").description("Files that the daemon sends to the collector.");
 files.command("send <file>")
@@ -115,7 +124,8 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
   const log = createLog({ name: "lanthorn-probe", level: settings.log_level });
   await runDaemon({
     configuration: settings, identity, replay, version: VERSION, log, clock: systemClock, random: Math.random,
-    vendorOf: createVendorLookup().vendorOf, findProgram: createProgramFinder(process.env), renewCertificate,
+    vendorOf: createVendorLookup().vendorOf, findProgram: createProgramFinder(process.env), renewCertificate: () => runSelf(["renew"]),
+    installBundle: (name, signal) => runSelf(["bundles", "install", name, "--with-parent"], signal),
   }, {
     environment: process.env,
     stop: stopSignal(),
@@ -126,11 +136,11 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
 }
 
 /** In a process of its own, so that what it loads goes away with it. */
-async function renewCertificate(): Promise<void> {
+async function runSelf(args: readonly string[], signal?: AbortSignal): Promise<void> {
   const config = options().config;
   await promisify(execFile)(
-    process.execPath, [...process.execArgv, process.argv[1] ?? "", ...(config === undefined ? [] : ["--config", config]), "renew"],
-    { timeout: 120_000 },
+    process.execPath, [...process.execArgv, process.argv[1] ?? "", ...(config === undefined ? [] : ["--config", config]), ...args],
+    { timeout: SELF_TIMEOUT_MS, ...(signal && { signal }) },
   )
     .catch((error: unknown) =>
       Promise.reject(new Error(String((error as { readonly stderr?: unknown }).stderr ?? error).trim(), { cause: error })));
@@ -177,6 +187,32 @@ async function sendFile(path: string, { kind }: { readonly kind: FileKind }): Pr
 
 async function listFiles(): Promise<void> {
   for (const file of (await openSpool()).list()) process.stdout.write(`${JSON.stringify(file)}\n`);
+}
+
+/** In a process of its own too: to try databases takes seconds, in which the daemon would hear nothing. */
+async function installBundle(name: string, { withParent }: { readonly withParent: boolean }): Promise<void> {
+  // A daemon that was killed starts another one: two at once would write to the same files.
+  if (withParent) process.stdin.resume().once("close", () => process.exit(1));
+  const [module, { USED_BUNDLES }, { readIdentity }] = await Promise.all([
+    import("./bundles/install.ts"), import("./daemon/bundle-kinds.ts"), import("./identity/identity.ts"),
+  ]);
+  const dataDir = configuration().data_dir;
+  const identity = readIdentity(dataDir);
+  const kind = USED_BUNDLES.find((one) => one.name === name);
+  if (!identity) throw new ProbeError("not-enrolled", "this machine is not enrolled: no collector gives it anything");
+  if (!kind) throw new ProbeError("bundle-refused", `this probe has no use for ${name}; it uses: ${USED_BUNDLES.map((one) => one.name).join(", ")}`);
+  const version = await module.installBundle(kind, { dataDir, caCertificate: identity.ca_certificate });
+  process.stdout.write(`${JSON.stringify({ name, version })}\n`);
+  // Standard input, which is waited for, would keep it alive.
+  process.exit(0);
+}
+
+async function listBundles(): Promise<void> {
+  const [{ USED_BUNDLES }, { openBundleStore }] = await Promise.all([import("./daemon/bundle-kinds.ts"), import("./bundles/store.ts")]);
+  for (const { name } of USED_BUNDLES) {
+    const { currentNumber, rejected } = openBundleStore(configuration().data_dir, name).record();
+    process.stdout.write(`${JSON.stringify({ name, version: currentNumber || null, rejected })}\n`);
+  }
 }
 
 async function openSpool() {

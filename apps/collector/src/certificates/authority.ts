@@ -35,6 +35,8 @@ export interface Authority {
   issueToServer(names: readonly string[]): Promise<KeyAndCertificate>;
   /** A new key with a client certificate for this collector at an external broker. @param name One that can be no probe's. */
   issueToCollector(name: string): Promise<KeyAndCertificate>;
+  /** A new Ed25519 key with a certificate for signing code, and nothing else: what signs a bundle for probes. Without the CA's behind it. */
+  issueToSigner(): Promise<KeyAndCertificate>;
 }
 
 const DAY_MS = 86_400_000;
@@ -47,6 +49,8 @@ const SERVER_DAYS = 397;
 const BACKDATE_MS = 3_600_000;
 /** Of servers. */
 const SERVER_NAME = "lanthorn-collector";
+/** Of keys that sign bundles. */
+const SIGNER_NAME = "lanthorn-bundles";
 const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
 /**
@@ -146,6 +150,12 @@ async function useCa(text: string, clock: Pick<Clock, "now">): Promise<Authority
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.SubjectAlternativeNameExtension(sanList(names)),
     ]),
+    async issueToSigner() {
+      const keys = await webcrypto.subtle.generateKey({ name: "Ed25519" }, true, ["sign", "verify"]) as webcrypto.CryptoKeyPair;
+      const extensions = [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.codeSigning])];
+      const certificate = await issue({ name: SIGNER_NAME, publicKey: keys.publicKey, days: CA_DAYS, extensions });
+      return { key: await privateKeyPem(keys.privateKey), certificate: `${certificate.toString("pem")}\n` };
+    },
     issueToCollector: (name) => issueWithKey(name, [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])]),
   };
 }

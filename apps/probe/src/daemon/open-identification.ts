@@ -1,5 +1,6 @@
 import type { Clock, Log } from "@lanthorn/runtime";
-import { openFingerprintStore } from "../fingerprints/store.ts";
+import { FINGERPRINTS } from "../bundles/names.ts";
+import { openBundleStore } from "../bundles/store.ts";
 import { createDatabaseAsker } from "../identify/ask-databases.ts";
 import type { ServiceFinding } from "../identify/finding.ts";
 import { identifyService, type OpenPort } from "../identify/identify.ts";
@@ -20,8 +21,10 @@ export interface OpenIdentification {
  */
 export function openIdentification(deps: {
   readonly dataDir: string; readonly access: SnmpAccess | null; readonly random: () => number; readonly clock: Clock; readonly log: Log;
+  /** The databases failed before they had answered anything. */
+  readonly onBroken: (reason: string) => void;
 }): OpenIdentification {
-  const store = openFingerprintStore(deps.dataDir);
+  const store = openBundleStore(deps.dataDir, FINGERPRINTS);
   const databases = createDatabaseAsker({ ...deps, version: () => store.versions().current });
   const { access, random } = deps;
   const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: askDatagram }) } : {};

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { VendorLookup } from "@lanthorn/fingerprints";
 import * as packetIo from "@lanthorn/packet-io";
 import { type Clock, createLifecycle, describeError, type Lifecycle, type Log } from "@lanthorn/runtime";
+import { FINGERPRINTS } from "../bundles/names.ts";
 import { createLiveClock, createReplayClock } from "../bus/bus-clock.ts";
 import { type BusModule, createFrameBus } from "../bus/frame-bus.ts";
 import { createLanWatch, type LanWatch } from "../capture/lan-watch.ts";
@@ -50,6 +51,8 @@ export interface DaemonDeps {
   readonly findProgram: FindProgram;
   /** Gets a new certificate and keeps it with the identity. */
   readonly renewCertificate: () => Promise<void>;
+  /** Verifies a bundle that was fetched, tries it, and puts it in its place. */
+  readonly installBundle: (name: string, signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -161,7 +164,9 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     // Loaded by the first scan that asks: its rules would cost the quiet daemon memory.
     identify: async (openPort, signal) => {
       const { openIdentification } = await import("./open-identification.ts");
-      identification ??= openIdentification({ dataDir: configuration.data_dir, access, random, clock, log });
+      identification ??= openIdentification({
+        dataDir: configuration.data_dir, access, random, clock, log, onBroken: (reason) => transfers?.bundles.failed(FINGERPRINTS, reason),
+      });
       return identification.identify(openPort, signal);
     },
     vaultPorts: (ip) => access?.forHost(ip).map(({ settings }) => settings.port) ?? [],
@@ -215,7 +220,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
     }),
     handlers: commandHandlers(discovery, lan.looked),
-    onConfiguration: (payload) => siteConfiguration.onMessage(payload),
+    onConfiguration: (payload) => (siteConfiguration.onMessage(payload), announceBundles()),
     onConnected: () => discovery.reportAll(),
   });
   const link = uplink;
@@ -240,7 +245,11 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     },
   });
   lifecycle.onClose("renewal", () => renewal.close());
-  const transfers = deps.replay ? null : openTransfers({ configuration, identity: () => identity, outbox, clock, random, log });
+  const transfers = deps.replay ? null : openTransfers({
+    configuration, identity: () => identity, outbox, installBundle: deps.installBundle, clock, random, log,
+  });
+  const announceBundles = () => transfers?.bundles.announced(siteConfiguration.current()?.bundles ?? []);
+  announceBundles();
   lifecycle.onClose("files", () => transfers?.close());
 
   const alerts = createHealthAlerts({
@@ -262,6 +271,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
       clockOffsetMs: () => link.state().clockOffsetMs,
       certificateEndsAt: () => certificateLifetime(identity).to,
       configuration: () => siteConfiguration.state(),
+      bundles: () => [...transfers?.bundles.state() ?? []],
     },
     alerts, clock,
     budgetBytes: configuration.queue.disk_budget_bytes,

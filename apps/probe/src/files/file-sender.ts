@@ -1,6 +1,7 @@
-import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
+import { createBackoff, describeError, type Log } from "@lanthorn/runtime";
 import type { FileBegin } from "@lanthorn/contract/uplink";
 import type { CollectorRequests } from "../identity/collector-requests.ts";
+import type { Pace } from "./pace.ts";
 import { sendFile, type Sent } from "./send-file.ts";
 import type { Spool } from "./spool.ts";
 
@@ -12,51 +13,22 @@ export interface FileSender {
 
 /** How often the spool is looked at: other programs put files into it. */
 const LOOK_EVERY_MS = 2000;
-/** How often a sender that waits for the events looks whether they have gone. */
-const BACKLOG_EVERY_MS = 2000;
 const RETRY_FIRST_MS = 2000;
 const RETRY_LONGEST_MS = 600_000;
 
-/**
- * @param deps.hasBacklog Whether events wait for longer than they need; nothing is sent while they do.
- * @param deps.bytesPerSecond How fast files may go.
- */
+/** @param deps.pace How fast files may go. */
 export function createFileSender(deps: {
   readonly spool: Spool;
   readonly requests: Pick<CollectorRequests, "send">;
-  readonly hasBacklog: () => boolean;
-  readonly bytesPerSecond: number;
-  readonly clock: Clock;
+  readonly pace: Pace;
   readonly random: () => number;
   readonly log: Log;
 }): FileSender {
-  const { spool, clock, log } = deps;
+  const { spool, pace, log } = deps;
   const stopper = new AbortController();
   const { signal } = stopper;
   const backoff = createBackoff({ firstMs: RETRY_FIRST_MS, longestMs: RETRY_LONGEST_MS, random: deps.random });
-  /** Monotonic: when the next piece may go. */
-  let nextAt = 0;
   let lastReason = "";
-
-  const pause = (ms: number) => new Promise<void>((resolve, reject) => {
-    const stop = () => {
-      cancel();
-      reject(new Error("stopped"));
-    };
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    });
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
-
-  async function proceed(bytes: number): Promise<void> {
-    while (deps.hasBacklog()) await pause(BACKLOG_EVERY_MS);
-    const wait = nextAt - clock.monotonic();
-    if (wait > 0) await pause(wait);
-    nextAt = Math.max(nextAt, clock.monotonic()) + (bytes / deps.bytesPerSecond) * 1000;
-  }
 
   /** @returns How long to wait before the next. */
   function settle(file: FileBegin, sent: Sent): number {
@@ -81,14 +53,14 @@ export function createFileSender(deps: {
       try {
         const file = spool.list()[0];
         if (file) {
-          await proceed(0);
+          await pace.proceed(0, signal);
           let pieces = 0;
           waitMs = settle(file, await sendFile(file, {
             path: spool.path(file.id), requests: deps.requests, signal,
             async proceed(bytes) {
               // The one before was taken: the next failure is a new one.
               if ((pieces += 1) > 1) backoff.reset();
-              await proceed(bytes);
+              await pace.proceed(bytes, signal);
             },
           }));
         }
@@ -97,7 +69,7 @@ export function createFileSender(deps: {
         log.error({ reason: describeError(error) }, "the files to be sent cannot be read; trying again");
         waitMs = RETRY_FIRST_MS + backoff.next();
       }
-      await pause(waitMs).catch(() => {});
+      await pace.wait(waitMs, signal).catch(() => {});
     }
   }
   const ended = run();

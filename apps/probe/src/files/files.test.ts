@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CollectorRequests, createCollectorRequests } from "../identity/collector-requests.ts";
 import { createTestCa } from "../identity/testing/collector.ts";
 import { createFileSender, type FileSender } from "./file-sender.ts";
+import { createPace } from "./pace.ts";
 import { createSpool, type Spool } from "./spool.ts";
 import { type FileCollector, startFileCollector } from "./testing/collector.ts";
 
@@ -39,7 +40,7 @@ const hand = async (content: Uint8Array) => {
 const send = (identity = collector.identity, bytesPerSecond = 1e9): FileSender => {
   const requests: CollectorRequests = createCollectorRequests({ identity: () => identity, collectorUrl: null });
   const sender = createFileSender({
-    spool, requests, hasBacklog: () => backlog, bytesPerSecond, clock, random: () => 0, log: silentLog,
+    spool, requests, pace: createPace({ hasBacklog: () => backlog, bytesPerSecond, clock }), random: () => 0, log: silentLog,
   });
   open.push(() => sender.close().then(() => requests.close()));
   return sender;

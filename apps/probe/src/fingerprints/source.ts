@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { BUNDLE_KINDS } from "@lanthorn/contract/uplink";
 import { ProbeError } from "../errors.ts";
-import { type DatabaseFiles, findDifference, MANIFEST, MAX_FILES, MAX_TOTAL_BYTES, parseManifest, sha256 } from "./manifest.ts";
+import { type BundleFiles, findDifference, MANIFEST, MAX_FILES, parseManifest, sha256 } from "../bundles/manifest.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_TOTAL_BYTES = BUNDLE_KINDS.fingerprints.maxBytes;
 
 interface SourceOptions {
   /** Expected SHA-256 of the manifest, which vouches for all the rest. */
@@ -17,7 +19,7 @@ interface SourceOptions {
  * @returns What the manifest names; without one, the folder's `.xml` files.
  * @throws ProbeError `fingerprints-unavailable` or `fingerprints-refused`.
  */
-export async function readSource(from: string, options: SourceOptions): Promise<DatabaseFiles> {
+export async function readSource(from: string, options: SourceOptions): Promise<BundleFiles> {
   const isUrl = /^https?:\/\//i.test(from);
   if (isUrl && !from.toLowerCase().startsWith("https:") && options.sha256 === null) {
     throw new ProbeError(
@@ -44,7 +46,7 @@ export async function readSource(from: string, options: SourceOptions): Promise<
 
 type Read = (name: string) => Promise<Buffer | null>;
 
-async function readAll(names: readonly string[], read: Read, from: string): Promise<DatabaseFiles> {
+async function readAll(names: readonly string[], read: Read, from: string): Promise<BundleFiles> {
   const files = new Map<string, Buffer>();
   for (const name of names.toSorted()) {
     const bytes = await read(name);

@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sha256 } from "./manifest.ts";
-import { openFingerprintStore } from "./store.ts";
+import { sha256 } from "../bundles/manifest.ts";
+import { FINGERPRINTS } from "../bundles/names.ts";
+import { openBundleStore } from "../bundles/store.ts";
 import { rollBackFingerprints, updateFingerprints } from "./update.ts";
 
 const database = (version: string, said = version) => `<fingerprints matches="bell"><fingerprint pattern="^Bell (\\d+)$">
@@ -25,7 +26,7 @@ afterEach(() => {
 
 const update = (from: string, checksum: string | null = null) => updateFingerprints({ dataDir, from, sha256: checksum, fetch });
 const held = () => {
-  const current = openFingerprintStore(dataDir).wholeFolder();
+  const current = openBundleStore(dataDir, FINGERPRINTS).wholeFolder();
   return current === null ? null : readFileSync(join(current, "bell.xml"), "utf8");
 };
 const refusedAs = (code: string) => expect.objectContaining({ code }) as unknown;
@@ -70,7 +71,7 @@ describe("updating from a folder", () => {
       writeFileSync(join(folder, "bell.xml"), database(version));
       await update(folder);
     }
-    const current = openFingerprintStore(dataDir).wholeFolder() ?? "";
+    const current = openBundleStore(dataDir, FINGERPRINTS).wholeFolder() ?? "";
     writeFileSync(join(current, "bell.xml"), database("6"));
     expect(held()).toBe(database("1"));
     // The same update mends it.

@@ -3,9 +3,10 @@ import { dirname, join } from "node:path";
 import { FingerprintsError } from "@lanthorn/fingerprints";
 import { checkRecogExamples, readRecogFolder } from "@lanthorn/fingerprints/recog";
 import { ProbeError } from "../errors.ts";
-import type { DatabaseFiles } from "./manifest.ts";
+import type { BundleFiles } from "../bundles/manifest.ts";
+import { FINGERPRINTS } from "../bundles/names.ts";
 import { readSource } from "./source.ts";
-import { openFingerprintStore } from "./store.ts";
+import { openBundleStore } from "../bundles/store.ts";
 
 /** Of its own examples a set of databases answers at least so many right; less means that it is damaged, or written for another matcher. */
 const LEAST_RIGHT = 0.99;
@@ -34,8 +35,8 @@ export async function updateFingerprints(options: {
   readonly fetch: typeof fetch;
 }): Promise<UpdateReport> {
   const files = await readSource(options.from, options);
-  const report = check(files, options.dataDir);
-  const store = openFingerprintStore(options.dataDir);
+  const report = checkDatabases(files, options.dataDir);
+  const store = openBundleStore(options.dataDir, FINGERPRINTS);
   const before = store.versions().current;
   const version = store.install(files);
   return { version, unchanged: version === before, files: files.size, ...report };
@@ -43,12 +44,16 @@ export async function updateFingerprints(options: {
 
 /** @throws ProbeError `fingerprints-unavailable` where there is no earlier version. @returns What holds now. */
 export function rollBackFingerprints(dataDir: string): string {
-  const store = openFingerprintStore(dataDir);
+  const store = openBundleStore(dataDir, FINGERPRINTS);
   if (store.rollback()) return store.versions().current ?? "";
   throw new ProbeError("fingerprints-unavailable", "there is no earlier version");
 }
 
-function check(files: DatabaseFiles, dataDir: string): Omit<UpdateReport, "version" | "unchanged" | "files"> {
+/**
+ * Tries databases with their own examples.
+ * @throws ProbeError `fingerprints-refused` for what cannot be read, has nothing usable, or answers its examples wrong.
+ */
+export function checkDatabases(files: BundleFiles, dataDir: string): Omit<UpdateReport, "version" | "unchanged" | "files"> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const folder = mkdtempSync(join(dataDir, "fingerprints-check-"));
   try {

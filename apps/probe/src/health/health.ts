@@ -17,6 +17,7 @@ export interface HealthSources {
   /** When the certificate ends, milliseconds since the epoch; null for a probe without one. */
   readonly certificateEndsAt: () => number | null;
   readonly configuration: () => NonNullable<ProbeHealth["configuration"]>;
+  readonly bundles: () => NonNullable<ProbeHealth["bundles"]>;
 }
 
 /** Looks at the probe at a steady pace. */
@@ -96,6 +97,7 @@ export function createHealthWatch(deps: {
       interface: { name: link.name, up: link.up, networks: link.networks.slice(0, MOST_NETWORKS) },
       hosts: sources.hosts(),
       configuration: sources.configuration(),
+      bundles: sources.bundles(),
     });
   }
 

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openFingerprintStore } from "../fingerprints/store.ts";
+import { FINGERPRINTS } from "../bundles/names.ts";
+import { openBundleStore } from "../bundles/store.ts";
 import { createDatabaseAsker, type DatabaseAsker } from "./ask-databases.ts";
 import { toFinding } from "./finding.ts";
 import { watchLoop } from "./testing/watch-loop.ts";
@@ -16,15 +17,16 @@ const hostile = toFinding({ service: "ftp", texts: [{ kind: "ftp", text: `${"a".
 
 let dataDir: string;
 let databases: DatabaseAsker;
+let broken: string[];
 let said: { level: string; about: unknown }[];
 const clock = createFakeClock(0);
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "lanthorn-ask-"));
-  const store = openFingerprintStore(dataDir);
+  const store = openBundleStore(dataDir, FINGERPRINTS);
   const note = (level: string) => (about: unknown) => void said.push({ level, about });
-  said = [];
+  [said, broken] = [[], []];
   databases = createDatabaseAsker({
-    dataDir, version: () => store.versions().current, clock,
+    dataDir, version: () => store.versions().current, clock, onBroken: (reason) => void broken.push(reason),
     log: { ...silentLog, warn: note("warn"), error: note("error") },
   });
 });
@@ -33,7 +35,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true });
 });
 
-const install = (fingerprints: string) => openFingerprintStore(dataDir).install(new Map([
+const install = (fingerprints: string) => openBundleStore(dataDir, FINGERPRINTS).install(new Map([
   ["ftp_banners.xml", Buffer.from(`<fingerprints matches="ftp.banner">${fingerprints}</fingerprints>`)],
 ]));
 
@@ -76,8 +78,19 @@ describe("databases of fingerprints in a thread of their own", () => {
     expect(await waiting).toBe(finding);
     expect(await databases.consult(finding)).toBe(finding);
     expect(said.map(({ level }) => level)).toEqual(["error"]);
+    // It had answered nothing: who keeps versions goes back to the one before.
+    expect(broken).toEqual([expect.any(String)]);
     install(BELL.replace('value="Bell"', 'value="Other"'));
     expect((await databases.consult(finding)).version).toBe("Other");
+  });
+
+  test("are not taken back when they have answered before: a busy machine is not their fault", async () => {
+    install(BELL);
+    expect((await databases.consult(finding)).version).toBe("Bell");
+    const waiting = databases.consult(finding);
+    await clock.advance(20_000);
+    expect(await waiting).toBe(finding);
+    expect([said.map(({ level }) => level), broken]).toEqual([["error"], []]);
   });
 
   test("resolve what waits when they are closed", async () => {

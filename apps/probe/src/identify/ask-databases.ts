@@ -43,6 +43,8 @@ interface Running {
 export function createDatabaseAsker(deps: {
   readonly dataDir: string;
   readonly version: () => string | null;
+  /** A version failed before it had answered anything: it cannot be used on this machine. */
+  readonly onBroken: (reason: string) => void;
   readonly clock: Pick<Clock, "after">;
   readonly log: Pick<Log, "warn" | "error">;
 }): DatabaseAsker {
@@ -50,6 +52,7 @@ export function createDatabaseAsker(deps: {
   /** Databases that ended their thread, or took too long, are not asked again. */
   let brokenVersion: string | null = null;
   let askedVersion: string | null = null;
+  let answeredVersion: string | null = null;
   let lastId = 0;
   let cancelTimer = () => {};
 
@@ -67,6 +70,7 @@ export function createDatabaseAsker(deps: {
     deps.log.error({ reason }, "fingerprint databases failed; they are not used until others are installed or the probe is restarted");
     brokenVersion = askedVersion;
     stop();
+    if (answeredVersion !== askedVersion && deps.version() === askedVersion) deps.onBroken(reason);
   };
   const setTimer = () => {
     cancelTimer();
@@ -81,6 +85,7 @@ export function createDatabaseAsker(deps: {
         deps.log.warn(answer.about, answer.message);
         return;
       }
+      answeredVersion = askedVersion;
       waiting.get(answer.id)?.(answer.claims);
       waiting.delete(answer.id);
       setTimer();

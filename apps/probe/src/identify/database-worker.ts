@@ -1,11 +1,12 @@
 // The thread that databases of fingerprints are read and asked in. It has nothing to do with the network.
 import { parentPort, workerData } from "node:worker_threads";
-import { openFingerprintStore } from "../fingerprints/store.ts";
+import { FINGERPRINTS } from "../bundles/names.ts";
+import { openBundleStore } from "../bundles/store.ts";
 import type { DatabaseAnswer, DatabaseTask } from "./ask-databases.ts";
 import { createFingerprintDatabases } from "./databases.ts";
 
 const { dataDir } = workerData as { readonly dataDir: string };
-const store = openFingerprintStore(dataDir);
+const store = openBundleStore(dataDir, FINGERPRINTS);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
 const say = (answer: DatabaseAnswer) => parentPort?.postMessage(answer);
 const databases = createFingerprintDatabases({

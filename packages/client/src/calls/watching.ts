@@ -1,8 +1,8 @@
 import {
   Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, EventsPage, type FileBegin, type FilePieceQuery, FileProgress, License, type LicenseUpload, listEnvelope,
   Probe,
-  ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, RenewResponse, Scan, ScanHost,
-  ScanProfile, type ScanStart, Topology,
+  ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, PublishedBundle, RenewResponse, Scan, ScanHost,
+  ScanProfile, type ScanStart, SignedBundle, Topology,
 } from "@lanthorn/contract";
 import * as z from "zod";
 import type { Query, Transport } from "../transport.ts";
@@ -12,6 +12,7 @@ const mute = (id: string) => `/api/v1/alerts/mutes/${encodeURIComponent(id)}`;
 const scan = (id: string, rest = "") => `/api/v1/scans/${encodeURIComponent(id)}${rest}`;
 const enrollmentToken = (id: string) => `/api/v1/agents/tokens/${encodeURIComponent(id)}`;
 const probeFile = (id: string, rest: string) => `/api/v1/agents/files/${encodeURIComponent(id)}${rest}`;
+const bundle = (name: string, rest = "") => `/api/v1/agents/bundles/${encodeURIComponent(name)}${rest}`;
 const probe = (id: string, rest = "") => `/api/v1/agents/probes/${encodeURIComponent(id)}${rest}`;
 
 /** Scans, alerts and how devices are linked. */
@@ -41,7 +42,7 @@ export const watchingCalls = ({ call, text }: Transport) => ({
 });
 
 /** Probes, from their enrollment to their revocation, and the license that bounds their number. */
-export const probeCalls = ({ call }: Transport) => ({
+export const probeCalls = ({ call, download }: Transport) => ({
   createEnrollmentToken: (siteId: string, ttlSeconds?: number) => call("POST", "/api/v1/agents/tokens", EnrollmentToken, {
     body: { site_id: siteId, ...(ttlSeconds === undefined ? {} : { ttl_seconds: ttlSeconds }) },
   }),
@@ -56,6 +57,12 @@ export const probeCalls = ({ call }: Transport) => ({
   sendProbeFilePiece: (id: string, at: z.infer<typeof FilePieceQuery>, piece: Uint8Array<ArrayBuffer>) =>
     call("PUT", probeFile(id, "/content"), FileProgress, { query: at, bytes: piece }),
   finishProbeFile: (id: string) => call("POST", probeFile(id, "/finish"), FileProgress),
+  /** The newest versions of what probes are given; `health.bundles` of a probe says which it uses. */
+  listBundles: (query?: Query) => call("GET", "/api/v1/agents/bundles", listEnvelope(PublishedBundle), { query }),
+  /** Like the one below with a probe's own certificate. */
+  readBundle: (name: string) => call("GET", bundle(name), SignedBundle),
+  /** A piece of a part, from `offset` of it on. */
+  readBundlePart: (name: string, sha256: string, offset: number) => download(bundle(name, `/parts/${encodeURIComponent(sha256)}?offset=${offset}`)),
   listProbes: (query?: Query) => call("GET", "/api/v1/agents/probes", listEnvelope(Probe), { query }),
   listEnrollmentTokens: (query?: Query) => call("GET", "/api/v1/agents/tokens", listEnvelope(EnrollmentTokenRecord), { query }),
   readEnrollmentToken: (id: string) => call("GET", enrollmentToken(id), EnrollmentTokenRecord),

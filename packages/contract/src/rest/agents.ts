@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { BundleAnnouncement } from "../uplink/bundles.ts";
 import { ProbeConfiguration, ProbeHealth } from "../uplink/messages.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
 import { PageQuery, PeriodQuery } from "./envelopes.ts";
@@ -89,3 +90,11 @@ export const Probe = z.object({
     .describe("The configuration that it should use, the one that it uses, and its last error."),
 });
 export type Probe = z.infer<typeof Probe>;
+
+/** The newest version of a bundle, as operators see it. */
+export const PublishedBundle = BundleAnnouncement.extend({
+  parts: z.int().min(1).describe("How many files it has."),
+  bytes: z.int().min(0).describe("Size of all of them together, in bytes."),
+  published_at: Instant.describe("When this version was published."),
+});
+export type PublishedBundle = z.infer<typeof PublishedBundle>;

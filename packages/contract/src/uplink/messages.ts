@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
+import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 
 export const MESSAGE_VERSION = 1;
 const Version = z.literal(MESSAGE_VERSION);
@@ -80,6 +81,8 @@ export const ProbeHealth = z.object({
   hosts: z.object({ online: z.int().min(0), known: z.int().min(0) }),
   /** Which configuration the probe goes by, and in words what is wrong with the last one that came. Older probes do not tell. */
   configuration: z.object({ revision: z.int().min(0).nullable(), error: z.string().max(512).nullable() }).optional(),
+  /** Bundles that the probe has a use for, which version it uses, and why not the newest. Older probes do not report them. */
+  bundles: z.array(BundleState).max(BUNDLE_MAX_KINDS).optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 
@@ -104,6 +107,8 @@ export const ProbeConfiguration = z.object({
   excluded: ExcludedAddresses,
   /** HandedCredentials in JSON as a JWE, which only this probe's own key opens; left out where there are none. */
   credentials: z.string().max(786_432).optional(),
+  /** The newest bundles of files; the probe fetches those that it has a use for. Older collectors and probes know none. */
+  bundles: z.array(BundleAnnouncement).max(BUNDLE_MAX_KINDS).optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 

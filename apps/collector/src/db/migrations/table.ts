@@ -25,6 +25,7 @@ import * as openPorts from "./0033-open-ports.ts";
 import * as deviceTexts from "./0039-device-texts.ts";
 import * as hostnameKeys from "./0039-hostname-keys.ts";
 import * as files from "./0040-files.ts";
+import * as bundles from "./0041-bundles.ts";
 
 /** Every migration by name, applied in the order of the names. One that has been released never changes. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -54,4 +55,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0039-device-texts": deviceTexts,
   "0039-hostname-keys": hostnameKeys,
   "0040-files": files,
+  "0041-bundles": bundles,
 };

@@ -44,6 +44,14 @@ export interface ProbeTables {
     attempts: number;
     created_at: string; updated_at: string;
   };
+  /** Files that all probes are given: each bundle's newest version, signed. */
+  bundles: {
+    name: string; version: number; manifest: string; signature: string; certificate: string; parts: number; bytes: number; published_at: string;
+  };
+  /** Which parts a bundle has. */
+  bundle_parts: { name: string; sha256: string };
+  /** Parts in pieces of `BUNDLE_PIECE_BYTES`, counted from 0, in Base64. */
+  bundle_pieces: { sha256: string; piece: number; content: string };
   /** What probes log in to devices with. `settings` is no secret; `secret_sealed` is an object in JSON, sealed. */
   credentials: {
     id: string; tenant_id: string; name: string; type: string; settings: string; networks: string; secret_sealed: string;

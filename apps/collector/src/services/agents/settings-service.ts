@@ -1,5 +1,5 @@
 import {
-  MESSAGE_VERSION, ProbeConfiguration, type ProbeSettings, type ProbeSettingsUpdate,
+  type BundleAnnouncement, MESSAGE_VERSION, ProbeConfiguration, type ProbeSettings, type ProbeSettingsUpdate,
 } from "@lanthorn/contract";
 import type { Kysely } from "kysely";
 import { plainNetworks } from "../../db/plain-networks.ts";
@@ -28,6 +28,8 @@ export function createSettingsService(deps: {
   readonly reads: Kysely<Schema>;
   /** What the probe is handed: sealed to its key, and how many. */
   readonly credentials: { sealedFor(probeId: string): Promise<string | undefined>; countFor(probeId: string): Promise<number> };
+  /** The newest bundles of files, which are announced to every probe. */
+  readonly bundles: { list(): Promise<readonly BundleAnnouncement[]> };
   readonly audit: Audit;
   /** After a change was committed; nobody waits for it. */
   readonly onConfigured: (probeIds: readonly string[]) => Promise<void>;
@@ -68,9 +70,10 @@ export function createSettingsService(deps: {
       const row = await findSettings(reads, probeId, null);
       if (!row) return null;
       const sealed = await credentials.sealedFor(probeId);
+      const bundles = await deps.bundles.list();
       return ProbeConfiguration.parse({
         v: MESSAGE_VERSION, revision: revisionOf(row), site_name: row.name, ...effectiveOf(row),
-        ...(sealed !== undefined && { credentials: sealed }),
+        ...(sealed !== undefined && { credentials: sealed }), ...(bundles.length > 0 && { bundles }),
       });
     },
   };

@@ -27,6 +27,8 @@ import { createAudit } from "../../audit/audit.ts";
 import { FileSettings } from "../../files/configuration.ts";
 import { startJobs } from "../../../jobs/start-jobs.ts";
 import { openFiles } from "../../files/open.ts";
+import { openBundles } from "../../bundles/open.ts";
+import { type BundlesStore, createBundlesStore } from "../../bundles/store.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
 import { createSitesStore } from "../../sites/store.ts";
@@ -50,6 +52,7 @@ export interface Answer {
 /** HTTPS, embedded broker and ingest over one database, as the collector has them; the bearer token is `<tenant id> <role>`. */
 export interface Stack {
   readonly database: Database;
+  readonly bundles: BundlesStore;
   readonly dataDir: string;
   readonly authority: Authority;
   readonly broker: EmbeddedBroker;
@@ -97,7 +100,8 @@ export async function startStack(options: {
     store: createVaultStore(database), sealing: createSealing(singleKey(new Uint8Array(32).fill(3))), audit, clock, log: silentLog,
     onHanded: onConfigured,
   });
-  const settings = createSettingsService({ ...database, credentials: vault, audit, onConfigured });
+  const bundlesStore = createBundlesStore(database);
+  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, audit, onConfigured });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
     registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }),
@@ -114,6 +118,9 @@ export async function startStack(options: {
       await ingest.revoked(probeId);
     },
     onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
+  });
+  const bundles = openBundles(bundlesStore, {
+    admit: agents.admit, onPublished: onConfigured, clock, log: silentLog,
   });
   const files = openFiles({ data_dir: dataDir, files: FileSettings.parse(options.files ?? {}) }, {
     ...database, admit: agents.admit, clock, log: silentLog,
@@ -141,7 +148,7 @@ export async function startStack(options: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
       )],
-      agents: [agentsRoutes({ service: agents, settings }), ...files.routes],
+      agents: [agentsRoutes({ service: agents, settings }), ...files.routes, ...bundles.routes],
       vault: [vaultRoutes(vault)],
     },
     health: healthRoutes({ version: "test", clock, log: silentLog, parts: {} }),
@@ -155,7 +162,7 @@ export async function startStack(options: {
     }),
   });
   return {
-    database, dataDir, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
+    database, bundles: bundlesStore, dataDir, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
     call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity } = {}) => new Promise((resolve, reject) => {
       const request = httpsRequest({
         host: "127.0.0.1", port: listener.port, method, path, ca: authority.certificate, agent: false,

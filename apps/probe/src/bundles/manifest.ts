@@ -1,22 +1,18 @@
 import { createHash } from "node:crypto";
+import { BUNDLE_MAX_PARTS, BUNDLE_PATH } from "@lanthorn/contract/uplink";
 
-/** Files of one version of the databases, by name, sorted: `.xml`, and examples in `<database>/<name>`. */
-export type DatabaseFiles = ReadonlyMap<string, Buffer>;
+/** Files of one version of a bundle by name, at most one folder deep: databases as `.xml`, and examples in `<database>/<name>`. */
+export type BundleFiles = ReadonlyMap<string, Buffer>;
 
 export const MANIFEST = "SHA256SUMS";
-export const MAX_FILES = 2000;
-/** Recog's 50 files have some 7 MB with their examples. */
-export const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
-
-/** A name that stays inside its folder on every file system. */
-const NAME = /^(?:[A-Za-z0-9][A-Za-z0-9_.-]{0,120}\/)?[A-Za-z0-9][A-Za-z0-9_.-]{0,120}$/;
+export const MAX_FILES = BUNDLE_MAX_PARTS;
 
 export function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** As `sha256sum` writes it, sorted by name: the same files always give the same text. */
-export function writeManifest(files: DatabaseFiles): string {
+export function writeManifest(files: BundleFiles): string {
   return [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, bytes]) => `${sha256(bytes)}  ${name}\n`).join("");
 }
 
@@ -28,7 +24,7 @@ export function parseManifest(text: string): ReadonlyMap<string, string> | strin
   const sums = new Map<string, string>();
   for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
     const [, sum = "", name = ""] = /^([0-9a-f]{64}) [ *](?:\.\/)?(.+?)\r?$/.exec(line) ?? [];
-    if (!NAME.test(name)) return `its line ${JSON.stringify(line.slice(0, 100))} is not a checksum and a file's name`;
+    if (!BUNDLE_PATH.test(name)) return `its line ${JSON.stringify(line.slice(0, 100))} is not a checksum and a file's name`;
     sums.set(name, sum);
   }
   if (sums.size === 0 || sums.size > MAX_FILES) return `it names ${sums.size} files, not 1 to ${MAX_FILES}`;
@@ -36,7 +32,7 @@ export function parseManifest(text: string): ReadonlyMap<string, string> | strin
 }
 
 /** @returns What differs, or null. */
-export function findDifference(files: DatabaseFiles, sums: ReadonlyMap<string, string>): string | null {
+export function findDifference(files: BundleFiles, sums: ReadonlyMap<string, string>): string | null {
   for (const [name, sum] of sums) {
     const bytes = files.get(name);
     if (!bytes) return `${name} is missing`;

@@ -1,0 +1,56 @@
+import { z } from "@hono/zod-openapi";
+import { BundleName, BundlePieceQuery, listEnvelope, PageQuery, PublishedBundle, Sha256, SignedBundle } from "@lanthorn/contract";
+import type { Context } from "hono";
+import { endpointsOf } from "../../gateway/endpoint.ts";
+import { type GatewayEnvironment, probeOf } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import { pageOfAll, toAnswer } from "../../gateway/page.ts";
+import type { BundlesStore } from "./store.ts";
+
+interface Bundles {
+  readonly store: Pick<BundlesStore, "published" | "find" | "piece">;
+  /** Null for a probe that may not come in with this key. */
+  readonly admit: (probeId: string, key: string) => Promise<unknown>;
+}
+
+const params = z.object({ bundle_name: BundleName });
+
+const { endpoint, routes } = endpointsOf<Bundles>();
+
+/** `/agents/bundles…`: what probes are given, each under its own certificate, and what operators see of it. */
+export const bundlesRoutes = routes(
+  endpoint("agents:read", "GET /agents/bundles", {
+    operationId: "listBundles", summary: "List bundles",
+    description: "Files that probes are given: the newest version of each bundle. They are the deployment's, the same for every tenant. "
+      + "A probe says in `health.bundles` which versions it uses, and why not the newest.",
+    query: PageQuery, answer: [200, "The newest version of each", listEnvelope(PublishedBundle)],
+  }, async (c, { store }) => c.json(toAnswer(pageOfAll(await store.published(), c.req.valid("query"), ({ name }) => name)), 200)),
+  endpoint("probe", "GET /agents/bundles/{bundle_name}", {
+    operationId: "readBundle", summary: "Read a bundle's manifest",
+    description: "The newest version of files that probes are given, with its signature. The manifest names the parts by their SHA-256.",
+    params, answer: [200, "The signed manifest", SignedBundle],
+  }, async (c, { store, admit }) => {
+    await checkAdmitted(c, admit);
+    const bundle = await store.find(c.req.valid("param").bundle_name);
+    if (!bundle) throw notFound("bundle");
+    return c.json(bundle, 200);
+  }),
+  endpoint("probe", "GET /agents/bundles/{bundle_name}/parts/{sha256}", {
+    operationId: "readBundlePart", summary: "Read a piece of a bundle's part",
+    description: "At most 256 KiB from `offset` on. Only parts of the newest version are there.",
+    params: params.extend({ sha256: Sha256 }), query: BundlePieceQuery,
+    answer: [200, "The piece", { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } }],
+  }, async (c, { store, admit }) => {
+    await checkAdmitted(c, admit);
+    const { bundle_name: name, sha256 } = c.req.valid("param");
+    const piece = await store.piece(name, sha256, c.req.valid("query").offset);
+    if (!piece) throw notFound("part of this bundle's newest version");
+    return c.body(new Uint8Array(piece), 200, { "content-type": "application/octet-stream" });
+  }),
+);
+
+async function checkAdmitted(c: Context<GatewayEnvironment>, admit: Bundles["admit"]): Promise<void> {
+  const { probePublicKey: key } = c.env.peer;
+  if (key !== undefined && await admit(probeOf(c), key)) return;
+  throw new ApiError("UNAUTHORIZED", "this probe is revoked, or its certificate was replaced: enroll it again");
+}

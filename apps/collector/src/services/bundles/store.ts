@@ -1,0 +1,71 @@
+import { BUNDLE_PIECE_BYTES, type BundleAnnouncement, type BundleManifest, type PublishedBundle, type SignedBundle } from "@lanthorn/contract";
+import type { Kysely, Transaction } from "kysely";
+import type { Schema } from "../../db/schema.ts";
+
+/** A version of a bundle with its parts by their SHA-256. */
+export interface Publication {
+  readonly manifest: BundleManifest;
+  readonly signed: SignedBundle;
+  readonly parts: ReadonlyMap<string, Buffer>;
+}
+
+/** Bundles belong to the deployment, not to a tenant: every probe may have them. In the database, all collectors have them. */
+export interface BundlesStore {
+  /** What is announced to probes. */
+  list(): Promise<readonly BundleAnnouncement[]>;
+  /** Probes to announce it to: all that are not revoked. */
+  probeIds(): Promise<readonly string[]>;
+  /** What operators see. */
+  published(): Promise<readonly PublishedBundle[]>;
+  find(name: string): Promise<SignedBundle | null>;
+  /** A part of the newest version of a bundle from `offset` on, at most to the end of a piece; null for any other part, and behind its end. */
+  piece(name: string, sha256: string, offset: number): Promise<Buffer | null>;
+  /**
+   * Puts a version in the place of the one before, whose parts go unless another bundle has them.
+   * @returns False, and nothing has changed, where a version as high is published already.
+   */
+  publish(publication: Publication, at: string): Promise<boolean>;
+}
+
+export function createBundlesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): BundlesStore {
+  return {
+    list: () => reads.selectFrom("bundles").select(["name", "version"]).orderBy("name").execute(),
+    probeIds: async () => (await reads.selectFrom("probes").select("id").where("revoked_at", "is", null).execute()).map(({ id }) => id),
+    published: () => reads.selectFrom("bundles").select(["name", "version", "parts", "bytes", "published_at"]).orderBy("name").execute(),
+    find: async (name) =>
+      (await reads.selectFrom("bundles").select(["manifest", "signature", "certificate"]).where("name", "=", name).executeTakeFirst()) ?? null,
+    async piece(name, sha256, offset) {
+      const row = await reads.selectFrom("bundle_pieces").innerJoin("bundle_parts", "bundle_parts.sha256", "bundle_pieces.sha256")
+        .select("content").where("bundle_parts.name", "=", name).where("bundle_pieces.sha256", "=", sha256)
+        .where("piece", "=", Math.floor(offset / BUNDLE_PIECE_BYTES)).executeTakeFirst();
+      return row ? Buffer.from(row.content, "base64").subarray(offset % BUNDLE_PIECE_BYTES) : null;
+    },
+    publish: ({ manifest: { name, version, parts: listed }, signed, parts }, at) => db.transaction().execute(async (trx) => {
+      const { manifest, signature, certificate } = signed;
+      const bytes = listed.reduce((sum, { size }) => sum + size, 0);
+      const row = { version, manifest, signature, certificate, parts: listed.length, bytes, published_at: at };
+      // Of two commands at once one waits here for the other's row.
+      const { numInsertedOrUpdatedRows: changed } = await trx.insertInto("bundles").values({ name, ...row })
+        .onConflict((conflict) => conflict.column("name").doUpdateSet(row).where("bundles.version", "<", version)).executeTakeFirstOrThrow();
+      if (!changed) return false;
+      await trx.deleteFrom("bundle_parts").where("name", "=", name).execute();
+      for (const [sha256, content] of parts) {
+        await trx.insertInto("bundle_parts").values({ name, sha256 }).execute();
+        await putPieces(trx, sha256, content);
+      }
+      await trx.deleteFrom("bundle_pieces")
+        .where((eb) => eb.not(eb.exists(eb.selectFrom("bundle_parts").select("name").whereRef("bundle_parts.sha256", "=", "bundle_pieces.sha256")))).execute();
+      return true;
+    }),
+  };
+}
+
+/** An empty part has one piece, which is empty too. */
+async function putPieces(trx: Transaction<Schema>, sha256: string, content: Buffer): Promise<void> {
+  for (let offset = 0; offset === 0 || offset < content.length; offset += BUNDLE_PIECE_BYTES) {
+    const row = { content: content.subarray(offset, offset + BUNDLE_PIECE_BYTES).toString("base64") };
+    // Also over one that is there: to publish again mends a piece that was damaged.
+    await trx.insertInto("bundle_pieces").values({ sha256, piece: offset / BUNDLE_PIECE_BYTES, ...row })
+      .onConflict((conflict) => conflict.columns(["sha256", "piece"]).doUpdateSet(row)).execute();
+  }
+}

@@ -1,0 +1,2 @@
+/** The databases of fingerprints, in the Recog format: their folder in the data directory, and the bundle that collectors publish. */
+export const FINGERPRINTS = "fingerprints";
