@@ -83,6 +83,17 @@ describe("many rows", () => {
       id, is_online: Number(id) % 2, presence_state: id === "0" ? "unknown" : `state ${id}`, hostname: `host ${id}`,
     })));
   });
+
+  test("are found by a key of several columns, where another key with the same columns was used before", async () => {
+    const { db, reads } = database;
+    await makeDevices(numbered(3));
+    const states = async () => (await reads.selectFrom("devices").select(["id", "hostname", "os_guess"]).orderBy("id").execute())
+      .map(({ hostname, os_guess: os }) => [hostname, os]);
+    await updateMany(db, "devices", [{ id: "1", hostname: "renamed", os_guess: "" }]);
+    const rows = [{ id: "1", hostname: "renamed", os_guess: "found" }, { id: "2", hostname: "another", os_guess: "wrong" }];
+    await updateMany(db, "devices", rows, ["id", "hostname"]);
+    expect(await states()).toEqual([["host 0", ""], ["renamed", "found"], ["host 2", ""]]);
+  });
 });
 
 async function makeTenant(): Promise<string> {

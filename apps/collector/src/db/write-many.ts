@@ -36,12 +36,17 @@ export async function upsertMany(
 /**
  * Sets columns of rows that exist, each to its own values. An index is written anew when a column of it is named here,
  * whether or not its value changes; so only what changed is to be named.
- * @param rows `id` and the columns to set; all with the same, in the same order.
+ * @param rows The key's columns and those to set; all with the same, in the same order, and no key twice.
+ * @param key What a row is found by.
  */
-export async function updateMany(db: Kysely<Schema>, table: Table, rows: readonly ({ readonly id: string } & Row)[]): Promise<void> {
-  await write(db, table, rows, "update", (columns, { from }) => {
-    const sets = columns.filter((column) => column !== "id").map((column) => sql`${sql.ref(column)} = ${sql.ref(`v.${column}`)}`);
-    return sql`update ${sql.table(table)} set ${sql.join(sets)} from ${from} as v where ${sql.ref(`${table}.id`)} = v.id`;
+export async function updateMany(
+  db: Kysely<Schema>, table: Table, rows: readonly ({ readonly id: string } & Row)[], key: readonly string[] = ["id"],
+): Promise<void> {
+  const isKey = new Set(key);
+  await write(db, table, rows, `update by ${key.join()}`, (columns, { from }) => {
+    const sets = columns.filter((column) => !isKey.has(column)).map((column) => sql`${sql.ref(column)} = ${sql.ref(`v.${column}`)}`);
+    const found = key.map((column) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`v.${column}`)}`);
+    return sql`update ${sql.table(table)} set ${sql.join(sets)} from ${from} as v where ${sql.join(found, sql` and `)}`;
   });
 }
 

@@ -1,4 +1,5 @@
-import { type Clock, describeError, type Log, nextTurn } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
+import { createPace } from "../db/pace.ts";
 import type { DeliveryStore, Made, WebhookRow } from "./store.ts";
 
 /** Commits outcomes, many in one transaction: a disk that syncs in a millisecond would otherwise allow a thousand deliveries a second. */
@@ -15,6 +16,8 @@ export interface Recorder {
 }
 
 const TRY_AGAIN_MS = 1000;
+/** Between commits that several share: some answers of other receivers come in it, and an endpoint's next delivery waits no longer. */
+const ROUND_MS = 5;
 
 export function createRecorder(deps: {
   readonly store: Pick<DeliveryStore, "record">;
@@ -23,6 +26,7 @@ export function createRecorder(deps: {
   readonly log: Log;
 }): Recorder {
   const { clock, log } = deps;
+  const pace = createPace(ROUND_MS);
   let waiting: { readonly made: Made; readonly resolve: (row: WebhookRow | null) => void }[] = [];
   let committing: Promise<void> | null = null;
   let fault: string | null = null;
@@ -31,9 +35,10 @@ export function createRecorder(deps: {
   const commit = async () => {
     while (waiting.length > 0) {
       // SQLite commits without leaving this turn: only what all sockets have brought by its end makes a batch.
-      await nextTurn();
+      await pace.next();
       const batch = waiting;
       waiting = [];
+      pace.began(batch.length);
       try {
         const rows = await deps.store.record(deps.workerId(), batch.map(({ made }) => made), clock.now());
         const byId = new Map(rows.map((row) => [row.id, row]));

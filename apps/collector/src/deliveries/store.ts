@@ -1,8 +1,9 @@
 import type { WebhookAttempt } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
-import { type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from "kysely";
+import { CompiledQuery, type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from "kysely";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
+import { updateMany } from "../db/write-many.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { cancelWaiting, subscriptionsChanged } from "./subscriptions.ts";
 import { type Settled, settle, type Standing } from "./settle.ts";
@@ -52,8 +53,24 @@ const WAITING = [
   "e.probe_id", "e.device_id", "e.data",
 ] as const;
 
+type NextRow = Awaited<ReturnType<ReturnType<typeof nextQuery>["execute"]>>[number];
+
+/** Each new event asks it of each webhook: building the query took longer than running it. */
+function compileNext(reads: Kysely<Schema>, by: "lane" | "retry_at"): (webhookId: string, value: string, limit: number) => CompiledQuery {
+  const { sql } = nextQuery(reads, by).compile();
+  return (webhookId, value, limit) => CompiledQuery.raw(sql, [webhookId, value, limit]);
+}
+
+/** Its parameters, in their order: the webhook, the lane or the instant until which retries are due, and how many. */
+function nextQuery(reads: Kysely<Schema>, by: "lane" | "retry_at") {
+  return reads.selectFrom("webhook_deliveries as d")
+    .leftJoin("events as e", (join) => join.onRef("e.tenant_id", "=", "d.tenant_id").onRef("e.seq", "=", "d.event_seq"))
+    .select(WAITING).where("d.webhook_id", "=", "").where(`d.${by}`, by === "lane" ? "=" : "<=", "").orderBy("d.event_seq").limit(1);
+}
+
 export function createDeliveryStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): DeliveryStore {
   const { db, reads } = deps;
+  const dueIn = { live: compileNext(reads, "lane"), retry: compileNext(reads, "retry_at"), replay: compileNext(reads, "lane") };
   return {
     async due(now) {
       const rows = await reads.selectFrom("webhooks").select((eb) => [
@@ -69,14 +86,10 @@ export function createDeliveryStore(deps: { readonly db: Kysely<Schema>; readonl
     },
 
     async next(webhookId, lane, { now, limit }) {
-      let query = reads.selectFrom("webhook_deliveries as d")
-        .leftJoin("events as e", (join) => join.onRef("e.tenant_id", "=", "d.tenant_id").onRef("e.seq", "=", "d.event_seq"))
-        .select(WAITING).where("d.webhook_id", "=", webhookId);
-      query = lane === "retry" ? query.where("d.retry_at", "<=", toInstant(now)) : query.where("d.lane", "=", lane);
-      const rows = await query.orderBy("d.event_seq").limit(limit).execute();
+      const { rows } = await reads.executeQuery<NextRow>(dueIn[lane](webhookId, lane === "retry" ? toInstant(now) : lane, limit));
       return rows.map(({ webhook_id: id, event_id: eventId, ...row }) => ({
         id: row.id, webhookId: id, attempt: row.attempt, attempts: row.attempts, event: row.event,
-        source: eventId === null ? null : { ...(row as EventSource), id: eventId },
+        source: eventId === null ? null : { ...(row as Omit<EventSource, "id">), id: eventId },
       }));
     },
 
@@ -85,9 +98,7 @@ export function createDeliveryStore(deps: { readonly db: Kysely<Schema>; readonl
       const mine = trx.selectFrom("webhooks").selectAll().where("id", "in", ids).where("worker_id", "=", workerId).orderBy("id");
       // Locked: what a person changes meanwhile must not be overwritten by what was read before.
       const rows = await (hasRowLocks(trx) ? mine.forUpdate() : mine).execute();
-      const after: WebhookRow[] = [];
-      for (const row of rows) after.push(await recordOf(trx, row, made.filter(({ delivery }) => delivery.webhookId === row.id), now));
-      return after;
+      return recordAll(trx, rows.map((row) => ({ row, made: made.filter(({ delivery }) => delivery.webhookId === row.id) })), now);
     }),
 
     async shift(webhookIds, byMs) {
@@ -147,41 +158,57 @@ function inLane(eb: ExpressionBuilder<Schema, "webhooks">, lane: Lane) {
   return waiting(eb).where("d.lane", "=", lane);
 }
 
-async function recordOf(trx: Transaction<Schema>, row: WebhookRow, made: readonly Made[], now: number): Promise<WebhookRow> {
+/** Keeps what came of attempts, of all webhooks by one statement for each table. */
+async function recordAll(
+  trx: Transaction<Schema>, all: readonly { readonly row: WebhookRow; readonly made: readonly Made[] }[], now: number,
+): Promise<readonly WebhookRow[]> {
+  // A delivery that was asked for again while its retry was under way is made twice: the later counts.
+  const attempts = new Map<string, ReturnType<typeof attemptRow>>();
+  const results = all.map(({ row, made }) => settleAll(row, made, now));
+  for (const { settled } of results) for (const one of settled) attempts.set(one.made.delivery.id, attemptRow(one));
+  await updateMany(trx, "webhook_deliveries", [...attempts.values()], ["webhook_id", "id"]);
+  await updateMany(trx, "webhooks", results.map(({ row, changed }) => ({ id: row.id, ...changed })));
+  for (const { row, changed, settled } of results) {
+    for (const { made, result } of settled) if (result.notice !== null) await announce(trx, row, result.notice, made.outcome, now);
+    if (row.active !== 1 || changed.active === 1) continue;
+    await subscriptionsChanged(trx, row.tenant_id);
+    await cancelWaiting(trx, row.id);
+  }
+  return results.map(({ row, changed }) => ({ ...row, ...changed }));
+}
+
+interface SettledAttempt {
+  readonly made: Made;
+  readonly result: Settled;
+}
+
+/** What follows from a webhook's attempts, in their order. */
+function settleAll(row: WebhookRow, made: readonly Made[], now: number) {
   let standing: Standing = { active: row.active === 1, status: row.status as Standing["status"], failingSince: row.failing_since };
-  for (const { delivery, outcome } of made) {
-    const settled = settle(standing, delivery.attempt + 1, outcome, now);
-    await keepAttempt(trx, delivery, outcome, settled);
-    if (settled.notice !== null) await announce(trx, row, settled.notice, outcome, now);
-    standing = settled.standing;
+  const settled: SettledAttempt[] = [];
+  for (const one of made) {
+    const result = settle(standing, one.delivery.attempt + 1, one.outcome, now);
+    settled.push({ made: one, result });
+    standing = result.standing;
   }
   const changed = {
     active: standing.active ? 1 : 0, status: standing.status, failing_since: standing.failingSince,
     last_delivery_at: made.findLast(({ outcome }) => outcome.arrived)?.outcome.requestedAt ?? row.last_delivery_at,
   };
-  await trx.updateTable("webhooks").set(changed).where("id", "=", row.id).execute();
-  if (row.active === 1 && !standing.active) {
-    await subscriptionsChanged(trx, row.tenant_id);
-    await cancelWaiting(trx, row.id);
-  }
-  return { ...row, ...changed };
+  return { row, settled, changed };
 }
 
-async function keepAttempt(
-  trx: Transaction<Schema>,
-  delivery: Made["delivery"],
-  outcome: AttemptOutcome,
-  { status, retryAt }: Settled,
-): Promise<void> {
+/** A delivery's columns after an attempt. */
+function attemptRow({ made: { delivery, outcome }, result: { status, retryAt } }: SettledAttempt) {
   const last: WebhookAttempt = {
     attempt: delivery.attempt + 1, requested_at: outcome.requestedAt, status_code: outcome.statusCode,
     response_time_ms: outcome.responseTimeMs,
     error: outcome.error, response_excerpt: outcome.excerpt,
   };
-  await trx.updateTable("webhook_deliveries").set({
-    ...last, status, lane: status === "pending" ? ("retry" satisfies Lane) : null, retry_at: retryAt,
-    attempts: JSON.stringify([...(JSON.parse(delivery.attempts) as WebhookAttempt[]), last]),
-  }).where("webhook_id", "=", delivery.webhookId).where("id", "=", delivery.id).execute();
+  return {
+    webhook_id: delivery.webhookId, id: delivery.id, ...last, status, lane: status === "pending" ? ("retry" satisfies Lane) : null,
+    retry_at: retryAt, attempts: JSON.stringify([...(JSON.parse(delivery.attempts) as WebhookAttempt[]), last]),
+  };
 }
 
 async function announce(

@@ -1,11 +1,12 @@
 import { describeError } from "@lanthorn/runtime";
 import { isStorageFault } from "../db/faults.ts";
+import { createPace, type Pace } from "../db/pace.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import { commitBatches, type Committed } from "./commit-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
 import type { IngestMeasure } from "./measure.ts";
-import { createPace, type Pace } from "./pace.ts";
 import type { Delivered } from "./read-batch.ts";
+import { ROUND_MS } from "./together.ts";
 
 /** Commits what several probes send at the same time together: a disk confirms some hundred commits a second, and probes are thousands. */
 export interface GroupCommit {
@@ -40,7 +41,7 @@ export function createGroupCommit(
   /** One for each line that ever was: its pace outlasts the moments in which nobody waits. */
   const paces = new Map<string, Pace>();
   const paceOf = (key: string) => {
-    const pace = paces.get(key) ?? createPace();
+    const pace = paces.get(key) ?? createPace(ROUND_MS);
     paces.set(key, pace);
     return pace;
   };

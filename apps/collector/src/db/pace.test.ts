@@ -8,7 +8,7 @@ const timeOf = async (work: () => Promise<void>) => {
 };
 
 test("a round that several share keeps the next one away, and a round of one does not", async () => {
-  const pace = createPace();
+  const pace = createPace(25);
   pace.began(2);
   // A timer may fire a millisecond early.
   expect(await timeOf(() => pace.next())).toBeGreaterThan(20);
