@@ -10,14 +10,14 @@ import { createKeyAndRequest } from "../../identity/certificate-request.ts";
 import { createCollectorRequests } from "../../identity/collector-requests.ts";
 import { createTestCa, type TestCa } from "../../identity/testing/collector.ts";
 import { type Fetched, fetchBundle } from "../fetch.ts";
-import { installBundle } from "../install.ts";
+import { type BundleKind, installBundle } from "../install.ts";
 import type { BundleFiles } from "../manifest.ts";
 import { openBundleStore } from "../store.ts";
 
 /** @see RFC 5280 section 4.2.1.12 */
 export const [SERVER_AUTH, CLIENT_AUTH, CODE_SIGNING] = ["1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2", "1.3.6.1.5.5.7.3.3"];
 /** The bundle's name. */
-export const NAME = "rules";
+export const NAME = "block-lists";
 /** The most that it may have. */
 export const MAX_BYTES = 2 * 1024 * 1024;
 
@@ -47,7 +47,7 @@ export interface BundleCollector {
   /** Does what the collector does when it publishes. */
   publish(version: number, contents: Readonly<Record<string, string>>, bent?: Bent): Promise<void>;
   fetch(name?: string, signal?: AbortSignal): Promise<Fetched>;
-  install(check?: (files: BundleFiles) => void): Promise<number>;
+  install(kind?: Partial<BundleKind>): Promise<number>;
   /** Fetches and installs. */
   receive(check?: (files: BundleFiles) => void): Promise<Fetched>;
   /** Parts that were fetched, or pieces of them. */
@@ -90,12 +90,10 @@ export async function startBundleCollector(dataDir: string): Promise<BundleColle
       name, dataDir, maxBytes: MAX_BYTES, caCertificate: ca.pem, requests: wire, signal,
       proceed: async (bytes) => void collector.paced.push(bytes), wait: async () => {},
     }),
-    install: async (check = () => {}) => installBundle(
-      { name: NAME, maxBytes: MAX_BYTES, check: async (files) => check(files) }, { dataDir, caCertificate: ca.pem },
-    ),
+    install: (kind) => installBundle({ name: NAME, maxBytes: MAX_BYTES, check: async () => {}, ...kind }, { dataDir, caCertificate: ca.pem }),
     async receive(check) {
       const fetched = await collector.fetch();
-      await collector.install(check);
+      await collector.install(check ? { check: async (files) => check(files) } : {});
       return fetched;
     },
     fetched: () => collector.requests.filter((path) => path.startsWith("/parts/")).length,
