@@ -179,7 +179,7 @@ describe("networks behind a router", () => {
     world.alive.add("10.9.0.1").add("10.9.0.7");
     await world.pass(60_000);
     expect([...world.wanted].toSorted()).toEqual(["10.9.0.1", "10.9.0.7"]);
-    for (const address of ["10.9.0.7", "10.9.0.200"]) world.watch().noteName(address, "till-3.shop.example.com");
+    for (const address of ["10.9.0.7", "10.9.0.200"]) world.watch().onName(address, "till-3.shop.example.com");
     await world.pass(2000);
     const name = { ip: "10.9.0.7", mac: "", hostname: "till-3.shop.example.com" };
     expect(world.of("host_changed")).toMatchObject([{ ...name, changed: ["hostname"] }]);
@@ -189,10 +189,10 @@ describe("networks behind a router", () => {
     world.wanted.clear();
     await world.pass(120_000);
     expect([...world.wanted].toSorted()).toEqual(["10.9.0.1", "10.9.0.7"]);
-    world.watch().noteName("10.9.0.7", "till-3.shop.example.com");
+    world.watch().onName("10.9.0.7", "till-3.shop.example.com");
     await world.pass(2000);
     expect(world.of("host_changed")).toHaveLength(1);
-    world.watch().noteName("10.9.0.7", "till-4.shop.example.com");
+    world.watch().onName("10.9.0.7", "till-4.shop.example.com");
     await world.pass(2000);
     expect(world.of("host_changed").map(({ hostname }) => hostname)).toEqual(["till-3.shop.example.com", "till-4.shop.example.com"]);
     expect(world.of("host_found")).toHaveLength(2);

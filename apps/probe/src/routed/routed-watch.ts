@@ -23,7 +23,7 @@ export interface RoutedWatch {
   /** A scan saw a host. */
   noteSeen(address: string): void;
   /** DNS calls an address so. */
-  noteName(address: string, name: string): void;
+  onName(address: string, name: string): void;
   /** The link has changed, or nothing could be heard until now. */
   startAnew(): void;
   /** Appends presence reports. @param which As `HostAnnouncer.report`. */
@@ -187,7 +187,7 @@ export function createRoutedWatch(deps: {
     noteSeen(address) {
       table.noteSeen(address);
     },
-    noteName(address, name) {
+    onName(address, name) {
       table.noteName(address, name);
     },
     startAnew() {

@@ -15,9 +15,9 @@ export interface Scans {
   /** Ends a scan. @returns Whether there was one; it has ended when the promise resolves. */
   cancel(scanId: string): Promise<boolean>;
   /** An IPv4 neighbour spoke. */
-  noteAnswer(address: Uint8Array): void;
+  onSpoken(address: Uint8Array): void;
   /** DNS calls an address so. */
-  noteName(ip: string, name: string): void;
+  onName(ip: string, name: string): void;
   /** Says of scans that an earlier run began and did not end that they have failed. */
   recover(): void;
   /** The interface has other addresses, or is down: null. A scan whose addresses are not on its link any more fails. */
@@ -68,7 +68,7 @@ export function createScans(deps: RunningScanDeps & {
       await scan?.end({ type: "scan_cancelled" });
       return scan !== undefined;
     },
-    noteAnswer(address) {
+    onSpoken(address) {
       if (running.size === 0) return;
       const value = ipv4Number(address);
       for (const scan of running.values()) {
@@ -76,7 +76,7 @@ export function createScans(deps: RunningScanDeps & {
         if (isTarget && !policy.exclusions.holds(address) && !scan.plan.exclusions.holds(address)) scan.noteAnswer(address);
       }
     },
-    noteName(ip, name) {
+    onName(ip, name) {
       for (const scan of late) scan.noteName(ip, name);
     },
     recover() {

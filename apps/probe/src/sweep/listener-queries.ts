@@ -11,7 +11,7 @@ import { askListeners } from "../egress/request-frames.ts";
  */
 export interface ListenerQueries {
   /** Somebody else asked. */
-  heard(): void;
+  onListenerQuery(): void;
   /** What was heard before says nothing any more: another link. */
   startAnew(): void;
   /** Whole frames; none while somebody asks, or may. */
@@ -27,7 +27,7 @@ export function createListenerQueries(deps: { readonly now: () => number; readon
     silentFrom = deps.now();
   };
   return {
-    heard: startSilence,
+    onListenerQuery: startSilence,
     startAnew: startSilence,
     questions: (link) => (deps.isGentle() || deps.now() - silentFrom < OTHER_QUERIER_PRESENT_MS ? [] : askListeners(link)),
   };

@@ -1,47 +1,28 @@
-import type { Clock, Log } from "@lanthorn/runtime";
-import type { Link } from "../capture/link.ts";
+import type { Log } from "@lanthorn/runtime";
+import { hasIpv4, type Host } from "../hosts/host.ts";
+import type { HostListener } from "../hosts/host-events.ts";
 import type { ListenerQueries } from "./listener-queries.ts";
-import type { EgressPolicy } from "../egress/policy.ts";
-import type { FrameSender } from "../egress/frame-sender.ts";
+import { createNewcomerLook, type SweepDeps } from "./newcomer-look.ts";
 import { planSweep } from "./sweep-plan.ts";
 import { startSweep, type Sweep, type SweepSummary } from "./sweeper.ts";
 
 /** When sweeps are made: on start, on schedule, when asked for, and for newcomers that hide; never two at once. */
-export interface SweepSchedule {
-  /** Call it each second while the link is up. */
+export interface SweepSchedule extends Required<Pick<HostListener, "onSpoken" | "onNewAddress" | "onPending">> {
+  /** Call it twice a second while the link is up. */
   tick(now: number): void;
   /** A sweep now; one that is under way is joined. */
   sweepNow(): Promise<SweepSummary>;
   /** The link came up or has other addresses: the next sweep is due at `at` (monotonic). */
   sweepAt(at: number): void;
-  /** A host was found. */
-  noteNewHost(): void;
-  /** A MAC that was never seen is there; where it may be hiding an IPv4 address, it is looked for. */
-  noteNewcomer(mac: number): void;
-  noteAnswer(address: Uint8Array): void;
   /** Ends what is under way. */
   abort(reason: string): Promise<void>;
 }
 
 const PASSES = 3;
-/**
- * A newcomer with a fixed IPv4 address may never speak from it where we hear it: its first frames are IPv6 or no IP at all. Small subnets
- * are looked through for it, without the addresses that are known, and not so often that made-up MACs could make us flood the link.
- */
-const NEWCOMER = { afterMs: 500, mostAddresses: 1024, fewestPacketsPerSecond: 100, pauseMs: 15_000, mostAtOnce: 64 } as const;
 
-export function createSweepSchedule(deps: {
-  readonly policy: EgressPolicy;
-  readonly link: () => Link | null;
-  readonly sender: FrameSender;
-  readonly clock: Clock;
-  readonly random: () => number;
+export function createSweepSchedule(deps: SweepDeps & {
   readonly log: Log;
   readonly listenerQuestions: ListenerQueries["questions"];
-  /** Whether a host is there at this IPv4 address. */
-  readonly isTaken: (address: Uint8Array) => boolean;
-  /** Whether a MAC shows no IPv4 address and is not about to. */
-  readonly isHiding: (mac: number) => boolean;
   /** Says once that a subnet is not swept, and why. */
   readonly onRefused: (reason: string) => void;
 }): SweepSchedule {
@@ -49,10 +30,7 @@ export function createSweepSchedule(deps: {
   let running: { readonly sweep: Sweep; readonly summary: Promise<SweepSummary> } | null = null;
   let dueAt = clock.monotonic();
   let newHosts = 0;
-  const newcomers = new Set<number>();
-  let newcomersSince = 0;
-  let newcomerLookAt = Number.NEGATIVE_INFINITY;
-  let newcomerLook: Sweep | null = null;
+  const newcomers = createNewcomerLook(deps);
 
   const begin = (why: string): Promise<SweepSummary> => {
     if (running) return running.summary;
@@ -72,25 +50,10 @@ export function createSweepSchedule(deps: {
     running = { sweep, summary };
     return summary;
   };
-  const lookForNewcomer = async (now: number) => {
-    if (newcomers.size === 0 || now - newcomersSince < NEWCOMER.afterMs || now - newcomerLookAt < NEWCOMER.pauseMs) return;
-    const isHiding = [...newcomers].some((mac) => deps.isHiding(mac));
-    newcomers.clear();
-    const link = deps.link();
-    const ranges = link ? planSweep(link, policy.networks).ranges : [];
-    const size = ranges.reduce((sum, { count }) => sum + count, 0);
-    const isCoveredAnyway = running !== null && !running.sweep.isEnding;
-    const isCheap = size <= NEWCOMER.mostAddresses && policy.packetsPerSecond >= NEWCOMER.fewestPacketsPerSecond;
-    if (!isHiding || isCoveredAnyway || !isCheap || size === 0) return;
-    newcomerLookAt = now;
-    newcomerLook = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken, listenerQuestions: () => [] });
-    await newcomerLook.done;
-    newcomerLook = null;
-  };
   return {
     tick(now) {
       if (!policy.sweepEnabled) return;
-      void lookForNewcomer(now);
+      void newcomers.tick(now, running !== null && !running.sweep.isEnding);
       if (now < dueAt || running) return;
       dueAt = now + policy.sweepIntervalMs;
       void begin("schedule");
@@ -99,23 +62,21 @@ export function createSweepSchedule(deps: {
     sweepAt(at) {
       dueAt = Math.min(dueAt, at);
     },
-    noteNewHost() {
+    onNewAddress(host: Host) {
+      if (host.published !== null || host.bindings.length !== 1) return;
       newHosts += 1;
+      if (!hasIpv4(host)) newcomers.note(host.key);
     },
-    noteNewcomer(mac) {
-      if (newcomers.size === 0) newcomersSince = clock.monotonic();
-      if (newcomers.size < NEWCOMER.mostAtOnce) newcomers.add(mac);
-    },
-    noteAnswer(address) {
+    onPending: (mac) => newcomers.note(mac),
+    onSpoken(address) {
       running?.sweep.noteAnswer(address);
-      newcomerLook?.noteAnswer(address);
+      newcomers.noteAnswer(address);
     },
     async abort(reason) {
-      const ending = { sweep: running?.summary, look: newcomerLook?.done };
+      const ending = running?.summary;
       running?.sweep.abort(reason);
-      newcomerLook?.abort(reason);
-      await ending.sweep;
-      await ending.look;
+      await newcomers.abort(reason);
+      await ending;
     },
   };
 }

@@ -26,7 +26,8 @@ import { createLiveClock } from "../../bus/bus-clock.ts";
 import { createFrameBus } from "../../bus/frame-bus.ts";
 import { createOutbox, type Outbox } from "../../queue/outbox.ts";
 import { neighborAdvertisementFrame } from "./frames.ts";
-import { createHostDiscovery, type HostDiscovery, type HostDiscoveryDeps } from "../host-discovery.ts";
+import { createHostDiscovery, type HostDiscovery } from "../host-discovery.ts";
+import type { HostDiscoveryDeps } from "../parts.ts";
 
 export const OWN_MAC = "02:00:00:00:00:01";
 

@@ -1,4 +1,4 @@
-import type { HostFact } from "./facts.ts";
+import type { HostFact } from "../facts.ts";
 
 /** What a MAC without an address has announced: a DHCP client sends its name before it has an address. */
 export interface PendingHost {
