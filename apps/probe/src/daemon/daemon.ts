@@ -1,7 +1,8 @@
 import { createServiceManager, describeError } from "@lanthorn/runtime";
 import { codesOf } from "../error-codes.ts";
 import { classifyStorageFault } from "../queue/storage-faults.ts";
-import { type DaemonDeps, type Inheritance, type Round, type RoundEnd, startRound } from "./round.ts";
+import { type Round, startRound } from "./round.ts";
+import type { DaemonDeps, Inheritance, RoundEnd } from "./parts/round-context.ts";
 
 /** A full disk at the start is waited for; it is looked at this often. */
 const STORAGE_RETRY_MS = 10_000;

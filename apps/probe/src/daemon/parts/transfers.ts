@@ -1,15 +1,15 @@
 import { BATCH_MAX_EVENTS } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
-import { type BundleWatch, createBundleWatch } from "../bundles/bundle-watch.ts";
-import { fetchBundle } from "../bundles/fetch.ts";
-import type { Configuration } from "../configuration.ts";
-import { createFileSender } from "../files/file-sender.ts";
-import { createPace } from "../files/pace.ts";
-import { createSpool } from "../files/spool.ts";
-import { createCollectorRequests } from "../identity/collector-requests.ts";
-import type { Identity } from "../identity/identity.ts";
-import type { Outbox } from "../queue/outbox.ts";
-import { USED_BUNDLES } from "./bundle-kinds.ts";
+import { type BundleWatch, createBundleWatch } from "../../bundles/bundle-watch.ts";
+import { fetchBundle } from "../../bundles/fetch.ts";
+import type { Configuration } from "../../configuration.ts";
+import { createFileSender } from "../../files/file-sender.ts";
+import { createPace } from "../../files/pace.ts";
+import { createSpool } from "../../files/spool.ts";
+import { createCollectorRequests } from "../../identity/collector-requests.ts";
+import type { Identity } from "../../identity/identity.ts";
+import type { Outbox } from "../../queue/outbox.ts";
+import { USED_BUNDLES } from "../bundle-kinds.ts";
 
 /** What goes between the probe and its collector by HTTPS, beside events and after them. */
 export interface Transfers {

@@ -1,12 +1,12 @@
 import type { Clock, Log } from "@lanthorn/runtime";
-import { FINGERPRINTS } from "../bundles/names.ts";
-import { openBundleStore } from "../bundles/store.ts";
-import { createDatabaseAsker } from "../identify/ask-databases.ts";
-import type { ServiceFinding } from "../identify/finding.ts";
-import { identifyService, type OpenPort } from "../identify/identify.ts";
-import { askDatagram } from "../identify/datagrams.ts";
-import type { SnmpAccess } from "../snmp/access.ts";
-import { createVaultReader } from "../snmp/vault-reader.ts";
+import { FINGERPRINTS } from "../../bundles/names.ts";
+import { openBundleStore } from "../../bundles/store.ts";
+import { createDatabaseAsker } from "../../identify/ask-databases.ts";
+import type { ServiceFinding } from "../../identify/finding.ts";
+import { identifyService, type OpenPort } from "../../identify/identify.ts";
+import { askDatagram } from "../../identify/datagrams.ts";
+import type { SnmpAccess } from "../../snmp/access.ts";
+import { createVaultReader } from "../../snmp/vault-reader.ts";
 
 /** Asking open ports what they are, and databases what that means. */
 export interface OpenIdentification {
