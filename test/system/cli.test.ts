@@ -85,7 +85,7 @@ describe("lanthorn", () => {
     expect([shown.includes("vlan 10"), shown.includes("hidden")]).toEqual([true, false]);
     expect(await ok("configs", "show", "192.0.2.1", "--reveal")).toContain("hidden");
     await ok("configs", "delete", "sw-1", "1");
-    expect(await refused("configs", "show", "sw-1", "1")).toContain("there are: 2");
+    expect(await refused("configs", "show", "sw-1", "1")).toContain("versions: 2");
   });
 
   test("keeps prefixes and addresses", async () => {

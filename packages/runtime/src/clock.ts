@@ -94,6 +94,11 @@ const SETTLED_BY_MS = 2000;
 async function settle(): Promise<void> {
   const end = performance.now() + SETTLED_BY_MS;
   for (let turn = 0; turn < 5; turn = isBusy() && performance.now() < end ? 0 : turn + 1) {
-    await nextTurn();
+    // Turning without a pause until another process answers would take a whole processor from it.
+    await (isBusy() ? pauseForAnswer() : nextTurn());
   }
 }
+
+const pauseForAnswer = () => new Promise<void>((resolve) => {
+  setTimeout(resolve, 1);
+});
