@@ -9,7 +9,7 @@ const root = file("..");
 /** Tests of the collector that open no database, and would say the same twice. */
 const WITHOUT_DATABASE = [
   "certificates/*", "broker/*", "deliveries/{attempt,resolve,target-policy,sealing,signatures,places}", "gateway/rate-limit",
-  "identity/{keys,join,similarity}", "services/people/token-key", "configuration",
+  "identity/{keys,join,similarity}", "services/auth/token-key", "configuration",
 ].map((name) => `apps/collector/src/${name}.test.ts`);
 
 export default defineConfig({

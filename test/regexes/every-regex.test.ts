@@ -46,7 +46,7 @@ describe("the product's regular expressions", () => {
     expect(places).toContain("packages/fingerprints/src/rules/snmp.ts");
     expect(places).toContain("packages/fingerprints/src/evidence/ssdp.ts");
     expect(places).toContain("apps/probe/src/identify/protocols/telnet.ts");
-    expect(places).toContain("apps/collector/src/services/cmod/mask.ts");
+    expect(places).toContain("apps/collector/src/services/config-versions/mask.ts");
   });
 
   test("take time in proportion to the text, whatever it is", () => {

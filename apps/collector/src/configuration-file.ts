@@ -10,13 +10,13 @@ import { ProbeLimitSettings } from "./ingest/configuration.ts";
 import { AlertSettings } from "./services/alerts/configuration.ts";
 import { AuditSettings, RejectedSettings } from "./services/audit/configuration.ts";
 import { BackupsSettings } from "./services/backups/configuration.ts";
-import { ConfigurationSettings } from "./services/cmod/configuration.ts";
+import { ConfigurationSettings } from "./services/config-versions/configuration.ts";
 import { InventorySettings } from "./services/devices/configuration.ts";
 import { SmtpSettings, WebhookSettings } from "./services/diplomat/configuration.ts";
 import { EventSettings } from "./services/events/configuration.ts";
 import { FileSettings } from "./services/files/configuration.ts";
 import { LicenseSettings } from "./services/license/configuration.ts";
-import { AdminSettings, TokenSettings } from "./services/people/configuration.ts";
+import { AdminSettings, TokenSettings } from "./services/auth/configuration.ts";
 import { ScanSettings } from "./services/scans/configuration.ts";
 
 /** The configuration file: each part's schema stands beside the part, with what is allowed there and its default. */

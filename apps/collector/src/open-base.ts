@@ -16,11 +16,11 @@ import { openReplicas, type Replicas } from "./replicas/open.ts";
 import { openKeyring } from "./sealing/keyring.ts";
 import { createSealing, type Sealing } from "./sealing/sealing.ts";
 import { createAudit } from "./services/audit/audit.ts";
-import { prepareFirstStart } from "./services/people/first-start.ts";
-import { createPasswords } from "./services/people/passwords.ts";
-import { createPeople, type People } from "./services/people/people.ts";
-import { createPeopleStore, type PeopleStore } from "./services/people/store.ts";
-import { readTokenKey } from "./services/people/token-key.ts";
+import { prepareFirstStart } from "./services/auth/first-start.ts";
+import { createPasswords } from "./services/auth/passwords.ts";
+import { createAuth, type Auth } from "./services/auth/auth.ts";
+import { createAuthStore, type AuthStore } from "./services/auth/store.ts";
+import { readTokenKey } from "./services/auth/token-key.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 
 /** What the process gives to the collector. */
@@ -41,8 +41,8 @@ export interface Base {
   /** What all collectors of the deployment know and nobody else. */
   readonly secret: Uint8Array;
   readonly audit: Audit;
-  readonly peopleStore: PeopleStore;
-  readonly people: People;
+  readonly authStore: AuthStore;
+  readonly auth: Auth;
   readonly sessions: StreamSessions;
   readonly authority: Authority;
   readonly certificate: ServerCertificate;
@@ -63,9 +63,9 @@ export async function openBase(
   lifecycle.onClose("database", database.close);
 
   const passwords = createPasswords();
-  const peopleStore = createPeopleStore(database);
+  const authStore = createAuthStore(database);
   const first = await prepareFirstStart({
-    store: peopleStore, passwords, clock, dataDir, password: configuration.admin.password, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
+    store: authStore, passwords, clock, dataDir, password: configuration.admin.password, siteConfiguration: DEFAULT_SITE_CONFIGURATION,
   });
   if (first?.generated) {
     const { password, file } = first.generated;
@@ -77,17 +77,17 @@ export async function openBase(
   const { lifetime_seconds: tokenLifetimeSeconds, key_file: keyFile } = configuration.token;
   const audit = createAudit({ clock });
   const sessions = createStreamSessions({
-    authentication: { again: (identity) => people.authentication.again(identity) }, limits: streamLimits(configuration.streams), clock,
+    authentication: { again: (identity) => auth.authentication.again(identity) }, limits: streamLimits(configuration.streams), clock,
   });
-  const people = createPeople({
+  const auth = createAuth({
     onAccessChanged(tenantId) {
       sessions.accessChanged(tenantId);
       options.onAccessChanged(tenantId);
     },
-    store: peopleStore, passwords, ...database, audit, clock, log, tokenLifetimeSeconds,
+    store: authStore, passwords, ...database, audit, clock, log, tokenLifetimeSeconds,
     tokenKey: keyFile === undefined ? { secret } : { privateKey: readTokenKey(keyFile) },
   });
-  return { database, sealing, replicas, secret, audit, peopleStore, people, sessions, ...await openCertificates(configuration, deps, replicas) };
+  return { database, sealing, replicas, secret, audit, authStore, auth, sessions, ...await openCertificates(configuration, deps, replicas) };
 }
 
 async function openCertificates(

@@ -74,7 +74,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   metrics.watch([...metricsOf(modules), ...jobReadings(jobs)]);
   const urls = await openGateway(configuration, {
     clock, log, lifecycle, version, authority, certificate, live: events.live, metrics, sessions, idempotency, services: routesOf(modules),
-    authentication: base.people.authentication, limiter: replicas.limiter, siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
+    authentication: base.auth.authentication, limiter: replicas.limiter, siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     healthParts: {
       database: databaseHealth(database), disk: diskHealth(configuration.data_dir), broker: withoutReason(() => broker.health()),
       ingest: withoutReason(() => ingest.get().health()), ingest_lag: () => ingest.get().lag(), jobs: jobsHealth(jobs), ...healthOf(modules),

@@ -13,7 +13,7 @@ import { openAudit } from "./services/audit/open.ts";
 import { openBackups } from "./services/backups/open.ts";
 import { openBundles } from "./services/bundles/open.ts";
 import { createBundlesStore } from "./services/bundles/store.ts";
-import { openCmod } from "./services/cmod/open.ts";
+import { openConfigVersions } from "./services/config-versions/open.ts";
 import { openDevices } from "./services/devices/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { openEvents } from "./services/events/open.ts";
@@ -52,7 +52,7 @@ export async function openServices(
 ): Promise<Services> {
   const { alerts: alertSettings, scans: scanSettings } = configuration;
   const { clock, log, version } = deps;
-  const { database: { db, reads }, sealing, audit, people, peopleStore } = base;
+  const { database: { db, reads }, sealing, audit, auth, authStore } = base;
   const { broker, ingest, merges, published } = links;
   const own = { db, reads, sealing, audit, clock, log };
   /** For services that append to the event log. */
@@ -73,13 +73,13 @@ export async function openServices(
     },
     onSuperseded: (probeId, key) => broker.disconnect(probeId, { except: key }),
   });
-  const diplomat = openDiplomat(configuration, { ...own, ownersOf: (tenantId) => peopleStore.ownerAddresses(tenantId), version });
+  const diplomat = openDiplomat(configuration, { ...own, ownersOf: (tenantId) => authStore.ownerAddresses(tenantId), version });
   const { secrets } = base.replicas;
   const signingKey = await secrets.keep(SIGNING_KEY_NAME, () => Promise.resolve(generateSigningKey()));
   publishSigner(configuration.data_dir, createSigner(signingKey));
 
   const modules: readonly ServiceModule[] = [
-    people,
+    auth,
     diplomat,
     openDevices(configuration, { ...parts, merges, neighborsOf: topology.neighborsOf, ...createVendorLookup() }),
     topology,
@@ -87,13 +87,13 @@ export async function openServices(
     openSites({ ...own, onConfigured: (siteId) => ingest().configured({ siteId }) }),
     scans,
     alerts,
-    openBackups(configuration, { ...parts, isConfirmed: people.isConfirmed }, { program: deps.program, version, signingKey }),
+    openBackups(configuration, { ...parts, isConfirmed: auth.isConfirmed }, { program: deps.program, version, signingKey }),
     openAudit(configuration, parts),
     agents,
     openFiles(configuration, { ...own, admit: agents.admit }),
     openBundles(bundles, { ...own, admit: agents.admit, onPublished: onConfigured }),
     vault,
-    openCmod(configuration, parts),
+    openConfigVersions(configuration, parts),
     openLicense(configuration, parts),
     createIpam(parts),
   ];

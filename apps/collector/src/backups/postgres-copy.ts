@@ -4,7 +4,7 @@ import type { DatabaseCopy } from "./manifest.ts";
 import type { PostgresPrograms } from "./postgres-programs.ts";
 import { createScratch } from "./postgres-scratch.ts";
 import { countPostgres, openSession } from "./postgres-session.ts";
-import { requireRoom } from "./room.ts";
+import { requireFreeSpace } from "./free-space.ts";
 
 /**
  * Copies a database that others write to, as of one moment: what is counted and what is dumped is the same snapshot.
@@ -20,7 +20,7 @@ export async function copyPostgres({ url }: Pick<PostgresLocation, "url">, to: s
         pg_database_size(current_database()) as bytes`);
     const { snapshot = "", version, bytes } = about ?? {};
     // A dump has no indexes, and is smaller therefore.
-    requireRoom(dirname(to), Number(bytes));
+    requireFreeSpace(dirname(to), Number(bytes));
     const found = await countPostgres(session);
     await programs.dump({ url, snapshot, serverVersion: Number(version) }, to);
     return { file: to, engine: "postgres", ...found };

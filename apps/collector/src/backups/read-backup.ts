@@ -8,7 +8,7 @@ import { CollectorError } from "../errors.ts";
 import { decryptAge, type Opener } from "./age.ts";
 import type { DatabaseTools } from "./database-tools.ts";
 import { DATABASE_NAME, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
-import { requireRoom } from "./room.ts";
+import { requireFreeSpace } from "./free-space.ts";
 import { checkSignature, MAX_SIGNATURE_BYTES, SIGNATURE_NAME, type Trust } from "./signing.ts";
 import { readTar, type TarFile } from "./tar.ts";
 import { unreadable } from "./unreadable.ts";
@@ -71,7 +71,7 @@ async function unpackArchive(
       if (manifest.format === 1) checkSignature(text, null, trust);
       else unsigned = text;
       checkOrigin(manifest, engine);
-      requireRoom(folder, manifest.database.size_bytes);
+      requireFreeSpace(folder, manifest.database.size_bytes);
       missing.set(DATABASE_NAME, manifest.database);
       for (const known of manifest.files) missing.set(`${FILES_FOLDER}${known.name}`, known);
       continue;

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 import { CollectorError } from "../errors.ts";
 import type { DatabaseCopy } from "./manifest.ts";
-import { requireRoom } from "./room.ts";
+import { requireFreeSpace } from "./free-space.ts";
 import { unreadable } from "./unreadable.ts";
 
 /** Pages copied before others of this process get their turn: some milliseconds. */
@@ -22,7 +22,7 @@ export async function copySqlite(from: string, to: string): Promise<DatabaseCopy
   try {
     source.exec("begin");
     const tables = countTables(source);
-    requireRoom(dirname(to), sizeOf(source) + ROOM_BYTES);
+    requireFreeSpace(dirname(to), sizeOf(source) + ROOM_BYTES);
     await source.backup(to, { progress: () => PAGES_AT_ONCE });
     return { file: to, engine: "sqlite", migrations: migrationsOf(source), tables };
   } finally {

@@ -3,7 +3,7 @@ import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtim
 import { type Attempt, type AttemptOutcome, unanswered } from "./attempt.ts";
 import { createCircuit } from "./circuit.ts";
 import { type Message, toMessage } from "./payload.ts";
-import type { Places } from "./places.ts";
+import type { Semaphore } from "./semaphore.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Sealing } from "../sealing/sealing.ts";
 import { type DeliveryStore, type Lane, LANES, type WaitingDelivery, type WebhookRow } from "./store.ts";
@@ -24,7 +24,7 @@ export interface EndpointDependencies {
   readonly store: Pick<DeliveryStore, "next">;
   readonly attempt: Attempt;
   readonly recorder: Recorder;
-  readonly places: Places;
+  readonly places: Semaphore;
   readonly sealing: Sealing;
   readonly clock: Clock;
   readonly log: Log;

@@ -23,16 +23,16 @@ export function createHostResolver(
 ): ResolveHost {
   const kept = new Map<string, { readonly at: number; readonly addresses: Promise<readonly string[]> }>();
   const waiting: (() => void)[] = [];
-  let underWay = 0;
+  let inFlight = 0;
   let resolver = createResolver(options.servers);
 
   const systemLookup = async (host: string): Promise<readonly string[]> => {
-    if (underWay >= MOST_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve));
-    underWay += 1;
+    if (inFlight >= MOST_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve));
+    inFlight += 1;
     try {
       return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
     } finally {
-      underWay -= 1;
+      inFlight -= 1;
       waiting.shift()?.();
     }
   };

@@ -3,7 +3,7 @@ import { type Clock, createId, describeError, type Log } from "@lanthorn/runtime
 import type { Attempt } from "./attempt.ts";
 import { type Claims } from "./claims.ts";
 import { ALL_LANES, createEndpoint, type Endpoint } from "./endpoint.ts";
-import { createPlaces } from "./places.ts";
+import { createSemaphore } from "./semaphore.ts";
 import { createRecorder } from "./recorder.ts";
 import type { Sealing } from "../sealing/sealing.ts";
 import type { DeliveryStore, WebhookRow } from "./store.ts";
@@ -54,7 +54,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
   const watch = createWorkerWatch({ claims, clock, log });
   let workerId = createId();
   const recorder = createRecorder({ store, workerId: () => workerId, clock, log });
-  const endpointDeps = { ...deps, recorder, places: createPlaces(MOST_AT_ONCE), stopping: stopping.signal, stop: stop.signal };
+  const endpointDeps = { ...deps, recorder, places: createSemaphore(MOST_AT_ONCE), stopping: stopping.signal, stop: stop.signal };
   let unclaimedBefore: ReadonlySet<string> = new Set();
   let fault: string | null = null;
   let looking: Promise<void> | null = null;

@@ -48,7 +48,7 @@ const TAGS: Readonly<Record<string, string>> = {
   health: "Whether the collector works.",
   me: "The user or API key that asks.",
   scans: "Scans of networks on demand.",
-  sites: "Places that probes watch, and their settings.",
+  sites: "Sites that probes watch, and their settings.",
   topology: "How devices are linked.",
   users: "People who may log in.",
   ws: "The live stream of events, by WebSocket.",

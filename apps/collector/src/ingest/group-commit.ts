@@ -6,7 +6,7 @@ import { commitBatches, type Committed } from "./commit-batch.ts";
 import { deliverBatch } from "./deliver-batch.ts";
 import type { IngestMeasure } from "./measure.ts";
 import type { Delivered } from "./read-batch.ts";
-import { ROUND_MS } from "./together.ts";
+import { ROUND_MS } from "./coalescer.ts";
 
 /** Commits what several probes send at the same time together: a disk confirms some hundred commits a second, and probes are thousands. */
 export interface GroupCommit {

@@ -18,9 +18,9 @@ import { createProbesStore, type KnownProbe } from "./probes-store.ts";
 import { createProbeClocks } from "./probe-clock.ts";
 import { createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
 import { createRefusals } from "./refusals.ts";
-import { createSerial } from "./serial.ts";
+import { createKeyedQueue } from "./keyed-queue.ts";
 import { createTakeEvents } from "./take-events.ts";
-import { createUnderWay } from "./under-way.ts";
+import { createInFlight } from "./in-flight.ts";
 
 /** Takes what probes send and commits it. Pass it to `Broker.start`. */
 export interface Ingest extends ProbeReceiver {
@@ -78,10 +78,10 @@ const LONGEST_WAIT_MS = 30_000;
 
 export function createIngest(deps: IngestDependencies): Ingest {
   const { clock, logger } = deps;
-  const serial = createSerial();
+  const serial = createKeyedQueue();
   const probes = createProbesStore(deps);
   const refusals = createRefusals({ probes, clock, log: logger, measure: deps.measure });
-  const underWay = createUnderWay({ clock });
+  const inFlight = createInFlight({ clock });
   const clocks = createProbeClocks({ clock });
   const quota = createQuota({ clock }, deps.quota ?? DEFAULT_QUOTA);
   const group = createGroupCommit({
@@ -188,7 +188,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
         else refusals.count(message.probeId, "quota");
         return;
       }
-      const done = underWay.begin();
+      const done = inFlight.begin();
       try {
         await serial.run(message.probeId, () => receive(message, receivedAt));
       } catch (error) {
@@ -227,10 +227,10 @@ export function createIngest(deps: IngestDependencies): Ingest {
       if (fault === null) return { status: "ok", detail: "events are committed" };
       return { status: "degraded", detail: `events cannot be committed: ${fault}` };
     },
-    waiting: () => ({ messages: underWay.count(), oldestMs: underWay.oldestMs() }),
+    waiting: () => ({ messages: inFlight.count(), oldestMs: inFlight.oldestMs() }),
     lag() {
-      const oldestMs = underWay.oldestMs();
-      const detail = `${underWay.count()} messages wait, the oldest for ${(oldestMs / 1000).toFixed(1)} s`;
+      const oldestMs = inFlight.oldestMs();
+      const detail = `${inFlight.count()} messages wait, the oldest for ${(oldestMs / 1000).toFixed(1)} s`;
       return { status: oldestMs > LONGEST_WAIT_MS ? "degraded" : "ok", detail };
     },
     async close() {

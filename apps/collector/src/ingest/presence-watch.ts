@@ -8,7 +8,7 @@ import type { EventLog } from "../events/log.ts";
 import type { Lease } from "../jobs/lease.ts";
 import { groupBy } from "./group-by.ts";
 import { type KnownProbe, type ProbesStore, setDevicesUnknown } from "./probes-store.ts";
-import { createTogether } from "./together.ts";
+import { createCoalescer } from "./coalescer.ts";
 
 /** Knows which probes are there, and says so once when one falls silent or comes back. */
 export interface PresenceWatch {
@@ -99,7 +99,7 @@ export function createPresenceWatch(deps: {
   };
 
   /** After a broker was away all come back together. */
-  const welcomeAll = createTogether<KnownProbe, never>(async (asked) => {
+  const welcomeAll = createCoalescer<KnownProbe, never>(async (asked) => {
     const at = toInstant(clock.now());
     const returned = await db.transaction().execute(async (trx) => {
       const held = await deps.probes.hold(trx, [...asked.keys()]);

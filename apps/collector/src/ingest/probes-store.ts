@@ -5,7 +5,7 @@ import type { Schema } from "../db/schema.ts";
 import { selectIn } from "../db/select-in.ts";
 import { updateMany } from "../db/write-many.ts";
 import type { ProbeSite } from "./read-batch.ts";
-import { createTogether } from "./together.ts";
+import { createCoalescer } from "./coalescer.ts";
 
 /** A probe as ingest needs it. */
 export interface KnownProbe extends ProbeSite {
@@ -57,7 +57,7 @@ export interface ProbesStore {
 
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
   const { db, reads } = deps;
-  const lookUp = createTogether<null, KnownProbe>(async (asked) => {
+  const lookUp = createCoalescer<null, KnownProbe>(async (asked) => {
     const rows = await selectIn([...asked.keys()], (list) =>
       reads.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).execute());
     return new Map(rows.map((row) => [row.id, toKnown(row)]));
@@ -68,7 +68,7 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
   })).map(toKnown);
   /** Sets what `change` says of those that are there, of all that are asked for at the same time by one statement. */
   const setTogether = <V>(change: (value: V, probe: KnownProbe) => Readonly<Record<string, string | number | null>> | null) =>
-    createTogether<V, never>(async (asked) => {
+    createCoalescer<V, never>(async (asked) => {
       await db.transaction().execute(async (trx) => {
         const rows = (await hold(trx, [...asked.keys()]))
           .map((probe) => ({ id: probe.probeId, set: change(asked.get(probe.probeId) as V, probe) }));

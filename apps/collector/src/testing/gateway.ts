@@ -36,11 +36,11 @@ import { auditRoutes } from "../services/audit/routes.ts";
 import { createAuditService } from "../services/audit/service.ts";
 import { createAuditStore } from "../services/audit/store.ts";
 import { scanReaction } from "../services/scans/reaction.ts";
-import type { IsConfirmed } from "../services/people/confirmations.ts";
-import { createPasswords, type Passwords } from "../services/people/passwords.ts";
-import { createPeople } from "../services/people/people.ts";
-import { createPeopleStore } from "../services/people/store.ts";
-import { createTokens, type TokenKey } from "../services/people/tokens.ts";
+import type { IsConfirmed } from "../services/auth/confirmations.ts";
+import { createPasswords, type Passwords } from "../services/auth/passwords.ts";
+import { createAuth } from "../services/auth/auth.ts";
+import { createAuthStore } from "../services/auth/store.ts";
+import { createTokens, type TokenKey } from "../services/auth/tokens.ts";
 import { openTestDatabase } from "./database.ts";
 import { createGatewayCalls, type GatewayCalls } from "./gateway-calls.ts";
 import { createGatewayRecords, type GatewayRecords } from "./gateway-records.ts";
@@ -137,15 +137,15 @@ export async function startTestGateway(options: TestListenerOptions & {
   const audit = createAudit({ clock });
   const passwords = options.passwords ?? createPasswords();
   const sessions = createStreamSessions({
-    authentication: { again: (identity) => people.authentication.again(identity) }, clock,
+    authentication: { again: (identity) => auth.authentication.again(identity) }, clock,
     limits: { total: 1000, perTenant: 1000, perUser: 1000, ...options.streams },
   });
-  const people = createPeople({
+  const auth = createAuth({
     onAccessChanged(tenantId) {
       sessions.accessChanged(tenantId);
       options.onAccessChanged?.(tenantId);
     },
-    store: createPeopleStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
+    store: createAuthStore(database), passwords, db, reads, tokenKey, tokenLifetimeSeconds: 86_400, audit, clock, log,
   });
   const reactions: Partial<ServiceReactions> = {
     ...(extension && { deliveries: extension.deliveries }),
@@ -161,7 +161,7 @@ export async function startTestGateway(options: TestListenerOptions & {
     extension?.published(tenantId);
   };
   const alerts = createAlerts({ db, reads, log: eventLog, published, audit, clock, logger: log }, { keepDays: 30, maxOpen: options.maxOpenAlerts ?? 1000 });
-  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: people.isConfirmed };
+  const parts = { db, reads, log: eventLog, published, audit, clock, logger: log, isConfirmed: auth.isConfirmed };
   const topology = createTopology({ reads, clock });
   const devices = createDevices({ ...parts, merges: createMerges({ audit, clock }), neighborsOf: topology.neighborsOf, vendorOf: testVendorOf() });
   const limiter = createRateLimiter({ clock });
@@ -175,7 +175,7 @@ export async function startTestGateway(options: TestListenerOptions & {
   const services: ServiceRoutes = {
     ...options.declared,
     gateway: [
-      ...people.routes, ...devices.routes, ...topology.routes,
+      ...auth.routes, ...devices.routes, ...topology.routes,
       eventsRoutes(createEventsService({ store: createEventsStore({ reads }), log: eventLog, clock })),
       sitesRoutes(createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: async () => {} })),
       auditRoutes(createAuditService({ store: createAuditStore({ reads }), clock })),
@@ -186,10 +186,10 @@ export async function startTestGateway(options: TestListenerOptions & {
     ],
     ...extension?.services,
   };
-  const jobs = await startJobs([...jobsOf([people, devices, topology, alerts, ...modules]), idempotency.job], { clock, lease: null });
+  const jobs = await startJobs([...jobsOf([auth, devices, topology, alerts, ...modules]), idempotency.job], { clock, lease: null });
   const metrics = createMetrics();
   const app = createGateway({
-    clock, log, authentication: people.authentication, limiter, tiers, idempotency, services: remotes.mount(services), health,
+    clock, log, authentication: auth.authentication, limiter, tiers, idempotency, services: remotes.mount(services), health,
     origins: options.origins ?? [],
     gatewaySecret: options.gatewaySecret === undefined ? null : new TextEncoder().encode(options.gatewaySecret),
     measure: metrics.request,
@@ -202,7 +202,7 @@ export async function startTestGateway(options: TestListenerOptions & {
     ],
   });
   const { listener, connections, closeStreams } = await openTestListener(options, {
-    live, authentication: people.authentication, sessions, remotes: remotes.all, limiter, tiers, clock, log,
+    live, authentication: auth.authentication, sessions, remotes: remotes.all, limiter, tiers, clock, log,
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
     fetch: (incoming, bindings) => app.fetch(incoming, bindings),
   });
@@ -216,7 +216,7 @@ export async function startTestGateway(options: TestListenerOptions & {
       for (const { close } of modules) await close?.();
       await closeStreams();
       remotes.close();
-      await people.close();
+      await auth.close();
       await listener.close();
       await extension?.close();
       await database.close();

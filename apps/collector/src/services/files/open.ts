@@ -1,7 +1,7 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { createSerial } from "../../ingest/serial.ts";
+import { createKeyedQueue } from "../../ingest/keyed-queue.ts";
 import { createRetentionJob } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { FileSettings } from "./configuration.ts";
@@ -21,7 +21,7 @@ export function openFiles(
   },
 ): ServiceModule {
   const { clock, log } = deps;
-  const serial = createSerial();
+  const serial = createKeyedQueue();
   const service = createFilesService({
     store: createFilesStore(deps), folder: createFileFolder(dataDir), admit: deps.admit, serial, settings, clock, log,
   });

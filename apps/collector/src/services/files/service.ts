@@ -3,7 +3,7 @@ import { type FileBegin, type FileProgress, type FileRefusal, PIECE_MAX_BYTES } 
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { isFull } from "../../db/faults.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
-import type { Serial } from "../../ingest/serial.ts";
+import type { KeyedQueue } from "../../ingest/keyed-queue.ts";
 import type { FileSettings } from "./configuration.ts";
 import type { FileFolder } from "./folder.ts";
 import type { FileRow, FilesStore } from "./store.ts";
@@ -51,7 +51,7 @@ interface Dependencies {
   /** The tenant of a probe that may come in with this key; null for one that may not. */
   readonly admit: (probeId: string, key: string) => Promise<{ readonly tenantId: string } | null>;
   /** Runs what concerns one probe one after the other. */
-  readonly serial: Serial;
+  readonly serial: KeyedQueue;
   readonly settings: FileSettings;
   readonly clock: Pick<Clock, "now">;
   readonly log: Log;

@@ -13,7 +13,7 @@ import { ApiError, notFound } from "../../gateway/errors.ts";
 import { type IdPage, pageById } from "../../gateway/page.ts";
 import { ownerOfCredential } from "../../sealing/sealed-columns.ts";
 import { isUnreadable, type Sealing } from "../../sealing/sealing.ts";
-import { sealForProbe } from "./handing.ts";
+import { sealForProbe } from "./credential-delivery.ts";
 import { checkParts } from "./parts.ts";
 import type { Assigned, CredentialRow, VaultStore } from "./store.ts";
 

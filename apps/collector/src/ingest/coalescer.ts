@@ -10,7 +10,7 @@ export const ROUND_MS = 25;
  * @param work Told what was asked for, by key.
  * @returns Null for a key of which `work` says nothing. Rejects as `work` does.
  */
-export function createTogether<V, R>(
+export function createCoalescer<V, R>(
   work: (asked: ReadonlyMap<string, V>) => Promise<ReadonlyMap<string, R>>,
 ): (key: string, value: V) => Promise<R | null> {
   let waiting = new Map<string, V>();

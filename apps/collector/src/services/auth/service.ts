@@ -8,11 +8,11 @@ import { badRequest } from "../../gateway/route.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./passwords.ts";
-import type { PeopleStore, UserRow } from "./store.ts";
+import type { AuthStore, UserRow } from "./store.ts";
 import { nextTokensValidFrom, type Tokens } from "./tokens.ts";
 import { checkPassword, toUser } from "./users-service.ts";
 
-export interface PeopleService {
+export interface AuthService {
   /**
    * @param login.address The client's, as the gateway knows it.
    * @throws ApiError UNAUTHORIZED, the same for a wrong name and a wrong password; RATE_LIMITED after five of them.
@@ -36,8 +36,8 @@ export interface PeopleService {
   confirm(identity: Identity, actor: Actor, password: string): Promise<PasswordConfirmed>;
 }
 
-interface PeopleDependencies {
-  readonly store: PeopleStore;
+interface AuthDependencies {
+  readonly store: AuthStore;
   readonly tokens: Tokens;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
@@ -48,7 +48,7 @@ interface PeopleDependencies {
   readonly log: Log;
 }
 
-export function createPeopleService(deps: PeopleDependencies): PeopleService {
+export function createAuthService(deps: AuthDependencies): AuthService {
   const { store, tokens, passwords, throttle, onAccessChanged, audit, clock, log } = deps;
   // Compared against when there is no such user, so that the answer takes as long.
   const nobodysHash = passwords.hash(randomBytes(16).toString("hex"));

@@ -11,9 +11,9 @@ import { createKeysService } from "./keys-service.ts";
 import { createKeysStore } from "./keys-store.ts";
 import { createLoginThrottle } from "./login-throttle.ts";
 import type { Passwords } from "./passwords.ts";
-import { peopleRoutes } from "./routes.ts";
-import { createPeopleService } from "./service.ts";
-import type { PeopleStore } from "./store.ts";
+import { authRoutes } from "./routes.ts";
+import { createAuthService } from "./service.ts";
+import type { AuthStore } from "./store.ts";
 import { createTokens, type TokenKey } from "./tokens.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { usersRoutes } from "./users-routes.ts";
@@ -21,15 +21,15 @@ import { createUsersService } from "./users-service.ts";
 import { createUsersStore } from "./users-store.ts";
 
 /** Users, and what others ask about who somebody is. */
-export interface People extends ServiceModule {
+export interface Auth extends ServiceModule {
   readonly authentication: Authentication;
   readonly isConfirmed: IsConfirmed;
   readonly close: () => Promise<void>;
 }
 
 /** Users, their tokens and API keys: everything that says who somebody is. */
-export function createPeople(deps: {
-  readonly store: PeopleStore;
+export function createAuth(deps: {
+  readonly store: AuthStore;
   readonly passwords: Passwords;
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;
@@ -40,19 +40,19 @@ export function createPeople(deps: {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly log: Log;
-}): People {
+}): Auth {
   const { store, passwords, db, onAccessChanged, audit, clock, log } = deps;
   const tokens = createTokens({ key: deps.tokenKey, lifetimeSeconds: deps.tokenLifetimeSeconds, clock });
   const maintenance = createMaintenance({ db, clock, log });
   const authentication = createAuthentication({ store, tokens, clock, onKeyUsed: (keyId) => maintenance.keyUsed(keyId) });
   const confirmations = createConfirmations(deps);
-  const people = createPeopleService({
+  const auth = createAuthService({
     store, tokens, passwords, confirmations, throttle: createLoginThrottle({ db, clock }), onAccessChanged, audit, clock, log,
   });
   return {
-    name: "people", mount: "gateway", authentication,
+    name: "auth", mount: "gateway", authentication,
     routes: [
-      peopleRoutes({ service: people, authentication }),
+      authRoutes({ service: auth, authentication }),
       keysRoutes(createKeysService({ store: createKeysStore(deps), onAccessChanged, audit, clock })),
       usersRoutes(createUsersService({ store: createUsersStore(deps), passwords, onAccessChanged, audit, clock })),
     ],

@@ -1,22 +1,22 @@
 import { createFakeClock, createId, toInstant } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
 import { createIngestBench } from "./testing/bench.ts";
-import { createUnderWay } from "./under-way.ts";
+import { createInFlight } from "./in-flight.ts";
 
 test("the oldest that is not done says how long things wait", async () => {
   const clock = createFakeClock();
-  const underWay = createUnderWay({ clock });
-  expect([underWay.count(), underWay.oldestMs()]).toEqual([0, 0]);
-  const first = underWay.begin();
+  const inFlight = createInFlight({ clock });
+  expect([inFlight.count(), inFlight.oldestMs()]).toEqual([0, 0]);
+  const first = inFlight.begin();
   await clock.advance(2000);
-  const second = underWay.begin();
+  const second = inFlight.begin();
   await clock.advance(1000);
-  expect([underWay.count(), underWay.oldestMs()]).toEqual([2, 3000]);
+  expect([inFlight.count(), inFlight.oldestMs()]).toEqual([2, 3000]);
   first();
   first();
-  expect([underWay.count(), underWay.oldestMs()]).toEqual([1, 1000]);
+  expect([inFlight.count(), inFlight.oldestMs()]).toEqual([1, 1000]);
   second();
-  expect([underWay.count(), underWay.oldestMs()]).toEqual([0, 0]);
+  expect([inFlight.count(), inFlight.oldestMs()]).toEqual([0, 0]);
 });
 
 test("a batch is measured, and so is what is refused", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createCircuit } from "./circuit.ts";
-import { createPlaces } from "./places.ts";
+import { createSemaphore } from "./semaphore.ts";
 
 describe("places", () => {
   test("are given in order; slow ones never take them all, and wait for each other only", async () => {
-    const places = createPlaces({ all: 3, slow: 1 });
+    const places = createSemaphore({ all: 3, slow: 1 });
     const order: string[] = [];
     const take = async (name: string, isSlow: boolean) => {
       const giveBack = await places.take(isSlow);

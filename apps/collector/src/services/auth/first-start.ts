@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import { writeSecretFile } from "../../secret-file.ts";
 import type { Passwords } from "./passwords.ts";
-import type { PeopleStore } from "./store.ts";
+import type { AuthStore } from "./store.ts";
 import { newUser } from "./users-service.ts";
 
 export interface FirstStart {
@@ -20,7 +20,7 @@ export interface FirstStart {
  * @returns Null when there are users already.
  */
 export async function prepareFirstStart(deps: {
-  readonly store: PeopleStore;
+  readonly store: AuthStore;
   readonly passwords: Pick<Passwords, "hash">;
   readonly clock: Clock;
   readonly dataDir: string;

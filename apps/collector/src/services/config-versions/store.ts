@@ -13,7 +13,7 @@ const LISTED = [
   "created_at",
 ] as const;
 
-export interface CmodStore {
+export interface ConfigVersionsStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   device(tenantId: string, deviceId: string): Promise<DeviceRow | null>;
   /** Newest first. */
@@ -33,7 +33,7 @@ export interface CmodStore {
   forget(at: string): Promise<number>;
 }
 
-export function createCmodStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): CmodStore {
+export function createConfigVersionsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ConfigVersionsStore {
   const of = (tenantId: string, deviceId: string) =>
     reads.selectFrom("config_versions").where("tenant_id", "=", tenantId).where("device_id", "=", deviceId);
   return {

@@ -5,7 +5,7 @@ import { singleKey } from "../../sealing/keyring.ts";
 import { createSealing } from "../../sealing/sealing.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { HANG_MS, watchLoop } from "../../testing/loop.ts";
-import { openCmod } from "./open.ts";
+import { openConfigVersions } from "./open.ts";
 
 let clock: FakeClock;
 let gateway: TestGateway;
@@ -15,7 +15,7 @@ beforeEach(async () => {
   clock = createFakeClock(Date.UTC(2026, 10, 20));
   gateway = await startTestGateway({
     clock, alerts: true,
-    modules: (parts) => [openCmod({ configurations: { keep_versions: 5, keep_days: 30 } }, {
+    modules: (parts) => [openConfigVersions({ configurations: { keep_versions: 5, keep_days: 30 } }, {
       ...parts, sealing: createSealing(singleKey(new Uint8Array(32))),
     })],
   });

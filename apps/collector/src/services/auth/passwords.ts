@@ -25,15 +25,15 @@ export interface Passwords {
 }
 
 export function createPasswords(): Passwords {
-  let underWay = 0;
+  let inFlight = 0;
   let running = 0;
   const waiting: (() => void)[] = [];
   const checkRoom = () => {
-    if (underWay >= MOST_AT_ONCE) throw new ApiError("SERVICE_UNAVAILABLE", "too many logins at once", { headers: { "retry-after": "1" } });
+    if (inFlight >= MOST_AT_ONCE) throw new ApiError("SERVICE_UNAVAILABLE", "too many logins at once", { headers: { "retry-after": "1" } });
   };
   const limited = async <T>(work: () => Promise<T>): Promise<T> => {
     checkRoom();
-    underWay += 1;
+    inFlight += 1;
     // The one before hands its place over, so that nobody who comes later gets it first.
     if (running < MAX_RUNNING) running += 1;
     else await new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ export function createPasswords(): Passwords {
     try {
       return await work();
     } finally {
-      underWay -= 1;
+      inFlight -= 1;
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

@@ -6,7 +6,7 @@ import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { conflict, json, jsonBody } from "../../gateway/route.ts";
-import type { CmodService } from "./service.ts";
+import type { ConfigVersionsService } from "./service.ts";
 
 const OfDevice = z.object({ device_id: Id });
 const OfVersion = OfDevice.extend({ version_id: Id });
@@ -17,10 +17,10 @@ const EXAMPLE = {
 };
 const UNREADABLE = conflict("The text was encrypted with a key that the collector does not have");
 
-const { endpoint, routes } = endpointsOf<CmodService>();
+const { endpoint, routes } = endpointsOf<ConfigVersionsService>();
 
 /** `/cmod/devices/…`. */
-export const cmodRoutes = routes(
+export const configVersionsRoutes = routes(
   endpoint("config:write", `POST ${DEVICE}/versions`, {
     operationId: "uploadDeviceConfiguration", summary: "Upload a device's running configuration",
     description: "It becomes a new version if it differs from the newest one; lines that only show the time do not count. It "

@@ -4,23 +4,23 @@ import type { Schema } from "../../db/schema.ts";
 import { createRetentionJob } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { ConfigurationSettings } from "./configuration.ts";
-import { cmodRoutes } from "./routes.ts";
-import { createCmodService } from "./service.ts";
-import { createCmodStore } from "./store.ts";
+import { configVersionsRoutes } from "./routes.ts";
+import { createConfigVersionsService } from "./service.ts";
+import { createConfigVersionsStore } from "./store.ts";
 import { createTextWorker } from "./text-worker.ts";
 
 const FORGET_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** The configuration module over the collector's database, with its retention. */
-export function openCmod(
+export function openConfigVersions(
   { configurations: keep }: { readonly configurations: ConfigurationSettings },
-  deps: Omit<Parameters<typeof createCmodService>[0], "store" | "worker"> & {
+  deps: Omit<Parameters<typeof createConfigVersionsService>[0], "store" | "worker"> & {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly logger: Log;
   },
 ): ServiceModule {
   const { clock } = deps;
-  const store = createCmodStore(deps);
+  const store = createConfigVersionsStore(deps);
   const worker = createTextWorker({ clock, log: deps.logger });
   const retention = createRetentionJob({ clock, log: deps.logger }, {
     name: "configuration-retention", everyMs: FORGET_EVERY_MS, who: "one replica", what: "old configurations",
@@ -28,6 +28,6 @@ export function openCmod(
   });
   return {
     name: "configurations", mount: "cmod", retention: [retention], close: () => worker.close(),
-    routes: [cmodRoutes(createCmodService({ ...deps, store, worker }, { keepVersions: keep.keep_versions }))],
+    routes: [configVersionsRoutes(createConfigVersionsService({ ...deps, store, worker }, { keepVersions: keep.keep_versions }))],
   };
 }

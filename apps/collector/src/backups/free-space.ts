@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import { CollectorError } from "../errors.ts";
 
 /** @throws CollectorError `backup-failed` where a directory has not that many bytes left. */
-export function requireRoom(directory: string, bytes: number): void {
+export function requireFreeSpace(directory: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(directory);
   if (bavail * bsize >= bytes) return;
   const megabytes = (count: number) => Math.ceil(count / 1e6);

@@ -3,7 +3,7 @@ import { API_KEY_PATTERN, ROLE_SCOPES } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Authentication } from "../../gateway/authentication.ts";
 import type { Identity } from "../../gateway/environment.ts";
-import type { KeyBearer, PeopleStore, UserRow } from "./store.ts";
+import type { KeyBearer, AuthStore, UserRow } from "./store.ts";
 import type { TokenClaims, Tokens } from "./tokens.ts";
 
 const TICKET_LIFETIME_MS = 30_000;
@@ -12,7 +12,7 @@ const INVALID_KEY = "the API key is not valid";
 const INVALID_TICKET = "the ticket is not valid: each opens one stream, within 30 s";
 
 interface AuthenticationDependencies {
-  readonly store: PeopleStore;
+  readonly store: AuthStore;
   readonly tokens: Tokens;
   readonly clock: Pick<Clock, "now">;
   /** Called for each use of a key. */

@@ -1,5 +1,5 @@
 /** Bounds how much goes on at once. Who waits is served in order. */
-export interface Places {
+export interface Semaphore {
   /**
    * @param isSlow Slow ones share a part of the places, so that they never take them all.
    * @returns What gives the place back, once there is one.
@@ -8,7 +8,7 @@ export interface Places {
 }
 
 /** @param options.slow How many of `all` the slow ones may have. */
-export function createPlaces(options: { readonly all: number; readonly slow: number }): Places {
+export function createSemaphore(options: { readonly all: number; readonly slow: number }): Semaphore {
   const taken = { all: 0, slow: 0 };
   const waiting: { readonly slow: (() => void)[]; readonly fast: (() => void)[] } = { slow: [], fast: [] };
   const admit = () => {

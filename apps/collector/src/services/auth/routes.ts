@@ -3,15 +3,15 @@ import type { Authentication } from "../../gateway/authentication.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { jsonBody } from "../../gateway/route.ts";
-import type { PeopleService } from "./service.ts";
+import type { AuthService } from "./service.ts";
 
 const { endpoint, routes } = endpointsOf<{
-  readonly service: PeopleService;
+  readonly service: AuthService;
   readonly authentication: Pick<Authentication, "createTicket">;
 }>();
 
 /** `/me`, `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password`, `/auth/confirm` and `/ws/ticket`. */
-export const peopleRoutes = routes(
+export const authRoutes = routes(
   endpoint("anyone", "POST /auth/login", {
     "x-secret": "shown", operationId: "login", summary: "Log in",
     description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",

@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 
 /** What has arrived and is not committed yet. */
-export interface UnderWay {
+export interface InFlight {
   /** @returns What says that it is done, well or not. */
   begin(): () => void;
   count(): number;
@@ -9,7 +9,7 @@ export interface UnderWay {
   oldestMs(): number;
 }
 
-export function createUnderWay({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): UnderWay {
+export function createInFlight({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): InFlight {
   // In the order of their beginning, as sets keep it.
   const begun = new Set<{ readonly at: number }>();
   return {

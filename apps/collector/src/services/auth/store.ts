@@ -19,7 +19,7 @@ export interface KeyBearer {
   };
 }
 
-export interface PeopleStore {
+export interface AuthStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   userByName(username: string): Promise<UserRow | null>;
   /** The user of a token, unless the token was revoked, or all of the user's before some moment after it was issued. */
@@ -47,7 +47,7 @@ export interface PeopleStore {
   }): Promise<boolean>;
 }
 
-export function createPeopleStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): PeopleStore {
+export function createAuthStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AuthStore {
   const { db, reads } = deps;
   return {
     transaction: (work) => db.transaction().execute(work),

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createTogether } from "./together.ts";
+import { createCoalescer } from "./coalescer.ts";
 
 test("what is asked while work is under way is done together, after it", async () => {
   const asked: (readonly (readonly [string, number])[])[] = [];
   const done: (() => void)[] = [];
-  const find = createTogether<number, string>(async (values) => {
+  const find = createCoalescer<number, string>(async (values) => {
     asked.push([...values]);
     await new Promise<void>((resolve) => done.push(resolve));
     return new Map([...values.keys()].filter((key) => key !== "unknown").map((key) => [key, `${key}!`]));
@@ -21,7 +21,7 @@ test("what is asked while work is under way is done together, after it", async (
 
 test("work that fails fails those who asked for it, and nobody after them", async () => {
   let calls = 0;
-  const find = createTogether<null, number>((asked) => {
+  const find = createCoalescer<null, number>((asked) => {
     calls += 1;
     return calls === 1 ? Promise.reject(new Error("away")) : Promise.resolve(new Map([...asked.keys()].map((key) => [key, calls])));
   });

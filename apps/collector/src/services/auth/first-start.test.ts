@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { openTestDatabase } from "../../testing/database.ts";
 import { prepareFirstStart } from "./first-start.ts";
 import { createPasswords } from "./passwords.ts";
-import { createPeopleStore } from "./store.ts";
+import { createAuthStore } from "./store.ts";
 
 describe("the first start", () => {
   test("makes a tenant, a site and an administrator once, and keeps a made password where only its owner reads it", async () => {
@@ -14,7 +14,7 @@ describe("the first start", () => {
     const database = await openTestDatabase(dataDir);
     const prepare = (password?: string) =>
       prepareFirstStart({
-        store: createPeopleStore(database),
+        store: createAuthStore(database),
         passwords: createPasswords(),
         clock: systemClock,
         dataDir,
@@ -25,7 +25,7 @@ describe("the first start", () => {
     expect(statSync(join(dataDir, "admin-password")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(dataDir, "admin-password"), "utf8")).toBe(`${made?.generated?.password}\n`);
     expect(await prepare("another")).toBeNull();
-    const user = await createPeopleStore(database).userByName("admin");
+    const user = await createAuthStore(database).userByName("admin");
     expect(user?.role).toBe("admin");
     expect(await createPasswords().matches(user?.password_hash ?? "", made?.generated?.password ?? "")).toBe(true);
     expect((await database.db.selectFrom("sites").selectAll().execute()).map(({ tenant_id, name }) => [tenant_id, name])).toEqual([
@@ -39,7 +39,7 @@ describe("the first start", () => {
     const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-first-"));
     const database = await openTestDatabase(dataDir);
     const made = await prepareFirstStart({
-      store: createPeopleStore(database),
+      store: createAuthStore(database),
       passwords: createPasswords(),
       clock: systemClock,
       dataDir,

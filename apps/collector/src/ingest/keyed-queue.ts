@@ -1,11 +1,11 @@
 /** Runs work one after another for each key; different keys do not wait for each other. */
-export interface Serial {
+export interface KeyedQueue {
   run(key: string, work: () => Promise<void>): Promise<void>;
   /** Resolves when nothing is under way. */
   idle(): Promise<void>;
 }
 
-export function createSerial(): Serial {
+export function createKeyedQueue(): KeyedQueue {
   const tails = new Map<string, Promise<void>>();
   return {
     run(key, work) {

@@ -15,11 +15,11 @@ import { badRequest } from "../../gateway/route.ts";
 import { ownerOfConfiguration } from "../../sealing/sealed-columns.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
 import { createDiffs } from "./diffs.ts";
-import type { CmodStore, DeviceRow, ListedVersion, VersionRow } from "./store.ts";
+import type { ConfigVersionsStore, DeviceRow, ListedVersion, VersionRow } from "./store.ts";
 import type { TextWorker } from "./text-worker.ts";
 
 /** Every method throws ApiError NOT_FOUND for a device or version that the tenant does not have. */
-export interface CmodService {
+export interface ConfigVersionsService {
   /**
    * Stores a configuration, unless it equals the newest version. A changed one is published as `config_changed`.
    * @returns The newest version, and whether it is the one that was given.
@@ -47,15 +47,15 @@ const MOST_BYTES = CONFIGURATION_MAX * 4;
 /** How often an upload begins anew because another one of the same device came in between. */
 const TRIES = 3;
 
-export function createCmodService(deps: {
-  readonly store: CmodStore;
+export function createConfigVersionsService(deps: {
+  readonly store: ConfigVersionsStore;
   readonly sealing: Sealing;
   readonly worker: Pick<TextWorker, "run">;
   readonly log: Pick<EventLog, "append">;
   readonly published: (tenantId: string, fromSeq: number) => void;
   readonly audit: Audit;
   readonly clock: Pick<Clock, "now">;
-}, options: { readonly keepVersions: number }): CmodService {
+}, options: { readonly keepVersions: number }): ConfigVersionsService {
   const { store, sealing, worker, audit, clock } = deps;
   const diffs = createDiffs(worker);
 
