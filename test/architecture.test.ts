@@ -151,10 +151,9 @@ const SQL = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|replaceInto|merge
 const SQL_ELSEWHERE: ReadonlySet<string> = new Set([
   "deliveries/claims.ts", "deliveries/notices.ts", "deliveries/subscriptions.ts", "deliveries/sweep.ts",
   "events/log.ts",
-  "identity/join-devices.ts", "identity/merges.ts", "identity/moved-interfaces.ts", "identity/recomparison.ts",
   "ingest/announcements.ts", "ingest/commit-batch.ts", "ingest/join-seen.ts", "ingest/judge-devices.ts",
   "ingest/load-working-sets.ts", "ingest/presence-watch.ts", "ingest/probe-queues.ts", "ingest/save-working-sets.ts",
-  "retention/events.ts", "retention/inventory.ts", "retention/limit-sites.ts", "retention/records.ts",
+  "retention/inventory.ts", "retention/limit-sites.ts", "retention/records.ts",
 ].map((path) => `apps/collector/src/${path}`));
 
 /** The configuration as a whole is for the files that wire the collector, and for commands; all others read their own part of it. */

@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import type { Actor } from "../gateway/environment.ts";
 import { decideJoin, forgetOldMacs, type Reason } from "./join.ts";
+import { areApart } from "./merge-store.ts";
 import type { Merges } from "./merges.ts";
 import type { DeviceRecord } from "./record.ts";
 import { loadRecord } from "./record-store.ts";
@@ -56,10 +57,4 @@ function agree(a: DeviceRecord, b: DeviceRecord): boolean {
   const others = new Set(b.device_keys.map(({ key }) => key));
   return isSameName(a.device.hostname, b.device.hostname)
     || a.device_keys.some(({ key }) => !isHearsay(key) && others.has(key));
-}
-
-async function areApart(trx: Trx, tenantId: string, pair: readonly string[]): Promise<boolean> {
-  const row = await trx.selectFrom("device_merges").select("id").where("tenant_id", "=", tenantId)
-    .where("kept_id", "in", pair).where("merged_id", "in", pair).where("undone_at", "is not", null).limit(1).executeTakeFirst();
-  return row !== undefined;
 }

@@ -6,6 +6,7 @@ import type { Actor } from "../gateway/environment.ts";
 import { cutRecord } from "./cut-record.ts";
 import type { Reason } from "./join.ts";
 import { mergeRecords } from "./merge-records.ts";
+import { addMerge, moveChanges, setMerge, takeHistory } from "./merge-store.ts";
 import type { DeviceRecord } from "./record.ts";
 import { deleteParts, writeRecord } from "./record-store.ts";
 import { type Pair, type Snapshot, splitRecord } from "./split-record.ts";
@@ -36,28 +37,23 @@ interface KeptSnapshot extends Snapshot {
   readonly changes: readonly string[];
 }
 
-/** In one statement; far below SQLite's limit of parameters. */
-const CHUNK_IDS = 500;
-
 export function createMerges({ audit, clock }: { readonly audit: Audit; readonly clock: Pick<Clock, "now"> }): Merges {
   const remember = (trx: Trx, { kept, merged, by, reasons, snapshot, undoneAt }: {
     readonly kept: DeviceRecord["device"]; readonly merged: string; readonly by: Actor; readonly reasons: readonly Reason[];
     readonly snapshot: KeptSnapshot | null; readonly undoneAt: string | null;
-  }) => trx.insertInto("device_merges").values({
+  }) => addMerge(trx, {
     id: createId(), tenant_id: kept.tenant_id, site_id: kept.site_id, kept_id: kept.id, merged_id: merged, at: toInstant(clock.now()),
     by_type: by.type, by_id: by.id, by_name: by.name, reasons: JSON.stringify(reasons), snapshot: snapshot && JSON.stringify(snapshot),
     undone_at: undoneAt,
-  }).execute();
+  });
 
   return {
     async merge(trx, { kept, merged }, { by, reasons }) {
       const after = mergeRecords(kept, merged);
-      const changes = await trx.selectFrom("device_changes").select("id").where("device_id", "=", merged.device.id).execute();
       await deleteParts(trx, [kept.device.id, merged.device.id]);
-      await trx.updateTable("device_changes").set({ device_id: kept.device.id }).where("device_id", "=", merged.device.id).execute();
-      await trx.deleteFrom("devices").where("id", "=", merged.device.id).execute();
+      const changes = await takeHistory(trx, { from: merged.device.id, to: kept.device.id });
       await writeRecord(trx, after, { isNew: false });
-      const snapshot = { kept, merged, after, changes: changes.map(({ id }) => id) };
+      const snapshot = { kept, merged, after, changes };
       await remember(trx, { kept: kept.device, merged: merged.device.id, by, reasons, snapshot, undoneAt: null });
       await audit(trx, {
         actor: by, action: "device.merge", target: { type: "device", id: kept.device.id },
@@ -71,12 +67,8 @@ export function createMerges({ audit, clock }: { readonly audit: Audit; readonly
       await deleteParts(trx, [now.device.id]);
       await writeRecord(trx, kept, { isNew: false });
       await writeRecord(trx, merged, { isNew: true });
-      for (let at = 0; at < changes.length; at += CHUNK_IDS) {
-        await trx.updateTable("device_changes").set({ device_id: merged.device.id })
-          .where("device_id", "=", kept.device.id).where("id", "in", changes.slice(at, at + CHUNK_IDS)).execute();
-      }
-      await trx.updateTable("device_merges").set({ undone_at: toInstant(clock.now()), snapshot: null }).where("id", "=", merge.id)
-        .execute();
+      await moveChanges(trx, changes, { from: kept.device.id, to: merged.device.id });
+      await setMerge(trx, merge.id, { undone_at: toInstant(clock.now()), snapshot: null });
       await audit(trx, {
         actor: by, action: "device.split", target: { type: "device", id: kept.device.id },
         before: { kept: now.device }, after: { kept: kept.device, split: merged.device },

@@ -1,9 +1,9 @@
 import { createId } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { among, selectIn } from "../db/select-in.ts";
 import { cutRecord } from "./cut-record.ts";
 import { type IdentityKey, keyText, singleKind } from "./keys.ts";
+import { addChange, forgetKeys, isKeyHeld, keysOf, ownersOf } from "./merge-store.ts";
 import { deleteParts, loadRecord, writeRecord } from "./record-store.ts";
 
 type Trx = Transaction<Schema>;
@@ -27,10 +27,8 @@ export interface ShownInterface {
  */
 export async function takeMovedInterfaces(trx: Trx, shown: readonly ShownInterface[]): Promise<void> {
   const bySite = new Map(shown.map((one) => [`${one.siteId} ${one.mac}`, one]));
-  const owners = await selectIn([...bySite.values()], (list) => trx.selectFrom("interfaces").select(["device_id", "site_id", "mac"])
-    .where(among(["site_id", "mac"], list.map(({ siteId, mac }) => [siteId, mac]))).execute());
-  const held = await selectIn([...new Set(owners.map(({ device_id }) => device_id))], (list) =>
-    trx.selectFrom("device_keys").select(["device_id", "key"]).where("device_id", "in", list).execute());
+  const owners = await ownersOf(trx, [...bySite.values()]);
+  const held = await keysOf(trx, [...new Set(owners.map(({ device_id }) => device_id))]);
   if (held.length === 0) return;
   for (const { device_id: deviceId, site_id: siteId, mac } of owners) {
     const one = bySite.get(`${siteId} ${mac}`);
@@ -50,10 +48,8 @@ async function takeOne(trx: Trx, { deviceId, shown, seen, others }: {
   const { tenantId, siteId, mac, at, keys } = shown;
   const record = await loadRecord(trx, deviceId);
   if (!record) return;
-  const holder = await trx.selectFrom("device_keys").select("device_id").where("site_id", "=", siteId).where("key", "in", seen)
-    .limit(1).executeTakeFirst();
-  if (record.interfaces.length < 2 && !holder) {
-    await trx.deleteFrom("device_keys").where("device_id", "=", deviceId).where("key", "in", others).execute();
+  if (record.interfaces.length < 2 && !(await isKeyHeld(trx, siteId, seen))) {
+    await forgetKeys(trx, deviceId, others);
     return;
   }
   const { kept } = cutRecord(record, new Set([mac]), deviceId);
@@ -66,10 +62,10 @@ async function takeOne(trx: Trx, { deviceId, shown, seen, others }: {
       ? { ...kept.device, ip: record.device.ip, ip_key: record.device.ip_key, presence_state: "offline", is_online: 0 }
       : kept.device,
   }, { isNew: false });
-  await trx.insertInto("device_changes").values({
+  await addChange(trx, {
     id: createId(), device_id: deviceId, tenant_id: tenantId, at, field: "interfaces", before: mac, after: "",
     source: keys[0]?.source ?? "probe",
-  }).execute();
+  });
 }
 
 function singlesOf(texts: readonly string[]): ReadonlyMap<string, readonly string[]> {

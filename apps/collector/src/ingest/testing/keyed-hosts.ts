@@ -3,6 +3,7 @@ import { createId, silentLog, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect } from "vitest";
 import type { ProbeAddress } from "../../broker/broker.ts";
 import { createRecomparison, type Recomparison } from "../../identity/recomparison.ts";
+import { type RunningJobs, startJobs } from "../../jobs/start-jobs.ts";
 import { createIngestBench, hostState, type IngestBench } from "./bench.ts";
 
 /** One probe's words of hosts with identity keys, and what became of them. */
@@ -10,6 +11,7 @@ import { createIngestBench, hostState, type IngestBench } from "./bench.ts";
 export let bench: IngestBench;
 export let recomparison: Recomparison;
 export let probe: ProbeAddress;
+let jobs: RunningJobs;
 let queueId = "";
 let after = 0;
 /** Makes them anew for each test of the file that calls this. */
@@ -19,11 +21,12 @@ export function makeForEachTest(): void {
     probe = await bench.addProbe();
     const { db, reads } = bench.database;
     recomparison = createRecomparison({ db, reads, merges: bench.merges, clock: bench.clock, log: silentLog });
+    jobs = await startJobs([recomparison], { clock: bench.clock, lease: null });
     queueId = createId();
     after = 0;
   });
   afterEach(async () => {
-    await recomparison.close();
+    await jobs.close();
     await bench.close();
   });
 }
