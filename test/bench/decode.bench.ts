@@ -23,7 +23,7 @@ export async function run(args: readonly string[]): Promise<void> {
   );
   const contestants = { decode: decodeAll, floor: readBare(frames), pcap: decodeWithPcap() };
   for (const all of Object.values(contestants)) measure(all, frames, 0.3);
-  // In turns, and the best of each, so that a neighbour's work on this machine hits none of them alone.
+  // In turns, and the best of each, so that a neighbor's work on this machine hits none of them alone.
   const best = { decode: Number.POSITIVE_INFINITY, floor: Number.POSITIVE_INFINITY, pcap: Number.POSITIVE_INFINITY };
   let count = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -96,7 +96,7 @@ export const SWITCH_AGENTX = "tcp:127.0.0.1:705";
 
 /**
  * As on a managed switch that speaks CDP too, and more often than by default, so that nobody waits: every 5 s, good for 20.
- * LLDP has to be forced: lldpd leaves it to others where one of them is. Its neighbours are for the switch's SNMP agent too, when there is
+ * LLDP has to be forced: lldpd leaves it to others where one of them is. Its neighbors are for the switch's SNMP agent too, when there is
  * one.
  */
 export function switchLldpdStart(box: Pick<BoxFiles, "packages" | "folder">): DaemonStart {

@@ -19,7 +19,7 @@ export interface SwitchAgent {
 }
 
 /**
- * Starts a real snmpd in a host's network: its interfaces are the kernel's, its forwarding table the bridge's, its neighbours those of an
+ * Starts a real snmpd in a host's network: its interfaces are the kernel's, its forwarding table the bridge's, its neighbors those of an
  * lldpd that
  * finds it.
  * @param options.access Lines of snmpd.conf(5) that say who may ask. @throws Error with what it said when it does not start.

@@ -109,7 +109,7 @@ describe.skipIf(!canMakeLabs())("a probe that is given SNMP credentials for two 
       { protocol: "bridge", system_name: expect.stringMatching(/^floor-(2|switch)/), port_id: DESK_2.port, state: "up" },
     ]);
     const shown = await cli("devices", "show", DESK_2.address);
-    expect(shown).toMatch(/^neighbours\nPROTOCOL +SYSTEM +PORT *\nbridge +floor-\S+ +desk2 *$/m);
+    expect(shown).toMatch(/^neighbors\nPROTOCOL +SYSTEM +PORT *\nbridge +floor-\S+ +desk2 *$/m);
     const lines = (await cli("topology")).split("\n");
     expect(lines.filter((line) => /^up +uplink +\S+ +port5 +floor-\S+ /.test(line))).toHaveLength(1);
     expect(lines.filter((line) => new RegExp(`^up +access +floor-\\S+ +desk1 +${DESK_1.address} `).test(line))).toHaveLength(1);

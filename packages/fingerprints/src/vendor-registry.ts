@@ -13,7 +13,7 @@ const FEWEST_ENTRIES = 30_000;
 /** The registry's names are 1.3 MB in all. */
 const MAX_NAME_BYTES = 8 * 1024 * 1024;
 
-const LONGEST_PREFIX = 9;
+const MAX_PREFIX_LENGTH = 9;
 const SPACE = 0x20;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
@@ -109,7 +109,7 @@ function createRegistry(data: {
 }
 
 function toKey(prefix: number, digits: number): number {
-  return prefix * 16 ** (LONGEST_PREFIX - digits) * MAX_ENTRIES;
+  return prefix * 16 ** (MAX_PREFIX_LENGTH - digits) * MAX_ENTRIES;
 }
 
 /** @returns Index of the first number that is not less. */

@@ -6,7 +6,7 @@ export interface CapturedFrame {
   readonly atMicroseconds: number;
   /**
    * The frame from the destination address on, without FCS; VLAN tags are in place. The receiver's own: nothing writes to it again.
-   * Neighbouring frames share its `buffer` (8 KiB live, 64 KiB from a file): copy with `slice()` what is kept for long.
+   * Neighboring frames share its `buffer` (8 KiB live, 64 KiB from a file): copy with `slice()` what is kept for long.
    */
   readonly bytes: Uint8Array;
   /** Octets on the wire; more than `bytes.length` where the snap length cut the frame. */

@@ -8,7 +8,7 @@ export const BURST_FRAMES = 256;
 
 /** Ethernet header and one VLAN tag, on top of the interface's MTU. */
 const HEADER_OCTETS = 18;
-const SHORTEST_FRAME = 14;
+const MIN_FRAME_LENGTH = 14;
 
 /** The driver's queue empties within milliseconds, or the link is stuck. */
 const RETRY_MS = 1;
@@ -99,6 +99,6 @@ export function nextTurn(): Promise<void> {
 /** The addon keeps the kernel's reason to itself, so a size that can never pass is looked for here. */
 function checkSize(frame: Uint8Array, name: string, refuse: (message: string) => PacketIoError): void {
   const longest = Number(readSysfs(name, "mtu") ?? 65_535) + HEADER_OCTETS;
-  if (frame.length >= SHORTEST_FRAME && frame.length <= longest) return;
-  throw refuse(`a frame of ${frame.length} octets does not fit; ${SHORTEST_FRAME} to ${longest} do`);
+  if (frame.length >= MIN_FRAME_LENGTH && frame.length <= longest) return;
+  throw refuse(`a frame of ${frame.length} octets does not fit; ${MIN_FRAME_LENGTH} to ${longest} do`);
 }

@@ -31,7 +31,7 @@ export interface InterfaceFacts {
   readonly gateways: readonly string[];
 }
 
-/** One entry of the kernel's neighbour table. */
+/** One entry of the kernel's neighbor table. */
 export interface Neighbor {
   readonly interface: string;
   readonly ip: string;
@@ -39,7 +39,7 @@ export interface Neighbor {
   readonly mac: string | null;
   /** The kernel's words in lower case: `reachable`, `stale`, `failed`, `permanent`, … */
   readonly state: string;
-  /** The neighbour says of itself, by NDP, that it is a router. */
+  /** The neighbor says of itself, by NDP, that it is a router. */
   readonly router: boolean;
 }
 
@@ -80,7 +80,7 @@ export function toInterfaceFacts(name: string, link: IpRecord, routesByFamily: r
   };
 }
 
-/** The kernel's neighbour table, both families. It stops at 1024 entries without an error; frames of one's own are not in it. */
+/** The kernel's neighbor table, both families. It stops at 1024 entries without an error; frames of one's own are not in it. */
 export async function readNeighborTable(): Promise<readonly Neighbor[]> {
   const records = await readIpRecords(["neigh", "show"], null);
   return records.map((record) => ({

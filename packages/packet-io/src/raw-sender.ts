@@ -14,7 +14,7 @@ export const RAW_FRAME_OCTETS = 640;
 /** A `struct mmsghdr` and a `struct iovec` of 64-bit Linux. @see sendmmsg(2) */
 const MESSAGE_OCTETS = 64;
 const IOVEC_OCTETS = 16;
-const SHORTEST_FRAME = 14;
+const MIN_FRAME_LENGTH = 14;
 
 /**
  * Sends frames in batches of one system call, past the kernel's queues: for what goes out by the hundred thousand. The frames are written
@@ -77,7 +77,7 @@ export function openRawSender(options: { readonly interface: string; readonly ex
     bytes: slab,
     place: () => (count === RAW_BATCH_FRAMES ? -1 : count * RAW_FRAME_OCTETS),
     commit(length) {
-      if (length < SHORTEST_FRAME || length > RAW_FRAME_OCTETS || count === RAW_BATCH_FRAMES) return false;
+      if (length < MIN_FRAME_LENGTH || length > RAW_FRAME_OCTETS || count === RAW_BATCH_FRAMES) return false;
       if (!mayPass(slab, count * RAW_FRAME_OCTETS, length, options.excluded())) {
         refused += 1;
         return false;

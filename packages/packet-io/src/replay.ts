@@ -10,7 +10,7 @@ const CHUNK_BYTES = 64 * 1024;
 const ETHERNET = 1;
 
 /** Timers of Node hold 24 days; a file may hold years of silence. */
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 
 export interface ReplayOptions {
   /** A pcap or pcapng file of any size. */
@@ -157,6 +157,6 @@ function createPace(clock: PacketIoClock): { countDue(frames: readonly CapturedF
       }
       return due;
     },
-    waitMs: () => Math.min(Math.max((dueAt ?? 0) - clock.monotonic(), 0), LONGEST_WAIT_MS),
+    waitMs: () => Math.min(Math.max((dueAt ?? 0) - clock.monotonic(), 0), MAX_WAIT_MS),
   };
 }

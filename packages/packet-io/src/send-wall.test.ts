@@ -18,7 +18,7 @@ const passes = (frame: Uint8Array, excluded = NOBODY) => {
   return mayPass(padded, 7, frame.length, excluded);
 };
 
-test("no print port is ever sent to, by TCP or UDP, in either IP version; its neighbours are", () => {
+test("no print port is ever sent to, by TCP or UDP, in either IP version; its neighbors are", () => {
   const refused = [];
   for (let port = 0; port < 65_536; port += 1) if (isPrintPort(port)) refused.push(port);
   expect(refused).toEqual([515, 9100, 9101, 9102, 9103, 9104, 9105, 9106, 9107]);

@@ -7,7 +7,7 @@ import { decodeFdp, encodeFdp } from "./fdp.ts";
 import { snapPayload } from "./testing/snap-payload.ts";
 import { fromHex, joinBytes } from "./testing/bytes.ts";
 import { expectResults } from "./testing/expect-results.ts";
-import { SWITCH_CDP_FRAME, SWITCH_FDP_FRAME } from "./testing/neighbour-frames.ts";
+import { SWITCH_CDP_FRAME, SWITCH_FDP_FRAME } from "./testing/neighbor-frames.ts";
 
 const CDP = snapPayload(SWITCH_CDP_FRAME);
 const FDP = snapPayload(SWITCH_FDP_FRAME);

@@ -48,7 +48,7 @@ export type CdpItem =
 export interface CdpPdu {
   /** 1 or 2. */
   readonly version: number;
-  /** 0 says that the neighbour goes away. */
+  /** 0 says that the neighbor goes away. */
   readonly ttlSeconds: number;
   readonly checksum: number;
   /** In wire order. */

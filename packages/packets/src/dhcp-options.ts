@@ -30,7 +30,7 @@ export type DhcpOptions = ReadonlyMap<number, Uint8Array>;
 const PAD = 0;
 const OVERLOAD = 52;
 const END = 255;
-const LONGEST_VALUE = 255;
+const MAX_VALUE_LENGTH = 255;
 
 /** Where options may stand in a message, each by its first byte and the byte behind its last. */
 export interface OptionFields {
@@ -104,8 +104,8 @@ export function writeDhcpOptions(writer: Writer, options: DhcpOptions): void {
   for (const [code, value] of options) {
     requireRange("dhcp.options.code", code, PAD + 1, END - 1);
     if (code === OVERLOAD) throw new PacketsError("dhcp.options cannot hold option 52: all options are written into the options field");
-    for (let at = 0; at === 0 || at < value.length; at += LONGEST_VALUE) {
-      const part = value.subarray(at, at + LONGEST_VALUE);
+    for (let at = 0; at === 0 || at < value.length; at += MAX_VALUE_LENGTH) {
+      const part = value.subarray(at, at + MAX_VALUE_LENGTH);
       writer.u8(code).u8(part.length).put(part);
     }
   }

@@ -12,14 +12,14 @@ import { decodeUtf8, encodeUtf8 } from "./text.ts";
 import type { Writer } from "./writer.ts";
 
 /** With the byte of the root. RFC 1035 section 2.3.4. */
-const LONGEST_NAME = 255;
-const LONGEST_LABEL = 63;
+const MAX_NAME_LENGTH = 255;
+const MAX_LABEL_LENGTH = 63;
 /** No name points into the header. */
 const FIRST_NAME_AT = 12;
 /** Pointers have 14 bits. */
 const POINTER_LIMIT = 0x4000;
 /** A name has at most 127 labels, each behind a pointer of its own. Pointers to pointers beyond that only cost time. */
-const MOST_POINTERS = 127;
+const MAX_POINTERS = 127;
 
 const ROOT = ".";
 const DOT = 0x2e;
@@ -53,13 +53,13 @@ export function readDnsName(reader: Reader): string | Malformed {
       if (walk.failed) return walk.malformed("dns");
       if (behind < 0) behind = walk.offset;
       pointers += 1;
-      if (target < FIRST_NAME_AT || target >= labelsBegin || pointers > MOST_POINTERS) return badValue("dns", at);
+      if (target < FIRST_NAME_AT || target >= labelsBegin || pointers > MAX_POINTERS) return badValue("dns", at);
       walk.seek(target);
       labelsBegin = target;
       continue;
     }
     length += first + 1;
-    if (first > LONGEST_LABEL || length > LONGEST_NAME) return badValue("dns", at);
+    if (first > MAX_LABEL_LENGTH || length > MAX_NAME_LENGTH) return badValue("dns", at);
     const label = walk.take(first);
     if (walk.failed) return walk.malformed("dns");
     text += text === "" ? escapeLabel(label) : `.${escapeLabel(label)}`;
@@ -76,9 +76,9 @@ export function decodePartialName(bytes: Uint8Array): string | null {
     const length = reader.u8();
     if (length === 0) break;
     labels.push(escapeLabel(reader.take(length)));
-    if (reader.failed || length > LONGEST_LABEL) return null;
+    if (reader.failed || length > MAX_LABEL_LENGTH) return null;
   }
-  return bytes.length > LONGEST_NAME ? null : labels.join(".");
+  return bytes.length > MAX_NAME_LENGTH ? null : labels.join(".");
 }
 
 function escapeLabel(label: Uint8Array): string {
@@ -107,8 +107,8 @@ function parseLabels(name: string): readonly Uint8Array[] {
       at += escape;
     } else labels.at(-1)?.push(byte);
   }
-  for (const label of labels) requireRange(`length of a label in "${name}"`, label.length, 1, LONGEST_LABEL);
-  requireRange(`length of "${name}"`, labels.reduce((length, label) => length + label.length + 1, 1), 1, LONGEST_NAME);
+  for (const label of labels) requireRange(`length of a label in "${name}"`, label.length, 1, MAX_LABEL_LENGTH);
+  requireRange(`length of "${name}"`, labels.reduce((length, label) => length + label.length + 1, 1), 1, MAX_NAME_LENGTH);
   return labels.map((label) => Uint8Array.from(label));
 }
 

@@ -5,7 +5,7 @@ import type { Writer } from "./writer.ts";
 
 /** The set of record types in an NSEC record: windows of 256 types, each with as many bytes of bits as it needs. RFC 4034 section 4.1.2. */
 
-const LONGEST_WINDOW = 32;
+const MAX_WINDOW_LENGTH = 32;
 
 /** @returns Record types, rising. Windows must rise too, so that there are no more types than bits. */
 export function readTypeBitmap(reader: Reader): readonly number[] | Malformed {
@@ -16,7 +16,7 @@ export function readTypeBitmap(reader: Reader): readonly number[] | Malformed {
     const window = reader.u8();
     const length = reader.u8();
     if (reader.failed) break;
-    if (window <= windowBefore || length === 0 || length > LONGEST_WINDOW) return badValue("dns", at);
+    if (window <= windowBefore || length === 0 || length > MAX_WINDOW_LENGTH) return badValue("dns", at);
     windowBefore = window;
     for (const [index, byte] of reader.take(length).entries()) {
       for (let bit = 0; bit < 8; bit += 1) if ((byte & (0x80 >>> bit)) !== 0) types.push(window * 256 + index * 8 + bit);

@@ -55,7 +55,7 @@ export interface DnsMessage {
 
 const TOP_BIT = 0x8000;
 const HEADER_LENGTH = 12;
-const LONGEST_MESSAGE = 0xffff;
+const MAX_MESSAGE_LENGTH = 0xffff;
 
 const FLAG = {
   isResponse: 0x8000,
@@ -169,7 +169,7 @@ export function encodeDns(message: DnsFields): Uint8Array {
   const names = createDnsNameWriter(writer);
   for (const question of questions) writeQuestion(writer, names, question);
   for (const record of [...answers, ...authorities, ...additionals]) writeRecord(writer, names, record);
-  requireRange("dns.length", writer.length, HEADER_LENGTH, LONGEST_MESSAGE);
+  requireRange("dns.length", writer.length, HEADER_LENGTH, MAX_MESSAGE_LENGTH);
   return writer.finish();
 }
 

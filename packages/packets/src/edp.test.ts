@@ -5,7 +5,7 @@ import { internetChecksum } from "./checksum.ts";
 import { decodeEdp, type EdpItem, encodeEdp } from "./edp.ts";
 import { fromHex, joinBytes } from "./testing/bytes.ts";
 import { expectResults } from "./testing/expect-results.ts";
-import { SWITCH_EDP_FRAME } from "./testing/neighbour-frames.ts";
+import { SWITCH_EDP_FRAME } from "./testing/neighbor-frames.ts";
 import { snapPayload } from "./testing/snap-payload.ts";
 
 const EDP = snapPayload(SWITCH_EDP_FRAME);

@@ -11,7 +11,7 @@ import { Writer } from "./writer.ts";
 /** IEEE 802.3-2018 clause 3: Ethernet II and 802.3 frames, as a capture shows them: without preamble and check sequence. */
 
 /** Up to here the two bytes are a length; from 1536 on they are an EtherType; between them they are nothing. */
-const LONGEST_LENGTH = 1500;
+const MAX_LENGTH = 1500;
 const FIRST_ETHER_TYPE = 0x0600;
 
 /** The shortest frame on the wire, without its check sequence. Network cards pad by themselves, virtual ones do not. */
@@ -60,7 +60,7 @@ export function encodeEthernet(
     requireRange("vlan.priority", tag.priority, 0, 7);
     writer.u16(tag.protocol).u16(encodeTagControl(tag));
   }
-  if (etherType === null) requireRange("ethernet.payload.length", payload.length, 0, LONGEST_LENGTH);
+  if (etherType === null) requireRange("ethernet.payload.length", payload.length, 0, MAX_LENGTH);
   else requireRange("ethernet.etherType", etherType, FIRST_ETHER_TYPE, 0xffff);
   writer.u16(etherType ?? payload.length).put(payload);
   if (writer.length < minimumLength) writer.zeros(minimumLength - writer.length);
@@ -92,7 +92,7 @@ export function scanEtherType(reader: Reader, announced: number, fields: FrameFi
   }
   if (type >= FIRST_ETHER_TYPE) fields.etherType = type;
   else {
-    if (type > LONGEST_LENGTH) return badValue("ethernet", reader.offset - 2);
+    if (type > MAX_LENGTH) return badValue("ethernet", reader.offset - 2);
     const stop = limitTo(reader, type, "ethernet", fields.isCut);
     if (stop) return stop;
     fields.network = "llc";

@@ -10,8 +10,8 @@ import { Writer } from "./writer.ts";
 
 /** RFC 791: Internet Protocol. */
 
-const SHORTEST_HEADER = 20;
-const LONGEST_OPTIONS = 40;
+const MIN_HEADER_LENGTH = 20;
+const MAX_OPTIONS_LENGTH = 40;
 const DEFAULT_TIME_TO_LIVE = 64;
 
 export interface Ipv4Packet {
@@ -60,7 +60,7 @@ export function decodeIpv4(bytes: Uint8Array): Decoded<Ipv4Packet> {
     headerChecksum: reader.u16(),
     source: reader.take(IPV4_LENGTH),
     destination: reader.take(IPV4_LENGTH),
-    options: reader.take(fields.transportOffset - SHORTEST_HEADER),
+    options: reader.take(fields.transportOffset - MIN_HEADER_LENGTH),
     payload: fields.payload,
   });
 }
@@ -74,14 +74,14 @@ export function encodeIpv4(packet: Ipv4Fields): Uint8Array {
   const { typeOfService = 0, identification = 0, timeToLive = DEFAULT_TIME_TO_LIVE } = packet;
   requireLength("ipv4.source", source, IPV4_LENGTH);
   requireLength("ipv4.destination", destination, IPV4_LENGTH);
-  requireRange("ipv4.options.length", options.length, 0, LONGEST_OPTIONS);
-  requireRange("ipv4.options.length / 4", options.length / 4, 0, LONGEST_OPTIONS / 4);
+  requireRange("ipv4.options.length", options.length, 0, MAX_OPTIONS_LENGTH);
+  requireRange("ipv4.options.length / 4", options.length / 4, 0, MAX_OPTIONS_LENGTH / 4);
   requireRange("ipv4.fragmentOffset / 8", fragmentOffset / 8, 0, 0x1fff);
   requireRange("ipv4.typeOfService", typeOfService, 0, 0xff);
   requireRange("ipv4.identification", identification, 0, 0xffff);
   requireRange("ipv4.protocol", protocol, 0, 0xff);
   requireRange("ipv4.timeToLive", timeToLive, 0, 0xff);
-  const headerLength = SHORTEST_HEADER + options.length;
+  const headerLength = MIN_HEADER_LENGTH + options.length;
   requireRange("ipv4.payload.length", payload.length, 0, 0xffff - headerLength);
   const writer = new Writer(headerLength + payload.length)
     .u8(0x40 | (headerLength / 4))
@@ -114,8 +114,8 @@ export function scanIpv4(reader: Reader, fields: FrameFields): Malformed | null 
   reader.skip(2 + 2 * IPV4_LENGTH);
   if (reader.failed) return reader.malformed("ipv4");
   const headerLength = (versionAndLength & 0x0f) * 4;
-  if (versionAndLength >>> 4 !== 4 || headerLength < SHORTEST_HEADER) return badValue("ipv4", start);
-  reader.skip(headerLength - SHORTEST_HEADER);
+  if (versionAndLength >>> 4 !== 4 || headerLength < MIN_HEADER_LENGTH) return badValue("ipv4", start);
+  reader.skip(headerLength - MIN_HEADER_LENGTH);
   if (reader.failed) return reader.malformed("ipv4");
   // 0 is what the sending host's own capture shows of a packet that its network card will cut into segments and give their lengths.
   if (totalLength !== 0) {

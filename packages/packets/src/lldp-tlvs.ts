@@ -29,7 +29,7 @@ export const LLDP_ORGANIZATION = {
   med: 0x0012bb,
 } as const;
 
-const LONGEST_VALUE = 511;
+const MAX_VALUE_LENGTH = 511;
 
 /** One TLV as it is on the wire. */
 export interface LldpTlv {
@@ -52,7 +52,7 @@ export function splitLldpTlvs(pdu: Uint8Array): Decoded<readonly LldpTlv[]> {
   while (reader.remaining > 0) {
     const start = reader.offset;
     const head = reader.u16();
-    const value = reader.take(head & LONGEST_VALUE);
+    const value = reader.take(head & MAX_VALUE_LENGTH);
     if (reader.failed) return { ok: false, code: "truncated", layer: "lldp", offset: start };
     if (head >>> 9 === LLDP_TLV.end) break;
     tlvs.push({ type: head >>> 9, value });
@@ -65,7 +65,7 @@ export function joinLldpTlvs(tlvs: readonly LldpTlv[]): Uint8Array {
   const writer = new Writer(512);
   for (const { type, value } of tlvs) {
     if (!Number.isInteger(type) || type < 1 || type > 127) throw new PacketsError(`lldp has no TLV of type ${type}`);
-    if (value.length > LONGEST_VALUE) throw new PacketsError(`an lldp TLV has at most ${LONGEST_VALUE} bytes, not ${value.length}`);
+    if (value.length > MAX_VALUE_LENGTH) throw new PacketsError(`an lldp TLV has at most ${MAX_VALUE_LENGTH} bytes, not ${value.length}`);
     writer.u16((type << 9) | value.length).put(value);
   }
   return writer.u16(0).finish();

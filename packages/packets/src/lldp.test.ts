@@ -7,7 +7,7 @@ import { LLDP_INVENTORY_FIELDS } from "./lldp-med.ts";
 import { joinLldpTlvs, splitLldpTlvs } from "./lldp-tlvs.ts";
 import { fromHex, joinBytes } from "./testing/bytes.ts";
 import { expectResults } from "./testing/expect-results.ts";
-import { SWITCH_LLDP_FRAME } from "./testing/neighbour-frames.ts";
+import { SWITCH_LLDP_FRAME } from "./testing/neighbor-frames.ts";
 
 function pduOf(frame: Uint8Array): Uint8Array {
   const ethernet = decodeEthernet(frame);

@@ -64,7 +64,7 @@ export type LldpItem =
 export interface LldpPdu {
   readonly chassisId: LldpId;
   readonly portId: LldpId;
-  /** 0 says that the neighbour goes away. */
+  /** 0 says that the neighbor goes away. */
   readonly ttlSeconds: number;
   /** Everything behind the three, in wire order. */
   readonly items: readonly LldpItem[];

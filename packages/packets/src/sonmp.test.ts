@@ -3,7 +3,7 @@ import { parseIpv4 } from "./addresses.ts";
 import { decodeSonmp, encodeSonmp } from "./sonmp.ts";
 import { fromHex } from "./testing/bytes.ts";
 import { expectResults } from "./testing/expect-results.ts";
-import { SWITCH_SONMP_FRAME } from "./testing/neighbour-frames.ts";
+import { SWITCH_SONMP_FRAME } from "./testing/neighbor-frames.ts";
 import { snapPayload } from "./testing/snap-payload.ts";
 
 const SONMP = snapPayload(SWITCH_SONMP_FRAME);

@@ -9,7 +9,7 @@ import { Writer } from "./writer.ts";
 
 /** RFC 9293: Transmission Control Protocol. */
 
-const SHORTEST_HEADER = 20;
+const MIN_HEADER_LENGTH = 20;
 
 /** Bits of `flags`. The ninth is Accurate ECN's. @see https://www.iana.org/assignments/tcp-parameters */
 export const TCP_FLAG = { fin: 0x01, syn: 0x02, rst: 0x04, psh: 0x08, ack: 0x10, urg: 0x20, ece: 0x40, cwr: 0x80, ae: 0x100 } as const;
@@ -36,8 +36,8 @@ export function decodeTcp(bytes: Uint8Array): Decoded<TcpSegment> {
   const fields = new FrameFields(bytes, LINK_TYPE.rawIp, false);
   const stop = scanTcp(new Reader(bytes), fields);
   if (stop) return stop;
-  const options = decodeTcpOptions(bytes.subarray(SHORTEST_HEADER, fields.payloadOffset));
-  if (!options.ok) return { ...options, offset: options.offset + SHORTEST_HEADER };
+  const options = decodeTcpOptions(bytes.subarray(MIN_HEADER_LENGTH, fields.payloadOffset));
+  if (!options.ok) return { ...options, offset: options.offset + MIN_HEADER_LENGTH };
   const reader = new Reader(bytes, 4);
   const sequenceNumber = reader.u32();
   const acknowledgmentNumber = reader.u32();
@@ -71,7 +71,7 @@ export function encodeTcp(segment: TcpFields, ends: IpEnds): Uint8Array {
   requireRange("tcp.urgentPointer", urgentPointer, 0, 0xffff);
   const options = encodeTcpOptions(segment.options ?? []);
   const payload = segment.payload ?? new Uint8Array(0);
-  const headerLength = SHORTEST_HEADER + options.length;
+  const headerLength = MIN_HEADER_LENGTH + options.length;
   const writer = new Writer(headerLength + payload.length)
     .u16(sourcePort)
     .u16(destinationPort)
@@ -98,8 +98,8 @@ export function scanTcp(reader: Reader, fields: FrameFields): Malformed | null {
   reader.skip(6);
   if (reader.failed) return reader.malformed("tcp");
   const headerLength = (lengthAndFlags >>> 12) * 4;
-  if (headerLength < SHORTEST_HEADER) return badValue("tcp", start + 12);
-  reader.skip(headerLength - SHORTEST_HEADER);
+  if (headerLength < MIN_HEADER_LENGTH) return badValue("tcp", start + 12);
+  reader.skip(headerLength - MIN_HEADER_LENGTH);
   if (reader.failed) return reader.malformed("tcp");
   fields.transport = "tcp";
   fields.sourcePort = sourcePort;

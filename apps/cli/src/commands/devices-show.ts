@@ -15,7 +15,7 @@ export async function showDevice({ rest }: Connection, name: string): Promise<An
   return { json: device, text: (width) => describeDevice(device, width) };
 }
 
-/** A device for people: what it is and why, then its interfaces, ports, neighbours and latest changes, as far as there are any. */
+/** A device for people: what it is and why, then its interfaces, ports, neighbors and latest changes, as far as there are any. */
 export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_INFINITY): string {
   const { verdicts } = device;
   const facts = [
@@ -37,7 +37,7 @@ export function describeDevice(device: DeviceProfile, width = Number.POSITIVE_IN
       `${port}/${protocol}`, state, service || "-", version || "-",
     ])),
     section(
-      "neighbours", ["PROTOCOL", "SYSTEM", "PORT"], device.neighbors.map((one) => [one.protocol, one.system_name || "-", one.port_id]),
+      "neighbors", ["PROTOCOL", "SYSTEM", "PORT"], device.neighbors.map((one) => [one.protocol, one.system_name || "-", one.port_id]),
     ),
     section("changes", ["AT", "FIELD", "FROM", "TO", "BY"], device.history.slice(0, CHANGES_SHOWN).map((change) => [
       shortTime(change.at), change.field, change.before || "-", change.after || "-", change.source,

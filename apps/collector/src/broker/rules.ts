@@ -54,7 +54,7 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
       if (!admitted) return NOT_AUTHORIZED;
       session.tenantId = admitted.tenantId;
     } catch (error) {
-      log.error({ probe_id: session.probeId, reason: describeError(error) }, "a probe could not be admitted");
+      log.error({ probe_id: session.probeId, reason: describeError(error) }, "cannot accept a probe");
       return SERVER_UNAVAILABLE;
     }
     if (clientId === session.probeId) return null;
@@ -86,7 +86,7 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
       packet.retain = false;
       if (packet.topic === DEAD_TOPIC || ownUpChannel(session, packet.topic)) return done();
       refuse(session, "wrong-topic", null);
-      return done(new Error("not this probe's own topic"));
+      return done(new Error("not this probe's topic"));
     },
     authorizeSubscribe(client, subscription, done) {
       const session = sessionOf(client);

@@ -62,7 +62,7 @@ export function createPool({ url, size, statementTimeoutMs, session, isPreparing
 type NameOf = (text: string) => string | undefined;
 
 /** Texts that get a name. The collector's own are some dozens, each for some sizes of lists. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
 /**
  * Names for statements that come again: the server parses and plans one that has a name once for each connection, which is most of
@@ -73,9 +73,9 @@ function createNames(): NameOf {
   let seen = new Set<string>();
   return (text) => {
     const known = names.get(text);
-    if (known !== undefined || names.size === MOST_NAMES) return known;
+    if (known !== undefined || names.size === MAX_NAMES) return known;
     if (!seen.has(text)) {
-      if (seen.size === MOST_NAMES) seen = new Set();
+      if (seen.size === MAX_NAMES) seen = new Set();
       seen.add(text);
       return undefined;
     }

@@ -9,7 +9,7 @@ import type { Schema } from "./schema.ts";
 import { makeTrigramIndex } from "./trigram-index.ts";
 
 /** Also what Debian 12 has. @see https://www.postgresql.org/support/versioning/ */
-const LEAST_VERSION = 15;
+const MIN_VERSION = 15;
 
 const DEFAULT_POOL_SIZE = 10;
 const DEFAULT_STATEMENT_TIMEOUT_SECONDS = 30;
@@ -85,7 +85,7 @@ async function examine(db: Kysely<Schema>, place: string): Promise<void> {
       });
   });
   if (!server) throw unsuitable("it does not report its version");
-  if (server.version < LEAST_VERSION) throw unsuitable(`it is version ${server.version}; ${LEAST_VERSION} or later is needed`);
+  if (server.version < MIN_VERSION) throw unsuitable(`it is version ${server.version}; ${MIN_VERSION} or later is needed`);
   if (server.encoding !== "UTF8") {
     throw unsuitable(`its encoding is ${server.encoding}; create database … encoding 'UTF8' template template0`);
   }

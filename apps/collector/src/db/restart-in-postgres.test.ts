@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type PostgresServer, startPostgres } from "../../../../test/lab/postgres.ts";
 import { type Receiver, startReceiver } from "../deliveries/testing/receiver.ts";
 import { type RunningCollector, startCollector } from "../documents/testing/collector.ts";
-import { enrollProbe } from "../documents/testing/neighbour.ts";
+import { enrollProbe } from "../documents/testing/neighbor.ts";
 import { awaitDatabase } from "./await.ts";
 import { openDatabase } from "./open.ts";
 

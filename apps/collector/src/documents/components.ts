@@ -4,7 +4,7 @@ import type { Schema } from "./openapi.ts";
 import { writeSchema } from "./schema.ts";
 
 /** Fewer values than this read better where they are. */
-const LEAST_VALUES = 3;
+const MIN_VALUES = 3;
 
 /** Gives schemas the names that they have in the contract. */
 export interface Components {
@@ -68,7 +68,7 @@ function contractSchemas(): ReadonlyMap<string, Schema> {
 }
 
 function isWorthAName(schema: Schema): boolean {
-  if (schema.enum) return schema.enum.length >= LEAST_VALUES;
+  if (schema.enum) return schema.enum.length >= MIN_VALUES;
   return schema.anyOf !== undefined || schema.oneOf !== undefined || Object.keys(schema.properties ?? {}).length > 0;
 }
 

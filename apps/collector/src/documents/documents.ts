@@ -39,18 +39,18 @@ const SECURITY_SCHEMES = {
 /** What each resource of the gateway is about; the other services have one tag each. */
 const TAGS: Readonly<Record<string, string>> = {
   alerts: "Alerts, and mutes that silence them.",
-  audit: "The log of who changed what.",
+  audit: "The audit log: who changed what.",
   auth: "Tokens, passwords and API keys.",
   backups: "Copies of the whole deployment.",
   cve: "Known vulnerabilities of devices.",
   devices: "The inventory: devices, their ports and their history.",
-  events: "The log of events, in order.",
+  events: "The event log, in order.",
   health: "Whether the collector works.",
-  me: "The user or API key that asks.",
+  me: "The caller: the user or API key of the request.",
   scans: "Scans of networks on demand.",
   sites: "Sites that probes watch, and their settings.",
   topology: "How devices are linked.",
-  users: "People who may log in.",
+  users: "Users, who may log in.",
   ws: "The live stream of events, by WebSocket.",
 };
 

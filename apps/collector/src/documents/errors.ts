@@ -20,16 +20,16 @@ const ERRORS = {
     code: "FORBIDDEN", description: "The credentials do not allow this",
     message: "this needs the scope devices:write", details: { required: "devices:write" },
   },
-  NotFound: { code: "NOT_FOUND", description: "There is no such thing, or it is another tenant's", message: "no such device" },
-  Conflict: { code: "CONFLICT", description: "It collides with what is there", message: "there is a site called Headquarters already" },
-  TooLarge: { code: "BAD_REQUEST", description: "The body is larger than is taken", message: "the body is larger than 1048576 bytes" },
+  NotFound: { code: "NOT_FOUND", description: "The record does not exist, or it belongs to another tenant", message: "no such device" },
+  Conflict: { code: "CONFLICT", description: "It conflicts with an existing record", message: "the site name Headquarters is taken" },
+  TooLarge: { code: "BAD_REQUEST", description: "The body is too large", message: "the body is larger than 1048576 bytes" },
   RateLimited: {
-    code: "RATE_LIMITED", description: "Too many requests; come again after `Retry-After` seconds",
+    code: "RATE_LIMITED", description: "Too many requests; try again after `Retry-After` seconds",
     message: "too many requests",
   },
   InternalError: {
-    code: "INTERNAL_ERROR", description: "Something failed in the service",
-    message: "something failed here; the log tells what, under the request id",
+    code: "INTERNAL_ERROR", description: "An internal error",
+    message: "internal error: find the request id in the collector's log",
   },
   BadGateway: {
     code: "BAD_GATEWAY", description: "The service behind the gateway cannot be reached",

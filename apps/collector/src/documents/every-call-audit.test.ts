@@ -2,13 +2,13 @@ import { AuditRecord, listEnvelope } from "@lanthorn/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningCollector, startCollector } from "./testing/collector.ts";
 import { bearer, send } from "./testing/every-call.ts";
-import { type Neighbour, settleNeighbour, type Watch } from "./testing/neighbour.ts";
+import { type Neighbor, settleNeighbor, type Watch } from "./testing/neighbor.ts";
 
 /** What changes no record: a session goes on, or a connection is opened with what one has already. */
 const UNRECORDED: ReadonlySet<string> = new Set(["POST /api/auth/refresh", "POST /api/v1/auth/refresh", "POST /api/v1/ws/ticket"]);
 
 let collector: RunningCollector;
-let neighbour: Neighbour;
+let neighbor: Neighbor;
 let token: string;
 const written: string[] = [];
 const unwritten: string[] = [];
@@ -18,10 +18,10 @@ const secrets = new Set<string>();
 beforeAll(async () => {
   collector = await startCollector();
   token = await collector.login();
-  neighbour = await settleNeighbour(collector, await collector.read("/api/v1/docs/openapi.json"), watch);
+  neighbor = await settleNeighbor(collector, await collector.read("/api/v1/docs/openapi.json"), watch);
 });
 afterAll(async () => {
-  neighbour.close();
+  neighbor.close();
   await collector.stop();
 });
 
@@ -45,8 +45,8 @@ const watch: Watch = async (call, make) => {
 test("every call that changes something is in the audit log, and no secret is", async () => {
   for (const method of ["PUT", "DELETE"]) {
     // Last what others stand on: a site is deleted when it is empty.
-    for (const call of neighbour.calls.filter((other) => other.method === method).toSorted((a, b) => b.parts.length - a.parts.length)) {
-      await watch(call, () => neighbour.ask(call, { path: Object.fromEntries(neighbour.known), body: neighbour.bodyFor(call) }));
+    for (const call of neighbor.calls.filter((other) => other.method === method).toSorted((a, b) => b.parts.length - a.parts.length)) {
+      await watch(call, () => neighbor.ask(call, { path: Object.fromEntries(neighbor.known), body: neighbor.bodyFor(call) }));
     }
   }
   expect(unwritten).toEqual([]);

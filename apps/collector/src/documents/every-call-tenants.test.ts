@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningCollector, startCollector } from "./testing/collector.ts";
 import { type Answer, bearer, type Call, send } from "./testing/every-call.ts";
-import { type Neighbour, settleNeighbour } from "./testing/neighbour.ts";
+import { type Neighbor, settleNeighbor } from "./testing/neighbor.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 let collector: RunningCollector;
-let neighbour: Neighbour;
-/** An administrator of another tenant, who tries to get at what is the neighbour's. */
+let neighbor: Neighbor;
+/** An administrator of another tenant, who tries to get at what is the neighbor's. */
 let stranger: string;
-let idsOfNeighbour: ReadonlySet<string>;
+let idsOfNeighbor: ReadonlySet<string>;
 
 beforeAll(async () => {
   collector = await startCollector();
   stranger = await createStranger();
-  neighbour = await settleNeighbour(collector, await collector.read("/api/v1/docs/openapi.json"));
-  idsOfNeighbour = new Set((await readEverything()).flatMap(({ text }) => text.match(UUID) ?? []));
+  neighbor = await settleNeighbor(collector, await collector.read("/api/v1/docs/openapi.json"));
+  idsOfNeighbor = new Set((await readEverything()).flatMap(({ text }) => text.match(UUID) ?? []));
 });
 afterAll(async () => {
-  neighbour.close();
+  neighbor.close();
   await collector.stop();
 });
 
@@ -27,16 +27,16 @@ const tryIt = (call: Call, given: Omit<Parameters<typeof send>[2], "headers">) =
 
 describe("another tenant", () => {
   test("has things of every kind that a path can name", () => {
-    const named = new Set(neighbour.calls.flatMap(({ parts }) => parts));
-    expect([...named].filter((name) => !neighbour.known.has(name))).toEqual([]);
-    expect(idsOfNeighbour.size).toBeGreaterThan(10);
+    const named = new Set(neighbor.calls.flatMap(({ parts }) => parts));
+    expect([...named].filter((name) => !neighbor.known.has(name))).toEqual([]);
+    expect(idsOfNeighbor.size).toBeGreaterThan(10);
   });
 
   test("is not there, for every call that names a thing of its own", async () => {
     const before = await readEverything();
     const faults: string[] = [];
-    for (const call of neighbour.calls.filter(({ parts }) => parts.length > 0)) {
-      const answer = await tryIt(call, { path: Object.fromEntries(neighbour.known), body: neighbour.bodyFor(call) });
+    for (const call of neighbor.calls.filter(({ parts }) => parts.length > 0)) {
+      const answer = await tryIt(call, { path: Object.fromEntries(neighbor.known), body: neighbor.bodyFor(call) });
       if (answer.status !== 404 || answer.error?.code !== "NOT_FOUND") faults.push(faultOf(call, answer));
     }
     expect(faults).toEqual([]);
@@ -46,14 +46,14 @@ describe("another tenant", () => {
   test("gives nothing to who names its things in a body or a query", async () => {
     const before = await readEverything();
     const faults: string[] = [];
-    for (const call of neighbour.calls.filter(({ parts }) => parts.length === 0)) {
-      const body = neighbour.bodyFor(call) as object | undefined;
-      if (Object.entries(body ?? {}).some(([name, value]) => neighbour.known.get(name) === value)) {
+    for (const call of neighbor.calls.filter(({ parts }) => parts.length === 0)) {
+      const body = neighbor.bodyFor(call) as object | undefined;
+      if (Object.entries(body ?? {}).some(([name, value]) => neighbor.known.get(name) === value)) {
         const answer = await tryIt(call, { body });
         if (answer.status < 400 || answer.status >= 500) faults.push(faultOf(call, answer));
       }
       for (const { name } of (call.operation.parameters ?? []).filter(({ in: place }) => place === "query")) {
-        const value = neighbour.known.get(name);
+        const value = neighbor.known.get(name);
         if (value === undefined) continue;
         const answer = await tryIt(call, { query: { [name]: value } });
         if (!isEmptyList(answer) && answer.status !== 404) faults.push(`?${name}: ${faultOf(call, answer)}`);
@@ -65,9 +65,9 @@ describe("another tenant", () => {
 
   test("shows none of its ids in any list", async () => {
     const faults: string[] = [];
-    for (const call of neighbour.calls.filter(({ method, parts }) => method === "GET" && parts.length === 0)) {
+    for (const call of neighbor.calls.filter(({ method, parts }) => method === "GET" && parts.length === 0)) {
       const { text } = await tryIt(call, { query: { per_page: "1000" } });
-      const shown = (text.match(UUID) ?? []).filter((id) => idsOfNeighbour.has(id));
+      const shown = (text.match(UUID) ?? []).filter((id) => idsOfNeighbor.has(id));
       if (shown.length > 0) faults.push(`${call.name} shows ${shown.join(" ")}`);
     }
     expect(faults).toEqual([]);
@@ -85,8 +85,8 @@ async function createStranger(): Promise<string> {
 /** Every answer to a GET, of lists and of single things. What changes by itself meanwhile is left out. */
 async function readEverything(): Promise<readonly { readonly name: string; readonly text: string }[]> {
   const all = [];
-  for (const call of neighbour.calls.filter(({ method, path }) => method === "GET" && !/docs|deliveries/.test(path))) {
-    const { text } = await neighbour.ask(call, { path: Object.fromEntries(neighbour.known), query: { per_page: "1000" } });
+  for (const call of neighbor.calls.filter(({ method, path }) => method === "GET" && !/docs|deliveries/.test(path))) {
+    const { text } = await neighbor.ask(call, { path: Object.fromEntries(neighbor.known), query: { per_page: "1000" } });
     all.push({ name: call.name, text: text.replaceAll(/"(last_used_at|time|last_delivery_at|status)":("[^"]*"|null)/g, "") });
   }
   return all;

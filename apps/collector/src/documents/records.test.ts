@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OpenApiDocument } from "./openapi.ts";
 import { type RunningCollector, startCollector } from "./testing/collector.ts";
 import { bearer, type Call } from "./testing/every-call.ts";
-import { type Neighbour, settleNeighbour } from "./testing/neighbour.ts";
+import { type Neighbor, settleNeighbor } from "./testing/neighbor.ts";
 
 let collector: RunningCollector;
 let document: OpenApiDocument;
-let owner: Neighbour;
+let owner: Neighbor;
 beforeAll(async () => {
   collector = await startCollector(`[webhooks]\nallow = ["127.0.0.1"]\n`);
   document = await collector.read("/api/v1/docs/openapi.json");
-  owner = await settleNeighbour(collector, document);
+  owner = await settleNeighbor(collector, document);
 });
 afterAll(async () => {
   owner.close();

@@ -40,12 +40,12 @@ const PATH = "/ws/events";
 const SCOPE = "devices:read";
 const PING_EVERY_MS = 30_000;
 /** A consumer that is this far behind is closed: it resumes from the log, which is the better place to wait. */
-const MOST_BEHIND_BYTES = 1024 * 1024;
+const MAX_BEHIND_BYTES = 1024 * 1024;
 /** While catching up, as much is under way at once and no more. */
 const CATCH_UP_BYTES = 256 * 1024;
 const CLOSE_WITHIN_MS = 2000;
 /** Clients have nothing to say; a ping or a close is small. */
-const LARGEST_MESSAGE_BYTES = 4096;
+const MAX_MESSAGE_BYTES = 4096;
 
 const StreamQuery = z.object({
   since: z.string().regex(/^\d{1,15}$/, "a sequence number").transform(Number).optional(),
@@ -60,7 +60,7 @@ type StreamQuery = z.infer<typeof StreamQuery>;
  * with a request is refused before the upgrade, with the status and the envelope that REST has for it.
  */
 export function createStreamSockets(deps: StreamSocketDependencies): StreamSockets {
-  const server = new WebSocketServer({ noServer: true, clientTracking: true, perMessageDeflate: false, maxPayload: LARGEST_MESSAGE_BYTES });
+  const server = new WebSocketServer({ noServer: true, clientTracking: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE_BYTES });
   const answerHeaders = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>();
   let closed = false;
   server.on("headers", (lines, request) => {
@@ -203,7 +203,7 @@ function consumerOf(webSocket: WebSocket) {
   return {
     deliver(frame: string) {
       if (webSocket.readyState !== WebSocket.OPEN) return;
-      if (webSocket.bufferedAmount > MOST_BEHIND_BYTES) webSocket.close(CLOSE.tryAgainLater, "too far behind: resume with since");
+      if (webSocket.bufferedAmount > MAX_BEHIND_BYTES) webSocket.close(CLOSE.tryAgainLater, "too far behind: resume with since");
       else webSocket.send(frame, sent);
     },
     drained(): Promise<void> {

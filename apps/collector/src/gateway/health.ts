@@ -85,7 +85,7 @@ export function jobsHealth(jobs: Pick<RunningJobs, "list">): HealthParts[string]
 }
 
 /** Below this, SQLite's log, a migration or a backup may no longer find room. */
-const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 /** Room where the data lies. */
 export function diskHealth(dataDir: string): HealthParts[string] {
@@ -93,6 +93,6 @@ export function diskHealth(dataDir: string): HealthParts[string] {
     const { bavail, blocks, bsize } = await statfs(dataDir);
     const free = bavail * bsize;
     const detail = `${(free / 2 ** 30).toFixed(1)} of ${((blocks * bsize) / 2 ** 30).toFixed(1)} GiB free`;
-    return { status: free < LEAST_FREE_BYTES ? "degraded" : "ok", detail };
+    return { status: free < MIN_FREE_BYTES ? "degraded" : "ok", detail };
   };
 }

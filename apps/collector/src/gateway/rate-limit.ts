@@ -36,7 +36,7 @@ const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
 
 /** Callers remembered; the one longest quiet goes first. At 300 requests a minute each this is 24 MB, in practice far less. */
-const MOST_CALLERS = 10_000;
+const MAX_CALLERS = 10_000;
 
 /**
  * Two sliding windows for each caller. The times of the last minute's requests are kept, so a window is exactly a window:
@@ -53,7 +53,7 @@ export function createRateLimiter(deps: { readonly clock: Clock }): {
     times.splice(0, firstKept === -1 ? times.length : firstKept);
     callers.delete(caller);
     callers.set(caller, times);
-    if (callers.size > MOST_CALLERS) callers.delete(callers.keys().next().value as string);
+    if (callers.size > MAX_CALLERS) callers.delete(callers.keys().next().value as string);
     return times;
   };
   return {

@@ -14,10 +14,10 @@ export type JoinDecision =
   | { readonly join: false; readonly because: string };
 
 /** More than this is no machine but a router, a proxy, or many machines that were made from one image. */
-const MOST_INTERFACES = 16;
-const MOST_ADDRESSES = 128;
+const MAX_INTERFACES = 16;
+const MAX_ADDRESSES = 128;
 /** A phone that takes a new MAC each day would soon be too large to be joined with itself. */
-const MOST_RANDOM_MACS = 8;
+const MAX_RANDOM_MACS = 8;
 
 /**
  * Whether two devices that share a key are joined. They are not when the whole would be too large for one machine, when
@@ -27,8 +27,8 @@ const MOST_RANDOM_MACS = 8;
 export function decideJoin(a: DeviceRecord, b: DeviceRecord): JoinDecision {
   const refuse = (because: string) => ({ join: false, because }) as const;
   if (a.device.site_id !== b.device.site_id) return refuse("they are at different sites");
-  if (countOwn(a) + countOwn(b) > MOST_INTERFACES) return refuse(`together they have more than ${MOST_INTERFACES} interfaces`);
-  if (countAddresses(a) + countAddresses(b) > MOST_ADDRESSES) return refuse(`together they have more than ${MOST_ADDRESSES} addresses`);
+  if (countOwn(a) + countOwn(b) > MAX_INTERFACES) return refuse(`together they have more than ${MAX_INTERFACES} interfaces`);
+  if (countAddresses(a) + countAddresses(b) > MAX_ADDRESSES) return refuse(`together they have more than ${MAX_ADDRESSES} addresses`);
   const contradiction = findContradiction(a, b);
   if (contradiction !== null) return refuse(`each has its own ${contradiction}`);
   if (isRunningCopy(a, b)) return refuse("they are virtual machines that run at the same time");
@@ -44,7 +44,7 @@ export function forgetOldMacs(record: DeviceRecord): DeviceRecord {
     .reduce((at, row) => (row.last_seen > at ? row.last_seen : at), first);
   const old = interfaces.filter(({ mac }) => macKind(mac) === "random")
     .map(({ mac, first_seen }) => ({ mac, at: lastUsed(mac, first_seen) }))
-    .toSorted((a, b) => (a.at > b.at ? -1 : 1)).slice(MOST_RANDOM_MACS);
+    .toSorted((a, b) => (a.at > b.at ? -1 : 1)).slice(MAX_RANDOM_MACS);
   if (old.length === 0) return record;
   const forgotten = new Set(old.map(({ mac }) => mac));
   const isKept = ({ mac }: { readonly mac: string }) => !forgotten.has(mac);

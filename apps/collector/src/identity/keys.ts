@@ -21,8 +21,8 @@ export function singleKind(text: string): string | null {
 }
 
 /** Evidence that is less trusted than this is a guess, and joins nothing. */
-const LEAST_CONFIDENCE = 0.5;
-const MOST_KEYS = 16;
+const MIN_CONFIDENCE = 0.5;
+const MAX_KEYS = 16;
 
 /** Values that their makers gave to all: the engine ID of net-snmp's own examples. */
 const EVERYBODYS = new Set(["snmp_engine_id 8000000001020304"]);
@@ -38,7 +38,7 @@ const EVERYBODYS = new Set(["snmp_engine_id 8000000001020304"]);
 export function keysOf(host: { readonly mac: string; readonly evidence: readonly Evidence[] }): readonly IdentityKey[] {
   let found: Map<string, { readonly key: IdentityKey; readonly at: string }> | null = null;
   for (const { field, value, source, confidence, seen_at: at } of host.evidence) {
-    if (!FIELDS.has(field) || confidence < LEAST_CONFIDENCE) continue;
+    if (!FIELDS.has(field) || confidence < MIN_CONFIDENCE) continue;
     const key = READERS[field as keyof typeof READERS](value.trim(), source);
     if (key === null || (key.kind === "mac" && key.value === host.mac)) continue;
     const text = keyText(key);
@@ -46,7 +46,7 @@ export function keysOf(host: { readonly mac: string; readonly evidence: readonly
     found ??= new Map();
     const name = singleKind(text) ?? text;
     if (at >= (found.get(name)?.at ?? "")) found.set(name, { key, at });
-    if (found.size === MOST_KEYS) break;
+    if (found.size === MAX_KEYS) break;
   }
   return found === null || isNobodys(host.mac) ? [] : [...found.values()].map(({ key }) => key);
 }

@@ -194,7 +194,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
       } catch (error) {
         // No acknowledgement: the probe keeps what it has and sends it again.
         fault = describeError(error);
-        logger.error({ probe_id: message.probeId, channel: message.channel, reason: fault }, "a message could not be taken");
+        logger.error({ probe_id: message.probeId, channel: message.channel, reason: fault }, "a message could not be processed");
       } finally {
         done();
         leave();

@@ -10,7 +10,7 @@ export type Keyring = () => readonly [Uint8Array, ...Uint8Array[]];
 
 const KEY_BYTES = 32;
 /** The one in use and the one before: everything is sealed anew at each rotation. */
-const MOST_KEYS = 2;
+const MAX_KEYS = 2;
 
 /** A keyring of one key that never changes. */
 export function singleKey(key: Uint8Array): Keyring {
@@ -66,7 +66,7 @@ function versionOf(path: string): string {
 
 function parseKeys(text: string, where: string): readonly [Uint8Array, ...Uint8Array[]] {
   const [first, ...others] = text.split(/[\s,]+/).filter(Boolean).map((word) => Buffer.from(word, "base64"));
-  if (first && others.length < MOST_KEYS && [first, ...others].every(({ length }) => length === KEY_BYTES)) return [first, ...others];
+  if (first && others.length < MAX_KEYS && [first, ...others].every(({ length }) => length === KEY_BYTES)) return [first, ...others];
   throw new CollectorError(
     "config-invalid",
     `${where} must be ${KEY_BYTES} bytes in Base64, or two such keys separated by a comma: the new one and the previous one`,

@@ -12,7 +12,7 @@ export interface OwnAddress {
   readonly subnet: AddressPrefix;
 }
 
-/** The link as its own interface sees it: who we are, and which addresses are neighbours. */
+/** The link as its own interface sees it: who we are, and which addresses are neighbors. */
 export interface Link {
   /** Six bytes. */
   readonly mac: Uint8Array;
@@ -44,7 +44,7 @@ export function subnetsOf(facts: LinkFacts | null): readonly string[] {
 }
 
 /**
- * Whether a neighbour could have this address: inside an own subnet or link-local, and neither ours nor the subnet's own or
+ * Whether a neighbor could have this address: inside an own subnet or link-local, and neither ours nor the subnet's own or
  * broadcast address, which some devices answer for (royhills/arp-scan#197).
  * @param length 4 or 16.
  */

@@ -3,7 +3,7 @@ import type { Clock } from "@lanthorn/runtime";
 import { ProbeError } from "../errors.ts";
 import type { LanWatch } from "./lan-watch.ts";
 
-/** Where addresses of a file count as neighbours when nobody says: what RFC 1918, RFC 3927 and RFC 4193 keep for private use. */
+/** Where addresses of a file count as neighbors when nobody says: what RFC 1918, RFC 3927 and RFC 4193 keep for private use. */
 const PRIVATE_NETWORKS = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7"];
 
 /** A locally administered address that no frame in a file comes from. */

@@ -9,7 +9,7 @@ import { readSource } from "./source.ts";
 import { openBundleStore } from "../bundles/store.ts";
 
 /** Of its own examples a set of databases answers at least so many right; less means that it is damaged, or written for another matcher. */
-const LEAST_RIGHT = 0.99;
+const MIN_RIGHT = 0.99;
 
 /** What an update brought. */
 export interface UpdateReport {
@@ -72,7 +72,7 @@ export function checkDatabases(files: BundleFiles, dataDir: string): Omit<Update
     };
     const wrong = reports.flatMap((report) => report.wrong).at(0);
     if (result.fingerprints === 0) throw new ProbeError("fingerprints-refused", "there is no usable fingerprint in the databases");
-    if (result.right < result.examples * LEAST_RIGHT) {
+    if (result.right < result.examples * MIN_RIGHT) {
       const first = wrong ? `; the first is ${wrong.matches}, ${wrong.description.trim()}: ${wrong.reason}` : "";
       throw new ProbeError(
         "fingerprints-refused", `${result.examples - result.right} of ${result.examples} examples give wrong answers${first}`,

@@ -31,7 +31,7 @@ export interface HealthWatch {
 
 const DAY_MS = 86_400_000;
 /** The contract's limit. */
-const MOST_NETWORKS = 64;
+const MAX_NETWORKS = 64;
 
 /** By then capture and connection are up, if they come up at all: a status that is read after a start shows them. Alerts wait. */
 const SECOND_LOOK_MS = 3000;
@@ -94,7 +94,7 @@ export function createHealthWatch(deps: {
       capture: { frames: capture.frames, dropped: capture.dropped },
       queue: { events: queue.events + queue.inMemory, bytes: queue.bytes, oldest_at: queue.oldestAt, dropped: queue.dropped },
       clock_offset_ms: offsetMs,
-      interface: { name: link.name, up: link.up, networks: link.networks.slice(0, MOST_NETWORKS) },
+      interface: { name: link.name, up: link.up, networks: link.networks.slice(0, MAX_NETWORKS) },
       hosts: sources.hosts(),
       configuration: sources.configuration(),
       bundles: sources.bundles(),

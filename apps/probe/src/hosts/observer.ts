@@ -4,7 +4,7 @@ import type { NameSource } from "./names.ts";
 
 /**
  * Takes what frames tell of hosts. MACs are keys as `macKey` makes them, of one host and never ours; addresses are views of the frame,
- * possible neighbours only.
+ * possible neighbors only.
  */
 export interface Observer {
   /**

@@ -22,8 +22,8 @@ export interface TlsCertificate {
   readonly issuerText: string;
 }
 
-const MOST_NAMES = 32;
-const LONGEST_NAME = 1024;
+const MAX_NAMES = 32;
+const MAX_NAME_LENGTH = 1024;
 
 /** @returns Null without one, as in anonymous ciphers, for which Node gives an empty object. */
 export function readCertificate(socket: Pick<TLSSocket, "getPeerCertificate">): TlsCertificate | null {
@@ -36,7 +36,7 @@ export function readCertificate(socket: Pick<TLSSocket, "getPeerCertificate">): 
     subject,
     issuer,
     commonName: textsOf(certificate.subject?.CN)[0] ?? "",
-    names: names.slice(0, MOST_NAMES),
+    names: names.slice(0, MAX_NAMES),
     validFrom: certificate.valid_from ?? "",
     validTo: certificate.valid_to ?? "",
     serial: certificate.serialNumber ?? "",
@@ -48,13 +48,13 @@ export function readCertificate(socket: Pick<TLSSocket, "getPeerCertificate">): 
 }
 
 function writeName(name: object | undefined): string {
-  return Object.entries(name ?? {}).map(([key, value]) => `${key}=${textsOf(value)[0] ?? ""}`).join(",").slice(0, LONGEST_NAME);
+  return Object.entries(name ?? {}).map(([key, value]) => `${key}=${textsOf(value)[0] ?? ""}`).join(",").slice(0, MAX_NAME_LENGTH);
 }
 
 function writeDirectoryName(name: object | undefined): string {
   const quote = (text: string) => text.replaceAll(/[,+"\\<>;]/g, (letter) => `\\${letter}`);
   const parts = Object.entries(name ?? {}).flatMap(([key, value]) => textsOf(value).map((text) => `${key}=${quote(text)}`));
-  return parts.toReversed().join(",").slice(0, LONGEST_NAME);
+  return parts.toReversed().join(",").slice(0, MAX_NAME_LENGTH);
 }
 
 /** Node gives an array where a name has an attribute more than once. */

@@ -42,7 +42,7 @@ export interface TlsSession {
 /** More than any greeting, page or certificate chain that says who somebody is. What sends more is cut off. */
 const MAX_BYTES = 256 * 1024;
 /** So often what has come is looked at as it comes; afterwards only now and then. */
-const MOST_LOOKS = 32;
+const MAX_LOOKS = 32;
 const PATIENCE_MS = 25;
 
 /** @returns A connection, or null where none comes about in time. */
@@ -110,7 +110,7 @@ export function createConnection(socket: Duplex, signal: AbortSignal): Connectio
       const deadline = systemClock.monotonic() + timeoutMs;
       for (let looks = 0; ; looks += 1) {
         // Who sends byte by byte is not looked at anew for each.
-        if (looks > MOST_LOOKS && !closed) await pause(systemClock, PATIENCE_MS);
+        if (looks > MAX_LOOKS && !closed) await pause(systemClock, PATIENCE_MS);
         const bytes = received.length === 1 ? (received[0] as Uint8Array) : Buffer.concat(received);
         const left = deadline - systemClock.monotonic();
         if (closed || left <= 0 || (bytes.length > 0 && isEnough(bytes))) {

@@ -17,8 +17,8 @@ export interface FindingText {
   readonly text: string;
 }
 
-const MOST_TEXTS = 32;
-const LONGEST_TEXT = 1024;
+const MAX_TEXTS = 32;
+const MAX_TEXT_LENGTH = 1024;
 
 /** What a port was found to be. */
 export interface ServiceFinding {
@@ -61,8 +61,8 @@ export function toFinding(found: {
     banner: (found.banner ?? "").slice(0, 4096),
     verdicts,
     claims,
-    texts: [...(found.texts ?? []), ...certificateTexts(tls)].filter(({ text }) => text !== "").slice(0, MOST_TEXTS)
-      .map(({ kind, text }) => ({ kind, text: text.slice(0, LONGEST_TEXT) })),
+    texts: [...(found.texts ?? []), ...certificateTexts(tls)].filter(({ text }) => text !== "").slice(0, MAX_TEXTS)
+      .map(({ kind, text }) => ({ kind, text: text.slice(0, MAX_TEXT_LENGTH) })),
     keys: [...(found.keys ?? []).map((key) => ({ ...key, source })), ...certificate],
     tls,
   };

@@ -9,10 +9,10 @@ import { BEGINNINGS } from "./testing/beginnings.ts";
 
 const CHUNK = Buffer.alloc(65_536, "A");
 /** Of a connection's 256 KiB, and what its stream holds before it stops. */
-const MOST_BYTES = 256 * 1024 + 3 * CHUNK.length;
-const MOST_CONNECTIONS = 6;
+const MAX_BYTES = 256 * 1024 + 3 * CHUNK.length;
+const MAX_CONNECTIONS = 6;
 /** Six connections, each with its greeting, answer and conversation. The whole is cut at 15 s, which this clock does not show. */
-const MOST_SECONDS = 60;
+const MAX_DURATION_SECONDS = 60;
 
 interface Stranger {
   /** Begins when connected. */
@@ -108,7 +108,7 @@ async function secondsUntil(work: Promise<unknown>): Promise<number> {
   const state = { isOver: false };
   const ending = work.finally(() => (state.isOver = true));
   const startedAt = performance.now();
-  while (!state.isOver && performance.now() - startedAt < 2 * MOST_SECONDS * 1000) {
+  while (!state.isOver && performance.now() - startedAt < 2 * MAX_DURATION_SECONDS * 1000) {
     await vi.advanceTimersByTimeAsync(100);
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -126,9 +126,9 @@ describe("a peer that answers with", () => {
       const work = identifyService(
         { ip: "192.0.2.1", port: protocol.ports[0] ?? 1, protocol: "tcp" }, { random: () => 0.5, connect }, new AbortController().signal,
       );
-      expect(await secondsUntil(work), protocol.name).toBeLessThan(MOST_SECONDS);
-      expect(counts.connections, protocol.name).toBeLessThanOrEqual(MOST_CONNECTIONS);
-      expect(counts.bytes, protocol.name).toBeLessThanOrEqual(counts.connections * MOST_BYTES);
+      expect(await secondsUntil(work), protocol.name).toBeLessThan(MAX_DURATION_SECONDS);
+      expect(counts.connections, protocol.name).toBeLessThanOrEqual(MAX_CONNECTIONS);
+      expect(counts.bytes, protocol.name).toBeLessThanOrEqual(counts.connections * MAX_BYTES);
       const finding = await work;
       for (const text of [finding?.version ?? "", finding?.service ?? ""]) expect(text.length).toBeLessThan(256);
     }

@@ -25,7 +25,7 @@ export interface IdentifyDeps {
 }
 
 /** For one port, all together. */
-const MOST_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 
 /**
  * Asks an open port what it is: with few connections, the likeliest question first, nothing that a log calls a failed login, and bounded in
@@ -37,7 +37,7 @@ export async function identifyService(openPort: OpenPort, deps: IdentifyDeps, si
   if (openPort.protocol === "tcp" && isPrintPort(openPort.port)) {
     return openPort.port === LPD ? toFinding({ service: "printer" }) : null;
   }
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(MOST_MS)]);
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)]);
   const { connect = openConnection, ask = askDatagram, openSnmp = () => NO_SNMP, random } = deps;
   const found = openPort.protocol === "tcp" ? await identifyTcp(openPort, { connect, signal: bounded })
     : await identifyUdp(openPort, { ask, connect, openSnmp, random, signal: bounded });

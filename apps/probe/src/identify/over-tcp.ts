@@ -18,7 +18,7 @@ const LATE_GREETING_MS = 5000;
 const ANSWER_MS = 2500;
 const TLS_MS = 4000;
 /** For one port, all together. */
-const MOST_CONNECTIONS = 6;
+const MAX_CONNECTIONS = 6;
 
 interface Address {
   readonly ip: string;
@@ -57,7 +57,7 @@ export async function identifyTcp(target: Address, deps: TcpDeps): Promise<Servi
 
 function createPeer(target: Address, deps: TcpDeps): Peer {
   const opened: Connection[] = [];
-  let left = MOST_CONNECTIONS;
+  let left = MAX_CONNECTIONS;
   let failures = 0;
   return {
     target,

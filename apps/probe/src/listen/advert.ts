@@ -1,6 +1,6 @@
 import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract/uplink";
 
-/** What a neighbour says of itself, whatever its protocol; what the event says but for where and when. */
+/** What a neighbor says of itself, whatever its protocol; what the event says but for where and when. */
 export type NeighborFacts = Omit<Required<NeighborDiscovered>, "protocol" | "local_interface" | "ttl_seconds" | "source_mac" | "changed">;
 
 /** One advertisement. */
@@ -15,7 +15,7 @@ export interface Advert {
   readonly isVlansOnly: boolean;
 }
 
-/** Nothing known of a neighbour but what names it. */
+/** Nothing known of a neighbor but what names it. */
 export function emptyFacts(names: Pick<NeighborFacts, "chassis_id" | "chassis_id_type" | "port_id" | "port_id_type">): NeighborFacts {
   return {
     ...names, port_description: "", system_name: "", system_description: "", capabilities: [], management_addresses: [], vlan_ids: [],

@@ -59,7 +59,7 @@ const news = () => events.filter(({ type }) => type !== "neighbor_report");
 const types = () => news().map(({ type }) => type);
 const discovered = () => events.flatMap((event) => (event.type === "neighbor_discovered" ? [event.data] : []));
 
-describe("a neighbour", () => {
+describe("a neighbor", () => {
   test("is published when it appears, and not with each advertisement", async () => {
     for (let minute = 0; minute < 20; minute += 1) {
       hear(lldpFrame());

@@ -4,7 +4,7 @@ import type { Database } from "better-sqlite3";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { BusModule } from "../bus/frame-bus.ts";
 import type { NeighborFacts } from "./advert.ts";
-import { createNeighborTable, MOST_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
+import { createNeighborTable, MAX_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
 import { createNewsBudget } from "./news-budget.ts";
 import { createNeighborsStore } from "./neighbors-store.ts";
 import { readAdvert } from "./read-advert.ts";
@@ -20,7 +20,7 @@ export interface NeighborListener extends Required<Omit<BusModule, "close">> {
 const GAP_MS = 5000;
 /** Two senders that fight for one name must not fill the queue: each change that follows at once waits twice as long as the one before. */
 const CHANGE_PAUSE_MS = 60_000;
-const LONGEST_PAUSE_MS = 3_600_000;
+const MAX_PAUSE_MS = 3_600_000;
 const WARN_EVERY_MS = 3_600_000;
 const REPORT_EVERY_MS = 600_000;
 /** After a start everybody is heard of anew first: LLDP speaks every 30 s, CDP every minute. */
@@ -59,7 +59,7 @@ export function createNeighborListener(deps: {
     log.warn({ neighbors: table.size, waiting }, "more neighbors announce themselves than are stored or published; the newest are left out");
   }
 
-  /** Writes what became of one neighbour, with its event. @returns Whether the disk took it. */
+  /** Writes what became of one neighbor, with its event. @returns Whether the disk took it. */
   function tell(neighbor: Neighbor, event: ProbeEvent, write: () => void): boolean {
     const isWritten = publisher.publish([event], write);
     if (isWritten) budget.spend(neighbor);
@@ -85,7 +85,7 @@ export function createNeighborListener(deps: {
     const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
     if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
     const isCalm = neighbor.reported === null || now - neighbor.reportedAt >= 2 * neighbor.pauseMs;
-    neighbor.pauseMs = isCalm ? CHANGE_PAUSE_MS : Math.min(2 * neighbor.pauseMs, LONGEST_PAUSE_MS);
+    neighbor.pauseMs = isCalm ? CHANGE_PAUSE_MS : Math.min(2 * neighbor.pauseMs, MAX_PAUSE_MS);
     neighbor.reported = facts;
     neighbor.reportedAt = now;
   }
@@ -121,7 +121,7 @@ export function createNeighborListener(deps: {
     name: "neighbors",
     start() {
       // As if heard now: what went while nobody listened is noticed when its time is over.
-      for (const { data, seenAt } of store.load().slice(0, MOST_NEIGHBORS)) {
+      for (const { data, seenAt } of store.load().slice(0, MAX_NEIGHBORS)) {
         table.restore(data, { monotonic: clock.monotonic(), wall: seenAt });
       }
       lastTick = clock.monotonic();

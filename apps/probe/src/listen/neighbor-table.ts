@@ -1,7 +1,7 @@
 import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract/uplink";
 import type { Advert, NeighborFacts } from "./advert.ts";
 
-/** A neighbour as it is kept. Times are monotonic milliseconds where not said otherwise. */
+/** A neighbor as it is kept. Times are monotonic milliseconds where not said otherwise. */
 export interface Neighbor {
   readonly key: string;
   readonly protocol: NeighborProtocol;
@@ -23,7 +23,7 @@ export interface Neighbor {
   gone: "expired" | "shutdown" | null;
 }
 
-/** Neighbours, as many as are let in. */
+/** Neighbors, as many as are let in. */
 export interface NeighborTable {
   /** @returns `full` when a newcomer had to be left out. */
   hear(advert: Advert, localInterface: string, now: { readonly monotonic: number; readonly wall: number }): "taken" | "full";
@@ -38,8 +38,8 @@ export interface NeighborTable {
   readonly size: number;
 }
 
-/** A port has one neighbour, a hub or an unmanaged switch a few dozen. */
-export const MOST_NEIGHBORS = 256;
+/** A port has one neighbor, a hub or an unmanaged switch a few dozen. */
+export const MAX_NEIGHBORS = 256;
 /** A neighbor that was published and heard for so long is known: events about unknown ones use none of its budget. */
 export const KNOWN_AFTER_MS = 600_000;
 /** Whoever was heard twice, that far apart, is somebody: newcomers by the thousand displace only each other. */
@@ -50,7 +50,7 @@ export function createNeighborTable(): NeighborTable {
 
   /** @returns Whether there is room now. */
   function makeRoom(): boolean {
-    if (neighbors.size < MOST_NEIGHBORS) return true;
+    if (neighbors.size < MAX_NEIGHBORS) return true;
     for (const neighbor of neighbors.values()) {
       if (neighbor.reported !== null || neighbor.heardAt - neighbor.firstHeardAt >= ESTABLISHED_AFTER_MS) continue;
       neighbors.delete(neighbor.key);

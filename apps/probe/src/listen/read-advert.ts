@@ -16,15 +16,15 @@ const DESTINATIONS: ReadonlySet<number> = new Set(
 
 /** EDP and SONMP tell no time to live; both are sent at least once a minute, and two may get lost. */
 const TTL_WITHOUT_ONE_SECONDS = 180;
-const SHORTEST_HEADER = 14;
+const MIN_HEADER_LENGTH = 14;
 
 /**
- * Reads one frame for what a neighbour says of itself, VLAN tags or not.
+ * Reads one frame for what a neighbor says of itself, VLAN tags or not.
  * @returns Null for every other frame, for a malformed one, and for one that names neither chassis nor port.
  */
 export function readAdvert(frame: BusFrame): Advert | null {
   const { bytes } = frame;
-  if (bytes.length < SHORTEST_HEADER || !DESTINATIONS.has(destinationOf(bytes))) return null;
+  if (bytes.length < MIN_HEADER_LENGTH || !DESTINATIONS.has(destinationOf(bytes))) return null;
   const decoded = frame.decoded();
   if (!decoded.ok || !decoded.value.sourceMac) return null;
   const sourceMac = formatMac(decoded.value.sourceMac);

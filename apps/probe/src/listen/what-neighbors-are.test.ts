@@ -8,7 +8,7 @@ import { readAdvert } from "./read-advert.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../../../shared/data/captures/", import.meta.url));
 
-/** What the capture's neighbours say that they are. */
+/** What the capture's neighbors say that they are. */
 function saidIn(name: string): readonly string[] {
   const claims = readCapture(readFileSync(`${FOLDER}${name}`)).records.flatMap(({ bytes }) => {
     const advert = readAdvert(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }));
@@ -24,6 +24,6 @@ test.skipIf(!existsSync(FOLDER)).each([
   ["tcpdump/LLDP_and_CDP.pcap", [
     "device_type: switch", "model: WS-C3560-24TS", "model: WS-C3560G-24PS", "os: Cisco IOS", "os_version: 12.2(44)SE", "vendor: Cisco",
   ]],
-])("the neighbours of %s are known by what they advertise", (name, expected) => {
+])("the neighbors of %s are known by what they advertise", (name, expected) => {
   expect(saidIn(name)).toEqual(expected);
 });

@@ -17,7 +17,7 @@ export interface MdnsNames {
 const ASK_AFTER_MS = [500, 3000] as const;
 /** Many devices have none; those that get one announce it by themselves. */
 const AGAIN_MS = 3_600_000;
-const MOST_WAITING = 1024;
+const MAX_WAITING = 1024;
 
 export function createMdnsNames(deps: { readonly clock: Clock }): MdnsNames {
   const waiting = new Map<Host, { readonly since: number; asked: number }>();
@@ -27,7 +27,7 @@ export function createMdnsNames(deps: { readonly clock: Clock }): MdnsNames {
   return {
     want(host) {
       const now = deps.clock.monotonic();
-      if (hasName(host) || waiting.has(host) || waiting.size >= MOST_WAITING || now < (notBefore.get(host) ?? 0)) return;
+      if (hasName(host) || waiting.has(host) || waiting.size >= MAX_WAITING || now < (notBefore.get(host) ?? 0)) return;
       waiting.set(host, { since: now, asked: 0 });
     },
     isDue(now) {

@@ -16,16 +16,16 @@ export interface ReverseNames {
 }
 
 /** Small site routers answer a few queries at once and drop the rest. */
-const MOST_AT_ONCE = 8;
+const MAX_AT_ONCE = 8;
 /** More hosts than that wait for their next turn. */
-const MOST_WAITING = 1024;
+const MAX_WAITING = 1024;
 /** Names come with leases; most servers have them within minutes, many have none ever. */
 const REFRESH_MS = 3_600_000;
 const RETRY_FIRST_MS = 600_000;
 const RETRY_LONGEST_MS = 21_600_000;
 /** A server that did not answer says nothing of the name: these waits, then those of names that are not there. */
 const UNANSWERED_RETRY_MS = [2000, 5000, 15_000, 60_000] as const;
-const MOST_UNANSWERED = 1024;
+const MAX_UNANSWERED = 1024;
 /** The server's own word that there is no name. @see https://nodejs.org/api/dns.html#error-codes */
 const NO_NAME_CODES: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
@@ -46,7 +46,7 @@ export function createReverseNames(deps: {
   const noteUnanswered = (host: Nameable): boolean => {
     const tries = unanswered.get(host)?.tries ?? 0;
     const pause = UNANSWERED_RETRY_MS[tries];
-    if (pause === undefined || unanswered.size >= MOST_UNANSWERED) return false;
+    if (pause === undefined || unanswered.size >= MAX_UNANSWERED) return false;
     unanswered.set(host, { tries: tries + 1, dueAt: clock.monotonic() + pause });
     return true;
   };
@@ -74,7 +74,7 @@ export function createReverseNames(deps: {
   };
   const next = () => {
     for (const host of waiting) {
-      if (running >= MOST_AT_ONCE) return;
+      if (running >= MAX_AT_ONCE) return;
       waiting.delete(host);
       const address = primaryAddress(host);
       if (address === null) unanswered.delete(host);
@@ -85,7 +85,7 @@ export function createReverseNames(deps: {
     const address = primaryAddress(host);
     const isDue = clock.monotonic() >= host.reverseDueAt || askedFor.get(host) !== address;
     if (address === null || !isDue) return true;
-    if (waiting.size >= MOST_WAITING) return false;
+    if (waiting.size >= MAX_WAITING) return false;
     askedFor.set(host, address);
     // Not again while it waits or is asked.
     host.reverseDueAt = clock.monotonic() + RETRY_FIRST_MS;

@@ -23,7 +23,7 @@ const SERVICE_CONFIDENCE = 0.8;
 /** How a system answers odd segments tells its kernel, and one kernel serves many systems. */
 const STACK_CONFIDENCE = 0.6;
 /** Below, nmap itself calls it a guess. */
-const LEAST_ACCURACY = 90;
+const MIN_ACCURACY = 90;
 
 /** Its words for kinds of devices that are one of ours; "general purpose" may be a server as well as a workstation. */
 const DEVICE_TYPES: Readonly<Record<string, DeviceType>> = {
@@ -72,7 +72,7 @@ function serviceClaims(service: NmapService): readonly Claim[] {
 /** The best guesses alone; where they are of several systems, each takes from the others. */
 function systemClaims(matches: NmapHost["os"]["osmatch"]): readonly Claim[] {
   const best = Math.max(0, ...matches.map(({ accuracy }) => accuracy));
-  if (best < LEAST_ACCURACY) return [];
+  if (best < MIN_ACCURACY) return [];
   const classes = matches.filter(({ accuracy }) => accuracy === best).flatMap(({ osclass }) => osclass);
   const confidence = (STACK_CONFIDENCE * Math.min(best, 100)) / 100;
   const only = (of: (one: NmapSystemClass) => string) => {

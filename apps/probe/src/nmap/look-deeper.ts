@@ -90,7 +90,7 @@ async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onPr
     args: nmapArguments({
       family, interfaceName: deps.interfaceName, ports: asked.flatMap(({ ports }) => ports),
       excluded: order.exclusions().prefixes.filter(({ bytes }) => bytes.length === (family === 6 ? 16 : 4)).map(formatPrefix)
-        .slice(0, MOST_EXCLUDED),
+        .slice(0, MAX_EXCLUDED),
     }),
     onHost(host) {
       const findings = findingsOf(host);
@@ -105,7 +105,7 @@ async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onPr
 }
 
 /** Linux takes 128 KiB in one argument; targets are named one by one, and those that are excluded are not among them. */
-const MOST_EXCLUDED = 2500;
+const MAX_EXCLUDED = 2500;
 
 function inRuns(hosts: Hosts, size: number): Hosts[] {
   return Array.from({ length: Math.ceil(hosts.length / size) }, (_, index) => hosts.slice(index * size, (index + 1) * size));

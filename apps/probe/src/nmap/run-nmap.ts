@@ -21,8 +21,8 @@ export interface NmapRun {
 }
 
 /** A batch of hosts with a thousand open ports each has a tenth of this. */
-const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
-const MOST_ERROR_CHARACTERS = 2048;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_CHARACTERS = 2048;
 /** What the tasks are of the whole, as they come: services take the longest. */
 const TASKS: readonly (readonly [start: string, from: number, to: number])[] = [
   ["SYN Stealth Scan", 0, 0.05], ["Service scan", 0.05, 0.7], ["NSE", 0.7, 1],
@@ -53,7 +53,7 @@ export function runNmap(run: NmapRun): Promise<NmapEnd> {
     const take = (chunk: Uint8Array) => {
       bytes += chunk.length;
       if (fault !== null) return;
-      if (bytes > MOST_OUTPUT_BYTES) {
+      if (bytes > MAX_OUTPUT_BYTES) {
         kill("nmap wrote too much output");
         return;
       }
@@ -65,7 +65,7 @@ export function runNmap(run: NmapRun): Promise<NmapEnd> {
     };
     child.stdout.on("data", take);
     child.stderr.on("data", (chunk: Buffer) => {
-      errors = (errors + chunk.toString("latin1")).slice(-MOST_ERROR_CHARACTERS);
+      errors = (errors + chunk.toString("latin1")).slice(-MAX_ERROR_CHARACTERS);
     });
     child.once("error", (error) => {
       fault ??= `nmap could not be started: ${error.message}`;

@@ -8,7 +8,7 @@ export type NmapPiece =
   | { readonly kind: "oversize" };
 
 /** A host with a thousand open ports and their scripts' words has some 600 KiB. */
-const MOST_HOST_CHARACTERS = 2 * 1024 * 1024;
+const MAX_HOST_CHARACTERS = 2 * 1024 * 1024;
 /** Longer than every opening that is looked for. */
 const OVERLAP = 512;
 const CLOSING = "</host>";
@@ -37,7 +37,7 @@ export function createOutputSplitter(): (text: string) => readonly NmapPiece[] {
           isDropping = false;
           continue;
         }
-        if (!isDropping && rest.length > MOST_HOST_CHARACTERS) {
+        if (!isDropping && rest.length > MAX_HOST_CHARACTERS) {
           isDropping = true;
           pieces.push({ kind: "oversize" });
         }

@@ -57,7 +57,7 @@ describe("ARP", () => {
     expect(observe(arpFrame("0.0.0.0", "192.168.1.30"))).toEqual([`${HOST} at - by arp`, `${HOST} wants 192.168.1.30`]);
   });
 
-  test("shows no address that no neighbour can have: another subnet's, ours, the network's, the broadcast address", () => {
+  test("shows no address that no neighbor can have: another subnet's, ours, the network's, the broadcast address", () => {
     for (const address of ["10.0.0.1", "192.168.1.2", "192.168.1.0", "192.168.1.255", "255.255.255.255", "224.0.0.1"]) {
       expect(observe(arpFrame(address, "192.168.1.1"))).toEqual([`${HOST} at - by arp`]);
     }

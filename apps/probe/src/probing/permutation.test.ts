@@ -14,7 +14,7 @@ test.each([1, 2, 3, 5, 254, 256, 257, 4094, 65_534, 256_000])("visits each of %i
   expect(seen.every((times) => times === 1)).toBe(true);
 });
 
-test("spreads neighbours apart, and gives another order for other randomness", () => {
+test("spreads neighbors apart, and gives another order for other randomness", () => {
   const at = createPermutation(100_000, seeded(1));
   const other = createPermutation(100_000, seeded(2));
   let near = 0;

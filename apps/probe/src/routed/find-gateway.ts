@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
-import { createNeighbourSearch } from "../search/find-neighbours.ts";
-import { createNeighbourSearch6 } from "../search/find-neighbours-ipv6.ts";
+import { createNeighborSearch } from "../search/find-neighbors.ts";
+import { createNeighborSearch6 } from "../search/find-neighbors-ipv6.ts";
 import type { HostTarget } from "../probing/frames/question.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 
@@ -16,7 +16,7 @@ export interface Way {
 }
 
 /**
- * Asks for the router's MAC, as for any neighbour's.
+ * Asks for the router's MAC, as for any neighbor's.
  * @param deps.own Our own addresses, to ask from.
  * @returns Null where it does not answer.
  */
@@ -38,9 +38,9 @@ export async function findGateway(
   if (gateway.length === 4) {
     const ip = ipv4Number(gateway);
     const ownIp = own[0] ? ipv4Number(own[0]) : 0;
-    await createNeighbourSearch({ ...deps, onFound, ranges: [{ first: ip, count: 1, ownIp }], expected: new Set([ip]) }).find();
+    await createNeighborSearch({ ...deps, onFound, ranges: [{ first: ip, count: 1, ownIp }], expected: new Set([ip]) }).find();
   } else if (own.length > 0) {
-    await createNeighbourSearch6({ ...deps, onFound, prefix: { bytes: gateway, length: 128 }, sources: own, observed: [] }).find();
+    await createNeighborSearch6({ ...deps, onFound, prefix: { bytes: gateway, length: 128 }, sources: own, observed: [] }).find();
   }
   return found[0]?.mac ?? null;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import type { HostSearch } from "../search/find-neighbours.ts";
+import type { HostSearch } from "../search/find-neighbors.ts";
 import { addressCookie, readHostSign } from "../probing/frames/host-signs.ts";
 import { createPermutation } from "../probing/permutation.ts";
 import { type PacketSource, type HostTarget, TCP_ACK, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";

@@ -109,9 +109,9 @@ export function createRoutedWatch(deps: {
       if (ranges.length === 0) deps.onFault("network-not-watched", `sweep.routed: ${formatPrefix(prefix)} is not polled: ${reason}`);
       return ranges.length === 0 ? [] : [{ name: formatPrefix(prefix), ranges, pausedUntil: Number.NEGATIVE_INFINITY }];
     });
-    // Who is a neighbour now is known by its MAC.
-    const isNeighbour = ({ bytes }: RoutedHost) => link.own.some(({ subnet }) => prefixHolds(subnet, bytes, 0, bytes.length));
-    for (const host of table.keepOnly((one) => !isNeighbour(one))) announcer.forget(host);
+    // Who is a neighbor now is known by its MAC.
+    const isNeighbor = ({ bytes }: RoutedHost) => link.own.some(({ subnet }) => prefixHolds(subnet, bytes, 0, bytes.length));
+    for (const host of table.keepOnly((one) => !isNeighbor(one))) announcer.forget(host);
   };
   const begin = (network: Network, addresses: RoutedAddresses) => {
     const stop = new AbortController();

@@ -28,13 +28,13 @@ export interface OpenRunDeps extends WayDeps {
 /** @returns A run with frames of its own for the plan; null where it needs none, or none can be sent. */
 export function openRunFor(deps: OpenRunDeps, plan: ScanPlan, report: RunReport, signal: AbortSignal): ScanRun | null {
   const link = deps.link();
-  const isSweepOnly = plan.isGentle && plan.tcpPorts.length === 0 && plan.routed.length + plan.neighbours6.length === 0;
+  const isSweepOnly = plan.isGentle && plan.tcpPorts.length === 0 && plan.routed.length + plan.neighbors6.length === 0;
   if (!deps.openScanLink || !link || isSweepOnly) return null;
   const { openScanLink } = deps;
   try {
     return openScanRun({
       ...deps, signal, report, mac: link.mac, tcpPorts: plan.tcpPorts, udpPorts: plan.udpPorts, expected: deps.online(),
-      own: link.own.map(({ bytes }) => bytes), searchesRanges: !plan.isGentle, neighbours6: plan.neighbours6,
+      own: link.own.map(({ bytes }) => bytes), searchesRanges: !plan.isGentle, neighbors6: plan.neighbors6,
       routed: plan.routed.map((range) => ({ ...range, findWay: () => findWay(range.first, deps) })),
       openLink: (book) => openScanLink(deps.exclusions, book),
       ranges: plan.ranges.flatMap(({ first, count }) => {

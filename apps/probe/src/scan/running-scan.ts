@@ -13,7 +13,7 @@ import type { BegunScan, ScansStore } from "./scans-store.ts";
 /** One scan, from `scan_started` to its end and the late answers behind it. */
 export interface RunningScan {
   readonly plan: ScanPlan;
-  /** An IPv4 neighbour of its target spoke. */
+  /** An IPv4 neighbor of its target spoke. */
   noteAnswer(address: Uint8Array): void;
   /** DNS calls an address so. */
   noteName(ip: string, name: string): void;

@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
-import { createNeighbourSearch, type HostSearch, type NeighbourRange } from "../search/find-neighbours.ts";
-import { createNeighbourSearch6, type Neighbours6 } from "../search/find-neighbours-ipv6.ts";
+import { createNeighborSearch, type HostSearch, type NeighborRange } from "../search/find-neighbors.ts";
+import { createNeighborSearch6, type Neighbors6 } from "../search/find-neighbors-ipv6.ts";
 import { findGateway, type Way } from "../routed/find-gateway.ts";
 import type { PacketSource, HostTarget } from "../probing/frames/question.ts";
 import { addressesInRange, type RoutedRange } from "../probing/routed-addresses.ts";
@@ -40,19 +40,19 @@ export interface ScanPartDeps {
 const ROUTED_QUIET_MS = 800;
 
 /** IPv4 addresses of own subnets, by ARP. */
-export function neighbourPart(deps: ScanPartDeps, range: NeighbourRange): ScanPart {
+export function neighborPart(deps: ScanPartDeps, range: NeighborRange): ScanPart {
   return {
-    search: createNeighbourSearch({ ...deps, ranges: [range] }),
+    search: createNeighborSearch({ ...deps, ranges: [range] }),
     holds: ({ ip }) => ip >= range.first && ip < range.first + range.count,
     source: () => ({ mac: deps.mac, ip: range.ownIp, port: deps.link.port }),
   };
 }
 
 /** IPv6 addresses of the own link. */
-export function neighbourPart6(deps: ScanPartDeps, neighbours: Neighbours6): ScanPart {
-  const [address6] = neighbours.sources;
+export function neighborPart6(deps: ScanPartDeps, neighbors: Neighbors6): ScanPart {
+  const [address6] = neighbors.sources;
   return {
-    search: createNeighbourSearch6({ ...deps, ...neighbours }),
+    search: createNeighborSearch6({ ...deps, ...neighbors }),
     holds: (host) => host.address6 !== undefined,
     source: () => ({ mac: deps.mac, ip: 0, port: deps.link.port, ...(address6 ? { address6 } : {}) }),
   };

@@ -1,7 +1,7 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
 import { parsePrefix, prefixHolds } from "@lanthorn/packets";
 import type { Link } from "../capture/link.ts";
-import { MOST_HOST_BITS, type Neighbours6 } from "../search/find-neighbours-ipv6.ts";
+import { MOST_HOST_BITS, type Neighbors6 } from "../search/find-neighbors-ipv6.ts";
 import { portsOf } from "./ports/port-lists.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "../egress/exclusions.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
@@ -10,7 +10,7 @@ import { planTargets, type ScanTargets } from "../sweep/scan-targets.ts";
 /** What a scan is to do. */
 export interface ScanPlan extends Pick<ScanTargets, "ranges" | "routed"> {
   /** IPv6 of the own link, with the addresses there that somebody was seen at. */
-  readonly neighbours6: readonly Neighbours6[];
+  readonly neighbors6: readonly Neighbors6[];
   readonly hostsTotal: number;
   /** A bound of the profile's own; infinite where it has none. */
   readonly packetsPerSecond: number;
@@ -55,19 +55,19 @@ export function planScan(
   const targets = planTargets(link, prefix);
   if ("refused" in targets) return targets;
   const { ranges, routed } = targets;
-  if (!hasOwnFrames && routed.length + targets.neighbours6.length > 0) {
+  if (!hasOwnFrames && routed.length + targets.neighbors6.length > 0) {
     return { refused: `${target} is not inside an IPv4 subnet of this interface` };
   }
-  const neighbours6 = targets.neighbours6.map((one) =>
+  const neighbors6 = targets.neighbors6.map((one) =>
     ({ ...one, observed: online6().filter((bytes) => prefixHolds(one.prefix, bytes, 0, 16)) }));
   const hostsTotal = [...ranges, ...routed].reduce((sum, { count }) => sum + count, 0)
-    + neighbours6.reduce((sum, one) => sum + countOf(one), 0);
+    + neighbors6.reduce((sum, one) => sum + countOf(one), 0);
   const problem = profile === "deep" ? deepProblem() : null;
   if (problem !== null) return { refused: problem };
   const { packets_per_second: bound, banners } = SCAN_PROFILES[profile];
   const { tcp: tcpPorts, udp: udpPorts } = portsOf(profile);
   return {
-    ranges, routed, neighbours6, hostsTotal, exclusions: createExclusions(parsed.prefixes),
+    ranges, routed, neighbors6, hostsTotal, exclusions: createExclusions(parsed.prefixes),
     packetsPerSecond: bound ?? Number.POSITIVE_INFINITY,
     isGentle: bound !== null || policy.isGentle, tcpPorts, udpPorts, hasBanners: banners, isDeep: profile === "deep",
   };
@@ -78,7 +78,7 @@ function isProfile(profile: string): profile is ScanProfileName {
 }
 
 /** Of a large prefix only those are asked that were seen. */
-function countOf({ prefix, observed }: Neighbours6): number {
+function countOf({ prefix, observed }: Neighbors6): number {
   const hostBits = 128 - prefix.length;
   return hostBits <= MOST_HOST_BITS ? 2 ** hostBits : observed.length;
 }

@@ -1,9 +1,9 @@
 import { createCrowd } from "./crowd.ts";
-import type { NeighbourRange } from "../search/find-neighbours.ts";
-import type { Neighbours6 } from "../search/find-neighbours-ipv6.ts";
+import type { NeighborRange } from "../search/find-neighbors.ts";
+import type { Neighbors6 } from "../search/find-neighbors-ipv6.ts";
 import type { HostTarget } from "../probing/frames/question.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
-import { neighbourPart, neighbourPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
+import { neighborPart, neighborPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
 import { createPartPorts } from "./part-ports.ts";
 import type { RunReport } from "./scan-report.ts";
 import { findSignsOfLife } from "./signs-of-life.ts";
@@ -15,12 +15,12 @@ export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
   readonly openLink: (book?: AddressBook) => ScanLink;
   /** Our own addresses, both families. */
   readonly own: readonly Uint8Array[];
-  readonly ranges: readonly NeighbourRange[];
+  readonly ranges: readonly NeighborRange[];
   /** Whether hosts of the ranges are looked for here, and not by somebody slower. */
   readonly searchesRanges: boolean;
   /** Never more while hosts are looked for. */
   readonly searchFramesPerSecond: number;
-  readonly neighbours6: readonly Neighbours6[];
+  readonly neighbors6: readonly Neighbors6[];
   readonly routed: readonly RoutedTarget[];
   readonly tcpPorts: readonly number[];
   readonly udpPorts: readonly number[];
@@ -66,8 +66,8 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);
   const near = { ...deps, framesPerSecond, link, onFound: (host: HostTarget) => crowd.add(host) };
   const far = { ...deps, framesPerSecond, link, onFound: takeAs(true), onFirewall: (addresses: number) => report.firewall(addresses) };
-  const ranges = deps.ranges.map((range) => neighbourPart(near, range));
-  const others = [...deps.neighbours6.map((one) => neighbourPart6(near, one)), ...deps.routed.map((target) => routedPart(far, target))];
+  const ranges = deps.ranges.map((range) => neighborPart(near, range));
+  const others = [...deps.neighbors6.map((one) => neighborPart6(near, one)), ...deps.routed.map((target) => routedPart(far, target))];
   const parts: readonly ScanPart[] = [...ranges, ...others];
   const searched = deps.searchesRanges ? parts : others;
   const ports = createPartPorts({ ...deps, link });

@@ -14,7 +14,7 @@ import type { ScanReport } from "./scan-report.ts";
 
 /** What a scan does between its first event and its last. */
 export interface ScanWork {
-  /** An IPv4 neighbour spoke. */
+  /** An IPv4 neighbor spoke. */
   noteAnswer(address: Uint8Array): void;
   /** Ends everything, late answers too. */
   abort(reason: string): void;
@@ -137,7 +137,7 @@ function openDeepening(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport, s
 async function runByConnecting(deps: ScanWorkDeps, plan: ScanPlan, findings: ScanFindings, signal: AbortSignal): Promise<void> {
   const connecting = { zone: deps.interfaceName, excluded: deps.exclusions, signal };
   const beyond = [
-    ...plan.routed.flatMap(addressesOf), ...plan.neighbours6.flatMap(({ observed }) => observed.map((bytes) => formatIp(bytes))),
+    ...plan.routed.flatMap(addressesOf), ...plan.neighbors6.flatMap(({ observed }) => observed.map((bytes) => formatIp(bytes))),
   ];
   const isRouted = plan.routed.length > 0;
   if (beyond.length > 0) {
@@ -148,7 +148,7 @@ async function runByConnecting(deps: ScanWorkDeps, plan: ScanPlan, findings: Sca
   });
 }
 
-/** IPv4 neighbours of which a MAC is known, as targets of frames. */
+/** IPv4 neighbors of which a MAC is known, as targets of frames. */
 function targetsOf(addresses: Iterable<string>, macAt: (address: string) => string): readonly HostTarget[] {
   return [...addresses].flatMap((address): HostTarget[] => {
     const [bytes, mac] = [parseIp(address), parseMac(macAt(address))];

@@ -14,7 +14,7 @@ export interface Scans {
   start(scan: CommandData<"scan_start">): { readonly hostsTotal: number } | { readonly refused: string };
   /** Ends a scan. @returns Whether there was one; it has ended when the promise resolves. */
   cancel(scanId: string): Promise<boolean>;
-  /** An IPv4 neighbour spoke. */
+  /** An IPv4 neighbor spoke. */
   onSpoken(address: Uint8Array): void;
   /** DNS calls an address so. */
   onName(ip: string, name: string): void;

@@ -22,7 +22,7 @@ export interface SnmpAccess {
 
 /** Some devices shut out who is wrong too often. Whoever changes the credential is not kept waiting. */
 const REFUSED_MS = 3_600_000;
-const MOST_TRIED = 4096;
+const MAX_TRIED = 4096;
 
 interface Tried {
   /** The credential as it was then. */
@@ -61,7 +61,7 @@ export function createSnmpAccess(deps: {
     tried.delete(key);
     tried.set(key, { text: JSON.stringify(credential), refusal });
     const [oldest] = tried.keys();
-    if (tried.size > MOST_TRIED && oldest !== undefined) tried.delete(oldest);
+    if (tried.size > MAX_TRIED && oldest !== undefined) tried.delete(oldest);
   };
   return {
     namedHosts,

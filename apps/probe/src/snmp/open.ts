@@ -51,5 +51,5 @@ export function openSwitches(
   };
 }
 
-/** The collector's configuration and the neighbours' words come first. */
+/** The collector's configuration and the neighbors' words come first. */
 const FIRST_MS = 30_000;

@@ -25,7 +25,7 @@ export interface Pdu {
 }
 
 /** Of one answer: what fits in a datagram of the smallest bindings. */
-const MOST_BINDINGS = 1024;
+const MAX_BINDINGS = 1024;
 
 /** @param options.repetitions Of GETBULK alone. */
 export function encodePdu(
@@ -42,7 +42,7 @@ export function encodePdu(
 export function decodePdu(outer: Tlv): Pdu | null {
   const [requestId, errorStatus, , list] = readAll(outer.value);
   if (requestId?.tag !== TAG.integer || errorStatus?.tag !== TAG.integer || list?.tag !== 0x30) return null;
-  const bindings = readAll(list.value).slice(0, MOST_BINDINGS).flatMap((one): readonly Binding[] => {
+  const bindings = readAll(list.value).slice(0, MAX_BINDINGS).flatMap((one): readonly Binding[] => {
     const [name, value] = readAll(one.value);
     return name?.tag === TAG.objectIdentifier && value
       ? [{ name: decodeObjectIdentifier(name.value), tag: value.tag, value: value.value }]

@@ -20,7 +20,7 @@ const REMOTE_ADDRESS = `${LLDP}.4.2.1.3`;
 const CDP = "1.3.6.1.4.1.9.9.23.1.2.1.1";
 /** Of CDP's addresses. */
 const IP_KIND = 1;
-const MOST_NEIGHBORS = 256;
+const MAX_NEIGHBORS = 256;
 
 /** @param names Of ports, by ifIndex. */
 export async function readLldpNeighbors(table: ReadColumn, names: ReadonlyMap<number, string>): Promise<readonly SwitchNeighbor[]> {
@@ -37,7 +37,7 @@ export async function readLldpNeighbors(table: ReadColumn, names: ReadonlyMap<nu
     const said = [textOf(localIds.get(number)), textOf(localTexts.get(number))];
     return said.find((name) => all.has(name)) ?? names.get(Number(number)) ?? said.find((name) => name !== "") ?? number;
   };
-  return [...chassis].slice(0, MOST_NEIGHBORS).map(([index, { value }]) => {
+  return [...chassis].slice(0, MAX_NEIGHBORS).map(([index, { value }]) => {
     const items: LldpItem[] = [
       { kind: "port-description", text: textOf(portTexts.get(index)) }, { kind: "system-name", text: textOf(systems.get(index)) },
       { kind: "system-description", text: textOf(descriptions.get(index)) },
@@ -60,7 +60,7 @@ export async function readCdpNeighbors(table: ReadColumn, names: ReadonlyMap<num
     await table(`${CDP}.3`), await table(`${CDP}.4`), await table(`${CDP}.5`), await table(`${CDP}.7`),
     await table(`${CDP}.8`), await table(`${CDP}.9`),
   ];
-  return [...devices].slice(0, MOST_NEIGHBORS).flatMap(([index, device]) => {
+  return [...devices].slice(0, MAX_NEIGHBORS).flatMap(([index, device]) => {
     const bits = (capabilities.get(index)?.value ?? new Uint8Array()).subarray(0, 4).reduce((sum, byte) => ((sum << 8) | byte) >>> 0, 0);
     const facts = cdpFacts({
       version: 2, ttlSeconds: 0, checksum: 0, items: [

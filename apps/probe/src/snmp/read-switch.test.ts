@@ -39,7 +39,7 @@ const credential = (): SnmpCredential => ({
 });
 
 describe("a switch", () => {
-  test("tells of its ports, its neighbours, who hangs on them and whom it has spoken to", async () => {
+  test("tells of its ports, its neighbors, who hangs on them and whom it has spoken to", async () => {
     const session = createSnmpSession({
       ip: "127.0.0.1", credential: credential(), ask: askDatagram, pace: async () => undefined, mayAsk: () => true,
       clock: systemClock, random: Math.random,

@@ -38,7 +38,7 @@ const BRIDGE_ADDRESS = "1.3.6.1.2.1.17.1.1.0";
 /** RFC 4293. */
 const IP = { media: "1.3.6.1.2.1.4.22.1.2", physical: "1.3.6.1.2.1.4.35.1.4" } as const;
 const UP = 1;
-const MOST_INTERFACES = 1024;
+const MAX_INTERFACES = 1024;
 
 /** Asks for the tables, one after the other. @returns Null where it does not answer at all. */
 export async function readSwitch(session: SnmpSession): Promise<SwitchTables | null> {
@@ -72,7 +72,7 @@ async function readInterfaces(table: ReadColumn): Promise<ReadonlyMap<number, In
   const descriptions = await table(IF.description);
   const [macs, states, names] = [await table(IF.mac), await table(IF.status), await table(IF.name)];
   const [speeds, aliases] = [await table(IF.speed), await table(IF.alias)];
-  return new Map([...descriptions].slice(0, MOST_INTERFACES).map(([index, description]) => [Number(index), {
+  return new Map([...descriptions].slice(0, MAX_INTERFACES).map(([index, description]) => [Number(index), {
     name: cleanText(textOf(names.get(index))) || cleanText(textOf(description)) || index,
     alias: cleanText(textOf(aliases.get(index))), mac: macOf(macs.get(index)?.value), up: numberOf(states.get(index)) === UP,
     speedMbps: Math.min(numberOf(speeds.get(index)), 10_000_000),

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 /**
- * lldpd serves the LLDP-MIB through snmpd by AgentX; a second lldpd is its neighbour. Both have a mount namespace with a /run of their own.
+ * lldpd serves the LLDP-MIB through snmpd by AgentX; a second lldpd is its neighbor. Both have a mount namespace with a /run of their own.
  */
 async function startPair(): Promise<string> {
   const packages = await unpackDebianPackages(["snmpd", "lldpd"]);
@@ -65,13 +65,13 @@ async function startPair(): Promise<string> {
   };
   const client = ["-u", "/run/lldpd.socket", "-L", packages.command("lldpcli").path];
   run(here, "snmpd", ["-f", "-C", "-c", join(folder, "snmpd.conf"), "-Le"]);
-  run(there, "lldpd", ["-d", ...client, "-S", "neighbour of the lab", "-I", "up0"]);
+  run(there, "lldpd", ["-d", ...client, "-S", "neighbor of the lab", "-I", "up0"]);
   run(here, "lldpd", ["-d", ...client, "-x", "-X", "tcp:127.0.0.1:705", "-I", "port7"]);
   return here;
 }
 
 describe.skipIf(reason !== null)("lldpd behind snmpd", () => {
-  test("tells of its neighbour and the port that it is on", async () => {
+  test("tells of its neighbor and the port that it is on", async () => {
     const namespace = await startPair();
     const read = () => {
       const node = [process.execPath, bundleProgram(CHILD)];
@@ -79,13 +79,13 @@ describe.skipIf(reason !== null)("lldpd behind snmpd", () => {
         execFileSync("ip", ["netns", "exec", namespace, ...node], { timeout: 300_000 }).toString(),
       ) as Pick<SwitchTables, "system" | "neighbors"> | null;
     };
-    const tables = await waitFor("the neighbour in the LLDP-MIB", () => {
+    const tables = await waitFor("the neighbor in the LLDP-MIB", () => {
       const found = read();
       return found && found.neighbors.length > 0 ? found : null;
     });
     expect(tables.system.system_name).toBe("closet");
     expect(tables.neighbors).toMatchObject([{
-      protocol: "lldp", port: "port7", port_id: "02:00:00:00:77:08", port_id_type: "mac", system_description: "neighbour of the lab",
+      protocol: "lldp", port: "port7", port_id: "02:00:00:00:77:08", port_id_type: "mac", system_description: "neighbor of the lab",
     }]);
   });
 });

@@ -34,7 +34,7 @@ const TIMEOUT_MS = 1500;
 const TRIES = 3;
 /** Small enough that an answer fits in one frame mostly; a switch's processor is a slow one. */
 const REPETITIONS = 24;
-const MOST_ROWS = 4096;
+const MAX_ROWS = 4096;
 /** RFC 3414 section 5: what the agent says instead of an answer. */
 const REPORTS: Readonly<Record<string, string>> = {
   "1.3.6.1.6.3.15.1.1.1.0": "it does not support this security level", "1.3.6.1.6.3.15.1.1.3.0": "it does not know the user",
@@ -138,7 +138,7 @@ export function createSnmpSession(deps: {
     },
     async walk(root) {
       const rows: Binding[] = [];
-      for (let last = root; rows.length < MOST_ROWS; ) {
+      for (let last = root; rows.length < MAX_ROWS; ) {
         const answer = await ask(isVersion1 ? PDU.getNext : PDU.getBulk, [last], REPETITIONS);
         if (!answer || answer.errorStatus !== 0 || answer.bindings.length === 0) return rows;
         for (const binding of answer.bindings) {
@@ -148,7 +148,7 @@ export function createSnmpSession(deps: {
           last = binding.name;
         }
       }
-      return rows.slice(0, MOST_ROWS);
+      return rows.slice(0, MAX_ROWS);
     },
   };
 }

@@ -3,11 +3,11 @@ import type { Heard } from "./read-forwarding.ts";
 import type { SwitchTables } from "./read-switch.ts";
 
 /** A phone, its computer and some machines of its own are fewer; behind another switch are more. */
-const MOST_MACS_OF_ACCESS = 8;
+const MAX_MACS_OF_ACCESS = 8;
 /** A switch forgets who is silent for five minutes; where he was is where he is, unless he is heard elsewhere. */
 const KEPT_MS = 3_600_000;
-const MOST_HOSTS = 1024;
-const MOST_PORTS = 512;
+const MAX_HOSTS = 1024;
+const MAX_PORTS = 512;
 const PASSES_ON: ReadonlySet<string> = new Set(["bridge", "router", "wlan-ap", "repeater"]);
 
 /** Makes reports of one switch, which change when something moves and not when somebody is silent. */
@@ -22,14 +22,14 @@ export function createSwitchMemory(): SwitchMemory {
     report(ip, tables, now) {
       const own = new Set(tables.macs);
       const fresh = tables.forwarding.filter(({ mac }) => !own.has(mac)).map((entry) => [entry.mac, { entry, at: now }] as const);
-      heard = new Map([...[...heard].filter(([, { at }]) => now - at < KEPT_MS), ...fresh].slice(-MOST_KEPT));
+      heard = new Map([...[...heard].filter(([, { at }]) => now - at < KEPT_MS), ...fresh].slice(-MAX_KEPT));
       return toReport(ip, tables, [...heard.values()].map(({ entry }) => entry));
     },
   };
 }
 
 /** As many as a walk brings, twice. */
-const MOST_KEPT = 8192;
+const MAX_KEPT = 8192;
 
 function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }: SwitchTables, heard: readonly Heard[]): SwitchReport {
   const counts = new Map<string, number>();
@@ -39,13 +39,13 @@ function toReport(ip: string, { system, macs, interfaces, neighbors, addresses }
   const links = new Set(neighbors.filter(({ capabilities }) => passesOn(capabilities)).map(({ port }) => port));
   const roleOf = (port: string): PortRole => {
     const count = counts.get(port) ?? 0;
-    if (links.has(port) || count > MOST_MACS_OF_ACCESS) return "uplink";
+    if (links.has(port) || count > MAX_MACS_OF_ACCESS) return "uplink";
     return count > 0 || neighbors.some((neighbor) => neighbor.port === port) ? "access" : "unused";
   };
-  const ports = [...interfaces.values()].slice(0, MOST_PORTS).map(({ name, alias, mac, up, speedMbps }) => ({
+  const ports = [...interfaces.values()].slice(0, MAX_PORTS).map(({ name, alias, mac, up, speedMbps }) => ({
     name, alias, mac, up, speed_mbps: speedMbps, role: roleOf(name), mac_count: counts.get(name) ?? 0,
   }));
-  const hosts = heard.filter(({ port }) => roleOf(port) === "access").toSorted((a, b) => (a.mac < b.mac ? -1 : 1)).slice(0, MOST_HOSTS);
+  const hosts = heard.filter(({ port }) => roleOf(port) === "access").toSorted((a, b) => (a.mac < b.mac ? -1 : 1)).slice(0, MAX_HOSTS);
   return { ip, answers: true, ...system, macs: [...macs], ports, neighbors, hosts, addresses };
 }
 

@@ -80,7 +80,7 @@ describe("who is asked", () => {
     expect(await poll()).toEqual(["10.0.0.2", "10.0.0.3"]);
   });
 
-  test("is whom a neighbour's word names only where the credential is for his network", async () => {
+  test("is whom a neighbor's word names only where the credential is for his network", async () => {
     const announced = () => ["10.0.0.9"];
     expect(await start({ held: [community(COMMUNITY)], announced, ask: silence }).poll()).toEqual([]);
     expect(await start({ held: [community(COMMUNITY, ["10.0.0.0/24"])], announced, ask: silence }).poll()).toEqual(["10.0.0.9"]);

@@ -20,7 +20,7 @@ export interface SwitchWatchDeps {
   readonly publisher: Publisher;
   readonly store: SwitchesStore;
   readonly access: SnmpAccess;
-  /** Addresses by which neighbours on the own link say that they are managed. */
+  /** Addresses by which neighbors on the own link say that they are managed. */
   readonly announced: () => readonly string[];
   readonly isExcluded: (ip: string) => boolean;
   readonly ask: AskDatagram;
@@ -35,12 +35,12 @@ export interface SwitchWatchDeps {
 const REPORT_AGAIN_MS = 3_600_000;
 /** A switch answers its ports first, and SNMP when it has time. */
 const QUESTIONS_PER_SECOND = 40;
-const MOST_SWITCHES = 64;
-const MOST_MS = 120_000;
+const MAX_SWITCHES = 64;
+const MAX_WAIT_MS = 120_000;
 /** Rounds without an answer. */
-const MOST_MISSES = 3;
+const MAX_MISSES = 3;
 /** The contract's limit. */
-const LONGEST_PROBLEM = 1024;
+const MAX_PROBLEM_LENGTH = 1024;
 
 interface Known {
   readonly memory: SwitchMemory;
@@ -71,14 +71,14 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
       const bytes = parseIp(text);
       return bytes ? [formatIp(bytes)] : [];
     });
-    return [...new Set(all)].filter((ip) => !deps.isExcluded(ip) && access.forHost(ip).length > 0).slice(0, MOST_SWITCHES);
+    return [...new Set(all)].filter((ip) => !deps.isExcluded(ip) && access.forHost(ip).length > 0).slice(0, MAX_SWITCHES);
   }
   const pace = () => pause(clock, 1000 / QUESTIONS_PER_SECOND);
 
   async function ask(ip: string, credential: SnmpCredential): Promise<Answer | null> {
     const refusal = access.refusal(ip, credential);
     if (refusal !== null) return { problem: refusal, isThere: true, isFinal: true };
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(MOST_MS)]);
+    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(MAX_WAIT_MS)]);
     const mayAsk = () => !deps.isExcluded(ip) && access.isHeld(ip, credential);
     const session = createSnmpSession({ ...deps, ip, credential, pace, signal, mayAsk });
     const tables = await readSwitch(session);
@@ -111,11 +111,11 @@ export function createSwitchWatch(deps: Omit<SwitchWatchDeps, "intervalMs">): Sw
       isFinal &&= answer.isFinal;
     }
     one.misses += 1;
-    // A neighbour that nobody has named need not speak SNMP at all.
+    // A neighbor that nobody has named need not speak SNMP at all.
     const isExpected = isThere || one.answers !== null || access.namedHosts().includes(ip);
     // What has answered may answer again, unless it refuses all that there is for it.
-    const isSure = one.misses >= MOST_MISSES || isFinal || (isThere && one.answers !== true);
-    if (isExpected && isSure) tell(ip, one, silentReport(ip, problems.join("; ").slice(0, LONGEST_PROBLEM)));
+    const isSure = one.misses >= MAX_MISSES || isFinal || (isThere && one.answers !== true);
+    if (isExpected && isSure) tell(ip, one, silentReport(ip, problems.join("; ").slice(0, MAX_PROBLEM_LENGTH)));
   }
   function tell(ip: string, one: Known, data: SwitchReport): void {
     const text = reportText(data);

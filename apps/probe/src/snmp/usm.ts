@@ -12,7 +12,7 @@ const AUTH = {
 } as const;
 const USER_MODEL = 3;
 const FLAG = { auth: 1, privacy: 2, reportable: 4 } as const;
-const MOST_BYTES = 65_507;
+const MAX_BYTES = 65_507;
 /** RFC 3414 appendix A.2: a password is repeated to so many bytes. */
 const PASSWORD_BYTES = 1_048_576;
 
@@ -57,7 +57,7 @@ export function createUserSecurity(credential: SnmpV3, engineId: Uint8Array): Us
       const data = privacy ? octets(encrypt(privacy, engine, salt, scoped)) : scoped;
       const flags = FLAG.reportable | (auth ? FLAG.auth : 0) | (privacy ? FLAG.privacy : 0);
       const global = encodeTlv(0x30, Buffer.concat([
-        encodeInteger(id), encodeInteger(MOST_BYTES), octets(Uint8Array.of(flags)), encodeInteger(USER_MODEL),
+        encodeInteger(id), encodeInteger(MAX_BYTES), octets(Uint8Array.of(flags)), encodeInteger(USER_MODEL),
       ]));
       const privacyParameters = octets(privacy ? salt : new Uint8Array());
       const parameters = encodeTlv(0x30, Buffer.concat([

@@ -12,11 +12,11 @@ const plan = (target: string, on = link) => {
   return {
     ranges: targets.ranges.map(({ first, count }) => `${formatIp(ipv4Bytes(first))} ${count}`),
     routed: targets.routed.map(({ first, count }) => `${formatIp(first)} ${count}`),
-    neighbours6: targets.neighbours6.map(({ prefix, sources }) =>
+    neighbors6: targets.neighbors6.map(({ prefix, sources }) =>
       `${formatPrefix(prefix)} from ${sources.map((bytes) => formatIp(bytes)).join(" ")}`),
   };
 };
-const nothing = { ranges: [], routed: [], neighbours6: [] };
+const nothing = { ranges: [], routed: [], neighbors6: [] };
 
 describe("the targets of a scan", () => {
   test("of an own subnet are asked by ARP, those behind a router by what is routed", () => {
@@ -30,8 +30,8 @@ describe("the targets of a scan", () => {
   });
 
   test("of the own link are asked by IPv6 from the nearest address first, however large the network", () => {
-    expect(plan("fd00:1::/64")).toEqual({ ...nothing, neighbours6: ["fd00:1::/64 from fd00:1::5 fe80::5"] });
-    expect(plan("fe80::/64")).toEqual({ ...nothing, neighbours6: ["fe80::/64 from fe80::5 fd00:1::5"] });
+    expect(plan("fd00:1::/64")).toEqual({ ...nothing, neighbors6: ["fd00:1::/64 from fd00:1::5 fe80::5"] });
+    expect(plan("fe80::/64")).toEqual({ ...nothing, neighbors6: ["fe80::/64 from fe80::5 fd00:1::5"] });
   });
 
   test("are refused where no router leads, or there are too many, or nothing to ask from", () => {

@@ -1,6 +1,6 @@
 import { type AddressPrefix, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix, prefixCovers } from "@lanthorn/packets";
 import { LINK_LOCAL, type Link, ownIpv6Sources, ownLinkLocal } from "../capture/link.ts";
-import { MOST_HOST_BITS } from "../search/find-neighbours-ipv6.ts";
+import { MOST_HOST_BITS } from "../search/find-neighbors-ipv6.ts";
 import type { RoutedRange } from "../probing/routed-addresses.ts";
 import { planSweep, type SweepRange } from "./sweep-plan.ts";
 
@@ -9,7 +9,7 @@ export interface ScanTargets {
   /** In own IPv4 subnets, by ARP. */
   readonly ranges: readonly SweepRange[];
   /** Of the own link, by IPv6; our own addresses to ask from beside it. */
-  readonly neighbours6: readonly { readonly prefix: AddressPrefix; readonly sources: readonly Uint8Array[] }[];
+  readonly neighbors6: readonly { readonly prefix: AddressPrefix; readonly sources: readonly Uint8Array[] }[];
   /** Behind a router. */
   readonly routed: readonly RoutedRange[];
 }
@@ -39,7 +39,7 @@ function planIpv4(link: Link, target: AddressPrefix): ScanTargets | { readonly r
     return { refused: `${formatPrefix(target)} is larger than a /16` };
   }
   if (ranges.length + routed.length === 0) return { refused: refused[0] ?? `${formatPrefix(target)} contains no address of another host` };
-  return { ranges, neighbours6: [], routed };
+  return { ranges, neighbors6: [], routed };
 }
 
 /** The addresses of a network that lie in none of the subnets, in runs. */
@@ -63,7 +63,7 @@ function planIpv6(link: Link, target: AddressPrefix): ScanTargets | { readonly r
     const sources = [...others, ...(linkLocal ? [linkLocal] : []), ...ownIpv6Sources(link)];
     if (sources.length === 0) return { refused: "the interface has no IPv6 source address" };
     return {
-      ranges: [], routed: [], neighbours6: [{ prefix: target, sources: sources.filter((one, index) => sources.indexOf(one) === index) }],
+      ranges: [], routed: [], neighbors6: [{ prefix: target, sources: sources.filter((one, index) => sources.indexOf(one) === index) }],
     };
   }
   if (UNROUTED.some((prefix) => prefixCovers(prefix, target))) return { refused: `${formatPrefix(target)} is not routed` };
@@ -71,5 +71,5 @@ function planIpv6(link: Link, target: AddressPrefix): ScanTargets | { readonly r
   if (hostBits > MOST_HOST_BITS) {
     return { refused: `${formatPrefix(target)} is behind a router, and larger than a /${128 - MOST_HOST_BITS}` };
   }
-  return { ranges: [], neighbours6: [], routed: [{ first: target.bytes, count: 2 ** hostBits }] };
+  return { ranges: [], neighbors6: [], routed: [{ first: target.bytes, count: 2 ** hostBits }] };
 }

@@ -23,7 +23,7 @@ export interface SweepSummary {
 
 /** One sweep under way. */
 export interface Sweep {
-  /** An IPv4 neighbour spoke: it need not be asked again. */
+  /** An IPv4 neighbor spoke: it need not be asked again. */
   noteAnswer(address: Uint8Array): void;
   abort(reason: string): void;
   /** Whether who joins now is not asked any more. */

@@ -4,7 +4,7 @@ import { writeFileAtomically } from "../atomic-file.ts";
 import { decodeMessage } from "./payload.ts";
 
 /** The contract's limit. */
-const LONGEST_ERROR = 512;
+const MAX_ERROR_LENGTH = 512;
 
 /** What the collector wishes of this probe, kept over restarts: what may not be sent to stays so without a connection. */
 export interface SiteConfiguration {
@@ -33,7 +33,7 @@ export function createSiteConfiguration(deps: {
   let error: string | null = null;
 
   function say(wrong: string | null): void {
-    error = wrong === null ? null : wrong.slice(0, LONGEST_ERROR);
+    error = wrong === null ? null : wrong.slice(0, MAX_ERROR_LENGTH);
     deps.onState();
   }
 

@@ -11,7 +11,7 @@ export const NeighborIdType = z.enum([
 ]);
 export type NeighborIdType = z.infer<typeof NeighborIdType>;
 
-/** Power over Ethernet at the neighbour's port, in milliwatts; null where the neighbour does not tell. */
+/** Power over Ethernet at the neighbor's port, in milliwatts; null where the neighbor does not tell. */
 export const NeighborPower = z.object({
   role: z.enum(["source", "device"]),
   class: z.int().min(0).max(8).nullable(),
@@ -56,7 +56,7 @@ export const NeighborDiscovered = Place.extend({
   native_vlan: VlanId.nullable().optional(),
   voice_vlan: VlanId.nullable().optional(),
   power: NeighborPower.nullable().optional(),
-  /** Names of the fields above that have changed; empty for a neighbour that is new. */
+  /** Names of the fields above that have changed; empty for a neighbor that is new. */
   changed: z.array(z.string().max(32)).max(32).optional(),
 });
 export type NeighborDiscovered = z.infer<typeof NeighborDiscovered>;
@@ -67,7 +67,7 @@ export const NeighborReport = z.object({
   neighbors: z.array(Place.omit({ local_interface: true }).extend({ last_seen_at: Instant })).max(256),
 });
 
-/** A neighbour is not there any more: it said so (`shutdown`), or was silent for its time to live (`expired`). */
+/** A neighbor is not there any more: it said so (`shutdown`), or was silent for its time to live (`expired`). */
 export const NeighborLost = Place.extend({
   system_name: z.string().max(255),
   reason: z.enum(["expired", "shutdown"]),

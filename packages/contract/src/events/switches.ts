@@ -46,7 +46,7 @@ export const SwitchReport = z.object({
   neighbors: z.array(SwitchNeighbor).max(256),
   /** Hosts on access ports, by the bridge's forwarding table. */
   hosts: z.array(z.object({ mac: MacAddress, port: Name, vlan: z.int().min(0).max(4095).nullable() })).max(1024),
-  /** Who it has lately spoken to, by its ARP and neighbour discovery tables: nobody is online by this alone. */
+  /** Who it has lately spoken to, by its ARP and neighbor discovery tables: nobody is online by this alone. */
   addresses: z.array(z.object({ ip: IpAddress, mac: MacAddress })).max(1024),
 });
 export type SwitchReport = z.infer<typeof SwitchReport>;

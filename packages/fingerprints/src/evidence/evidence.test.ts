@@ -105,7 +105,7 @@ describe("a set of open ports", () => {
   });
 });
 
-describe("a neighbour", () => {
+describe("a neighbor", () => {
   const neighbor = (rest: Partial<Parameters<typeof readNeighbor>[0]>) =>
     readNeighbor({ protocol: "cdp", capabilities: [], systemDescription: "", platform: "", ...rest });
   test("is what it does, and what it says of its system and its hardware", () => {

@@ -1,7 +1,7 @@
 import { readAnswer } from "../rules/answers.ts";
 import { type DeviceClaim, deviceClaims } from "./device-claims.ts";
 
-/** What a neighbour says of itself by LLDP, CDP or their kin. */
+/** What a neighbor says of itself by LLDP, CDP or their kin. */
 export interface NeighborSaid {
   /** As `lldp`. */
   readonly protocol: string;
@@ -25,7 +25,7 @@ const GENERAL_PURPOSE = /\b(?:Debian|Ubuntu|Linux|Windows|Proxmox|VMware|Darwin|
 const NETWORK_SYSTEM = /\b(?:switch|router|Cumulus|VyOS|EdgeOS|OpenWrt|MikroTik|RouterOS)\b/i;
 const BRIDGING_COMPUTER = 0.35;
 
-/** What a neighbour's advertisement says of it. */
+/** What a neighbor's advertisement says of it. */
 export function readNeighbor({ protocol, capabilities, systemDescription, platform }: NeighborSaid): readonly DeviceClaim[] {
   const [capability, type, confidence = 0] = TYPES.find(([name]) => capabilities.includes(name)) ?? [];
   const isComputer = GENERAL_PURPOSE.test(systemDescription) && !NETWORK_SYSTEM.test(systemDescription);

@@ -44,7 +44,7 @@ const SERVER_PORTS: ReadonlySet<string> = new Set([
 ]);
 const SERVER_PORT = { value: "server", confidence: 0.5 } as const;
 /** However many services agree: they are of one host, and may be its owner's whim. */
-const MOST_SURE = 0.75;
+const MAX_SURE = 0.75;
 /** A web site beside a shell is mostly a server's. */
 const SITE_AND_SHELL = 0.35;
 
@@ -70,7 +70,7 @@ export function readOpenPorts(open: ReadonlyMap<string, string>): readonly Devic
   const computer = doubts.get(COMPUTER) ?? 1;
   const kinds = [...doubts].filter(([value]) => value !== COMPUTER || doubts.size === 1).map(([value, doubt]) => {
     const support = value !== COMPUTER && readDeviceKind(value).keys.includes(COMPUTER) ? (1 + computer) / 2 : 1;
-    return { value, confidence: Math.round(Math.min(MOST_SURE, 1 - doubt * support) * 100) / 100 };
+    return { value, confidence: Math.round(Math.min(MAX_SURE, 1 - doubt * support) * 100) / 100 };
   });
   const [surest] = kinds.toSorted((a, b) => b.confidence - a.confidence);
   return surest ? [{ field: "device_type", source: "ports", ...surest }] : [];

@@ -30,7 +30,7 @@ const DEVICE_FIELDS: readonly (readonly [parameter: string, field: ClaimField])[
 ];
 
 /** Our own rules say 0.9 of what they know. */
-const MOST_CONFIDENT = 0.8;
+const MAX_CONFIDENT = 0.8;
 
 /**
  * What a fingerprint says, as claims beside those of our own rules. It has read the same text, so it is no other witness than they are.
@@ -42,7 +42,7 @@ export function recogClaims(
   match: RecogMatch, source: string, options: { readonly preference: number; readonly product: string },
 ): readonly Claim[] {
   const { parameters } = match;
-  const confidence = Math.min(MOST_CONFIDENT, match.certainty * (0.7 + 0.3 * options.preference));
+  const confidence = Math.min(MAX_CONFIDENT, match.certainty * (0.7 + 0.3 * options.preference));
   const claim = (field: ClaimField, text: string | undefined): readonly Claim[] => {
     const value = field === "cpe" || field === "os_cpe" ? cpeFromUri(text ?? "") ?? "" : text ?? "";
     return value === "" ? [] : [{ field, value: value.slice(0, 255), source: `${source}:recog`, confidence }];

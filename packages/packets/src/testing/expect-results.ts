@@ -5,7 +5,7 @@ import { everyTruncation, seededMutations } from "./hostile.ts";
 const MUTATIONS = 20_000;
 
 /** About fifty times what the slowest decoder needs for all of them on an idle core, so that only a decoder that walks too far fails. */
-const LONGEST_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /**
  * Gives every truncation and 20,000 seeded mutations of `sample` to `decode`, and expects a value or a well-formed `Malformed` each time,
@@ -31,7 +31,7 @@ export function expectResults(
     if (!isSound(result, bytes)) expect.fail(`${JSON.stringify(result)} for ${Buffer.from(bytes).toString("hex")}`);
     if (!result.ok) malformed += 1;
   }
-  expect(performance.now() - start).toBeLessThan(LONGEST_MS);
+  expect(performance.now() - start).toBeLessThan(MAX_WAIT_MS);
   return malformed;
 }
 

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-/** Neighbours that probes hear on their own links. */
+/** Neighbors that probes hear on their own links. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
   await schema.createTable("neighbors")

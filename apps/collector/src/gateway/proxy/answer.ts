@@ -6,7 +6,7 @@ import { ApiError } from "../errors.ts";
 import { answerHeaders } from "./headers.ts";
 
 /** An envelope is short; more than this is none. */
-const LONGEST_ENVELOPE = 65_536;
+const MAX_ENVELOPE_LENGTH = 65_536;
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
@@ -58,7 +58,7 @@ async function readShort(service: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of service as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > LONGEST_ENVELOPE) return "";
+      if (length > MAX_ENVELOPE_LENGTH) return "";
       chunks.push(chunk);
     }
   } catch {

@@ -44,14 +44,14 @@ const CONNECT_MS = 5000;
 const IDLE_MS = 60_000;
 const HEALTH_MS = 2000;
 /** Connections to one service, and requests that wait for one. */
-const MOST_SOCKETS = 128;
-const MOST_UNDER_WAY = 512;
+const MAX_SOCKETS = 128;
+const MAX_IN_FLIGHT = 512;
 
 export function createUpstream(options: UpstreamOptions, deps: { readonly clock: Clock; readonly idleMs?: number }): Upstream {
   const { name } = options;
   const url = new URL(options.url);
   const isSecure = url.protocol === "https:";
-  const pool = { keepAlive: true, maxSockets: MOST_SOCKETS };
+  const pool = { keepAlive: true, maxSockets: MAX_SOCKETS };
   const agent = isSecure ? new HttpsAgent({ ...pool, ...(options.ca === null ? {} : { ca: options.ca }) }) : new HttpAgent(pool);
   const prefix = url.pathname.replace(/(?<!\/)\/+$/, "");
   let underWay = 0;
@@ -106,7 +106,7 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
     name,
     origin: url.origin,
     async request(request) {
-      if (underWay >= MOST_UNDER_WAY) {
+      if (underWay >= MAX_IN_FLIGHT) {
         throw new ApiError("SERVICE_UNAVAILABLE", `the service ${name} is overloaded`, { headers: { "retry-after": "1" } });
       }
       underWay += 1;

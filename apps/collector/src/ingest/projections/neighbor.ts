@@ -7,11 +7,11 @@ import type { Projection } from "./projection.ts";
 /** Names that one machine has and no other; an interface's name or an address is none. */
 const NAMES_A_MACHINE: ReadonlySet<string | undefined> = new Set(["mac", "component", "local"]);
 
-/** Told by the neighbour itself, by a protocol that no switch passes on. */
+/** Told by the neighbor itself, by a protocol that no switch passes on. */
 const CONFIDENCE = 0.9;
 
 /**
- * A neighbour is one of the devices, where one of them has its chassis' MAC or the MAC that it sends from: it is named in the log, and its
+ * A neighbor is one of the devices, where one of them has its chassis' MAC or the MAC that it sends from: it is named in the log, and its
  * chassis id becomes one of that device's keys, by which its other ports are known to be the same machine's.
  */
 export const neighborDiscovered: Projection<"neighbor_discovered"> = {

@@ -16,8 +16,8 @@ export interface Draft {
 const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 3, medium: 2, low: 1, info: 0 };
 
 /** The first event, which may hold packets, and the last ones. */
-const MOST_EVIDENCE = 5;
-const LONGEST_TITLE = 255;
+const MAX_EVIDENCE = 5;
+const MAX_TITLE_LENGTH = 255;
 
 /** The alerts that are open under these keys. */
 export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string[]): Promise<Map<string, Draft>> {
@@ -32,7 +32,7 @@ export function createDraft(finding: Finding, { event, data, at }: Verdict, key:
       id: createId(), tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "",
       probe_id: event.probe_id,
       source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
-      severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, LONGEST_TITLE), description: finding.description,
+      severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, MAX_TITLE_LENGTH), description: finding.description,
       status: "open", count: 1,
       first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]),
       mitre_techniques: JSON.stringify(finding.techniques ?? []),
@@ -47,13 +47,13 @@ export function repeatDraft(draft: Draft, finding: Finding, { event, data, at }:
   const { row } = draft;
   const { packets: _, ...plain } = data;
   const [first, ...others] = JSON.parse(row.evidence) as AlertEvidence[];
-  row.evidence = JSON.stringify([...(first ? [first] : []), ...[...others, evidenceOf(event, plain)].slice(1 - MOST_EVIDENCE)]);
+  row.evidence = JSON.stringify([...(first ? [first] : []), ...[...others, evidenceOf(event, plain)].slice(1 - MAX_EVIDENCE)]);
   row.count += 1;
   if (at > row.last_seen) row.last_seen = at;
   if (SEVERITY_RANKS[finding.severity] > row.severity_rank) {
     row.severity = finding.severity;
     row.severity_rank = SEVERITY_RANKS[finding.severity];
-    row.title = finding.title.slice(0, LONGEST_TITLE);
+    row.title = finding.title.slice(0, MAX_TITLE_LENGTH);
     row.description = finding.description;
   }
   row.device_id ??= event.device_id;

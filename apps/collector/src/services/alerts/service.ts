@@ -37,9 +37,9 @@ export interface AlertsService {
 }
 
 /** A mute for ever is forgotten; this one is renewed by who still wants it. */
-const LONGEST_MUTE_MS = 366 * 86_400_000;
+const MAX_MUTE_MS = 366 * 86_400_000;
 /** All are compared with every alert. */
-const MOST_MUTES = 1000;
+const MAX_MUTES = 1000;
 
 export function createAlertsService(deps: {
   readonly store: AlertsStore;
@@ -139,9 +139,9 @@ export function createAlertsService(deps: {
     async mute(actor, { source, type, subject, site_id, reason, expires_at }) {
       const { tenantId } = actor;
       const lastsMs = Date.parse(expires_at) - clock.now();
-      if (lastsMs <= 0 || lastsMs > LONGEST_MUTE_MS) throw badRequest([{ path: ["expires_at"], message: "within the next 366 days" }]);
+      if (lastsMs <= 0 || lastsMs > MAX_MUTE_MS) throw badRequest([{ path: ["expires_at"], message: "within the next 366 days" }]);
       if (site_id !== undefined && !(await store.siteExists(tenantId, site_id))) throw notFound("site");
-      if ((await mutesOf(tenantId)).length >= MOST_MUTES) throw new ApiError("CONFLICT", `there are ${MOST_MUTES} mutes already`);
+      if ((await mutesOf(tenantId)).length >= MAX_MUTES) throw new ApiError("CONFLICT", `there are ${MAX_MUTES} mutes already`);
       const row = {
         id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null,
         reason,

@@ -5,10 +5,10 @@ import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
 
 /** More new alerts of one type at one site within this time become one summary: nobody reads the twenty-first. */
-const MOST_ALERTS = 20;
+const MAX_ALERTS = 20;
 const WINDOW_MS = 10 * 60_000;
 /** Of a backlog, the newest count; what is older pages nobody. */
-const MOST_READ = 5000;
+const MAX_READ = 5000;
 
 /** The summary's own type; its subject is the type of which there were too many. */
 export const STORM_TYPE = "alert_storm";
@@ -42,7 +42,7 @@ export async function loadStormCap(trx: Transaction<Schema>, tenantId: string, f
   if (capped.length > 0) {
     const types = [...new Set(capped.map(({ finding }) => finding?.type ?? ""))];
     const read = (column: "first_seen" | "live_at", times: readonly string[]) => alertTimes(trx, tenantId, {
-      column, types, after: before(times[0] ?? ""), until: times.at(-1) ?? "", limit: MOST_READ,
+      column, types, after: before(times[0] ?? ""), until: times.at(-1) ?? "", limit: MAX_READ,
     });
     for (const { siteId, type, at } of await read("first_seen", capped.map(({ at: seenAt }) => seenAt).toSorted())) {
       of(siteId, type).seen.push(at);
@@ -59,7 +59,7 @@ export async function loadStormCap(trx: Transaction<Schema>, tenantId: string, f
     },
     isReached({ event, at }, type) {
       const { seen, live } = of(event.site_id, type);
-      return countIn(seen, at) >= MOST_ALERTS || (!event.isLate && countIn(live, event.received_at) >= MOST_ALERTS);
+      return countIn(seen, at) >= MAX_ALERTS || (!event.isLate && countIn(live, event.received_at) >= MAX_ALERTS);
     },
   };
 }
@@ -68,7 +68,7 @@ export async function loadStormCap(trx: Transaction<Schema>, tenantId: string, f
 export function summaryOf(finding: Finding): Finding {
   return {
     type: STORM_TYPE, subject: finding.type, source: finding.source, severity: finding.severity,
-    title: `More than ${MOST_ALERTS} new alerts of the type ${finding.type} within ${WINDOW_MS / 60_000} minutes`,
+    title: `More than ${MAX_ALERTS} new alerts of the type ${finding.type} within ${WINDOW_MS / 60_000} minutes`,
     description: "Further ones are only counted here. Each of their events is in the event log.", quietMs: WINDOW_MS, isCapped: false,
   };
 }

@@ -9,8 +9,8 @@ const SECRET_NAMES = new Set(["key", "pin", "auth", "priv"]);
 const HARMLESS_ENDINGS = /(_id|_ids|_at|_count|_seconds|_valid_from)$/;
 
 /** Longer texts are cut: they are read by people, and a record must not grow with what a client sends. */
-const LONGEST_TEXT = 2048;
-const MOST_MEMBERS = 1000;
+const MAX_TEXT_LENGTH = 2048;
+const MAX_MEMBERS = 1000;
 const DEEPEST = 8;
 
 /** A copy without secrets: the value of a field with a secret's name reads `[secret]`, at any depth. Booleans and nulls stay. */
@@ -19,13 +19,13 @@ export function redact(record: object): object {
 }
 
 function copy(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT)}…` : value;
+  if (typeof value === "string") return value.length > MAX_TEXT_LENGTH ? `${value.slice(0, MAX_TEXT_LENGTH)}…` : value;
   if (typeof value !== "object" || value === null) return value;
   if (depth === 0) return "…";
-  if (Array.isArray(value)) return value.slice(0, MOST_MEMBERS).map((member) => copy(member, depth - 1));
+  if (Array.isArray(value)) return value.slice(0, MAX_MEMBERS).map((member) => copy(member, depth - 1));
   // Without a prototype, a field called __proto__ is a field like any other.
   const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
-  for (const [name, member] of Object.entries(value).slice(0, MOST_MEMBERS)) {
+  for (const [name, member] of Object.entries(value).slice(0, MAX_MEMBERS)) {
     fields[name] = isSecret(name) && !isHarmless(member) ? "[secret]" : copy(member, depth - 1);
   }
   return fields;

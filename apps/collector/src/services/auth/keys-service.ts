@@ -29,7 +29,7 @@ const PREFIX = "svc_live_";
 const KEY_BYTES = 24;
 const HINT_CHARACTERS = 4;
 /** A person does not keep track of more, and a program that makes keys in a loop is stopped. */
-const MOST_KEYS_OF_A_USER = 100;
+const MAX_KEYS_OF_A_USER = 100;
 
 interface KeysDependencies {
   readonly store: KeysStore;
@@ -67,7 +67,7 @@ export function createKeysService({ store, onAccessChanged, audit, clock }: Keys
       const record = toApiKey({ ...row, username: identity.username });
       await store.transaction(async (trx) => {
         const has = await store.countOf(trx, identity.userId);
-        if (has >= MOST_KEYS_OF_A_USER) throw new ApiError("CONFLICT", `you already have ${has} keys: delete one first`);
+        if (has >= MAX_KEYS_OF_A_USER) throw new ApiError("CONFLICT", `you already have ${has} keys: delete one first`);
         await store.create(trx, row);
         await audit(trx, { actor, action: "api_key.create", target: { type: "api_key", id: row.id }, before: null, after: record });
       });

@@ -6,7 +6,7 @@ import { ApiError } from "../../gateway/errors.ts";
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 /** Each takes 19 MiB and a core for some tens of milliseconds; whoever comes to more than these is asked to come again. */
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 
 /**
  * So many of them run, the others wait: one core is left to the rest of the collector, and of Node's four threads two, so that a flood of
@@ -29,7 +29,7 @@ export function createPasswords(): Passwords {
   let running = 0;
   const waiting: (() => void)[] = [];
   const checkRoom = () => {
-    if (inFlight >= MOST_AT_ONCE) throw new ApiError("SERVICE_UNAVAILABLE", "too many logins at once", { headers: { "retry-after": "1" } });
+    if (inFlight >= MAX_AT_ONCE) throw new ApiError("SERVICE_UNAVAILABLE", "too many logins at once", { headers: { "retry-after": "1" } });
   };
   const limited = async <T>(work: () => Promise<T>): Promise<T> => {
     checkRoom();

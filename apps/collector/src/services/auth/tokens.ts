@@ -32,7 +32,7 @@ export interface Tokens {
 export type TokenKey = { readonly secret: Uint8Array } | { readonly privateKey: KeyObject };
 
 /** Longer than any that we issue; the scopes of an administrator take about 600 bytes. */
-const LONGEST_TOKEN = 4096;
+const MAX_TOKEN_LENGTH = 4096;
 
 const Claims = z.object({
   sub: z.uuid(), tenant: z.uuid(), role: z.enum(ROLES), scope: z.string(), jti: z.string().min(1).max(64), iat: z.number(), exp: z.number(),
@@ -56,7 +56,7 @@ export function createTokens(deps: {
     },
 
     async read(token) {
-      if (token.length > LONGEST_TOKEN) return "the token is not valid";
+      if (token.length > MAX_TOKEN_LENGTH) return "the token is not valid";
       try {
         const { payload } = await jwtVerify(token, verifyingKey, {
           algorithms: [algorithm], currentDate: new Date(deps.clock.now()), requiredClaims: ["sub", "jti", "iat", "exp"],

@@ -50,7 +50,7 @@ const HEARD_EVERY_MS = 10_000;
 const GONE_AFTER_MS = 60_000;
 /** Of whichever collector: a terabyte is read in less. */
 const VERIFY_AT_MOST_MS = 6 * 3_600_000;
-const LONGEST_REASON = 1024;
+const MAX_REASON_LENGTH = 1024;
 const WORK_FOLDER = /^([\da-f-]{36})\.work$/;
 
 export function createBackupMaker(
@@ -81,11 +81,11 @@ export function createBackupMaker(
     if (appended) deps.published(row.tenant_id, appended.fromSeq);
   };
   const failed = (row: BackupRow, reason: string): Pick<NewEvent, "type" | "data"> => ({
-    type: "backup_failed", data: { backup_id: row.id, reason: reason.slice(0, LONGEST_REASON) } satisfies EventData<"backup_failed">,
+    type: "backup_failed", data: { backup_id: row.id, reason: reason.slice(0, MAX_REASON_LENGTH) } satisfies EventData<"backup_failed">,
   });
   const fail = async (row: BackupRow, reason: string) => {
     logger.error({ backup_id: row.id, reason }, "a backup failed");
-    const ended = { status: "failed", running_key: null, finished_at: now(), error: reason.slice(0, LONGEST_REASON) };
+    const ended = { status: "failed", running_key: null, finished_at: now(), error: reason.slice(0, MAX_REASON_LENGTH) };
     await settle(row, ended, failed(row, reason), (trx) => store.isRunning(trx, row.id));
   };
   const complete = async (row: BackupRow, { sha256, sizeBytes, tables = 0, rows = 0 }: JobResult) => {
@@ -143,7 +143,7 @@ export function createBackupMaker(
       const columns = noted("passed", null);
       await store.transaction((trx) => store.set(trx, row.id, columns));
     } catch (error) {
-      const reason = describeError(error).slice(0, LONGEST_REASON);
+      const reason = describeError(error).slice(0, MAX_REASON_LENGTH);
       logger.error({ backup_id: row.id, reason }, "the verification of a backup failed");
       await settle(row, noted("failed", reason), failed(row, `verification: ${reason}`));
     }

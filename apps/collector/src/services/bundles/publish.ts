@@ -32,7 +32,7 @@ export async function createPublication(
  */
 export function limitsOf(kind: string): BundleLimits {
   const limits = Object.entries(BUNDLE_KINDS).find(([name]) => name === kind)?.[1];
-  if (!limits) throw new CollectorError("bundle-refused", `${kind} is no kind of bundle; these are: ${Object.keys(BUNDLE_KINDS).join(", ")}`);
+  if (!limits) throw new CollectorError("bundle-refused", `${kind} is not a kind of bundle; known kinds: ${Object.keys(BUNDLE_KINDS).join(", ")}`);
   return limits;
 }
 
@@ -44,7 +44,7 @@ export function readBundleFolder(folder: string, { maxBytes, maxParts }: BundleL
   const files = new Map<string, Buffer>();
   let bytes = 0;
   const add = (path: string): void => {
-    if (!BUNDLE_PATH.test(path)) throw new CollectorError("bundle-refused", `${path} in ${folder} has a name that probes do not take`);
+    if (!BUNDLE_PATH.test(path)) throw new CollectorError("bundle-refused", `${path} in ${folder} has a name that probes do not accept`);
     const { size } = statSync(join(folder, path));
     bytes += size;
     if (size > BUNDLE_PART_MAX_BYTES) throw new CollectorError("bundle-refused", `${path} in ${folder} has more than ${BUNDLE_PART_MAX_BYTES} bytes`);

@@ -21,13 +21,13 @@ const { endpoint, routes } = endpointsOf<Bundles>();
 export const bundlesRoutes = routes(
   endpoint("agents:read", "GET /agents/bundles", {
     operationId: "listBundles", summary: "List bundles",
-    description: "Files that probes are given: the newest version of each bundle. They are the deployment's, the same for every tenant. "
-      + "A probe says in `health.bundles` which versions it uses, and why not the newest.",
+    description: "Files for probes: the newest version of each bundle. They belong to the deployment and are the same for every tenant. "
+      + "A probe reports in `health.bundles` which versions it uses, and why it does not use the newest.",
     query: PageQuery, answer: [200, "The newest version of each", listEnvelope(PublishedBundle)],
   }, async (c, { store }) => c.json(toAnswer(pageOfAll(await store.published(), c.req.valid("query"), ({ name }) => name)), 200)),
   endpoint("probe", "GET /agents/bundles/{bundle_name}", {
     operationId: "readBundle", summary: "Read a bundle's manifest",
-    description: "The newest version of files that probes are given, with its signature. The manifest names the parts by their SHA-256.",
+    description: "The newest version of a bundle, with its signature. The manifest names the parts by their SHA-256.",
     params, answer: [200, "The signed manifest", SignedBundle],
   }, async (c, { store, admit }) => {
     await checkAdmitted(c, admit);
@@ -37,7 +37,7 @@ export const bundlesRoutes = routes(
   }),
   endpoint("probe", "GET /agents/bundles/{bundle_name}/parts/{sha256}", {
     operationId: "readBundlePart", summary: "Read a piece of a bundle's part",
-    description: "At most 256 KiB from `offset` on. Only parts of the newest version are there.",
+    description: "At most 256 KiB from `offset` on. Only parts of the newest version exist.",
     params: params.extend({ sha256: Sha256 }), query: BundlePieceQuery,
     answer: [200, "The piece", { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } }],
   }, async (c, { store, admit }) => {

@@ -43,7 +43,7 @@ export interface ConfigVersionsService {
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
 /** Four bytes for a character at most: what was compressed here is never more. */
-const MOST_BYTES = CONFIGURATION_MAX * 4;
+const MAX_BYTES = CONFIGURATION_MAX * 4;
 /** How often an upload begins anew because another one of the same device came in between. */
 const TRIES = 3;
 
@@ -61,7 +61,7 @@ export function createConfigVersionsService(deps: {
 
   const textOf = async (row: VersionRow): Promise<string> => {
     const packed = Buffer.from(sealing.open(row.content_sealed, ownerOfConfiguration(row.id)), "base64");
-    return (await expand(packed, { maxOutputLength: MOST_BYTES })).toString("utf8");
+    return (await expand(packed, { maxOutputLength: MAX_BYTES })).toString("utf8");
   };
   const sealText = async (id: string, text: string) => sealing.seal((await compress(text)).toString("base64"), ownerOfConfiguration(id));
   const versionOf = async (tenantId: string, deviceId: string, versionId: string) => {

@@ -130,7 +130,7 @@ async function refuseTaken(trx: Trx, siteId: string, identifiers: Identifiers, e
   if (deviceId === null) return;
   const { ip, mac } = identifiers;
   const name = mac === "" ? `address ${ip}` : `MAC ${mac}`;
-  throw new ApiError("CONFLICT", `a device with the ${name} is at this site already`, { details: { device_id: deviceId } });
+  throw new ApiError("CONFLICT", `this site already has a device with the ${name}`, { details: { device_id: deviceId } });
 }
 
 function columnText(field: EditableField, value: string | readonly string[]): string {

@@ -16,7 +16,7 @@ type Trx = Transaction<Schema>;
 export async function lockSite(trx: Trx, tenantId: string, siteId: string | undefined): Promise<string> {
   if (siteId === undefined) {
     const [only, another] = await someSites(trx, tenantId);
-    if (only === undefined) throw badRequest([{ path: ["site_id"], message: "there is no site yet: make one first" }]);
+    if (only === undefined) throw badRequest([{ path: ["site_id"], message: "there is no site yet: create one first" }]);
     if (another !== undefined) throw badRequest([{ path: ["site_id"], message: "needed where there is more than one site" }]);
     return lockSite(trx, tenantId, only);
   }

@@ -46,7 +46,7 @@ export function createDeviceMerger({ db, merges }: { readonly db: Kysely<Schema>
       const otherId = request.into ?? request.with ?? "";
       if (otherId === deviceId) throw badRequest([{ path: [request.into === undefined ? "with" : "into"], message: "another device" }]);
       const [one, other] = [await lockDevice(trx, actor.tenantId, deviceId), await lockDevice(trx, actor.tenantId, otherId)];
-      if (one.site_id !== other.site_id) throw new ApiError("CONFLICT", "the devices are at two sites");
+      if (one.site_id !== other.site_id) throw new ApiError("CONFLICT", "the devices are at different sites");
       const [keptId, mergedId] = request.into === undefined ? [deviceId, otherId] : [otherId, deviceId];
       const [kept, merged] = [await loadRecord(trx, keptId), await loadRecord(trx, mergedId)];
       if (!kept || !merged) throw deviceNotFound(await mergedInto(trx, actor.tenantId, deviceId));

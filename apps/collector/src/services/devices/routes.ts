@@ -25,8 +25,8 @@ export const devicesRoutes = routes(
   // Before the route of one device, which would take the word for an id.
   endpoint("devices:read", "GET /devices/export", {
     operationId: "exportDevices", summary: "Export devices as CSV",
-    description: "All pages of the list as RFC 4180 has it, with a header line. "
-    + "A cell that a spreadsheet would take for a formula begins with an apostrophe.",
+    description: "All pages of the list in the format of RFC 4180, with a header line. "
+    + "A cell that a spreadsheet would read as a formula begins with an apostrophe.",
     query: DevicesExportQuery, answer: [200, "One line for each device", { "text/csv": { schema: z.string() } }],
   }, async (c, service) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query")))),
   endpoint("devices:write", "POST /devices", {
@@ -65,24 +65,24 @@ export const devicesRoutes = routes(
     c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200)),
   endpoint("devices:read", "GET /devices/{device_id}/similar", {
     operationId: "listSimilarDevices", summary: "List devices that may be the same one",
-    description: "With what they have in common. A key (as an SSH host key) joins devices by itself unless something "
-    + "speaks against it; a name, an address, a vendor or a random MAC only scores. Merge those that are the same.",
+    description: "With what they have in common. A shared key (as an SSH host key) merges devices automatically unless something "
+    + "contradicts it; a name, an address, a vendor or a random MAC only adds to the score. Merge those that are the same.",
     params, query: IdPageQuery, answer: [200, "Devices with their scores", listEnvelope(SimilarDevice)],
   }, async (c, service) =>
     c.json(toAnswer(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200)),
   endpoint("devices:write", "POST /devices/{device_id}/merge", {
     operationId: "mergeDevices", summary: "Merge two devices",
-    description: "With `into` the other one is kept, with `with` this one. What people set counts first. The device that is gone "
-    + "answers 404 with `details.merged_into`; events that were logged of it keep its id. It can be undone: see split.",
+    description: "With `into` the other one is kept, with `with` this one. Values that users set come first. The id of the merged device "
+    + "answers 404 with `details.merged_into`; its logged events keep its id. A split undoes the merge.",
     params, body: jsonBody(DeviceMergeRequest, { into: EXAMPLE_ID }), answer: [200, "The device that is kept", DeviceProfile],
   }, async (c, service) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200)),
   endpoint("devices:write", "POST /devices/{device_id}/split", {
     operationId: "splitDevice", summary: "Split a device",
-    description: "With `merge_id` (one of the profile's `merges`) both devices are as they were, with what was learned since on the one "
-    + "that it is about. With `interfaces` (MACs, not all of the device's) they and their addresses become a device of their own. "
+    description: "With `merge_id` (one of the profile's `merges`) both devices are restored, with later findings on the one "
+    + "that they belong to. With `interfaces` (MACs, not all of the device's) they and their addresses become a separate device. "
     + "Discovery keeps the two apart from then on.",
     params, body: jsonBody(DeviceSplitRequest, { merge_id: EXAMPLE_ID }),
-    answer: [201, "The device that came, or came back, of it", DeviceProfile],
+    answer: [201, "The new or restored device", DeviceProfile],
   }, async (c, service) => {
     const device = await service.split(actorOf(c), c.req.valid("param").device_id, c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });

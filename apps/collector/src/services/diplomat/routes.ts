@@ -25,7 +25,7 @@ export const diplomatRoutes = routes(
   }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
   endpoint("webhooks:write", `POST ${WEBHOOKS}`, {
     "x-secret": "made", operationId: "createWebhook", summary: "Create a webhook",
-    description: "Without `secret` one is made and answered, this once.", body: jsonBody(WebhookCreate, EXAMPLE),
+    description: "Without `secret` one is created and shown only in this answer.", body: jsonBody(WebhookCreate, EXAMPLE),
     answer: [201, "The new webhook", WebhookWithSecret],
   }, async (c, service) => {
     const webhook = await service.create(actorOf(c), c.req.valid("json"));
@@ -36,7 +36,7 @@ export const diplomatRoutes = routes(
   }, async (c, service) => c.json(await service.read(identityOf(c).tenantId, c.req.valid("param").webhook_id), 200)),
   endpoint("webhooks:write", `PUT ${WEBHOOKS}/{webhook_id}`, {
     "x-secret": "shown", operationId: "updateWebhook", summary: "Change a webhook or rotate its secret",
-    description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one signs too for 24 hours.",
+    description: "Fields left out stay. A new secret, given or made with `rotate_secret`, signs at once; the old one also signs for 24 hours.",
     params: OfWebhook, body: jsonBody(WebhookUpdate, { events: ["alert.created", "device.offline"], rotate_secret: true }),
     answer: [200, "The webhook as it is now", WebhookWithSecret],
   }, async (c, service) => c.json(await service.update(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json")), 200)),
@@ -49,7 +49,7 @@ export const diplomatRoutes = routes(
   }),
   endpoint("webhooks:write", `POST ${WEBHOOKS}/{webhook_id}/test`, {
     operationId: "testWebhook", summary: "Send a test event",
-    description: "Sends a sample with `data.test` true, once and at once, and answers with what came of it, for an inactive webhook too.",
+    description: "Sends a sample with `data.test` true, once and at once, also to an inactive webhook, and answers with the result.",
     params: OfWebhook, body: { ...jsonBody(WebhookTest, { event: "alert.created" }), required: false },
     answer: [200, "The delivery and how it ended", WebhookDelivery],
   }, async (c, service) => c.json(await service.test(actorOf(c), c.req.valid("param").webhook_id, c.req.valid("json").event), 200)),
@@ -76,7 +76,7 @@ export const diplomatRoutes = routes(
   }),
   endpoint("webhooks:write", `POST ${WEBHOOKS}/{webhook_id}/replay`, {
     operationId: "replayWebhookEvents", summary: "Deliver the events of a period again",
-    description: "In order, beside new events: those that the webhook takes now, received from `since` on and before `until`.",
+    description: "In order, beside new events: those that the webhook now subscribes to, received from `since` on and before `until`.",
     params: OfWebhook, body: jsonBody(WebhookReplay, { since: "24h", until: "1h" }),
     answer: [202, "How many events are queued", WebhookReplayResult],
   }, async (c, service) => {

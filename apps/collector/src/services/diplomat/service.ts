@@ -43,8 +43,8 @@ export interface DiplomatService {
   replay(actor: Actor, webhookId: string, period: { readonly since: string; readonly until?: string | undefined }): Promise<number>;
 }
 
-const MOST_WEBHOOKS = 100;
-const MOST_REPLAYED = 100_000;
+const MAX_WEBHOOKS = 100;
+const MAX_REPLAYED = 100_000;
 const ROTATION_MS = 24 * 3_600_000;
 const RESOLVE_MS = 3000;
 
@@ -107,9 +107,9 @@ export function createDiplomatService(deps: {
         ...sealSecret(sealing, id, secret ?? made ?? ""), previous_secret_sealed: null, previous_secret_until: null,
         created_at: toInstant(clock.now()), last_delivery_at: null, worker_id: null,
       };
-      if (!(await store.create(actor, row, MOST_WEBHOOKS))) {
+      if (!(await store.create(actor, row, MAX_WEBHOOKS))) {
         throw new ApiError(
-          "CONFLICT", `there are ${MOST_WEBHOOKS} webhooks already, which is the most`, { details: { limit: MOST_WEBHOOKS } },
+          "CONFLICT", `there are ${MAX_WEBHOOKS} webhooks, the maximum: delete one first`, { details: { limit: MAX_WEBHOOKS } },
         );
       }
       return { ...toWebhook(row), ...(made !== undefined && { secret: made }) };
@@ -182,9 +182,9 @@ export function createDiplomatService(deps: {
     async redeliver(actor, webhookId, deliveryId) {
       const { webhook, row } = await deliveryOf(actor.tenantId, webhookId, deliveryId);
       mustBeActive(webhook);
-      if (row.lane !== null) throw new ApiError("CONFLICT", "the delivery is still on its way");
+      if (row.lane !== null) throw new ApiError("CONFLICT", "the delivery is still in progress");
       if (!(await store.eventExists(actor.tenantId, row.event_seq))) throw new ApiError(
-        "CONFLICT", "the event log does not hold this event: it was a test, or is too old",
+        "CONFLICT", "the event log does not have this event: it was a test, or is too old",
       );
       const event = { id: row.event_id, tenant_id: actor.tenantId, event: row.event, seq: row.event_seq };
       const again = newDelivery(webhookId, event, { lane: "replay", at: toInstant(clock.now()) });
@@ -199,8 +199,8 @@ export function createDiplomatService(deps: {
       const now = clock.now();
       const period = { since: momentToInstant(since, now), until: until === undefined ? toInstant(now + 1) : momentToInstant(until, now) };
       if (period.until < period.since) throw badRequest([{ path: ["until"], message: "before since" }]);
-      const queued = await deps.replay.run(actor, webhook, period, MOST_REPLAYED);
-      if (queued === null) throw badRequest([{ path: ["since"], message: `more than ${MOST_REPLAYED} events: choose a shorter period` }]);
+      const queued = await deps.replay.run(actor, webhook, period, MAX_REPLAYED);
+      if (queued === null) throw badRequest([{ path: ["since"], message: `more than ${MAX_REPLAYED} events: choose a shorter period` }]);
       deps.changed(webhookId);
       return queued;
     },

@@ -22,11 +22,11 @@ interface Conflict {
 const LOOK_EVERY_MS = 60_000;
 /** In one transaction, during which ingest waits; the next check publishes the rest. */
 const MAX_PUBLISHED_AT_ONCE = 500;
-const MOST_HOLDERS = 16;
+const MAX_HOLDERS = 16;
 
 /**
  * Says when a plan and what is seen begin to differ, and when they agree again: one fact for each address of a site. Each run looks at every
- * tenant that has a plan. What is found is told when the next run finds it too: a lease that moves from one device to another is none.
+ * tenant that has a plan. A conflict is published when the next run finds it too: a lease that moves from one device to another is none.
  */
 export function createConflictWatch(deps: {
   readonly store: IpamStore; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
@@ -67,7 +67,7 @@ export function createConflictWatch(deps: {
       const data: EventData<"ipam_conflict"> = {
         ip: addressOf(row.ip_key), state: now ? "present" : "gone", kinds: splitKinds(now?.kinds ?? row.kinds),
         expected_mac: now?.expectedMac ?? null,
-        observed: (holders.get(row.ip_key) ?? []).filter(({ site_id: site }) => site === row.site_id).slice(0, MOST_HOLDERS)
+        observed: (holders.get(row.ip_key) ?? []).filter(({ site_id: site }) => site === row.site_id).slice(0, MAX_HOLDERS)
           .map(({ mac, hostname }) => ({ mac, hostname })),
       };
       events.push({

@@ -8,7 +8,7 @@ import { type Found, loadScans, raiseCounts, saveFound, saveScan, type ScanRow }
 import { refuseResult } from "./result-bounds.ts";
 
 /** A network full of tarpits needs no line for each. */
-const MOST_REMARKS = 100;
+const MAX_REMARKS = 100;
 
 type Facts =
   | "scan_started" | "scan_progress" | "scan_results" | "scan_remark" | "scan_complete" | "scan_failed" | "scan_cancelled" | "port_found";
@@ -74,7 +74,7 @@ const CHANGES: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
 function addRemark(scan: Draft, remark: Scan["remarks"][number]): void {
   const known = JSON.parse(scan.remarks) as Scan["remarks"];
   const others = known.filter(({ code, ip, mac }) => code !== remark.code || ip !== remark.ip || mac !== remark.mac);
-  scan.remarks = JSON.stringify([...others, remark].slice(0, MOST_REMARKS));
+  scan.remarks = JSON.stringify([...others, remark].slice(0, MAX_REMARKS));
 }
 
 /** Counts one result, and says in a remark when it is none that this scan can have. */

@@ -40,7 +40,7 @@ export interface ScansService {
 }
 
 /** A /16 of IPv4, a /112 of IPv6: 65,536 addresses. */
-const MOST_HOST_BITS = 16;
+const MAX_HOST_BITS = 16;
 /** Of every link. @see RFC 4291 section 2.5.6 */
 const LINK_LOCAL = "fe80::/10";
 const Exclusions = z.object({ excluded: z.array(z.string()).default([]) });
@@ -93,11 +93,11 @@ export function createScansService(deps: {
       if (!range) throw badTarget("not a network");
       // Of a link's own IPv6 network only those are asked that have shown themselves, so it may be large.
       const isIpv6Link = range.network.includes(":") && range.hostBits <= 118;
-      if (range.hostBits > MOST_HOST_BITS && !isIpv6Link) throw badTarget("larger than a /16; scan it in parts");
+      if (range.hostBits > MAX_HOST_BITS && !isIpv6Link) throw badTarget("larger than a /16; scan it in parts");
       const site = await findSite(actor.tenantId, siteId);
       const probe = await findProbe(site, range);
       const isOnLink = probe.networks.some((network) => holds(network, range)) || holds(LINK_LOCAL, range);
-      if (range.hostBits > MOST_HOST_BITS && !isOnLink) throw badTarget("behind a router, and larger than a /112; scan it in parts");
+      if (range.hostBits > MAX_HOST_BITS && !isOnLink) throw badTarget("behind a router, and larger than a /112; scan it in parts");
       const broker = deps.brokerHealth();
       if (broker.status !== "ok") throw unavailable(`the broker is not connected: ${broker.detail}`);
       const scan: ScanRow = {

@@ -1,12 +1,12 @@
 import type { NeighborDiscovered, NeighborMatch } from "@lanthorn/contract";
 
-/** A device as far as neighbours are compared with it. */
+/** A device as far as neighbors are compared with it. */
 export interface Candidate {
   readonly id: string;
   readonly hostname: string;
 }
 
-/** The devices of one site, by what neighbours say of themselves. */
+/** The devices of one site, by what neighbors say of themselves. */
 export interface CandidateIndex {
   readonly byMac: ReadonlyMap<string, Candidate>;
   /** Keys as `keyText` spells them. */
@@ -37,7 +37,7 @@ const FACTORY_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds the device that a neighbour is.
+ * Finds the device that a neighbor is.
  * @returns Null where there is none, or where what it says fits several equally.
  */
 export function matchNeighbor(data: NeighborDiscovered, index: CandidateIndex): Match | null {

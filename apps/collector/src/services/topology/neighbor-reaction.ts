@@ -13,7 +13,7 @@ interface Known {
 }
 
 /** Probes keep 256 that are there; of the rest the newest stay. */
-const MOST_OF_A_PROBE = 1024;
+const MAX_OF_A_PROBE = 1024;
 
 /** Keeps neighbors as their probes report them. */
 export const neighborReaction: Reaction<NeighborEvent> = {
@@ -72,9 +72,9 @@ function change(known: Known, draft: Draft, at: string, current: number): void {
 
 /** The keys of those that are too many: those that are gone first, of these the oldest. */
 function beyondMost({ rows }: Known): readonly string[] {
-  if (rows.size <= MOST_OF_A_PROBE) return [];
+  if (rows.size <= MAX_OF_A_PROBE) return [];
   return [...rows.values()].toSorted((a, b) => a.current - b.current || (a.last_seen < b.last_seen ? -1 : 1))
-    .slice(0, rows.size - MOST_OF_A_PROBE).map(({ key }) => key);
+    .slice(0, rows.size - MAX_OF_A_PROBE).map(({ key }) => key);
 }
 
 function keyOf(

@@ -14,12 +14,12 @@ export interface TopologyService {
 }
 
 /** Some megabytes of JSON; a tenant with more looks at one site at a time. */
-const MOST_NEIGHBORS = 5000;
+const MAX_NEIGHBORS = 5000;
 /** With up to a thousand hosts each. */
-const MOST_SWITCHES = 64;
+const MAX_SWITCHES = 64;
 /** A graph is drawn once for everybody who asks in that time. */
 const KEEP_MS = 2000;
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 const ACCESS_PORT_ONLY = "The site's probes are connected to access ports: they see the switch at their own cable, but no links between switches.";
 const NO_NEIGHBORS = "The site's probes hear no announcements: the switch is unmanaged, or does not send LLDP or CDP on "
@@ -30,9 +30,9 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
   const kept = new Map<string, { readonly at: number; readonly drawn: ReturnType<TopologyService["read"]> }>();
 
   async function draw(tenantId: string, { site_id: siteId, include_gone: includeGone }: TopologyQuery) {
-    const found = await store.neighbors(tenantId, { siteId, includeGone }, MOST_NEIGHBORS + 1);
-    const facts = found.slice(0, MOST_NEIGHBORS);
-    const switches = await store.switches(tenantId, { siteId, includeGone }, MOST_SWITCHES + 1);
+    const found = await store.neighbors(tenantId, { siteId, includeGone }, MAX_NEIGHBORS + 1);
+    const facts = found.slice(0, MAX_NEIGHBORS);
+    const switches = await store.switches(tenantId, { siteId, includeGone }, MAX_SWITCHES + 1);
     const probes = await store.probes(tenantId, siteId);
     const nodes: TopologyNode[] = [];
     const edges: TopologyEdge[] = [];
@@ -41,7 +41,7 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
       ...probes.map(({ site_id }) => site_id), ...facts.map((fact) => fact.siteId), ...switches.map((fact) => fact.siteId),
     ])) {
       const ofSite = facts.filter((fact) => fact.siteId === site);
-      const asked = switches.slice(0, MOST_SWITCHES).filter((fact) => fact.siteId === site);
+      const asked = switches.slice(0, MAX_SWITCHES).filter((fact) => fact.siteId === site);
       const allFacts = [...ofSite, ...asked.flatMap(factsOfSwitch)];
       const macs = asked.flatMap(({ report }) => report.hosts.map(({ mac }) => mac));
       const candidates = await store.candidates(tenantId, site, allFacts.map(({ data }) => data), macs);
@@ -54,7 +54,7 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
       if (isSeen) notes.push({ site_id: site, code: "access-port-only", message: ACCESS_PORT_ONLY });
       else notes.push({ site_id: site, code: "no-neighbors", message: NO_NEIGHBORS });
     }
-    const topology: Topology = { nodes, edges, notes, truncated: found.length > MOST_NEIGHBORS || switches.length > MOST_SWITCHES };
+    const topology: Topology = { nodes, edges, notes, truncated: found.length > MAX_NEIGHBORS || switches.length > MAX_SWITCHES };
     const etag = `"${createHash("sha256").update(JSON.stringify(topology)).digest("base64url").slice(0, 27)}"`;
     return { topology, etag };
   }
@@ -69,7 +69,7 @@ export function createTopologyService(deps: { readonly store: TopologyStore; rea
       kept.delete(key);
       kept.set(key, { at: clock.monotonic(), drawn });
       const [oldest] = kept.keys();
-      if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+      if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
       drawn.catch(() => kept.delete(key));
       return drawn;
     },

@@ -38,7 +38,7 @@ export interface TopologyFilter {
   readonly includeGone: boolean;
 }
 
-/** The devices of a site that its neighbours may be. */
+/** The devices of a site that its neighbors may be. */
 export interface Candidates {
   readonly index: CandidateIndex;
   readonly devices: ReadonlyMap<string, DeviceRow>;

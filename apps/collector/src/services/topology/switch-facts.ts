@@ -14,7 +14,7 @@ export function factsOfSwitch(fact: SwitchFact): readonly NeighborFact[] {
   const byMac = report.macs.map((mac) => ({ chassis_id: mac, chassis_id_type: "mac" as const }));
   const names = byMac.length > 0 ? byMac : [{ chassis_id: report.ip, chassis_id_type: "network-address" as const }];
   return [
-    // By each of its MACs: whichever its neighbours or the inventory know it by.
+    // By each of its MACs: whichever its neighbors or the inventory know it by.
     ...names.map((name): NeighborFact => ({ ...seen, data: { ...selfOf(report), ...name }, origin: { kind: "self", key } })),
     ...report.neighbors.map(({ port, ...said }): NeighborFact => ({
       ...seen, data: { ...said, local_interface: port, ttl_seconds: 0 }, origin: { kind: "switch", key, role: roleOf(report, port) },

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.stop());
 
-describe("a neighbour that is no device", () => {
+describe("a neighbor that is no device", () => {
   test("is a node, with the cable to it as an edge", async () => {
     await bench.hear();
     const { nodes, edges, notes, truncated } = await bench.readTopology();
@@ -48,7 +48,7 @@ describe("a neighbour that is no device", () => {
   });
 });
 
-describe("a neighbour that is a device", () => {
+describe("a neighbor that is a device", () => {
   test.each<readonly [string, string, Partial<NeighborDiscovered>, number]>([
     ["chassis-mac", CHASSIS, {}, 1],
     ["source-mac", PORT_MAC, { chassis_id: "closet", chassis_id_type: "local" }, 1],
@@ -108,7 +108,7 @@ describe("a neighbour that is a device", () => {
   });
 });
 
-describe("a neighbour that goes", () => {
+describe("a neighbor that goes", () => {
   const place = { protocol: "lldp", local_interface: "lan0", chassis_id: CHASSIS, port_id: "Ethernet12" } as const;
 
   test("is left out, and gone where those are asked for too", async () => {

@@ -79,7 +79,7 @@ export function createRealLan(): RealLan {
     createInterface({ input: child.stdout }).on("line", onLine);
   };
   addNamespace("switch");
-  // The switch's own ports would greet their neighbours too.
+  // The switch's own ports would greet their neighbors too.
   execFileSync("ip", [
     "netns",
     "exec",

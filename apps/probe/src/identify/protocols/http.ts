@@ -6,7 +6,7 @@ import { learnWebsite } from "./website.ts";
 
 const ANSWER_MS = 3000;
 /** Some servers close after each answer: so many connections more is what a page and its picture are worth. */
-const MOST_RECONNECTS = 2;
+const MAX_RECONNECTS = 2;
 
 export const http: TcpProtocol = {
   name: "http",
@@ -37,7 +37,7 @@ function createAsking(start: HttpAnswer, peer: { readonly connection: Connection
   let reconnects = 0;
   return async (path: string, message: Uint8Array | string = encodeRequest(peer.target, path)): Promise<HttpAnswer | null> => {
     if (!connection) {
-      if (reconnects === MOST_RECONNECTS) return null;
+      if (reconnects === MAX_RECONNECTS) return null;
       reconnects += 1;
       connection = await peer.again();
     }

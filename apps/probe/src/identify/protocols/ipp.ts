@@ -14,7 +14,7 @@ const WANTED = [
   "printer-make-and-model", "printer-name", "printer-info", "printer-location", "printer-device-id", "printer-uuid",
   "printer-firmware-string-version",
 ] as const;
-const LONGEST_VALUE = 256;
+const MAX_VALUE_LENGTH = 256;
 
 export function encodePrinterQuestion(uri: string): Buffer {
   const attribute = (tag: number, name: string, value: string) => {
@@ -45,7 +45,7 @@ export function decodePrinterAttributes(bytes: Uint8Array): ReadonlyMap<string, 
     if (tag === END_OF_ATTRIBUTES) break;
     if (tag < 0x10) continue;
     const name = toText(reader.take(reader.u16()));
-    const value = toText(reader.take(reader.u16()), LONGEST_VALUE);
+    const value = toText(reader.take(reader.u16()), MAX_VALUE_LENGTH);
     // Texts and names, URIs and keywords; what else there is are numbers.
     if (!reader.failed && tag >= 0x41 && value !== "" && WANTED.some((wanted) => wanted === name)) found.set(name, value);
   }

@@ -11,10 +11,10 @@ import { murmur3 } from "./murmur3.ts";
 /** Asks for a path, or with a message of its own. @returns Null without an answer. */
 export type AskPage = (path: string, message?: Uint8Array | string) => Promise<HttpAnswer | null>;
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const IPP_PORT = 631;
 /** Of a page: pictures are named in its head. */
-const MOST_SEARCHED = 32_768;
+const MAX_SEARCHED = 32_768;
 
 /** @param start The answer to `/`. */
 export async function learnWebsite(start: HttpAnswer, ask: AskPage, target: Target): Promise<Learned> {
@@ -45,7 +45,7 @@ export async function learnWebsite(start: HttpAnswer, ask: AskPage, target: Targ
 
 async function follow(start: HttpAnswer, ask: AskPage, target: Target): Promise<{ readonly page: HttpAnswer; readonly path: string }> {
   let [page, path] = [start, "/"];
-  for (let redirects = 0; redirects < MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects < MAX_REDIRECTS; redirects += 1) {
     const next = redirectOf(page, path, target);
     const answer = next === null ? null : await ask(next);
     if (next === null || !answer) break;
@@ -117,7 +117,7 @@ function pathOnHost(reference: string, path: string, target: Target): string | n
 async function findPicture(
   from: { readonly page: HttpAnswer; readonly path: string }, ask: AskPage, target: Target,
 ): Promise<{ readonly texts: readonly FindingText[]; readonly banner: string } | null> {
-  const link = /<link\b[^<>]{0,300}\brel=["']?(?:shortcut )?icon\b[^<>]{0,300}>/i.exec(from.page.body.slice(0, MOST_SEARCHED))?.[0] ?? "";
+  const link = /<link\b[^<>]{0,300}\brel=["']?(?:shortcut )?icon\b[^<>]{0,300}>/i.exec(from.page.body.slice(0, MAX_SEARCHED))?.[0] ?? "";
   const reference = /\bhref=["']?([^"'>\s]{1,500})/i.exec(link)?.[1] ?? "/favicon.ico";
   const path = pathOnHost(reference, from.path, target);
   const answer = path === null ? null : await ask(path);

@@ -1,4 +1,4 @@
-/** Frames as neighbours send them, each field at will. For tests only. */
+/** Frames as neighbors send them, each field at will. For tests only. */
 import {
   CDP_DESTINATION, CDP_SNAP, type CdpItem, EDP_DESTINATION, EDP_SNAP, type EdpItem, encodeCdp, encodeEdp, encodeEthernet, encodeFdp,
   encodeLldp, encodeLlc, encodeSonmp, encodeUtf8, ETHER_TYPE, FDP_DESTINATION, FDP_SNAP, LLDP_CHASSIS_SUBTYPE, LLDP_DESTINATIONS,

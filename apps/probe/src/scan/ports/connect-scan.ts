@@ -2,7 +2,7 @@ import { type AddressSet, isPrintPort } from "@lanthorn/packet-io";
 import { parseIp } from "@lanthorn/packets";
 import { connect } from "node:net";
 
-/** Connections under way; more would push others out of the kernel's neighbour table, which ends at 1024. */
+/** Connections under way; more would push others out of the kernel's neighbor table, which ends at 1024. */
 const AT_ONCE = 128;
 const TIMEOUT_MS = 1500;
 

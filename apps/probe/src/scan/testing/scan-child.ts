@@ -40,7 +40,7 @@ const scan = openScanRun({
     interface: request.interface, excluded: () => ({ holds: () => false, hasIpv6: false }), random: Math.random, ...(book ? { book } : {}),
   }),
   own, searchesRanges: request.routed === undefined, searchFramesPerSecond: request.framesPerSecond,
-  neighbours6: request.ipv6 ? [{
+  neighbors6: request.ipv6 ? [{
     prefix: parsePrefix(request.ipv6.prefix) as AddressPrefix, sources: request.ipv6.sources.map(bytes),
     observed: request.ipv6.observed.map(bytes),
   }] : [],

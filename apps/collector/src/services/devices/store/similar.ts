@@ -8,7 +8,7 @@ import type { DeviceRow } from "./pages.ts";
 export type FindSimilar = (device: DeviceRow) => Promise<readonly (Similarity & { readonly device: DeviceRow })[]>;
 
 /** Of each thing in common: a name that fifty devices have says nothing of any of them. */
-const MOST_OF_EACH = 50;
+const MAX_OF_EACH = 50;
 
 export function createFindSimilar(reads: Kysely<Schema>): FindSimilar {
   const traitsOf = async (devices: readonly DeviceRow[]): Promise<ReadonlyMap<string, Traits>> => {
@@ -30,17 +30,17 @@ export function createFindSimilar(reads: Kysely<Schema>): FindSimilar {
     if (device.hostname !== "") {
       add(await reads.selectFrom("devices").select("id").where("tenant_id", "=", device.tenant_id)
         .where("hostname_key", "=", hostnameKey(device.hostname)).where("hostname", "=", device.hostname)
-        .where("site_id", "=", device.site_id).limit(MOST_OF_EACH).execute());
+        .where("site_id", "=", device.site_id).limit(MAX_OF_EACH).execute());
     }
     if (ips.length > 0) {
       add(await reads.selectFrom("addresses").select("device_id as id").where("site_id", "=", device.site_id)
-        .where("ip", "in", ips.slice(0, MOST_OF_EACH))
-        .where("current", "=", 1).limit(MOST_OF_EACH).execute());
+        .where("ip", "in", ips.slice(0, MAX_OF_EACH))
+        .where("current", "=", 1).limit(MAX_OF_EACH).execute());
     }
     if (keys.length > 0) {
       add(await reads.selectFrom("device_keys").select("device_id as id").where("site_id", "=", device.site_id)
-        .where("key", "in", keys.slice(0, MOST_OF_EACH))
-        .limit(MOST_OF_EACH).execute());
+        .where("key", "in", keys.slice(0, MAX_OF_EACH))
+        .limit(MAX_OF_EACH).execute());
     }
     ids.delete(device.id);
     if (ids.size === 0) return [];

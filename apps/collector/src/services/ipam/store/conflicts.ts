@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** Of each kind; what is more is not looked at, so that a plan that fits nothing costs no more than this. */
-const MOST_FINDINGS = 10_000;
+const MAX_FINDINGS = 10_000;
 
 /** Of these kinds at all sites, in no order. */
 export async function findConflicts(store: IpamStore, tenantId: string, kinds: readonly Kind[]): Promise<readonly Finding[]> {
@@ -29,8 +29,8 @@ export async function findConflictsAt(
 ): Promise<{ readonly findings: readonly Finding[]; readonly truncated: boolean }> {
   const found = await Promise.all(kinds.map((kind) => FINDERS[kind](store.reads, tenantId, sites)));
   return {
-    findings: found.flatMap((findings) => findings.slice(0, MOST_FINDINGS)),
-    truncated: found.some((findings) => findings.length > MOST_FINDINGS),
+    findings: found.flatMap((findings) => findings.slice(0, MAX_FINDINGS)),
+    truncated: found.some((findings) => findings.length > MAX_FINDINGS),
   };
 }
 
@@ -44,7 +44,7 @@ const planned = (reads: Kysely<Schema>, tenantId: string, sites: readonly string
     .where("plan.tenant_id", "=", tenantId).where("plan.status", "<>", "deprecated").where("seen.current", "=", 1)
     .where("seen.site_id", "in", [...sites, ""])
     .where((eb) => eb.or([eb("plan.scope", "=", ""), eb("plan.scope", "=", eb.ref("seen.site_id"))]))
-    .orderBy("seen.ip_key").limit(MOST_FINDINGS + 1);
+    .orderBy("seen.ip_key").limit(MAX_FINDINGS + 1);
 
 const FINDERS: Readonly<Record<Kind, Find>> = {
   async wrong_mac(reads, tenantId, sites) {
@@ -60,7 +60,7 @@ const FINDERS: Readonly<Record<Kind, Find>> = {
     const rows = await reads.selectFrom("addresses").select(["ip_key", "site_id"]).where("tenant_id", "=", tenantId)
       .where("current", "=", 1)
       .where("ip_key", "<>", "").where("site_id", "in", [...sites, ""]).groupBy(["ip_key", "site_id"])
-      .having((eb) => eb(eb.fn.count<number>("device_id").distinct(), ">", 1)).orderBy("ip_key").limit(MOST_FINDINGS + 1).execute();
+      .having((eb) => eb(eb.fn.count<number>("device_id").distinct(), ">", 1)).orderBy("ip_key").limit(MAX_FINDINGS + 1).execute();
     return rows.map((row) => ({ kind: "duplicate_address" as const, ...row, address_id: null, expected_mac: null }));
   },
   async outside_prefixes(reads, tenantId, sites) {
@@ -68,10 +68,10 @@ const FINDERS: Readonly<Record<Kind, Find>> = {
     for (const siteId of sites) {
       const gaps = await gapsOf(reads, tenantId, siteId);
       for (const { after, before } of gaps) {
-        if (found.length > MOST_FINDINGS) return found;
+        if (found.length > MAX_FINDINGS) return found;
         const rows = await reads.selectFrom("addresses").select(["ip_key", "site_id"]).distinct().where("tenant_id", "=", tenantId)
           .where("site_id", "=", siteId).where("current", "=", 1).where("ip_key", ">", after).where("ip_key", "<", before)
-          .orderBy("ip_key").limit(MOST_FINDINGS + 1).execute();
+          .orderBy("ip_key").limit(MAX_FINDINGS + 1).execute();
         found.push(...rows.map((row) => ({ kind: "outside_prefixes" as const, ...row, address_id: null, expected_mac: null })));
       }
     }

@@ -3,11 +3,11 @@ import { expect } from "vitest";
 import { hostState } from "../../../ingest/testing/bench.ts";
 import { createScansBench, type FakeProbe, type ScansBench } from "../../scans/testing/bench.ts";
 
-/** Of the neighbour that `hear` tells of. */
+/** Of the neighbor that `hear` tells of. */
 export const CHASSIS = "00:1c:73:00:99:10";
 export const PORT_MAC = "00:1c:73:00:99:1c";
 
-/** A site with a probe that tells of neighbours, switches and hosts. For tests. */
+/** A site with a probe that tells of neighbors, switches and hosts. For tests. */
 export interface TopologyBench extends ScansBench {
   readonly probe: FakeProbe;
   /** Store-12's switch is heard, with these values of its own. */

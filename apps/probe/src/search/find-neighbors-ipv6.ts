@@ -1,6 +1,6 @@
 import type { Clock } from "@lanthorn/runtime";
 import { type AddressPrefix, ipv4Number, prefixHolds } from "@lanthorn/packets";
-import type { HostSearch } from "./find-neighbours.ts";
+import type { HostSearch } from "./find-neighbors.ts";
 import { wordAt } from "../probing/frames/frame-words.ts";
 import { createPermutation } from "../probing/permutation.ts";
 import type { HostTarget } from "../probing/frames/question.ts";
@@ -12,7 +12,7 @@ import { createScanRate } from "../probing/scan-rate.ts";
 import { ICMPV6, IPV6 } from "../probing/frames/tcp-answers.ts";
 
 /** Whom to look for on the own link by IPv6. */
-export interface Neighbours6 {
+export interface Neighbors6 {
   readonly prefix: AddressPrefix;
   /** Own addresses to ask from, the one that is nearest to the prefix first; at least one. */
   readonly sources: readonly Uint8Array[];
@@ -41,7 +41,7 @@ const ALL_NODES: HostTarget = {
  * @param deps.onFound Each address once.
  * @see RFC 4443 section 4.2, RFC 4861 section 7.2
  */
-export function createNeighbourSearch6(deps: Neighbours6 & {
+export function createNeighborSearch6(deps: Neighbors6 & {
   readonly link: ScanLink;
   readonly mac: Uint8Array;
   readonly framesPerSecond: number;

@@ -11,7 +11,7 @@ import type { RunningCollector } from "./collector.ts";
 import { type Answer, bearer, type Call, callsOf, exampleBody, send } from "./every-call.ts";
 
 /** The first tenant's administrator, who has one of everything that can be made over the wire. */
-export interface Neighbour {
+export interface Neighbor {
   readonly token: string;
   /** Calls that want a token. */
   readonly calls: readonly Call[];
@@ -30,13 +30,13 @@ const SAMPLES = join(import.meta.dirname, "../../../../../packages/contract/samp
 /** What makes devices, ports and alerts of a probe's word. */
 const EVENTS = ["host_found", "port_found", "ids_alert", "rogue_detected"];
 
-export async function settleNeighbour(
+export async function settleNeighbor(
   collector: RunningCollector, document: OpenApiDocument, watch: Watch = (_, make) => make(),
-): Promise<Neighbour> {
+): Promise<Neighbor> {
   const token = await collector.login();
   const calls = callsOf(document).filter(({ access }) => access !== "anyone" && access !== "probe");
   const known = new Map<string, string>();
-  const ask: Neighbour["ask"] = (call, given = {}) => send(collector.url, call, { ...given, headers: bearer(token) });
+  const ask: Neighbor["ask"] = (call, given = {}) => send(collector.url, call, { ...given, headers: bearer(token) });
   const bodyFor = (call: Call) => withIds(exampleBody(call, document), known);
   const learn = (call: Call, { text, status }: Answer) => {
     if (status >= 300 || !text.startsWith("{")) return;
@@ -80,7 +80,7 @@ function namesBelow({ path }: Call, calls: readonly Call[]): readonly string[] {
     .flatMap((other) => /^\{(\w+)\}/.exec(other.path.slice(path.length + 1))?.[1] ?? []);
 }
 
-/** A logout, and what wants the password that the neighbour logs in with. */
+/** A logout, and what wants the password that the neighbor logs in with. */
 function endsSession({ access, operation, path }: Call): boolean {
   return access === "signed-in" && (operation.requestBody === undefined || path.endsWith("/password"));
 }

@@ -9,7 +9,7 @@ import type { ScanLink } from "../probing/scan-link.ts";
 import { createScanRate } from "../probing/scan-rate.ts";
 
 /** A run of addresses, and who of us asks for them. */
-export interface NeighbourRange {
+export interface NeighborRange {
   readonly first: number;
   readonly count: number;
   /** Our own address in their subnet. */
@@ -52,10 +52,10 @@ const LEAST_RATE = 1000;
  * @param deps.expected Addresses where somebody was lately; they are waited for.
  * @param deps.onFound Each address once, with the MAC that it answered by; the bytes are the receiver's own.
  */
-export function createNeighbourSearch(deps: {
+export function createNeighborSearch(deps: {
   readonly link: ScanLink;
   readonly mac: Uint8Array;
-  readonly ranges: readonly NeighbourRange[];
+  readonly ranges: readonly NeighborRange[];
   readonly framesPerSecond: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -84,7 +84,7 @@ export function createNeighbourSearch(deps: {
   const locate = (place: number) => {
     let rest = place;
     for (let index = 0; index < ranges.length; index += 1) {
-      const { first, count, ownIp } = ranges[index] as NeighbourRange;
+      const { first, count, ownIp } = ranges[index] as NeighborRange;
       if (rest < count) return { index, ip: first + rest, isOwn: first + rest === ownIp };
       rest -= count;
     }
