@@ -91,12 +91,11 @@ export async function openBase(
 }
 
 async function openCertificates(
-  { data_dir: dataDir, https, mqtt }: Configuration, { clock, log, lifecycle }: CollectorDependencies, { secrets }: Replicas,
+  { data_dir: dataDir, https, mqtt }: Configuration, { clock, log }: CollectorDependencies, { secrets }: Replicas,
 ): Promise<Pick<Base, "authority" | "certificate">> {
   const authority = await openAuthority({ dataDir, secrets, clock });
   publishCaCertificate(dataDir, authority);
   const names = () => [...machineNames(), ...https.names, ...[https.host, mqtt.host].filter((host) => !isWildcard(host))];
   const certificate = await openServerCertificate({ authority, dataDir, names, clock, log });
-  lifecycle.onClose("server certificate", () => certificate.close());
   return { authority, certificate };
 }

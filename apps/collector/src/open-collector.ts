@@ -69,7 +69,7 @@ export async function openCollector(configuration: Configuration, deps: Collecto
   peers.set(broker);
 
   const idempotency = createIdempotency({ store: createIdempotencyStore({ db, clock, secret }), clock, log });
-  const jobs = await startJobs([...jobsOf(modules), ...replicas.jobs, idempotency.job], { clock, lease: replicas.lease });
+  const jobs = await startJobs([...jobsOf(modules), ...replicas.jobs, idempotency.job, certificate.job], { clock, lease: replicas.lease });
   lifecycle.onClose("jobs", () => jobs.close());
   metrics.watch([...metricsOf(modules), ...jobReadings(jobs)]);
   const urls = await openGateway(configuration, {

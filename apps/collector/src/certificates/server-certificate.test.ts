@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Authority, openAuthority } from "./authority.ts";
+import { startJobs } from "../jobs/start-jobs.ts";
 import { machineNames } from "./names.ts";
 import { openServerCertificate } from "./server-certificate.ts";
 
@@ -37,14 +38,13 @@ describe("the server certificate", () => {
     expect(statSync(join(dataDir, "server.pem")).mode & 0o777).toBe(0o600);
     const again = await open(names);
     expect(serial(again.current().certificate)).toBe(serial(first.current().certificate));
-    first.close();
-    again.close();
   });
 
   test("is made anew for a new name, for damage, and near its end; not when a name goes away", async () => {
     let names = ["a.example"];
     const one = await open(() => names);
     const serials = [serial(one.current().certificate)];
+    const jobs = await startJobs([one.job], { clock, lease: null });
     one.onChange((certificate) => serials.push(serial(certificate.certificate)));
     names = ["a.example", "192.0.2.7"];
     await clock.advance(3_600_000);
@@ -55,11 +55,10 @@ describe("the server certificate", () => {
     clock.jump(370 * 86_400_000);
     await clock.advance(3_600_000);
     await expect.poll(() => serials.length).toBe(3);
-    one.close();
+    await jobs.close();
     writeFileSync(join(dataDir, "server.pem"), "garbage");
     const two = await open(() => names);
     expect(serials).not.toContain(serial(two.current().certificate));
-    two.close();
   });
 
   test("is trusted by a TLS client that knows the CA, under this machine's own names", async () => {
@@ -72,6 +71,5 @@ describe("the server certificate", () => {
     expect(chunk.toString()).toBe("hello");
     socket.destroy();
     server.close();
-    certificate.close();
   });
 });

@@ -1,8 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { type Clock, describeError, type Log, readTextFile } from "@lanthorn/runtime";
+import { type Clock, type Log, readTextFile } from "@lanthorn/runtime";
 import type { Authority, KeyAndCertificate } from "./authority.ts";
 import { writeSecretFile } from "../secret-file.ts";
+import { createJob, type Job } from "../jobs/job.ts";
 import { sanList } from "./names.ts";
 
 /** The certificate that this collector's own listeners show. */
@@ -10,7 +11,8 @@ export interface ServerCertificate {
   current(): KeyAndCertificate;
   /** Calls back with each new certificate; a listener takes it over with `setSecureContext`. */
   onChange(listener: (certificate: KeyAndCertificate) => void): void;
-  close(): void;
+  /** Renews it in time. */
+  readonly job: Job<void>;
 }
 
 /** Time to notice and mend before clients begin to refuse it. */
@@ -43,19 +45,18 @@ export async function openServerCertificate(deps: {
   let current = kept && isGood(kept) ? kept : await renew();
   const check = async () => {
     if (isGood(current)) return;
-    try {
-      current = await renew();
-      deps.log.info({ names: sanList(deps.names()).map((name) => name.value) }, "server certificate renewed");
-      for (const listener of listeners) listener(current);
-    } catch (error) {
-      deps.log.error({ reason: describeError(error) }, "the server certificate could not be renewed, trying again in an hour");
-    }
+    current = await renew();
+    deps.log.info({ names: sanList(deps.names()).map((name) => name.value) }, "server certificate renewed");
+    for (const listener of listeners) listener(current);
   };
-  const stop = deps.clock.every(CHECK_EVERY_MS, () => void check());
+  const job = createJob(deps, {
+    name: "server-certificate", everyMs: CHECK_EVERY_MS, who: "each replica",
+    failure: "the server certificate could not be renewed, trying again in an hour", run: check,
+  });
   return {
     current: () => current,
     onChange: (listener) => void listeners.push(listener),
-    close: stop,
+    job,
   };
 }
 
