@@ -35,6 +35,9 @@ const PACKET_LIBRARIES: Readonly<Record<string, readonly string[]>> = { pcap: ["
 /** Names that say nothing about what is inside. */
 const EMPTY_NAMES: ReadonlySet<string> = new Set(["common", "utils", "util", "shared", "types", "core", "helpers", "misc"]);
 
+/** Rooms that hold one file for each of something, however many there are. */
+const TABLES_OF_ONE_KIND: ReadonlySet<string> = new Set(["apps/probe/src/identify/protocols"]);
+
 interface Source {
   readonly path: string;
   readonly text: string;
@@ -206,6 +209,13 @@ describe("files", () => {
   test("have at most 300 lines, tests and tables of data aside", () => {
     const long = product.filter((source) => source.text.split("\n").length > 301).map((source) => source.path);
     expect(long).toEqual([]);
+  });
+
+  test("of the probe lie at most fifteen in a room; more get rooms of their own", () => {
+    const counts = new Map<string, number>();
+    for (const { path } of product.filter(isIn("apps/probe/src"))) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    expect(counts.size).toBeGreaterThan(20);
+    expect([...counts].filter(([room, count]) => count > 15 && !TABLES_OF_ONE_KIND.has(room))).toEqual([]);
   });
 
   test("take zod as a namespace, of which a bundle keeps what is used", () => {

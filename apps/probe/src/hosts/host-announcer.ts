@@ -49,26 +49,9 @@ export function createHostAnnouncer(deps: {
   const due = new Set<Host>();
   const left = new Set<string>();
 
-  const presenceOf = (host: Host, { ip }: PublishedState) => ({ ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) });
-
-  const eventsFor = (host: Host, next: PublishedState): ProbeEvent[] => {
-    const occurred_at = toInstant(clock.now());
-    const { published } = host;
-    const events: ProbeEvent[] = [];
-    if (published === null) events.push({ type: "host_found", occurred_at, data: describeHost(host) });
-    const before = published?.presence ?? "online";
-    if (next.presence === "online" && before === "offline") events.push({ type: "host_online", occurred_at, data: presenceOf(host, next) });
-    const changed =
-      published === null ? [] : (["ip", "addresses", "hostname", "vendor", "evidence"] as const).filter((field) => published[field] !== next[field]);
-    if (changed.length > 0) events.push({ type: "host_changed", occurred_at, data: { ...describeHost(host), changed } });
-    if (next.presence === "offline" && before === "online") {
-      events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host, next), missed_checks: host.missedChecks } });
-    }
-    return events;
-  };
   const write = (hosts: readonly Host[]) => {
     const published = hosts.map((host) => ({ host, next: publishedStateOf(host) }));
-    const isWritten = publisher.publish(published.flatMap(({ host, next }) => eventsFor(host, next)), () => {
+    const isWritten = publisher.publish(published.flatMap(({ host, next }) => eventsFor(host, next, toInstant(clock.now()))), () => {
       for (const mac of left) store.remove(mac);
       for (const { host } of published) store.save(host);
     });
@@ -125,33 +108,61 @@ export function createHostAnnouncer(deps: {
       }
     },
     report(which) {
-      let hosts: EventData<"presence_report">["hosts"] = [];
-      const send = () => {
-        const data = { hosts };
-        hosts = [];
-        if (data.hosts.length > 0) publisher.publish([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }]);
-      };
-      for (const host of table.all()) {
-        const isKnowledge = host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
-        if (host.published === null || !isKnowledge || (which === "fresh" && !host.unreported)) continue;
-        host.unreported = false;
-        hosts.push({ ...presenceOf(host, host.published), presence_state: host.published.presence });
-        if (hosts.length === HOSTS_A_REPORT) send();
+      const hosts = [...table.all()].filter((host) => isReportable(host, which));
+      for (let first = 0; first < hosts.length; first += HOSTS_A_REPORT) {
+        const data = { hosts: hosts.slice(first, first + HOSTS_A_REPORT).map(reportOf) };
+        publisher.publish([{ type: "presence_report", occurred_at: toInstant(clock.now()), data }]);
       }
-      send();
+      for (const host of hosts) host.unreported = false;
     },
-    saveSightings(limit) {
-      const hosts: Host[] = [];
-      for (const host of table.all()) {
-        if (hosts.length >= limit) break;
-        if (host.unsaved && host.published !== null) hosts.push(host);
-      }
-      if (hosts.length === 0) return false;
-      const saved = publisher.publish([], () => {
-        for (const host of hosts) store.touch(host);
-      });
-      if (saved) for (const host of hosts) host.unsaved = false;
-      return saved && hosts.length === limit;
-    },
+    saveSightings: (limit) => saveSightings(deps, limit),
   };
+}
+
+/** As `HostAnnouncer.saveSightings`. */
+function saveSightings(
+  { table, store, publisher }: { readonly table: HostTable; readonly store: HostsStore; readonly publisher: Publisher }, limit: number,
+): boolean {
+  const hosts: Host[] = [];
+  for (const host of table.all()) {
+    if (hosts.length >= limit) break;
+    if (host.unsaved && host.published !== null) hosts.push(host);
+  }
+  if (hosts.length === 0) return false;
+  const saved = publisher.publish([], () => {
+    for (const host of hosts) store.touch(host);
+  });
+  if (saved) for (const host of hosts) host.unsaved = false;
+  return saved && hosts.length === limit;
+}
+
+function presenceOf(host: Host, { ip }: PublishedState) {
+  return { ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) };
+}
+
+/** The events that lead from the state that was published last to `next`. @param occurred_at An instant. */
+function eventsFor(host: Host, next: PublishedState, occurred_at: string): ProbeEvent[] {
+  const { published } = host;
+  const events: ProbeEvent[] = [];
+  if (published === null) events.push({ type: "host_found", occurred_at, data: describeHost(host) });
+  const before = published?.presence ?? "online";
+  if (next.presence === "online" && before === "offline") events.push({ type: "host_online", occurred_at, data: presenceOf(host, next) });
+  const changed =
+    published === null ? [] : (["ip", "addresses", "hostname", "vendor", "evidence"] as const).filter((field) => published[field] !== next[field]);
+  if (changed.length > 0) events.push({ type: "host_changed", occurred_at, data: { ...describeHost(host), changed } });
+  if (next.presence === "offline" && before === "online") {
+    events.push({ type: "host_offline", occurred_at, data: { ...presenceOf(host, next), missed_checks: host.missedChecks } });
+  }
+  return events;
+}
+
+/** Whether there is anything to say of when it was last seen. */
+function isReportable(host: Host, which: "fresh" | "all"): boolean {
+  const isKnowledge = host.watch.seenAt !== Number.NEGATIVE_INFINITY || host.confirmedOffline;
+  return host.published !== null && isKnowledge && (which === "all" || host.unreported);
+}
+
+function reportOf(host: Host): EventData<"presence_report">["hosts"][number] {
+  const published = host.published as PublishedState;
+  return { ...presenceOf(host, published), presence_state: published.presence };
 }

@@ -60,23 +60,6 @@ export function createScanPump(deps: {
       if (length > 0) sender.commit(length);
     }
   };
-  /** @returns Whether there were no more frames. */
-  const fill = (write: WriteFrame, room: number, onCommit: () => void): boolean => {
-    let left = room;
-    for (let skipped = 0; left > 0 && skipped < MOST_SKIPPED; ) {
-      const at = sender.place();
-      if (at < 0) return false;
-      const length = write(sender.bytes, at);
-      if (length < 0) return true;
-      if (length === 0 || !sender.commit(length)) {
-        skipped += 1;
-        continue;
-      }
-      left -= 1;
-      onCommit();
-    }
-    return false;
-  };
   return {
     async send(write, rate) {
       let credit = 1;
@@ -88,7 +71,7 @@ export function createScanPump(deps: {
         credit = Math.min(credit + (now - last) * perMs, Math.max(1, LATENESS_MS * perMs));
         last = now;
         writeUrgent();
-        isDone = fill(write, Math.min(Math.floor(credit), BURST), () => {
+        isDone = fill(sender, write, Math.min(Math.floor(credit), BURST), () => {
           credit -= 1;
           rate.sent();
         });
@@ -117,4 +100,22 @@ export function createScanPump(deps: {
       return sender.counters().sent - sentAtStart;
     },
   };
+}
+
+/** Queues at most `room` frames. @returns Whether there were no more. */
+function fill(sender: ScanLink["sender"], write: WriteFrame, room: number, onCommit: () => void): boolean {
+  let left = room;
+  for (let skipped = 0; left > 0 && skipped < MOST_SKIPPED; ) {
+    const at = sender.place();
+    if (at < 0) return false;
+    const length = write(sender.bytes, at);
+    if (length < 0) return true;
+    if (length === 0 || !sender.commit(length)) {
+      skipped += 1;
+      continue;
+    }
+    left -= 1;
+    onCommit();
+  }
+  return false;
 }

@@ -60,28 +60,16 @@ export function createScanRate(options: { readonly first: number; readonly most:
   const lately = { sent: 0, answered: 0 };
   let missing = 0;
   let slowedAt = Number.NEGATIVE_INFINITY;
-  let controls = 0;
-  let controlsLost = 0;
-  let controlsJudgedAt = Number.NEGATIVE_INFINITY;
+  const controls = createControlTally();
   const slow = () => {
     // What happens within one window is one loss.
     if (windowAt === slowedAt) return;
     slowedAt = windowAt;
     missing = 0;
-    controls = 0;
-    controlsLost = 0;
+    controls.reset();
     // What was too fast once is not tried again at once.
     ceiling = Math.max(least, framesPerSecond * 0.9);
     framesPerSecond = Math.max(least, framesPerSecond * SLOWER);
-  };
-  /** @returns Whether too many controls were lost. */
-  const judgeControls = (now: number): boolean => {
-    if (controls < CONTROLS_JUDGED) return false;
-    const isLossy = controlsLost > controls * CONTROLS_LOST;
-    controls = 0;
-    controlsLost = 0;
-    controlsJudgedAt = now;
-    return isLossy;
   };
   const growth = () => {
     if (slowedAt === Number.NEGATIVE_INFINITY) return FASTER;
@@ -114,9 +102,7 @@ export function createScanRate(options: { readonly first: number; readonly most:
     },
     controlled(askedAt, isAnswered) {
       // What was asked before it went slower says nothing of how it goes now.
-      if (askedAt < slowedAt) return;
-      controls += 1;
-      if (!isAnswered) controlsLost += 1;
+      if (askedAt >= slowedAt) controls.note(isAnswered);
     },
     askOthers() {
       Object.assign(lately, { sent: 0, answered: 0 });
@@ -131,11 +117,11 @@ export function createScanRate(options: { readonly first: number; readonly most:
       windowAt = now;
       if (isFirst) return;
       const isMissing = judgeAnswers();
-      const isLossy = dropped() > 0 || isMissing || judgeControls(now);
+      const isLossy = dropped() > 0 || isMissing || controls.judge(now);
       if (isLossy) slow();
       else {
         ceiling = Math.min(most, ceiling * 1.02);
-        const isPublished = share() > BLIND_BELOW || now - controlsJudgedAt < CONTROLS_HOLD_MS;
+        const isPublished = share() > BLIND_BELOW || controls.isJudged(now);
         framesPerSecond = Math.min(framesPerSecond * growth(), isPublished ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
       }
       sentBefore = sent;
@@ -143,5 +129,33 @@ export function createScanRate(options: { readonly first: number; readonly most:
       answered = 0;
     },
     backOff: slow,
+  };
+}
+
+/** Outcomes of frames that had to be answered, judged together. */
+function createControlTally() {
+  let outcomes = 0;
+  let lost = 0;
+  let judgedAt = Number.NEGATIVE_INFINITY;
+  return {
+    note(isAnswered: boolean): void {
+      outcomes += 1;
+      if (!isAnswered) lost += 1;
+    },
+    reset(): void {
+      outcomes = 0;
+      lost = 0;
+    },
+    /** @returns Whether too many were lost; they are forgotten then. */
+    judge(now: number): boolean {
+      if (outcomes < CONTROLS_JUDGED) return false;
+      const isLossy = lost > outcomes * CONTROLS_LOST;
+      outcomes = 0;
+      lost = 0;
+      judgedAt = now;
+      return isLossy;
+    },
+    /** Whether the last judgement still holds. */
+    isJudged: (now: number) => now - judgedAt < CONTROLS_HOLD_MS,
   };
 }

@@ -3,7 +3,7 @@ import { formatMac } from "@lanthorn/packets";
 import type { PortFinding, ServiceFinding } from "../identify/finding.ts";
 import type { OpenPort } from "../identify/identify.ts";
 import type { HostTarget } from "../probing/frames/question.ts";
-import type { ArpProxy } from "./crowd.ts";
+import type { ArpProxy } from "./run/crowd.ts";
 
 /** Something that looks like many hosts or ports, and is none. */
 export interface Remark {

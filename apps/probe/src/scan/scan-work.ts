@@ -5,7 +5,7 @@ import { createDeepening, type Deepening, type DeepLook } from "../nmap/nmap-sta
 import type { HostTarget } from "../probing/frames/question.ts";
 import { addressesInRange, bytesOf, type RoutedRange } from "../probing/routed-addresses.ts";
 import type { IdentifyService } from "./identification.ts";
-import { openRunFor, type OpenRunDeps } from "./open-run.ts";
+import { openRunFor, type OpenRunDeps } from "./run/open-run.ts";
 import { startPacedSearch } from "./paced-search.ts";
 import { findByConnecting, scanByConnecting } from "./ports/connect-scan.ts";
 import { createScanFindings, type ScanFindings } from "./scan-findings.ts";

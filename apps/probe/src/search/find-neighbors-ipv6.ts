@@ -65,12 +65,8 @@ export function createNeighborSearch6(deps: Neighbors6 & {
   let asked = 0;
   let found = 0;
 
-  const addressAt = (place: number): Uint8Array => {
-    if (place >= counted) return observed[place - counted] as Uint8Array;
-    const address = prefix.bytes.slice();
-    new DataView(address.buffer).setUint32(12, firstNumber + place);
-    return address;
-  };
+  const addressAt = (place: number): Uint8Array =>
+    (place >= counted ? observed[place - counted] as Uint8Array : numbered(prefix.bytes, firstNumber + place));
   const note = (bytes: Uint8Array, at: number, mac: Uint8Array) => {
     if (!prefixHolds(prefix, bytes, at, 16) || bytes[at] === 0xff || link.book.find(bytes, at) >= 0) return;
     const address6 = bytes.slice(at, at + 16);
@@ -124,4 +120,11 @@ export function createNeighborSearch6(deps: Neighbors6 & {
       return Math.min(0.99, asked / Math.max(1, total * 2));
     },
   };
+}
+
+/** The address with another number in its last four octets. */
+function numbered(bytes: Uint8Array, number: number): Uint8Array {
+  const address = bytes.slice();
+  new DataView(address.buffer).setUint32(12, number);
+  return address;
 }

@@ -7,7 +7,7 @@ import { systemClock } from "@lanthorn/runtime";
 import { readFileSync } from "node:fs";
 import { hostAddress } from "../../probing/frames/question.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
-import { openScanRun } from "../scan-run.ts";
+import { openScanRun } from "../run/scan-run.ts";
 
 interface Request {
   readonly interface: string;

@@ -1,11 +1,11 @@
 import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import { type Link, ownAddressFor } from "../capture/link.ts";
-import type { Exclusions } from "../egress/exclusions.ts";
-import type { OpenScanLink } from "../probing/scan-link.ts";
-import { findWay, type WayDeps } from "../routed/find-way.ts";
-import type { ScanPlan } from "./scan-plan.ts";
-import type { RunReport } from "./scan-report.ts";
+import { type Link, ownAddressFor } from "../../capture/link.ts";
+import type { Exclusions } from "../../egress/exclusions.ts";
+import type { OpenScanLink } from "../../probing/scan-link.ts";
+import { findWay, type WayDeps } from "../../routed/find-way.ts";
+import type { ScanPlan } from "../scan-plan.ts";
+import type { RunReport } from "../scan-report.ts";
 import { openScanRun, type ScanRun } from "./scan-run.ts";
 
 /** What opening a run needs of the probe. */

@@ -1,5 +1,5 @@
-import { macKey } from "../hosts/host.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
+import { macKey } from "../../hosts/host.ts";
+import type { HostTarget } from "../../probing/frames/question.ts";
 
 /** A MAC that answers for addresses at which nobody is: a router with proxy ARP. */
 export interface ArpProxy {

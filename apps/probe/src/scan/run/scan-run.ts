@@ -1,13 +1,13 @@
 import { createCrowd } from "./crowd.ts";
-import type { NeighborRange } from "../search/find-neighbors.ts";
-import type { Neighbors6 } from "../search/find-neighbors-ipv6.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
-import type { ScanLink } from "../probing/scan-link.ts";
+import type { NeighborRange } from "../../search/find-neighbors.ts";
+import type { Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
+import type { HostTarget } from "../../probing/frames/question.ts";
+import type { ScanLink } from "../../probing/scan-link.ts";
 import { neighborPart, neighborPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
 import { createPartPorts } from "./part-ports.ts";
-import type { RunReport } from "./scan-report.ts";
+import type { RunReport } from "../scan-report.ts";
 import { findSignsOfLife } from "./signs-of-life.ts";
-import type { AddressBook } from "../probing/address-book.ts";
+import type { AddressBook } from "../../probing/address-book.ts";
 
 /** What to find out, and where to report it. */
 export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {

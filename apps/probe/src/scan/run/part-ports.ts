@@ -1,13 +1,13 @@
 import type { PortCounts } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
-import type { AddressBook } from "../probing/address-book.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
-import type { ScanLink } from "../probing/scan-link.ts";
-import { noCounts } from "./ports/port-counts.ts";
-import { createPortScan, type PortScan } from "./ports/scan-ports.ts";
-import { scanUdp } from "./ports/scan-udp.ts";
+import type { AddressBook } from "../../probing/address-book.ts";
+import type { HostTarget } from "../../probing/frames/question.ts";
+import type { ScanLink } from "../../probing/scan-link.ts";
+import { noCounts } from "../ports/port-counts.ts";
+import { createPortScan, type PortScan } from "../ports/scan-ports.ts";
+import { scanUdp } from "../ports/scan-udp.ts";
 import type { ScanPart } from "./scan-parts.ts";
-import type { RunReport } from "./scan-report.ts";
+import type { RunReport } from "../scan-report.ts";
 
 /** Looks at the ports of the hosts of each part of a scan. */
 export interface PartPorts {
@@ -43,7 +43,7 @@ export function createPartPorts(deps: {
   const scanUdpOf = async (part: ScanPart, hosts: readonly HostTarget[]): Promise<readonly PortCounts[]> => {
     if (deps.udpPorts.length === 0) return [];
     // The protocols' questions are part of naming services, which a quiet daemon has not loaded.
-    const { udpQuestions } = await import("../probing/frames/udp-questions.ts");
+    const { udpQuestions } = await import("../../probing/frames/udp-questions.ts");
     const udpLink = deps.openLink(link.book);
     try {
       const source = { ...part.source(), port: udpLink.port };

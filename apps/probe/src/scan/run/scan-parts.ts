@@ -1,11 +1,11 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
-import { createNeighborSearch, type HostSearch, type NeighborRange } from "../search/find-neighbors.ts";
-import { createNeighborSearch6, type Neighbors6 } from "../search/find-neighbors-ipv6.ts";
-import { findGateway, type Way } from "../routed/find-gateway.ts";
-import type { PacketSource, HostTarget } from "../probing/frames/question.ts";
-import { addressesInRange, type RoutedRange } from "../probing/routed-addresses.ts";
-import type { ScanLink } from "../probing/scan-link.ts";
+import { createNeighborSearch, type HostSearch, type NeighborRange } from "../../search/find-neighbors.ts";
+import { createNeighborSearch6, type Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
+import { findGateway, type Way } from "../../routed/find-gateway.ts";
+import type { PacketSource, HostTarget } from "../../probing/frames/question.ts";
+import { addressesInRange, type RoutedRange } from "../../probing/routed-addresses.ts";
+import type { ScanLink } from "../../probing/scan-link.ts";
 
 /** Addresses behind a router. */
 export interface RoutedTarget extends RoutedRange {
@@ -75,7 +75,7 @@ export function routedPart(
         const gatewayMac = way.gatewayMac ?? (await findGateway(deps, way));
         if (!gatewayMac) throw new Error("the router to it does not answer");
         // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
-        const { createRoutedSearch } = await import("../routed/find-routed.ts");
+        const { createRoutedSearch } = await import("../../routed/find-routed.ts");
         search = createRoutedSearch({ ...deps, source, gatewayMac, addresses: addressesInRange(target), isRepeated: true });
         await search.find();
       },

@@ -1,11 +1,11 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
-import { addressCookie, readHostSign } from "../probing/frames/host-signs.ts";
-import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";
-import { createEchoWriter, createTcpWriter } from "../probing/frames/question-frames.ts";
-import type { ScanLink } from "../probing/scan-link.ts";
-import { createScanPump, type ScanPump } from "../probing/scan-pump.ts";
-import { createScanRate } from "../probing/scan-rate.ts";
+import { addressCookie, readHostSign } from "../../probing/frames/host-signs.ts";
+import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/question.ts";
+import { createEchoWriter, createTcpWriter } from "../../probing/frames/question-frames.ts";
+import type { ScanLink } from "../../probing/scan-link.ts";
+import { createScanPump, type ScanPump } from "../../probing/scan-pump.ts";
+import { createScanRate } from "../../probing/scan-rate.ts";
 
 const PASSES = 2;
 const QUIET_MS = 100;
