@@ -104,7 +104,7 @@ describe("from a login to a revoked probe", () => {
       expectFault(runProbeCommand(box, ["status"]), 3, "lanthorn-probe enroll --collector"),
       expectFault(enroll({ token: "letmein" }), 20, "lanthorn probes token create"),
       expectFault(enroll({ token: [head, "A".repeat(secret.length), pin].join(".") }), 21, "lanthorn probes token create"),
-      expectFault(enroll({ token: [head, secret, "A".repeat(pin.length)].join(".") }), 24, "not the collector that made this token"),
+      expectFault(enroll({ token: [head, secret, "A".repeat(pin.length)].join(".") }), 24, "not the collector that issued this token"),
       expectFault(enroll({ token, url: "https://127.0.0.1:9" }), 26, "127.0.0.1:9"),
       expectFault(enroll({ token, url: collector.httpsUrl.replace("https", "ftp") }), 29, "https://"),
     ]);

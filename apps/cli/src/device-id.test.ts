@@ -34,7 +34,7 @@ test("what the search finds alone is meant: a further address of a device", asyn
 
 test("no match is an error, and several matches are listed with their ids", async () => {
   await expect(findDeviceId(finding(), "printer")).rejects.toMatchObject({
-    code: "not-found", message: 'no device is called "printer"; see: lanthorn devices list',
+    code: "not-found", message: 'there is no device "printer"; see: lanthorn devices list',
   });
   await expect(findDeviceId(finding(nas, other), "10.0.0")).rejects.toMatchObject({
     code: "not-found", message: `2 devices match "10.0.0"; give the id of one:\n${id(1)}  10.0.0.9  00:11:32:00:00:09  nas\n${id(2)} `

@@ -146,7 +146,7 @@ describe("a deployment that is moved to PostgreSQL", () => {
     });
     new Sqlite(join(directory, "other.db")).exec("create table x (y)").close();
     await expect(moveDatabase({ file: join(directory, "other.db") }, to)).rejects.toMatchObject({
-      code: "move-refused", message: expect.stringContaining("no collector's database") as string,
+      code: "move-refused", message: expect.stringContaining("not a collector's database") as string,
     });
     await move();
     await expect(move()).rejects.toMatchObject({ code: "move-refused", message: expect.stringContaining("is not empty") as string });

@@ -51,9 +51,9 @@ describe("credentials", () => {
     await credentials.take(await seal(handed(snmp("any", [])), "own"));
     const good = await seal(handed(snmp("new", [])), "own");
     const refused: readonly (readonly [string, string])[] = [
-      [await seal(handed(snmp("new", [])), "other"), "not sealed to this probe's key"], ["", "not sealed"], ["{}", "not sealed"],
-      ["null", "not sealed"], [good.replace(/"ciphertext":"..../, '"ciphertext":"AAAA'), "not sealed"],
-      [await seal({ ...handed(), probe_id: createId() }, "own"), "another probe's"],
+      [await seal(handed(snmp("new", [])), "other"), "not encrypted to this probe's key"], ["", "not encrypted"], ["{}", "not encrypted"],
+      ["null", "not encrypted"], [good.replace(/"ciphertext":"..../, '"ciphertext":"AAAA'), "not encrypted"],
+      [await seal({ ...handed(), probe_id: createId() }, "own"), "another probe"],
       [await seal({ probe_id: probeId, credentials: [{ type: "telnet" }] }, "own"), "does not know"],
     ];
     for (const [sealed, words] of refused) {
