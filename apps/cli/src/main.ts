@@ -16,6 +16,7 @@ import { listUsers } from "./commands/users-list.ts";
 import { type DeviceListOptions, listDevices } from "./commands/devices-list.ts";
 import { showDevice } from "./commands/devices-show.ts";
 import { login, type LoginOptions } from "./commands/login.ts";
+import { downloadProbeFile, listProbeFiles } from "./commands/probe-files.ts";
 import { listProbes } from "./commands/probes-list.ts";
 import { revokeProbe } from "./commands/probes-revoke.ts";
 import { createProbeToken } from "./commands/probes-token-create.ts";
@@ -85,6 +86,14 @@ answering(
 answering(probes.command("list").description("list the probes, their state and their health"), (connection) => listProbes(connection));
 answering(probes.command("revoke <id>").description("revoke a probe's certificate and close its session"), (connection, id: string) =>
   revokeProbe(connection, id));
+const probeFiles = probes.command("files").description("captures and transcripts that a probe has sent");
+answering(probeFiles.command("list <probe>").description("list the files of a probe, by its id"), (connection, probe: string) =>
+  listProbeFiles(connection, probe));
+answering(
+  probeFiles.command("download <probe> <file>").description("download a file of a probe; the audit log records it")
+    .option("--out <file>", "the file to write; named after the probe's file if left out"),
+  (connection, probe: string, file: string, options: { out?: string }) => downloadProbeFile(connection, probe, file, options),
+);
 
 const bundles = program.command("bundles").description("files that probes are given, as databases of fingerprints; the collector's machine publishes them");
 answering(bundles.command("list").description("list the newest version of each"), (connection) => listBundles(connection));

@@ -1,7 +1,4 @@
-import { createWriteStream, rmSync } from "node:fs";
 import { basename } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { RestClient } from "@lanthorn/client";
 import type { Backup, BackupSettings, BackupSettingsUpdate } from "@lanthorn/contract";
 import { type Clock, pause } from "@lanthorn/runtime";
@@ -10,6 +7,7 @@ import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
 import { type Input, readText } from "../input.ts";
+import { saveFile } from "../save-file.ts";
 
 /** Thirty requests a minute, half of what the least allowed may make. */
 const LOOK_EVERY_MS = 2000;
@@ -66,16 +64,7 @@ export async function downloadBackup(
   const file = out ?? basename(`lanthorn-backup-${backup.created_at.replaceAll(/[-:]|\.\d+/g, "")}-${backup.id}.tar.gz.age`);
   const password = passwordFile === undefined ? await input.askSecret("Your password: ") : (await readText(passwordFile, input)).trimEnd();
   await rest.confirmPassword(password);
-  const from = await rest.downloadBackup(id);
-  const to = createWriteStream(file, { flags: "wx", mode: 0o600 });
-  let isMine = false;
-  to.on("open", () => (isMine = true));
-  try {
-    await pipeline(Readable.fromWeb(from as Parameters<typeof Readable.fromWeb>[0]), to);
-  } catch (cause) {
-    if (isMine) rmSync(file, { force: true });
-    throw new CliError("file", `cannot write ${file}`, { cause });
-  }
+  await saveFile(file, await rest.downloadBackup(id));
   return { json: { id, file }, text: `${file}, sha256 ${backup.sha256 ?? "unknown"}` };
 }
 

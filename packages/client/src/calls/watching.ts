@@ -1,7 +1,7 @@
 import {
   Alert, AlertMute, type AlertMuteCreate, EnrollmentToken, EnrollmentTokenRecord, EnrollResponse, EventsPage, type FileBegin, type FilePieceQuery, FileProgress, License, type LicenseUpload, listEnvelope,
   Probe,
-  ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, PublishedBundle, RenewResponse, Scan, ScanHost,
+  ProbeFile, ProbeHealth, ProbeSettings, type ProbeSettingsUpdate, PublishedBundle, RenewResponse, Scan, ScanHost,
   ScanProfile, type ScanStart, SignedBundle, Topology,
 } from "@lanthorn/contract";
 import * as z from "zod";
@@ -56,6 +56,9 @@ export const probeCalls = ({ call, download }: Transport) => ({
   /** @param piece At most 1 MiB, from `at.offset` of the file on. */
   sendProbeFilePiece: (id: string, at: z.infer<typeof FilePieceQuery>, piece: Uint8Array<ArrayBuffer>) =>
     call("PUT", probeFile(id, "/content"), FileProgress, { query: at, bytes: piece }),
+  /** Files that a probe has sent, for operators. */
+  listProbeFiles: (probeId: string, query?: Query) => call("GET", probe(probeId, "/files"), listEnvelope(ProbeFile), { query }),
+  downloadProbeFile: (probeId: string, id: string) => download(probe(probeId, `/files/${encodeURIComponent(id)}/content`)),
   finishProbeFile: (id: string) => call("POST", probeFile(id, "/finish"), FileProgress),
   /** The newest versions of what probes are given; `health.bundles` of a probe says which it uses. */
   listBundles: (query?: Query) => call("GET", "/api/v1/agents/bundles", listEnvelope(PublishedBundle), { query }),

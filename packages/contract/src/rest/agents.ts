@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { BundleAnnouncement } from "../uplink/bundles.ts";
+import { Sha256 } from "../uplink/files.ts";
 import { ProbeConfiguration, ProbeHealth } from "../uplink/messages.ts";
 import { Id, Instant, IpNetwork } from "../values.ts";
 import { PageQuery, PeriodQuery } from "./envelopes.ts";
@@ -90,6 +91,21 @@ export const Probe = z.object({
     .describe("The configuration that it should use, the one that it uses, and its last error."),
 });
 export type Probe = z.infer<typeof Probe>;
+
+/** A file that a probe has sent, or is sending. */
+export const ProbeFile = z.object({
+  id: Id.describe("The file's id, which the probe has made. It is unique among the probe's files."),
+  probe_id: Id.describe("The probe that sent it."),
+  kind: z.string().describe("What it is: `capture` or `transcript`."),
+  size: z.int().min(1).describe("Size of the whole file, in bytes."),
+  sha256: Sha256.describe("SHA-256 of the whole file, in lower-case hexadecimal, as the probe gave it."),
+  received: z.int().min(0).describe("How many bytes of it are here."),
+  state: z.enum(["open", "received", "failed"])
+    .describe("`open`: parts are missing. `received`: it is whole and verified. `failed`: it was damaged too often and is removed."),
+  created_at: Instant.describe("When the probe began to send it."),
+  updated_at: Instant.describe("When its last piece came, or its end."),
+});
+export type ProbeFile = z.infer<typeof ProbeFile>;
 
 /** The newest version of a bundle, as operators see it. */
 export const PublishedBundle = BundleAnnouncement.extend({

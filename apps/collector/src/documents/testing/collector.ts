@@ -15,6 +15,8 @@ export const OTHER_PASSWORD = "another password for tests";
 /** The whole collector in a process and a directory of its own, with rate limits that no test reaches. */
 export interface RunningCollector {
   readonly url: string;
+  /** Where probes reach it. */
+  readonly httpsUrl: string;
   readonly mqttPort: number;
   readonly dataDir: string;
   /** Of the administrator that the first start made. */
@@ -28,6 +30,8 @@ export interface RunningCollector {
   log(): string;
   stop(): Promise<void>;
 }
+
+type Ready = Readonly<Record<"url" | "https_url" | "mqtt_url", string>>;
 
 /** Of a private key that everybody knows. */
 const BACKUPS = '[backups]\nrecipients = ["age19ljhmg68e43yx9fgm2k9lwefquc0la5y4lzvlshdjzv47kxt8d6qr9vf4p"]\n';
@@ -55,9 +59,9 @@ export async function startCollector(configuration = "", environment: Readonly<R
   const ended = new Promise<void>((resolve) => {
     child.on("close", () => resolve());
   });
-  const { url, mqtt_url: mqttUrl } = await new Promise<{ readonly url: string; readonly mqtt_url: string }>((resolve, reject) => {
+  const { url, https_url: httpsUrl, mqtt_url: mqttUrl } = await new Promise<Ready>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      if (line.startsWith("ready ")) resolve(JSON.parse(line.slice(6)) as { readonly url: string; readonly mqtt_url: string });
+      if (line.startsWith("ready ")) resolve(JSON.parse(line.slice(6)) as Ready);
     });
     void ended.then(() => reject(new Error(log)));
   });
@@ -70,7 +74,7 @@ export async function startCollector(configuration = "", environment: Readonly<R
   };
   const token = await login();
   return {
-    url,
+    url, httpsUrl,
     mqttPort: Number(new URL(mqttUrl).port),
     dataDir,
     credentials: CREDENTIALS,

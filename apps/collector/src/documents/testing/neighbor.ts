@@ -8,6 +8,7 @@ import { connectProbe } from "../../broker/testing/bench.ts";
 import { createRequest } from "../../certificates/testing/request.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 import type { RunningCollector } from "./collector.ts";
+import { sendProbeFile } from "./probe-file.ts";
 import { type Answer, bearer, type Call, callsOf, exampleBody, send } from "./every-call.ts";
 
 /** The first tenant's administrator, who has one of everything that can be made over the wire. */
@@ -107,6 +108,7 @@ export async function enrollProbe(collector: RunningCollector, token: string) {
   const probe = EnrollResponse.parse(await call("POST", "/api/v1/agents/enroll", wish));
   const identity = { key, certificate: probe.certificate };
   const session = await connectProbe(collector.mqttPort, probe.ca_certificate, identity, { clientId: probe.probe_id });
+  await sendProbeFile({ httpsUrl: collector.httpsUrl, ...identity, ca: probe.ca_certificate });
   return { session, topic: (channel: Parameters<typeof probeTopic>[2]) => probeTopic(probe.tenant_id, probe.probe_id, channel) };
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, truncateSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { EnrollmentToken, EnrollResponse, FileProgress, PIECE_MAX_BYTES } from "@lanthorn/contract";
 import { createFakeClock, createId } from "@lanthorn/runtime";
@@ -54,6 +54,50 @@ describe("a file from a probe", () => {
     for (const again of [await probe.finish(file.id), await probe.begin(file)]) expect(FileProgress.parse(again.body)).toEqual(done);
     expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
     expect(existsSync(`${probe.path(file.id)}.part`)).toBe(false);
+  });
+
+  test("is listed for operators, and downloaded whole by who may, which the audit log records", async () => {
+    const { stack, enroll } = await open();
+    const [probe, other] = [await enroll(), await enroll()];
+    const content = Buffer.from(JSON.stringify("what hosts have said"));
+    const [file, begun] = [fileOf(content), fileOf(randomBytes(10))];
+    await probe.begin(file);
+    await probe.piece(file.id, 0, content);
+    await probe.finish(file.id);
+    await probe.begin(begun);
+    const path = `/api/v1/agents/probes/${probe.probeId}/files`;
+    const listed = await stack.call("GET", path, { role: "viewer" });
+    expect([listed.status, listed.body.data]).toMatchObject([200, [
+      { ...file, probe_id: probe.probeId, state: "received", received: content.length }, { ...begun, state: "open", received: 0 },
+    ]]);
+    expect((await stack.call("GET", `/api/v1/agents/probes/${other.probeId}/files`)).body.data).toEqual([]);
+    const read = await stack.call("GET", `${path}/${file.id}/content`);
+    expect([read.status, read.body, read.headers["repr-digest"]])
+      .toEqual([200, "what hosts have said", `sha-256=:${createHash("sha256").update(content).digest("base64")}:`]);
+    expect((await stack.call("GET", `${path}/${file.id}/content`, { role: "viewer" })).status).toBe(403);
+    const missing = [`${path}/${begun.id}/content`, `/api/v1/agents/probes/${other.probeId}/files/${file.id}/content`];
+    for (const one of missing) expect((await stack.call("GET", one)).status).toBe(404);
+    for (const one of [path, `${path}/${file.id}/content`]) expect((await stack.call("GET", one, { tenantId: createId() })).status).toBe(404);
+    const audited = await stack.database.db.selectFrom("audit").select("target_id").where("action", "=", "probe_file.download").execute();
+    expect(audited).toEqual([{ target_id: probe.probeId }]);
+  });
+
+  test("is refused for now while the disk takes nothing, and goes on when it does", async () => {
+    const { stack, enroll } = await open();
+    const probe = await enroll();
+    const content = randomBytes(50_000);
+    const file = fileOf(content);
+    await probe.begin(file);
+    // A device whose every write fails as on a full disk.
+    mkdirSync(join(stack.dataDir, "files", probe.probeId), { recursive: true });
+    symlinkSync("/dev/full", `${probe.path(file.id)}.part`);
+    const refused = await probe.piece(file.id, 0, content);
+    expect([...refusal(refused), Number(refused.headers["retry-after"]) > 0]).toEqual([503, "disk-full", undefined, true]);
+    expect((await probe.begin(file)).body).toMatchObject({ state: "open", offset: 0 });
+    rmSync(`${probe.path(file.id)}.part`);
+    expect((await probe.piece(file.id, 0, content)).status).toBe(200);
+    expect((await probe.finish(file.id)).body).toMatchObject({ state: "received" });
+    expect(readFileSync(probe.path(file.id)).equals(content)).toBe(true);
   });
 
   test("goes on from what is on the disk where that is less than what was noted", async () => {

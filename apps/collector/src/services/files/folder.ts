@@ -23,6 +23,8 @@ export interface FileFolder {
   remove(name: FileName): Promise<void>;
   /** All that are here. */
   list(): Promise<readonly FileName[]>;
+  /** Where a finished file is; null where there is none. */
+  path(name: FileName): Promise<string | null>;
   /** Free bytes of the disk. */
   free(): Promise<number>;
 }
@@ -78,6 +80,7 @@ export function createFileFolder(dataDir: string): FileFolder {
       }
       return names;
     },
+    path: async (name) => (await statOrNull(whole(name)) ? whole(name) : null),
     async free() {
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize;

@@ -1,11 +1,14 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { Audit } from "../../gateway/audit.ts";
 import { createKeyedQueue } from "../../ingest/keyed-queue.ts";
 import { createRetentionJob } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { FileSettings } from "./configuration.ts";
 import { createFileFolder } from "./folder.ts";
+import { createReceivedFiles } from "./received.ts";
+import { receivedRoutes } from "./received-routes.ts";
 import { filesRoutes } from "./routes.ts";
 import { createFilesService } from "./service.ts";
 import { createFilesStore } from "./store.ts";
@@ -17,16 +20,18 @@ export function openFiles(
   { data_dir: dataDir, files: settings }: { readonly data_dir: string; readonly files: FileSettings },
   deps: {
     readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log;
+    readonly audit: Audit;
     readonly admit: Parameters<typeof createFilesService>[0]["admit"];
   },
 ): ServiceModule {
   const { clock, log } = deps;
   const serial = createKeyedQueue();
+  const [store, folder] = [createFilesStore(deps), createFileFolder(dataDir)];
   const service = createFilesService({
-    store: createFilesStore(deps), folder: createFileFolder(dataDir), admit: deps.admit, serial, settings, clock, log,
+    store, folder, admit: deps.admit, serial, settings, clock, log,
   });
   const expiry = createRetentionJob({ clock, log }, {
     name: "file-retention", everyMs: EXPIRE_EVERY_MS, who: "each replica", what: "old files of probes", run: service.expire,
   });
-  return { name: "files", mount: "agents", routes: [filesRoutes(service)], retention: [expiry], close: () => serial.idle() };
+  return { name: "files", mount: "agents", routes: [filesRoutes(service), receivedRoutes(createReceivedFiles({ store, folder, audit: deps.audit }))], retention: [expiry], close: () => serial.idle() };
 }

@@ -1,6 +1,7 @@
 import type { FileBegin } from "@lanthorn/contract";
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { Rows } from "../../gateway/page.ts";
 
 export type FileRow = Selectable<Schema["probe_files"]>;
 
@@ -15,6 +16,11 @@ export interface FileUse {
 /** The rows of files that probes send up. A file is found by the probe that sends it and its id, never by the id alone. */
 export interface FilesStore {
   find(probeId: string, id: string): Promise<FileRow | null>;
+  transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
+  probeExists(tenantId: string, probeId: string): Promise<boolean>;
+  /** A probe's files by their ids. */
+  list(tenantId: string, probeId: string, rows: Rows): Promise<readonly FileRow[]>;
+  count(tenantId: string, probeId: string): Promise<number>;
   /** @param dayStart Since when files count for the day's quota. */
   use(probeId: string, dayStart: string): Promise<FileUse>;
   insert(probe: { readonly id: string; readonly tenantId: string }, file: FileBegin, at: string): Promise<void>;
@@ -25,7 +31,18 @@ export interface FilesStore {
 }
 
 export function createFilesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): FilesStore {
+  const ofProbe = (tenantId: string, probeId: string) =>
+    reads.selectFrom("probe_files").where("tenant_id", "=", tenantId).where("probe_id", "=", probeId);
   return {
+    transaction: (work) => db.transaction().execute(work),
+    probeExists: async (tenantId, probeId) =>
+      (await reads.selectFrom("probes").select("id").where("tenant_id", "=", tenantId).where("id", "=", probeId).executeTakeFirst()) !== undefined,
+    list(tenantId, probeId, { from, limit }) {
+      const query = ofProbe(tenantId, probeId).selectAll().orderBy("id").limit(limit);
+      return (typeof from === "number" ? query.offset(from) : query.where("id", ">", from)).execute();
+    },
+    count: async (tenantId, probeId) =>
+      (await ofProbe(tenantId, probeId).select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total,
     async find(probeId, id) {
       return (await db.selectFrom("probe_files").selectAll().where("probe_id", "=", probeId).where("id", "=", id).executeTakeFirst()) ?? null;
     },

@@ -123,7 +123,7 @@ export async function startStack(options: {
     admit: agents.admit, onPublished: onConfigured, clock, log: silentLog,
   });
   const files = openFiles({ data_dir: dataDir, files: FileSettings.parse(options.files ?? {}) }, {
-    ...database, admit: agents.admit, clock, log: silentLog,
+    ...database, audit, admit: agents.admit, clock, log: silentLog,
   });
   const jobs = await startJobs(files.retention ?? [], { clock, lease: null });
   const app = createGateway({
