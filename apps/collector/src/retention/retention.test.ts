@@ -1,6 +1,7 @@
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addressKey } from "../db/address-key.ts";
+import { startJobs } from "../jobs/start-jobs.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
 import { createInventoryRetention, type InventoryLimits } from "./inventory.ts";
 import { createRecordRetention, type RecordLimits } from "./records.ts";
@@ -98,7 +99,7 @@ describe("what hangs on a device", () => {
 
   test("is looked at every ten minutes where it was seen since, and everywhere once a day", async () => {
     const id = await gateway.createDevice(tenant, { ip: "192.0.2.1", last_seen: ago(30) });
-    inventory({ keep: { ...LIMITS.keep, device_changes: 1 } });
+    const jobs = await startJobs([inventory({ keep: { ...LIMITS.keep, device_changes: 1 } })], { clock, lease: null });
     const left = async () => (await gateway.db.selectFrom("device_changes").select("id").where("device_id", "=", id).execute()).length;
     await clock.advance(11 * 60_000);
     for (let index = 0; index < 5; index += 1) await addChange(id, index, 1);
@@ -107,6 +108,7 @@ describe("what hangs on a device", () => {
     await gateway.db.updateTable("devices").set({ last_seen: toInstant(clock.now()) }).where("id", "=", id).execute();
     await clock.advance(10 * 60_000);
     await until(1);
+    await jobs.close();
   });
 });
 
