@@ -13,6 +13,11 @@ export interface RecordLimits {
   readonly rejected: { readonly keepDays: number; readonly keepBytes: number };
 }
 
+interface Handles {
+  readonly db: Kysely<Schema>;
+  readonly reads: Kysely<Schema>;
+}
+
 const RUN_EVERY_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 /** In one transaction: some milliseconds, in which ingest waits. */
@@ -24,7 +29,7 @@ const KEEP_QUEUES = 100;
 
 /** Keeps each tenant's audit log, and what its probes sent that nobody could read, within an age and a size, oldest first. */
 export function createRecordRetention(
-  deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly clock: Clock; readonly log: Log }, limits: RecordLimits,
+  deps: Handles & { readonly clock: Clock; readonly log: Log }, limits: RecordLimits,
 ): Job<number> {
   const { db, reads, clock } = deps;
 
@@ -78,30 +83,10 @@ export function createRecordRetention(
     return gone.length;
   };
 
-  const forgetQueues = async (stopped: AbortSignal): Promise<number> => {
-    let total = 0;
-    const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id")
-      .having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
-    for (const { probe_id: probeId } of many) {
-      // The one that is in use was moved last, and stays whatever came after it.
-      const kept = await reads.selectFrom("probe_queues").select("updated_at").where("probe_id", "=", probeId)
-        .orderBy("updated_at", "desc").offset(KEEP_QUEUES - 1).limit(1).executeTakeFirstOrThrow();
-      for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
-        const old = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId)
-          .where("updated_at", "<", kept.updated_at).orderBy("updated_at").limit(CHUNK_ROWS).execute();
-        went = old.length;
-        if (went > 0) await db.deleteFrom("probe_queues").where("probe_id", "=", probeId)
-          .where("queue_id", "in", old.map(({ queue_id: id }) => id)).where("updated_at", "<", kept.updated_at).execute();
-        await nextTurn();
-      }
-    }
-    return total;
-  };
-
   return createRetentionJob(deps, {
     name: "record-retention", everyMs: RUN_EVERY_MS, who: "one replica", what: "old records",
     async run(stopped) {
-      let total = await forgetQueues(stopped);
+      let total = await forgetQueues(deps, stopped);
       for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
         for (const forget of [forgetAudit, forgetAuthentication, forgetRejected]) {
           for (let went = 1; went > 0 && !stopped.aborted; total += went) {
@@ -113,6 +98,27 @@ export function createRecordRetention(
       return total;
     },
   });
+}
+
+/** @returns How many went. */
+async function forgetQueues({ db, reads }: Handles, stopped: AbortSignal): Promise<number> {
+  let total = 0;
+  const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id")
+    .having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
+  for (const { probe_id: probeId } of many) {
+    // The one that is in use was moved last, and stays whatever came after it.
+    const kept = await reads.selectFrom("probe_queues").select("updated_at").where("probe_id", "=", probeId)
+      .orderBy("updated_at", "desc").offset(KEEP_QUEUES - 1).limit(1).executeTakeFirstOrThrow();
+    for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
+      const old = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId)
+        .where("updated_at", "<", kept.updated_at).orderBy("updated_at").limit(CHUNK_ROWS).execute();
+      went = old.length;
+      if (went > 0) await db.deleteFrom("probe_queues").where("probe_id", "=", probeId)
+        .where("queue_id", "in", old.map(({ queue_id: id }) => id)).where("updated_at", "<", kept.updated_at).execute();
+      await nextTurn();
+    }
+  }
+  return total;
 }
 
 /** @returns The most that each may have, where those who have less leave the rest to the others, so that all have `most` together. */

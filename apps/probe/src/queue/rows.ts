@@ -55,35 +55,10 @@ export interface Rows {
 const NOT_A_GAP = "type <> 'queue_gap'";
 
 export function createRows(db: Database.Database): Rows {
-  const readMeta = db.prepare<[], Meta>(
-    "SELECT queue_id, next_seq, after_seq, events, bytes, dropped, gap_seq FROM outbox_meta WHERE id = 1",
-  );
-  const insertRow = db.prepare<[number, string, number, string, string, number]>("INSERT INTO outbox VALUES (?, ?, ?, ?, ?, ?)");
-  const addCounts = db.prepare<[number, number, number]>(
-    "UPDATE outbox_meta SET next_seq = next_seq + ?, events = events + ?, bytes = bytes + ?",
-  );
-  const readAfter = db.prepare<[number, number], Row>(
-    "SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?",
-  );
-  const readOldest = db.prepare<[], { seq: number; occurred_at: string }>("SELECT seq, occurred_at FROM outbox ORDER BY seq LIMIT 1");
-  const readRow = db.prepare<[number], Row>("SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq = ?");
-  const sumRange = db.prepare<[number, number], { n: number; bytes: number | null }>(
-    "SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE seq BETWEEN ? AND ?",
-  );
-  const deleteRange = db.prepare<[number, number]>("DELETE FROM outbox WHERE seq BETWEEN ? AND ?");
-  const sumPriority = db.prepare<[number, number, number], { n: number; bytes: number | null }>(
-    `SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`,
-  );
-  const deletePriority = db.prepare<[number, number, number]>(
-    `DELETE FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`,
-  );
-  const readCandidates = db.prepare<[number, number], { seq: number; bytes: number; occurred_at: string }>(
-    `SELECT seq, bytes, occurred_at FROM outbox WHERE priority = ? AND seq > ? AND ${NOT_A_GAP} ORDER BY seq`,
-  );
-  const setPosition = db.prepare<[string, number]>("UPDATE outbox_meta SET queue_id = ?, after_seq = ?");
-  const replaceData = db.prepare<[string, number, number]>("UPDATE outbox SET data = ?, bytes = ? WHERE seq = ?");
-  const addDropped = db.prepare<[number]>("UPDATE outbox_meta SET dropped = dropped + ?");
-  const setGap = db.prepare<[number]>("UPDATE outbox_meta SET gap_seq = ?");
+  const {
+    readMeta, insertRow, addCounts, readAfter, readOldest, readRow, sumRange, deleteRange,
+    sumPriority, deletePriority, readCandidates, setPosition, replaceData, addDropped, setGap,
+  } = prepareStatements(db);
 
   const meta = (): Meta => {
     const found = readMeta.get();
@@ -137,6 +112,40 @@ export function createRows(db: Database.Database): Rows {
     closeGap() {
       setGap.run(0);
     },
+  };
+}
+
+function prepareStatements(db: Database.Database) {
+  return {
+    readMeta: db.prepare<[], Meta>(
+      "SELECT queue_id, next_seq, after_seq, events, bytes, dropped, gap_seq FROM outbox_meta WHERE id = 1",
+    ),
+    insertRow: db.prepare<[number, string, number, string, string, number]>("INSERT INTO outbox VALUES (?, ?, ?, ?, ?, ?)"),
+    addCounts: db.prepare<[number, number, number]>(
+      "UPDATE outbox_meta SET next_seq = next_seq + ?, events = events + ?, bytes = bytes + ?",
+    ),
+    readAfter: db.prepare<[number, number], Row>(
+      "SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq > ? ORDER BY seq LIMIT ?",
+    ),
+    readOldest: db.prepare<[], { seq: number; occurred_at: string }>("SELECT seq, occurred_at FROM outbox ORDER BY seq LIMIT 1"),
+    readRow: db.prepare<[number], Row>("SELECT seq, type, occurred_at, data, bytes FROM outbox WHERE seq = ?"),
+    sumRange: db.prepare<[number, number], { n: number; bytes: number | null }>(
+      "SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE seq BETWEEN ? AND ?",
+    ),
+    deleteRange: db.prepare<[number, number]>("DELETE FROM outbox WHERE seq BETWEEN ? AND ?"),
+    sumPriority: db.prepare<[number, number, number], { n: number; bytes: number | null }>(
+      `SELECT count(*) AS n, sum(bytes) AS bytes FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`,
+    ),
+    deletePriority: db.prepare<[number, number, number]>(
+      `DELETE FROM outbox WHERE priority = ? AND seq BETWEEN ? AND ? AND ${NOT_A_GAP}`,
+    ),
+    readCandidates: db.prepare<[number, number], { seq: number; bytes: number; occurred_at: string }>(
+      `SELECT seq, bytes, occurred_at FROM outbox WHERE priority = ? AND seq > ? AND ${NOT_A_GAP} ORDER BY seq`,
+    ),
+    setPosition: db.prepare<[string, number]>("UPDATE outbox_meta SET queue_id = ?, after_seq = ?"),
+    replaceData: db.prepare<[string, number, number]>("UPDATE outbox SET data = ?, bytes = ? WHERE seq = ?"),
+    addDropped: db.prepare<[number]>("UPDATE outbox_meta SET dropped = dropped + ?"),
+    setGap: db.prepare<[number]>("UPDATE outbox_meta SET gap_seq = ?"),
   };
 }
 

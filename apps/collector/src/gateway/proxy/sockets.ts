@@ -98,10 +98,7 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
     outgoing.once("response", (response) => {
       cancel();
       response.resume();
-      const status = response.statusCode ?? 502;
-      refuse(status === 503
-        ? new ApiError("SERVICE_UNAVAILABLE", `the service ${service} is not ready`)
-        : new ApiError(status === 404 ? "NOT_FOUND" : "BAD_GATEWAY", `the service ${service} opened no stream`));
+      refuse(unopened(service, response.statusCode ?? 502));
     });
     outgoing.once("upgrade", (response, far, farHead) => {
       cancel();
@@ -120,16 +117,25 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       const remote = url && deps.remotes.find(({ service }) => isBelow(url.pathname, SERVICES[service].mounts));
       if (!url || !remote) return false;
       upgrade.socket.on("error", () => upgrade.socket.destroy());
-      connect(upgrade, remote, url).catch((error: unknown) => {
-        if (!(error instanceof ApiError)) deps.log.error({ reason: describeError(error) }, "a stream could not be forwarded");
-        endWithError(upgrade.socket, error instanceof ApiError ? error : new ApiError("INTERNAL_ERROR", "the stream could not be opened"));
-      });
+      connect(upgrade, remote, url).catch((error: unknown) => endWithError(upgrade.socket, refusalFor(error, deps.log)));
       return true;
     },
     close() {
       for (const socket of open) socket.destroy();
     },
   };
+}
+
+function refusalFor(error: unknown, log: Log): ApiError {
+  if (error instanceof ApiError) return error;
+  log.error({ reason: describeError(error) }, "a stream could not be forwarded");
+  return new ApiError("INTERNAL_ERROR", "the stream could not be opened");
+}
+
+/** What a service's answer means that opened no stream. */
+function unopened(service: string, status: number): ApiError {
+  if (status === 503) return new ApiError("SERVICE_UNAVAILABLE", `the service ${service} is not ready`);
+  return new ApiError(status === 404 ? "NOT_FOUND" : "BAD_GATEWAY", `the service ${service} opened no stream`);
 }
 
 /** The service's 101, with the gateway's own headers instead of the service's of the same names. */

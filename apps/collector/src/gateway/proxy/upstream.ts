@@ -121,18 +121,18 @@ export function createUpstream(options: UpstreamOptions, deps: { readonly clock:
       request.end();
       return request;
     },
-    async health() {
-      try {
-        const answer = await send(
-          { method: "GET", path: "/health", headers: {}, body: null, signal: new AbortController().signal }, HEALTH_MS,
-        );
-        answer.resume();
-        const isWell = (answer.statusCode ?? 500) < 500;
-        return { status: isWell ? "ok" : "degraded", detail: isWell ? "answers" : "is not ready" };
-      } catch (error) {
-        return { status: "degraded", detail: describeError(error).startsWith("the service") ? "cannot be reached" : "does not answer" };
-      }
-    },
+    health: () => healthOf((path) => send({ method: "GET", path, headers: {}, body: null, signal: new AbortController().signal }, HEALTH_MS)),
     close: () => agent.destroy(),
   };
+}
+
+async function healthOf(get: (path: string) => Promise<IncomingMessage>): Promise<Awaited<ReturnType<Upstream["health"]>>> {
+  try {
+    const answer = await get("/health");
+    answer.resume();
+    const isWell = (answer.statusCode ?? 500) < 500;
+    return { status: isWell ? "ok" : "degraded", detail: isWell ? "answers" : "is not ready" };
+  } catch (error) {
+    return { status: "degraded", detail: describeError(error).startsWith("the service") ? "cannot be reached" : "does not answer" };
+  }
 }

@@ -40,22 +40,6 @@ export interface VaultStore {
 }
 
 export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): VaultStore {
-  const withAssigned = async (handle: Kysely<Schema>, rows: readonly Selectable<Schema["credentials"]>[]): Promise<CredentialRow[]> => {
-    if (rows.length === 0) return [];
-    const all = await handle.selectFrom("credential_assignments").select(["credential_id", "site_id", "probe_id"])
-      .where("credential_id", "in", rows.map(({ id }) => id)).execute();
-    return rows.map((row) => {
-      const mine = all.filter(({ credential_id: id }) => id === row.id);
-      const ids = (column: "site_id" | "probe_id") => mine.flatMap((entry) => entry[column] ?? []).toSorted();
-      return { ...row, assigned: { site_ids: ids("site_id"), probe_ids: ids("probe_id") } };
-    });
-  };
-  /** Of a probe, by itself or by its site; its own row says which that is. */
-  const handedTo = (handle: Kysely<Schema>, probeId: string) => handle.selectFrom("credentials").where("credentials.id", "in", (eb) =>
-    eb.selectFrom("credential_assignments").innerJoin("probes", (join) => join.on((on) => on.or([
-      on("probes.site_id", "=", on.ref("credential_assignments.site_id")), on("probes.id", "=", on.ref("credential_assignments.probe_id")),
-    ]))).select("credential_id").where("probes.id", "=", probeId));
-
   return {
     transaction: (work) => db.transaction().execute(work),
     async list(tenantId, { from, limit }) {
@@ -123,4 +107,23 @@ export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; r
       return [row?.public_key, row?.previous_public_key].filter((key) => typeof key === "string");
     },
   };
+}
+
+async function withAssigned(handle: Kysely<Schema>, rows: readonly Selectable<Schema["credentials"]>[]): Promise<CredentialRow[]> {
+  if (rows.length === 0) return [];
+  const all = await handle.selectFrom("credential_assignments").select(["credential_id", "site_id", "probe_id"])
+    .where("credential_id", "in", rows.map(({ id }) => id)).execute();
+  return rows.map((row) => {
+    const mine = all.filter(({ credential_id: id }) => id === row.id);
+    const ids = (column: "site_id" | "probe_id") => mine.flatMap((entry) => entry[column] ?? []).toSorted();
+    return { ...row, assigned: { site_ids: ids("site_id"), probe_ids: ids("probe_id") } };
+  });
+}
+
+/** Of a probe, by itself or by its site; its own row says which that is. */
+function handedTo(handle: Kysely<Schema>, probeId: string) {
+  return handle.selectFrom("credentials").where("credentials.id", "in", (eb) =>
+    eb.selectFrom("credential_assignments").innerJoin("probes", (join) => join.on((on) => on.or([
+      on("probes.site_id", "=", on.ref("credential_assignments.site_id")), on("probes.id", "=", on.ref("credential_assignments.probe_id")),
+    ]))).select("credential_id").where("probes.id", "=", probeId));
 }
