@@ -67,19 +67,10 @@ export function createNotices(deps: {
       await deps.mailer.send(mailOf(notice, webhook, to));
       await end(notice, { status: "sent", attempt });
     } catch (error) {
-      const waitMs = WAITS_MS[attempt - 1];
-      const reason = describeError(error);
-      log.error(
-        { webhook_id: notice.webhook_id, attempt, reason },
-        waitMs === undefined ? "an e-mail could not be sent, no further attempt is made" : "an e-mail could not be sent, trying again later",
-      );
-      await end(
-        notice,
-        {
-          status: waitMs === undefined ? "failed" : "pending", attempt, error: reason,
-          next_attempt_at: waitMs === undefined ? null : toInstant(clock.now() + waitMs),
-        },
-      );
+      const failure = failureOf(attempt, describeError(error), clock.now());
+      const what = failure.status === "failed" ? "no further attempt is made" : "trying again later";
+      log.error({ webhook_id: notice.webhook_id, attempt, reason: failure.error }, `an e-mail could not be sent, ${what}`);
+      await end(notice, failure);
     }
   };
 
@@ -112,6 +103,13 @@ export function createNotices(deps: {
       await looking;
     },
   };
+}
+
+/** What a notice's row says after an attempt that failed. */
+function failureOf(attempt: number, error: string, now: number): Pick<Notice, "status" | "attempt" | "next_attempt_at" | "error"> {
+  const waitMs = WAITS_MS[attempt - 1];
+  if (waitMs === undefined) return { status: "failed", attempt, error, next_attempt_at: null };
+  return { status: "pending", attempt, error, next_attempt_at: toInstant(now + waitMs) };
 }
 
 /** Lines stay below 76 characters, so that mail carries them as they are. */

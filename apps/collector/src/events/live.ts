@@ -62,25 +62,12 @@ const READ_SPAN = 2000;
 export function createLiveEvents(deps: { readonly log: EventLog; readonly clock: Clock; readonly logger: Log }): LiveEvents {
   const streams = new Map<string, TenantStream>();
 
-  /** Reads the next stretch of the log. `upTo`: everything to there was looked at. */
-  const readNext = async (tenantId: string, cursor: number): Promise<{
-    readonly rows: readonly StoredEvent[]; readonly upTo: number; readonly more: boolean;
-  }> => {
-    const { last } = await deps.log.reach(tenantId);
-    if (last <= cursor) return { rows: [], upTo: cursor, more: false };
-    // Nothing after `last`, which was committed before the read began: below it there are no holes still to be filled.
-    const spanEnd = Math.min(last, cursor + READ_SPAN);
-    const rows = await deps.log.read(tenantId, cursor, { upTo: spanEnd, limit: READ_EVENTS, types: STREAMED_TYPES });
-    const upTo = rows.length === READ_EVENTS ? (rows.at(-1)?.seq ?? spanEnd) : spanEnd;
-    return { rows, upTo, more: upTo < last };
-  };
-
   const tellLive = async (tenantId: string, stream: TenantStream): Promise<void> => {
     stream.reading = true;
     try {
       do {
         stream.again = false;
-        const { rows, upTo, more } = await readNext(tenantId, stream.position);
+        const { rows, upTo, more } = await readNext(deps.log, tenantId, stream.position);
         for (const row of rows) {
           const frame = lazy(() => toFrame(row));
           for (const subscriber of stream.live) give(subscriber, row, frame);
@@ -105,7 +92,7 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
     }
     while (!subscriber.ended) {
       const { publications } = stream;
-      const { rows, upTo, more } = await readNext(tenantId, subscriber.cursor);
+      const { rows, upTo, more } = await readNext(deps.log, tenantId, subscriber.cursor);
       for (const row of rows) {
         if (subscriber.ended) return;
         if (give(subscriber, row, () => toFrame(row))) await consumer.drained();
@@ -152,6 +139,19 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
       };
     },
   };
+}
+
+/** Reads the next stretch of the log. `upTo`: everything to there was looked at. */
+async function readNext(log: EventLog, tenantId: string, cursor: number): Promise<{
+  readonly rows: readonly StoredEvent[]; readonly upTo: number; readonly more: boolean;
+}> {
+  const { last } = await log.reach(tenantId);
+  if (last <= cursor) return { rows: [], upTo: cursor, more: false };
+  // Nothing after `last`, which was committed before the read began: below it there are no holes still to be filled.
+  const spanEnd = Math.min(last, cursor + READ_SPAN);
+  const rows = await log.read(tenantId, cursor, { upTo: spanEnd, limit: READ_EVENTS, types: STREAMED_TYPES });
+  const upTo = rows.length === READ_EVENTS ? (rows.at(-1)?.seq ?? spanEnd) : spanEnd;
+  return { rows, upTo, more: upTo < last };
 }
 
 /** @returns Whether the subscriber wanted it. */

@@ -81,20 +81,7 @@ export function createDeviceEditor(deps: {
     update: (actor, deviceId, changes) => db.transaction().execute(async (trx) => {
       const before = await lockDevice(trx, actor.tenantId, deviceId);
       const at = toInstant(deps.clock.now());
-      const locked = new Set(JSON.parse(before.locked_fields) as string[]);
-      const values: Partial<Record<EditableField, string>> = {};
-      for (const field of EDITABLE_FIELDS) {
-        const wanted = changes[field];
-        if (wanted === undefined) continue;
-        if (wanted === null) {
-          // What is not locked is discovery's already.
-          if (locked.delete(field)) values[field] = await discoveredValue(trx, before, field);
-        } else {
-          locked.add(field);
-          values[field] = columnText(field, wanted);
-        }
-      }
-      const after: DeviceRow = { ...before, ...values, locked_fields: lockedText(locked) };
+      const { after, locked } = await changedRow(trx, before, changes);
       after.ip_key = addressKey(after.ip);
       after.hostname_key = hostnameKey(after.hostname);
       // Who made the old interface says nothing of the new one.
@@ -123,6 +110,26 @@ export function createDeviceEditor(deps: {
       await audit(trx, { actor, action: "device.delete", target: { type: "device", id: deviceId }, before: toRecord(before), after: null });
     }),
   };
+}
+
+/** What is set is locked against discovery; what is set to null is discovery's again. */
+async function changedRow(
+  trx: Trx, before: DeviceRow, changes: DeviceUpdate,
+): Promise<{ readonly after: DeviceRow; readonly locked: ReadonlySet<string> }> {
+  const locked = new Set(JSON.parse(before.locked_fields) as string[]);
+  const values: Partial<Record<EditableField, string>> = {};
+  for (const field of EDITABLE_FIELDS) {
+    const wanted = changes[field];
+    if (wanted === undefined) continue;
+    if (wanted === null) {
+      // What is not locked is discovery's already.
+      if (locked.delete(field)) values[field] = await discoveredValue(trx, before, field);
+    } else {
+      locked.add(field);
+      values[field] = columnText(field, wanted);
+    }
+  }
+  return { after: { ...before, ...values, locked_fields: lockedText(locked) }, locked };
 }
 
 async function refuseTaken(trx: Trx, siteId: string, identifiers: Identifiers, except: string): Promise<void> {

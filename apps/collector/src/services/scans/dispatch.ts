@@ -93,20 +93,10 @@ export function createScanDispatch(
   const begun = (scan: ScanRow, data: Reply["data"]) => store.inTurn(scan.tenant_id, (trx) =>
     store.begin(trx, scan.id, { at: now(), hostsTotal: HostsTotal.catch(0).parse(data["hosts_total"]) }));
 
-  const hasNoEnd = ({ status, started_at: at }: ScanRow) =>
-    status === "running" && at !== null && at <= toInstant(clock.now() - MAX_RUN_DAYS * DAY_MS);
-  const overdue = (scan: ScanRow & { readonly revoked_at: string | null }): string | null => {
-    if (scan.revoked_at !== null) return "the probe was revoked";
-    if (hasNoEnd(scan)) return `it had no end after ${MAX_RUN_DAYS} days`;
-    if (scan.status === "queued" && scan.answer_by <= now()) return `the probe did not answer within ${ANSWER_WITHIN_MS / 1000} s`;
-    if (scan.orphaned_at !== null && scan.orphaned_at <= toInstant(clock.now() - ORPHAN_GRACE_MS)) return "the probe was restarted";
-    const isStalled = scan.status === "running" && scan.heard_at <= toInstant(clock.now() - STALLED_AFTER_MS);
-    return isStalled ? "the probe reported nothing about the scan for an hour" : null;
-  };
   const work = async (stopped: AbortSignal) => {
     for (const scan of await store.open()) {
-      const reason = overdue(scan);
-      if (reason !== null && !stopped.aborted) await fail(scan, reason, { presumed: scan.revoked_at === null && !hasNoEnd(scan) });
+      const reason = whyOverdue(scan, clock.now());
+      if (reason !== null && !stopped.aborted) await fail(scan, reason, { presumed: scan.revoked_at === null && !hasNoEnd(scan, clock.now()) });
     }
     await store.forgetEnded(toInstant(clock.now() - options.keepDays * DAY_MS), KEPT_AT_ONCE);
   };
@@ -134,4 +124,18 @@ export function createScanDispatch(
       for (const scan of await store.unheardCancels(probeId)) await cancel(scan);
     },
   };
+}
+
+function hasNoEnd({ status, started_at: at }: ScanRow, now: number): boolean {
+  return status === "running" && at !== null && at <= toInstant(now - MAX_RUN_DAYS * DAY_MS);
+}
+
+/** @returns Why a scan that is open has failed; null where it has not. */
+function whyOverdue(scan: ScanRow & { readonly revoked_at: string | null }, now: number): string | null {
+  if (scan.revoked_at !== null) return "the probe was revoked";
+  if (hasNoEnd(scan, now)) return `it had no end after ${MAX_RUN_DAYS} days`;
+  if (scan.status === "queued" && scan.answer_by <= toInstant(now)) return `the probe did not answer within ${ANSWER_WITHIN_MS / 1000} s`;
+  if (scan.orphaned_at !== null && scan.orphaned_at <= toInstant(now - ORPHAN_GRACE_MS)) return "the probe was restarted";
+  const isStalled = scan.status === "running" && scan.heard_at <= toInstant(now - STALLED_AFTER_MS);
+  return isStalled ? "the probe reported nothing about the scan for an hour" : null;
 }
