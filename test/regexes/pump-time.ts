@@ -90,7 +90,9 @@ function measured(run: (text: string) => unknown, text: PumpedText): readonly nu
   for (const length of LENGTHS) {
     const pumped = written(text, length);
     let best = Infinity;
-    for (let turn = 0; turn < RUNS && (turn === 0 || best < CLEAR_MS); turn += 1) best = Math.min(best, processorMs(() => void run(pumped)));
+    // What seems clear is measured three times: the other tests of this process leave garbage that is collected in between.
+    const isOpen = (turn: number) => best < CLEAR_MS || (turn < 3 && best < HANG_MS);
+    for (let turn = 0; turn < RUNS && (turn === 0 || isOpen(turn)); turn += 1) best = Math.min(best, processorMs(() => void run(pumped)));
     const before = results.at(-1) ?? Infinity;
     results.push(best);
     if (best > HANG_MS || (best > CLEAR_MS && best / before > CLEAR_GROWTH)) break;

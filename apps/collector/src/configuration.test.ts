@@ -78,7 +78,7 @@ describe("the collector's configuration", () => {
   });
 
   test.each([
-    ["an unknown key", "[http]\nprot = 1", "http"],
+    ["an unknown key", "[http]\nprot = 1", "http.prot"],
     ["a port out of range", "[http]\nport = 70000", "http.port"],
     ["a text for a number", '[mqtt]\nport = "many"', "mqtt.port"],
     ["a tier of nothing", "[rate_limits.admin]\nburst = 0", "rate_limits.admin.burst"],
@@ -87,7 +87,7 @@ describe("the collector's configuration", () => {
     ["an origin with a path", '[cors]\norigins = ["https://a.example/x"]', "cors.origins.0"],
     ["a service without a secret", '[services.vault]\nurl = "https://vault"', "services.vault.secret"],
     ["a service by another scheme", '[services.ipam]\nurl = "ftp://x"', "services.ipam.url"],
-    ["the gateway as another process", '[services.gateway]\nurl = "https://x"', "services"],
+    ["the gateway as another process", '[services.gateway]\nurl = "https://x"', "services.gateway"],
     ["a certificate without its key", '[https]\ncertificate_file = "/a"', "https"],
   ])("names the path of %s", (_, toml, path) => {
     expect(refusal(toml)).toContain(`\n  ${path}: `);

@@ -26,7 +26,9 @@ export function readConfiguration<T extends z.ZodType>(options: {
   }
   const result = options.schema.safeParse(values);
   if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join(".") || "(top level)"}: ${issue.message}`);
+  const lines = result.error.issues.flatMap((issue) => (issue.code === "unrecognized_keys"
+    ? issue.keys.map((key) => `  ${[...issue.path, key].join(".")}: there is no such setting`)
+    : [`  ${issue.path.join(".") || "(top level)"}: ${issue.message}`]));
   throw new RuntimeError(
     "config-invalid", `the configuration${options.file === null ? "" : ` in ${options.file}`} is not valid:\n${lines.join("\n")}`,
   );

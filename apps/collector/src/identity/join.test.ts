@@ -67,7 +67,7 @@ describe("two devices with a key in common", () => {
   test("are two when they are at two sites, or people gave them two names", () => {
     expect(refusal(make("1"), make("2", { device: { site_id: "other" } }))).toContain("sites");
     const named = (id: string, hostname: string) => make(id, { device: { hostname, locked_fields: '["hostname"]' } });
-    expect(refusal(named("1", "a"), named("2", "b"))).toContain("people");
+    expect(refusal(named("1", "a"), named("2", "b"))).toContain("users");
     expect(refusal(named("1", "a"), named("2", "a"))).toBeNull();
   });
 });
