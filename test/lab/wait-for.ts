@@ -3,13 +3,13 @@ import { setTimeout as pause } from "node:timers/promises";
 /** For what hangs: a machine with other work takes tens of times as long as a quiet one. What must be quick is measured by a bench. */
 const HANG_MS = 300_000;
 /** At first; each pause is longer than the one before, so that a long wait stays within a collector's rate limits. */
-const FIRST_PAUSE_MS = 50;
+const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 1000;
 
 /**
  * Looks until a fact is there: for what another process does, which no clock of ours can move.
  * @param look Gives the fact, or null while it is not there; a failure counts as not there.
- * @param options.everyMs How often it looks; without it twenty times a second at first, later once a second.
+ * @param options.everyMs How often it looks; without it four times a second at first, later once a second.
  * @throws Error that names what was waited for, with the last failure as its cause, after five minutes.
  */
 export async function waitFor<T>(

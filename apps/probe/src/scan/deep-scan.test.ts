@@ -104,6 +104,8 @@ describe.skipIf(reason !== null)("a scan of the profile deep", () => {
       service: "http", version: expect.stringMatching(/lighttpd/i), banner: expect.stringContaining("http-title: the shop's till"),
     });
     const end = scan.events.at(-1);
+    const up = scan.events.flatMap((event) => (event.type === "scan_results" ? event.data.hosts : [])).map(({ ip }) => ip);
+    expect([...new Set(up)].toSorted()).toEqual(["10.66.0.1", "10.66.0.2"]);
     expect(end).toMatchObject({ type: "scan_complete", data: { hosts_up: 2, ports_open: 2 } });
     const evidence = scan.events.flatMap((event) =>
       (event.type === "host_found" || event.type === "host_changed" ? event.data.evidence : []));
