@@ -34,7 +34,7 @@ export function addBundleCommands(program: Command, deps: {
           const current = (await store.list()).find((one) => one.name === name)?.version ?? 0;
           const version = options.versionNumber === undefined ? current + 1 : Number(options.versionNumber);
           if (!Number.isInteger(version) || version <= current || version > 1_000_000_000) {
-            throw new CollectorError("bundle-refused", `--version-number: a number above ${current}, which is the version that probes have`);
+            throw new CollectorError("bundle-refused", `--version-number must be a whole number above ${current}, the version that is published, and at most 1000000000`);
           }
           const authority = await openAuthority({ dataDir, secrets, clock });
           const publication = await createPublication(authority, { name, version, files });

@@ -28,8 +28,9 @@ interface Waiting {
 
 /**
  * What arrives while a transaction runs goes into the next one; what arrives alone waits for nothing but the rest of what the
- * sockets had to give. Where several probes send, transactions are kept a moment apart (`Pace`), so that more share each. SQLite writes one transaction at a time, so all share it; on PostgreSQL each tenant has its own, since
- * whoever holds one tenant should keep no other waiting.
+ * sockets had to give. Where several probes send, transactions are kept a moment apart (`Pace`), so that more share each. SQLite
+ * writes one transaction at a time, so all share it; on PostgreSQL each tenant has its own, since whoever holds one tenant should
+ * keep no other waiting.
  * @param deps.published Told of what was committed, before its `commit` resolves.
  */
 export function createGroupCommit(
