@@ -71,6 +71,10 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect((await ask("POST", "/agents/tokens", { site_id: siteId })).status).toBe(201);
     expect(await audited("enrollment_token.create")).toBe(1);
     expect(required(await ask("GET", "/vault/credentials"))).toEqual([403, "vault:read"]);
+    // What is downloaded of an own probe is audited: services/files/files.test.ts.
+    const capture = `/agents/probes/${FOREIGN}/files/${createId()}/content`;
+    expect((await ask("GET", capture)).status).toBe(404);
+    expect(required(await (await only("agents:read"))("GET", capture))).toEqual([403, "agents:write"]);
   },
   async "ipam:write"(ask) {
     expect((await ask("POST", "/ipam/prefixes", { site_id: FOREIGN, prefix: "10.9.0.0/16" })).status).toBe(404);
