@@ -40,7 +40,7 @@ async function scan(
   network: AnsweringNetwork,
   request: Beyond & {
     readonly first: string; readonly count: number; readonly ports?: readonly number[];
-    readonly udpPorts?: readonly number[]; readonly late?: boolean;
+    readonly udpPorts?: readonly number[]; readonly late?: boolean; readonly excluded?: readonly string[];
   },
 ): Promise<Found> {
   const { first, count, ports = [], udpPorts = [], late = false, ...beyond } = request;
@@ -60,6 +60,14 @@ describe.skipIf(reason !== null)("a scan with frames of its own", () => {
     const addresses = hosts.map((host) => host.split(" ")[0] ?? "");
     expect(addresses.toSorted()).toEqual([...range(0, 63).map((last) => `10.66.0.${last}`), "10.66.3.7"].toSorted());
     expect([hosts.every((host) => /^\S+ ([\da-f]{2}:){5}[\da-f]{2}$/.test(host)), ports]).toEqual([true, []]);
+  });
+
+  test("reports no excluded host that is heard", async () => {
+    const network = makeNetwork("10.66.0.0/29");
+    await network.listen([22]);
+    const { hosts, ports } = await scan(network, { first: "10.66.0.1", count: 4, ports: [22], excluded: ["10.66.0.3/32"] });
+    expect(hosts.map((host) => host.split(" ")[0] ?? "").toSorted()).toEqual(["10.66.0.1", "10.66.0.2", "10.66.0.4"]);
+    expect(ports.toSorted()).toEqual(["10.66.0.1 tcp 22", "10.66.0.2 tcp 22", "10.66.0.4 tcp 22"]);
   });
 
   test("finds every open port of every host once, and none that is closed", async () => {

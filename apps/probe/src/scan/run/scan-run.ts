@@ -1,3 +1,5 @@
+import { ipv4Bytes } from "@lanthorn/packets";
+import type { Exclusions } from "../../egress/exclusions.ts";
 import { createCrowd } from "./crowd.ts";
 import type { NeighborRange } from "../../search/find-neighbors.ts";
 import type { Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
@@ -13,6 +15,8 @@ import type { AddressBook } from "../../probing/address-book.ts";
 export interface ScanRunDeps extends Omit<ScanPartDeps, "link" | "onFound"> {
   /** @param book Another link's numbers of IPv6 addresses. */
   readonly openLink: (book?: AddressBook) => ScanLink;
+  /** These are not reported: an excluded host is heard when somebody else asks for it. */
+  readonly exclusions: () => Exclusions;
   /** Our own addresses, both families. */
   readonly own: readonly Uint8Array[];
   readonly ranges: readonly NeighborRange[];
@@ -64,8 +68,11 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     },
   });
   const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);
-  const near = { ...deps, framesPerSecond, link, onFound: (host: HostTarget) => crowd.add(host) };
-  const far = { ...deps, framesPerSecond, link, onFound: takeAs(true), onFirewall: (addresses: number) => report.firewall(addresses) };
+  const unlessExcluded = (take: (host: HostTarget) => void) => (host: HostTarget) => {
+    if (!deps.exclusions().holds(host.address6 ?? ipv4Bytes(host.ip))) take(host);
+  };
+  const near = { ...deps, framesPerSecond, link, onFound: unlessExcluded(crowd.add) };
+  const far = { ...deps, framesPerSecond, link, onFound: unlessExcluded(takeAs(true)), onFirewall: (addresses: number) => report.firewall(addresses) };
   const ranges = deps.ranges.map((range) => neighborPart(near, range));
   const others = [...deps.neighbors6.map((one) => neighborPart6(near, one)), ...deps.routed.map((target) => routedPart(far, target))];
   const parts: readonly ScanPart[] = [...ranges, ...others];

@@ -5,6 +5,7 @@
 import { type AddressPrefix, formatMac, ipv4Bytes, parseIp, parsePrefix } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { readFileSync } from "node:fs";
+import { createExclusions } from "../../egress/exclusions.ts";
 import { hostAddress } from "../../probing/frames/question.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
 import { openScanRun } from "../run/scan-run.ts";
@@ -16,6 +17,8 @@ interface Request {
   readonly udpPorts?: readonly number[];
   readonly framesPerSecond: number;
   readonly late: boolean;
+  /** Asked all the same, as another machine on the link could ask for them. */
+  readonly excluded?: readonly string[];
   /** A router's address and networks behind it, as texts with their number of addresses. */
   readonly routed?: { readonly gateway: string; readonly ranges: readonly (readonly [string, number])[] };
   /** A prefix of the own link, our own addresses and those that somebody was seen at. */
@@ -32,10 +35,12 @@ const phantoms: string[] = [];
 const counts: Record<string, unknown> = {};
 const bytes = (text: string) => parseIp(text) as Uint8Array;
 const own = [...request.ranges.map(([, , ownIp]) => ipv4Bytes(ownIp)), ...(request.ipv6?.sources ?? []).map(bytes)];
+const exclusions = createExclusions((request.excluded ?? []).map((prefix) => parsePrefix(prefix) as AddressPrefix));
 const startedAt = performance.now();
 const cpuBefore = process.cpuUsage();
 const scan = openScanRun({
   mac,
+  exclusions: () => exclusions,
   openLink: (book) => openScanLink({
     interface: request.interface, excluded: () => ({ holds: () => false, hasIpv6: false }), random: Math.random, ...(book ? { book } : {}),
   }),
