@@ -9,7 +9,7 @@ export interface PeerResult {
 }
 
 /** A peer that takes longer is ended. */
-const LONGEST_MS = 120_000;
+const MAX_MS = 120_000;
 
 /**
  * Runs another scanner in a namespace.
@@ -24,7 +24,7 @@ export async function runPeer(peer: {
   /** Two minutes unless given. */
   readonly longestMs?: number;
 }): Promise<PeerResult> {
-  const { program, truth, longestMs = LONGEST_MS } = peer;
+  const { program, truth, longestMs = MAX_MS } = peer;
   const startedAt = performance.now();
   const options = { maxBuffer: 1e9, timeout: longestMs, killSignal: "SIGKILL", env: { ...process.env, ...program.env } } as const;
   const output = await promisify(execFile)("ip", ["netns", "exec", peer.namespace, program.path, ...peer.args], options)

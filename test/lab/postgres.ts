@@ -25,7 +25,7 @@ export interface PostgresServer {
 }
 
 const USER = "lanthorn";
-const LEAST_VERSION = 15;
+const MIN_VERSION = 15;
 const START_TIMEOUT_MS = 300_000;
 
 /** Debian's `nobody` and `nogroup`: PostgreSQL refuses to run as root. */
@@ -125,9 +125,9 @@ export interface PostgresPrograms {
 export async function findPostgresPrograms(): Promise<PostgresPrograms> {
   const own = programsBelow("/");
   if (own !== null) return { folder: own, env: {} };
-  const debian = await unpackFirst([`postgresql-${LEAST_VERSION}`, "postgresql-17"]);
+  const debian = await unpackFirst([`postgresql-${MIN_VERSION}`, "postgresql-17"]);
   const folder = programsBelow(debian.root);
-  if (folder === null) throw new LabError("packages", `no PostgreSQL ${LEAST_VERSION} in ${debian.root}`);
+  if (folder === null) throw new LabError("packages", `no PostgreSQL ${MIN_VERSION} in ${debian.root}`);
   return { folder, env: debian.env };
 }
 
@@ -145,7 +145,7 @@ async function unpackFirst([name, ...others]: readonly string[]): Promise<Debian
 function programsBelow(root: string): string | null {
   const folder = join(root, "usr/lib/postgresql");
   if (!existsSync(folder)) return null;
-  const versions = readdirSync(folder).map(Number).filter((version) => version >= LEAST_VERSION).toSorted((a, b) => a - b);
+  const versions = readdirSync(folder).map(Number).filter((version) => version >= MIN_VERSION).toSorted((a, b) => a - b);
   return versions.map((version) => join(folder, String(version), "bin")).find((bin) => existsSync(join(bin, "postgres"))) ?? null;
 }
 

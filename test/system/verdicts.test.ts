@@ -13,7 +13,7 @@ const UNTOLD: ReadonlySet<string> = new Set([
   "lighttpd", "secure", "board", "dropping", "rejecting", "limiting", "everywhere", "terminal", "spooler", "clock", "voice", "position",
   "office", "firewall",
 ]);
-const MOST_UNKNOWN = 0.25;
+const MAX_UNKNOWN = 0.25;
 
 const natureOf = (name: string) => NATURES[name]?.deviceType;
 const TOLD: Readonly<Record<string, string | undefined>> = Object.fromEntries(
@@ -55,7 +55,7 @@ describe.skipIf(!canMakeLabs())("a scan of the profile standard", () => {
     const wrong = Object.entries(types).filter(([name, type]) => type !== "unknown" && type !== natureOf(name));
     expect(wrong).toEqual([]);
     const unknown = Object.values(types).filter((type) => type === "unknown");
-    expect(unknown.length / ALL_HOSTS.length).toBeLessThanOrEqual(MOST_UNKNOWN);
+    expect(unknown.length / ALL_HOSTS.length).toBeLessThanOrEqual(MAX_UNKNOWN);
   });
 
   test("keeps every port that it finds at the device, although the probe has met it only now", async () => {

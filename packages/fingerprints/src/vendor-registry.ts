@@ -8,7 +8,7 @@ import { cleanVendorName } from "./vendor-name.ts";
 const MAX_ENTRIES = 2 ** 17;
 
 /** Of 2.1.9 there are 53,730; far fewer mean that another file was read. */
-const FEWEST_ENTRIES = 30_000;
+const MIN_ENTRIES = 30_000;
 
 /** The registry's names are 1.3 MB in all. */
 const MAX_NAME_BYTES = 8 * 1024 * 1024;
@@ -41,7 +41,7 @@ export function loadVendorRegistry(): VendorRegistry {
   } catch (cause) {
     throw new FingerprintsError("data-unreadable", "cannot read the package oui-data; install it again", { cause });
   }
-  if (!whole || builder.count() < FEWEST_ENTRIES) {
+  if (!whole || builder.count() < MIN_ENTRIES) {
     throw new FingerprintsError("data-unreadable", `the package oui-data holds only ${builder.count()} prefixes; install it again`);
   }
   for (const [prefix, name] of Object.entries(individualAddressBlocks)) builder.add(entryOf(prefix, name));

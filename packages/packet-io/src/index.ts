@@ -11,4 +11,4 @@ export type { AddressSet } from "./address-set.ts";
 export { openPacketRing, type PacketRing } from "./packet-ring.ts";
 export { type QuietPort, takeQuietPort } from "./quiet-port.ts";
 export { openRawSender, RAW_BATCH_FRAMES, RAW_FRAME_OCTETS, type RawSender } from "./raw-sender.ts";
-export { isPrintPort } from "./send-wall.ts";
+export { isPrintPort } from "./egress-filter.ts";

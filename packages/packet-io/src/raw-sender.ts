@@ -4,7 +4,7 @@ import { PacketIoError } from "./errors.ts";
 import { LINUX, loadLibc } from "./libc.ts";
 import { linkError, readLinkState } from "./link-state.ts";
 import { bindToInterface, openPacketSocket } from "./packet-socket.ts";
-import { mayPass } from "./send-wall.ts";
+import { mayPass } from "./egress-filter.ts";
 
 /** Frames that one system call takes; 256 at once lost no reply, 65 k lost 58 k. */
 export const RAW_BATCH_FRAMES = 256;

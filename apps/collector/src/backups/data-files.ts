@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { DatabaseLocation } from "../db/location.ts";
-import { FILE_NAME, LARGEST_FILE_BYTES } from "./manifest.ts";
+import { FILE_NAME, MAX_FILE_BYTES } from "./manifest.ts";
 import { SIGNER_FILE } from "./signing.ts";
 
 /** What anybody may have. All else in the data directory is taken for a key. */
@@ -21,7 +21,7 @@ export function listDataFiles(dataDir: string, location: DatabaseLocation): read
   return readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && FILE_NAME.test(entry.name) && !(database !== null && entry.name.startsWith(database)))
     .map(({ name }) => ({ name, path: join(dataDir, name) }))
-    .filter(({ path }) => statSync(path).size <= LARGEST_FILE_BYTES)
+    .filter(({ path }) => statSync(path).size <= MAX_FILE_BYTES)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -9,7 +9,7 @@ export const FILES_FOLDER = "files/";
 /** Of a file of the data directory: no folder, nothing hidden, nothing that a shell would take for something else. */
 export const FILE_NAME = /^[a-z\d][\w.-]{0,99}$/i;
 /** Keys and certificates are far smaller; whatever is larger is no part of the data directory that a restore needs. */
-export const LARGEST_FILE_BYTES = 1024 * 1024;
+export const MAX_FILE_BYTES = 1024 * 1024;
 
 const Count = z.int().min(0);
 /** In hexadecimal. Those of format 1 have none. */
@@ -34,7 +34,7 @@ export const Manifest = z.object({
     /** Rows of each table. */
     tables: z.record(z.string().max(255), Count),
   }),
-  files: z.array(z.object({ name: z.string().regex(FILE_NAME), size_bytes: Count.max(LARGEST_FILE_BYTES), sha256: Sha256 })).max(1000),
+  files: z.array(z.object({ name: z.string().regex(FILE_NAME), size_bytes: Count.max(MAX_FILE_BYTES), sha256: Sha256 })).max(1000),
 });
 export type Manifest = z.infer<typeof Manifest>;
 

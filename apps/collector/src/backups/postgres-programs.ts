@@ -28,7 +28,7 @@ export interface PostgresPrograms {
 
 type Name = "pg_dump" | "pg_restore";
 
-const LONGEST_COMPLAINT = 65_536;
+const MAX_COMPLAINT = 65_536;
 /** Only a migration holds a table for long. */
 const LOCK_WAIT_MS = 60_000;
 
@@ -51,11 +51,11 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
   const install = (atLeast: number) => `install postgresql-client-${atLeast} or later, or set backups.postgres_bin to its directory`;
   const ended = (name: Name, child: ReturnType<typeof start>) => {
     let complaint = "";
-    child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-LONGEST_COMPLAINT)));
+    child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-MAX_COMPLAINT)));
     return new Promise<{ readonly code: number | null; readonly complaint: string }>((resolve, reject) => {
       child.on("error", (cause: NodeJS.ErrnoException) => {
         const what = cause.code === "ENOENT" ? "is not installed" : "cannot be started";
-        reject(new CollectorError("backup-failed", `${name} ${what}: ${install(LEAST_VERSION)}`, { cause }));
+        reject(new CollectorError("backup-failed", `${name} ${what}: ${install(MIN_VERSION)}`, { cause }));
       });
       child.on("close", (code) => resolve({ code, complaint: complaint.trim() }));
     });
@@ -123,7 +123,7 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
 }
 
 /** Of the server as of its programs. */
-const LEAST_VERSION = 15;
+const MIN_VERSION = 15;
 
 function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && [

@@ -21,7 +21,7 @@ export interface UnpackedBackup {
   readonly files: readonly { readonly name: string; readonly path: string }[];
 }
 
-const LARGEST_MANIFEST_BYTES = 4 * 1024 * 1024;
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 
 /** With which key a file is opened, and whose it must be. */
 export interface Expected {
@@ -66,7 +66,7 @@ async function unpackArchive(
   mkdirSync(join(folder, FILES_FOLDER), { mode: 0o700 });
   for await (const file of readTar(packed)) {
     if (manifest === undefined) {
-      const text = await readSmall(file, MANIFEST_NAME, LARGEST_MANIFEST_BYTES);
+      const text = await readSmall(file, MANIFEST_NAME, MAX_MANIFEST_BYTES);
       manifest = parseManifest(text);
       if (manifest.format === 1) checkSignature(text, null, trust);
       else unsigned = text;

@@ -10,7 +10,7 @@ import type { RestoreTarget } from "./restore-target.ts";
 const MAINTENANCE_DATABASES = ["postgres", "template1"];
 
 /** With the rest it has no more than 63 bytes, all that the server takes. */
-const LONGEST_START = 31;
+const MAX_START = 31;
 
 /**
  * The restored database is made beside the one that is there, counted there, and takes its name: two renamings in one transaction. It keeps
@@ -53,7 +53,7 @@ export async function targetPostgres(location: PostgresLocation, settings: Progr
       },
       async swap(stamp) {
         if (scratch === null) throw new CollectorError("restore-refused", "there is nothing to restore");
-        const before = `${name.slice(0, LONGEST_START)}_before_restore_${stamp.toLowerCase()}`;
+        const before = `${name.slice(0, MAX_START)}_before_restore_${stamp.toLowerCase()}`;
         await scratch.letGo();
         await refuseUsed();
         await admin.ask("begin");

@@ -8,7 +8,7 @@ import { unreadable } from "./unreadable.ts";
 
 const BLOCK_BYTES = 512;
 /** What eleven octal digits can say. */
-const LARGEST_OCTAL = 8 ** 11 - 1;
+const MAX_OCTAL = 8 ** 11 - 1;
 
 /** A file of an archive. */
 export interface TarFile {
@@ -55,7 +55,7 @@ function head(name: string, sizeBytes: number, modifiedAt: number): Buffer {
   block.write("0000600\0", 100);
   block.write("0000000\0", 108);
   block.write("0000000\0", 116);
-  if (sizeBytes <= LARGEST_OCTAL) block.write(`${octal(sizeBytes, 11)}\0`, 124);
+  if (sizeBytes <= MAX_OCTAL) block.write(`${octal(sizeBytes, 11)}\0`, 124);
   else {
     block[124] = 0x80;
     block.writeBigUInt64BE(BigInt(sizeBytes), 128);

@@ -6,7 +6,7 @@ import { ownDownChannel, ownUpChannel, type Session, type Sessions } from "./ses
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A session without this is never known to be dead. */
-const LONGEST_KEEPALIVE_SECONDS = 300;
+const MAX_KEEPALIVE_SECONDS = 300;
 /** How long a probe may leave its acknowledgements unread. */
 const DRAIN_TIMEOUT_MS = 20_000;
 /** Where refused payloads go. No probe may publish or subscribe to it, and nobody reads it. */
@@ -63,7 +63,7 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
   };
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
-    keepaliveLimit: LONGEST_KEEPALIVE_SECONDS,
+    keepaliveLimit: MAX_KEEPALIVE_SECONDS,
     drainTimeout: DRAIN_TIMEOUT_MS,
     maxTopicLevels: 8,
     // What the gate refuses of QoS 2 is kept too, empty: a second one that its sender does not release ends the connection.

@@ -7,7 +7,7 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 const TIMEOUT_MS = 2000;
 const TRIES = 2;
 /** `lookup` holds one of Node's four threads until it ends, and files, passwords and logins need them too. */
-const MOST_LOOKUPS = 2;
+const MAX_LOOKUPS = 2;
 /** Two questions for each of a thousand deliveries a second would be an attack on the name server. */
 const KEPT_MS = 5000;
 const KEPT_NAMES = 1000;
@@ -27,7 +27,7 @@ export function createHostResolver(
   let resolver = createResolver(options.servers);
 
   const systemLookup = async (host: string): Promise<readonly string[]> => {
-    if (inFlight >= MOST_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (inFlight >= MAX_LOOKUPS) await new Promise<void>((resolve) => waiting.push(resolve));
     inFlight += 1;
     try {
       return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);

@@ -2,7 +2,7 @@
 const WAITS_MS: readonly number[] = [30_000, 120_000, 600_000, 3_600_000];
 
 /** A receiver that asks for more would keep its deliveries here for as long as it likes. */
-const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
 /** @param attempt How many attempts were made. @returns Milliseconds before the next; null when that was the last one. */
 export function waitAfter(attempt: number): number | null {
@@ -18,5 +18,5 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   const text = header?.trim() ?? "";
   // Date.parse takes nearly everything for a date; one of HTTP begins with a day's name.
   const asked = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : /^[A-Z][a-z]{2,8}, /.test(text) ? Date.parse(text) - now : Number.NaN;
-  return Number.isNaN(asked) ? null : Math.min(Math.max(0, asked), LONGEST_RETRY_AFTER_MS);
+  return Number.isNaN(asked) ? null : Math.min(Math.max(0, asked), MAX_RETRY_AFTER_MS);
 }

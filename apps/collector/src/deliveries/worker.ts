@@ -33,7 +33,7 @@ export interface WorkerDependencies {
 const LOOK_EVERY_MS = 500;
 const BEAT_EVERY_MS = 5000;
 /** Attempts at once: far more than one core can send, few enough sockets. Most are kept from receivers that are slow. */
-const MOST_AT_ONCE = { all: 512, slow: 128 };
+const MAX_AT_ONCE = { all: 512, slow: 128 };
 const PATIENCE_MS = 5000;
 /** A clock that is set differs by more; what NTP corrects by and a loaded machine's late timers by less. */
 const JUMP_MS = 2000;
@@ -54,7 +54,7 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
   const watch = createWorkerWatch({ claims, clock, log });
   let workerId = createId();
   const recorder = createRecorder({ store, workerId: () => workerId, clock, log });
-  const endpointDeps = { ...deps, recorder, places: createSemaphore(MOST_AT_ONCE), stopping: stopping.signal, stop: stop.signal };
+  const endpointDeps = { ...deps, recorder, places: createSemaphore(MAX_AT_ONCE), stopping: stopping.signal, stop: stop.signal };
   let unclaimedBefore: ReadonlySet<string> = new Set();
   let fault: string | null = null;
   let looking: Promise<void> | null = null;

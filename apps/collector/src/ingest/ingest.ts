@@ -63,7 +63,7 @@ export interface IngestDependencies extends ProbeServices {
 }
 
 /** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 export function createIngest(deps: IngestDependencies): Ingest {
   const { clock, logger } = deps;
@@ -149,7 +149,7 @@ export function createIngest(deps: IngestDependencies): Ingest {
 function lagOf(inFlight: InFlight): ReturnType<Ingest["lag"]> {
   const oldestMs = inFlight.oldestMs();
   const detail = `${inFlight.count()} messages wait, the oldest for ${(oldestMs / 1000).toFixed(1)} s`;
-  return { status: oldestMs > LONGEST_WAIT_MS ? "degraded" : "ok", detail };
+  return { status: oldestMs > MAX_WAIT_MS ? "degraded" : "ok", detail };
 }
 
 /** What ingest is made of, beside what takes messages. */

@@ -37,7 +37,7 @@ interface Created extends Site, HostRef {
 type ShownKey = WorkingSet["keys"][number];
 
 /** More devices than this that show one key for the first time, all at once, are no machine of many interfaces. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 
 /** Keys that are new on a device, each with the one device that had it before, or else with the first of those that show it now. */
 async function byKeys(trx: Trx, shown: readonly ShownKey[]): Promise<readonly Candidate[]> {
@@ -47,7 +47,7 @@ async function byKeys(trx: Trx, shown: readonly ShownKey[]): Promise<readonly Ca
     const isFresh = new Set(fresh.map(({ device_id: id }) => id));
     const before = [...new Set((holders.get(key) ?? []).map(({ device_id: id }) => id))].filter((id) => !isFresh.has(id));
     const otherId = before[0] ?? fresh[0].device_id;
-    if (before.length > 1 || fresh.length > MOST_AT_ONCE) return [];
+    if (before.length > 1 || fresh.length > MAX_AT_ONCE) return [];
     return fresh.filter(({ device_id: id }) => id !== otherId)
       .map(({ device_id: deviceId, tenant_id: tenantId, key: text, source }) =>
         ({ tenantId, deviceId, otherId, reason: { key: text, source } }));

@@ -9,8 +9,8 @@ import { commandHandlers } from "./command-handlers.ts";
 const HANG_MS = 500;
 const EVERY_MS = 5;
 /** The contract's limits. */
-const MOST_EXCLUDED = 4096;
-const LONGEST_TEXT = 64;
+const MAX_EXCLUDED = 4096;
+const MAX_TEXT = 64;
 
 let lan: FakeLan;
 beforeEach(() => {
@@ -41,11 +41,11 @@ const command = (type: string, data: object) => encode({
 });
 const scan = (target: string, excluded: readonly string[], profile = "standard") =>
   command("scan_start", { scan_id: createId(), target, profile, excluded });
-const many = (make: (number: number) => string, count = MOST_EXCLUDED) => Array.from({ length: count }, (_, number) => make(number));
+const many = (make: (number: number) => string, count = MAX_EXCLUDED) => Array.from({ length: count }, (_, number) => make(number));
 const hosts = many((number) => `10.0.${number >>> 8}.${number & 255}`);
 const hosts6 = many((number) => `fd00:0000:0000:0000:0000:0000:0000:${number.toString(16).padStart(4, "0")}/128`);
 const nested = many((number) => `10.0.0.0/${number % 33}`);
-const long = "1".repeat(LONGEST_TEXT);
+const long = "1".repeat(MAX_TEXT);
 
 const PAYLOADS: Readonly<Record<string, { readonly payload: () => Uint8Array; readonly expected: string | null }>> = {
   "as many excluded hosts as there may be": { payload: () => scan("10.0.0.0/16", hosts), expected: null },

@@ -15,14 +15,14 @@ export interface Expectations {
 
 /** After a lease is asked for or an address probed: RFC 5227 probes take up to seven seconds, a DHCP server's own check three. */
 const ASK_AFTER_MS = [300, 1000, 2000, 3500, 5000, 8000] as const;
-const MOST_EXPECTED = 256;
+const MAX_EXPECTED = 256;
 
 export function createExpectations(): Expectations {
   const expected = new Map<string, { readonly mac: number; readonly address: string; readonly since: number; asked: number }>();
   return {
     add(mac, address, now) {
       const key = `${mac} ${address}`;
-      if (expected.has(key) || expected.size >= MOST_EXPECTED) return;
+      if (expected.has(key) || expected.size >= MAX_EXPECTED) return;
       expected.set(key, { mac, address, since: now, asked: 0 });
     },
     settle(isThere, now) {

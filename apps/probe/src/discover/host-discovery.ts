@@ -26,7 +26,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const { policy } = deps;
   const parts = createParts(deps);
   const { link, hosts, questions, schedule, routed, scans } = parts;
-  const { table, sightings } = hosts;
+  const { table, tracker } = hosts;
   const rounds = createRounds(parts, deps.clock);
   return {
     name: "discovery",
@@ -39,7 +39,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     },
     tick: (now) => rounds.tick(now),
     onFrame(frame) {
-      if (link.link) observeFrame(frame, link.link, sightings);
+      if (link.link) observeFrame(frame, link.link, tracker);
     },
     sweepNow() {
       rounds.readLink();

@@ -15,7 +15,7 @@ import { createScans, type Scans } from "../scan/scans.ts";
 import { createListenerQueries, type ListenerQueries } from "../sweep/listener-queries.ts";
 import { createSweepSchedule, type SweepSchedule } from "../sweep/sweep-schedule.ts";
 import { createErrorReporter } from "./error-reporter.ts";
-import { createHostQuestions, type HostQuestions } from "./host-questions.ts";
+import { createHostPolls, type HostPolls } from "./host-polls.ts";
 import { createLinkState, type LinkState } from "./link-state.ts";
 
 export interface HostDiscoveryDeps extends ScanWays, OwnHostsDeps {
@@ -37,7 +37,7 @@ export interface Parts {
   /** Null where there is no name server to ask. */
   readonly names: ReverseNames | null;
   readonly listenerQueries: ListenerQueries;
-  readonly questions: HostQuestions;
+  readonly questions: HostPolls;
   readonly schedule: SweepSchedule;
   readonly routed: RoutedWatch;
   readonly scans: Scans;
@@ -56,19 +56,19 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
   const link = createLinkState(deps.interfaceFacts);
   const up = () => link.up;
   const hosts = createOwnHosts(deps);
-  const { table, sightings, events, facts, macAt } = hosts;
+  const { table, tracker, events, facts, macAt } = hosts;
   const sender = createFrameSender({
     sender: deps.sender, exclusions: () => policy.exclusions, onSent: hosts.noteSent,
     packetsPerSecond: () => policy.packetsPerSecond / (routed.isAsking ? 2 : 1),
   });
   const names = deps.reverseNames && createReverseNames({ lookUp: deps.reverseNames, clock, random, onName: events.onName });
   const wantName = (host: Nameable) => names?.want(host) ?? true;
-  const questions = createHostQuestions({ ...deps, hosts, sender, link: up, asksHosts: deps.unasked !== "all" });
+  const questions = createHostPolls({ ...deps, hosts, sender, link: up, asksHosts: deps.unasked !== "all" });
   const listenerQueries = createListenerQueries({ now: () => clock.monotonic(), isGentle: () => policy.isGentle });
   const schedule = createSweepSchedule({
     ...deps, sender, link: up, listenerQuestions: listenerQueries.questions,
     isTaken: (address) => onlineAt(table, formatIp(address)).length > 0,
-    isHiding: (mac) => sightings.isHiding(mac), onRefused: (reason) => reportError("subnet-not-swept", reason),
+    isHiding: (mac) => tracker.isHiding(mac), onRefused: (reason) => reportError("subnet-not-swept", reason),
   });
   const routed = createRoutedWatch({
     ...deps, link: up, prefixes: policy.routed, look: createRoutedLook({ ...deps, link: up, macAt }),
@@ -88,7 +88,7 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
     schedule, scans, routed, questions, listenerQueries,
     {
       onNewAddress: wantMore,
-      onName: (address, name) => sightings.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
+      onName: (address, name) => tracker.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
       onRefused: (reason) => reportError("host-limit", `hosts are left out: ${reason}`),
     },
   ]);

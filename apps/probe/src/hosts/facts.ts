@@ -7,8 +7,8 @@ export type HostFact = HostState["evidence"][number];
 export type SaidFact = Omit<HostFact, "seen_at">;
 
 /** Of the contract's 64 pieces of evidence for a host; names and addresses need the others. */
-const MOST_FACTS = 28;
-const MOST_KEYS = 12;
+const MAX_FACTS = 28;
+const MAX_KEYS = 12;
 /** A key is compared, not believed more or less. */
 export const KEY_CONFIDENCE = 0.95;
 /** What says the same again is seen again, which is worth writing down now and then. */
@@ -21,7 +21,7 @@ const isKey = ({ field }: Pick<HostFact, "field">) => KEY_FIELDS.has(field);
 export function mergeFacts(known: readonly HostFact[], found: readonly HostFact[]): readonly HostFact[] {
   const same = (a: HostFact, b: HostFact) => a.field === b.field && a.source === b.source && (a.value === b.value || !isKey(b));
   const all = [...known.filter((one) => !found.some((other) => same(one, other))), ...found];
-  return [...all.filter(isKey).slice(-MOST_KEYS), ...all.filter((one) => !isKey(one)).slice(-MOST_FACTS)];
+  return [...all.filter(isKey).slice(-MAX_KEYS), ...all.filter((one) => !isKey(one)).slice(-MAX_FACTS)];
 }
 
 /** Those of the facts that are not known yet, or were seen long ago. @param now Milliseconds since the epoch. */

@@ -33,7 +33,7 @@ const HOSTS_A_REPORT = 500;
 /** A change rarely comes alone: a new lease brings an address, then a name. */
 const SETTLE_MS = 2000;
 /** Two devices that fight for one name must not fill the queue. */
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 const CALM_MS = 600_000;
 const RETRY_MS = 5000;
 
@@ -63,7 +63,7 @@ export function createHostAnnouncer(deps: {
   const settle = (host: Host, next: PublishedState) => {
     const now = clock.monotonic();
     const calm = now - host.changePublishedAt > CALM_MS;
-    host.changePauseMs = calm ? SETTLE_MS : Math.min(host.changePauseMs * 2, LONGEST_PAUSE_MS);
+    host.changePauseMs = calm ? SETTLE_MS : Math.min(host.changePauseMs * 2, MAX_PAUSE_MS);
     host.changePublishedAt = now;
     host.published = next;
     host.announceAt = Number.POSITIVE_INFINITY;

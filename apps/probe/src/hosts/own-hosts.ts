@@ -6,7 +6,7 @@ import { createHostTable, type HostTable, onlineAt } from "./host-table.ts";
 import { createHostsStore } from "./hosts-store.ts";
 import { createAdmission } from "./newcomers/admission.ts";
 import { createFactsTaker, type FactsTaker } from "./service-facts.ts";
-import { createSightings, type Sightings } from "./sightings.ts";
+import { createHostTracker, type HostTracker } from "./host-tracker.ts";
 import { createHostAnnouncer, type HostAnnouncer } from "./host-announcer.ts";
 
 /** The hosts of the own link: what is known of them, and its reports to the collector. */
@@ -14,7 +14,7 @@ export interface OwnHosts {
   readonly table: HostTable;
   readonly announcer: HostAnnouncer;
   readonly facts: FactsTaker;
-  readonly sightings: Sightings;
+  readonly tracker: HostTracker;
   readonly events: HostEvents;
   /** Empty where nobody is at the address. */
   macAt(address: string): string;
@@ -74,9 +74,9 @@ export function createOwnHosts(deps: OwnHostsDeps): OwnHosts {
   };
   const announcer = createHostAnnouncer({ table, store, publisher: createPublisher({ ...deps, what: "hosts" }), clock, onDue: flushSoon });
   const facts = createFactsTaker({ table, announcer, clock });
-  const sightings = createSightings({ table, announcer, admission, clock, vendorOf, facts, events });
+  const tracker = createHostTracker({ table, announcer, admission, clock, vendorOf, facts, events });
   return {
-    table, announcer, facts, sightings, events,
+    table, announcer, facts, tracker, events,
     macAt: (address) => onlineAt(table, address)[0]?.mac ?? "",
     noteSent: (count) => admission.asked(count),
     load() {
@@ -95,12 +95,12 @@ export function createOwnHosts(deps: OwnHostsDeps): OwnHosts {
       saving = true;
     },
     announce(addresses) {
-      sightings.enterAll();
+      tracker.enterAll();
       announcer.announce(addresses.flatMap((address) => onlineAt(table, address)));
     },
     close() {
       flushing?.();
-      sightings.enterAll();
+      tracker.enterAll();
       // Newcomers that still wait for a name, and changes that still wait for more of them, are reported as they are.
       while (announcer.flush(Number.POSITIVE_INFINITY));
       while (announcer.saveSightings(SAVED_AT_ONCE));

@@ -30,12 +30,12 @@ export const SILENCE_BELIEVED_MS = 600_000;
 /** A present host is taken for gone once in this many silences. A hundred phones make two million in a year. */
 const FALSE_OFFLINE_ODDS = 1e-7;
 /** About five minutes of questions: below one answer in five, waiting longer tells nothing. */
-const MOST_MISSES = 60;
+const MAX_MISSES = 60;
 /**
  * Of who answers at least every second question, newcomers too: three minutes in all. Of sleepers that begin so
  * one in 75,000 is lost.
  */
-const MOST_MISSES_OF_GOOD = 30;
+const MAX_MISSES_OF_GOOD = 30;
 /** Half of the memory goes when it is full, so that a phone which turns into a docked laptop is believed anew. */
 const MEMORY_QUESTIONS = 256;
 /** What is assumed of everyone before the first question: two answers and a miss. */
@@ -93,7 +93,7 @@ export function startAnew(watch: Watch, now: number): void {
 export function missesNeeded(watch: Watch): number {
   const answered = watch.answered + ASSUMED.answered;
   const asked = watch.asked + ASSUMED.asked;
-  const most = answered * 2 >= asked ? MOST_MISSES_OF_GOOD : MOST_MISSES;
+  const most = answered * 2 >= asked ? MAX_MISSES_OF_GOOD : MAX_MISSES;
   let odds = 1;
   let misses = 0;
   for (; misses < most && odds > FALSE_OFFLINE_ODDS; misses += 1) odds *= (asked - answered + misses) / (asked + misses);

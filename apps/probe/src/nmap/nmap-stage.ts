@@ -12,7 +12,7 @@ export interface DeepLook {
 }
 
 /** The part of a `deep` scan that comes after our own: nmap's, at what was found open. */
-export interface Deepening {
+export interface NmapStage {
   noteOpen(openPort: OpenPort): void;
   noteFinding(openPort: OpenPort, finding: PortFinding): void;
   /** @throws As `LookDeeper`. */
@@ -22,11 +22,11 @@ export interface Deepening {
 }
 
 /** @param deps.onPort An open port of which nmap says more than we knew. */
-export function createDeepening(deps: Pick<DeepOrder, "isGentle" | "exclusions" | "signal" | "onFault"> & {
+export function createNmapStage(deps: Pick<DeepOrder, "isGentle" | "exclusions" | "signal" | "onFault"> & {
   readonly look: DeepLook;
   readonly onPort: (openPort: OpenPort, finding: PortFinding) => void;
   readonly onFindings: (findings: NmapFindings) => void;
-}): Deepening {
+}): NmapStage {
   const known = new Map<string, Map<number, PortFinding | null>>();
   const portsAt = (ip: string) => {
     const ports = known.get(ip) ?? new Map<number, PortFinding | null>();

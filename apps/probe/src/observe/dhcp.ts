@@ -19,10 +19,10 @@ import { isForeignHost, isNeighborAddress, type Link } from "../capture/link.ts"
 import type { Observer } from "../hosts/observer.ts";
 
 /** As the collector reads it; no client needs more. */
-const LONGEST_ID = 255;
+const MAX_ID = 255;
 /** Whom a server names as the way out. */
 const ROUTER = { field: "device_type", value: "router", source: "dhcp:router", confidence: 0.6 } as const;
-const MOST_ROUTERS = 4;
+const MAX_ROUTERS = 4;
 const SAID = { source: "dhcp", solicited: false } as const;
 
 /**
@@ -39,7 +39,7 @@ export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer)
   const client = macKey(message.chaddr);
   const type = dhcpMessageType(message.options);
   if (message.op === DHCP_OP.bootReply) {
-    for (const router of (dhcpRouters(message.options) ?? []).slice(0, MOST_ROUTERS)) {
+    for (const router of (dhcpRouters(message.options) ?? []).slice(0, MAX_ROUTERS)) {
       if (isNeighborAddress(link, router, 0, 4)) observer.facts({ address: router }, [ROUTER]);
     }
     if (type === DHCP_MESSAGE_TYPE.ack && isNeighborAddress(link, message.yiaddr, 0, 4)) observer.sighting(client, message.yiaddr, SAID);
@@ -57,7 +57,7 @@ export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer)
 /** What its client's ways say of its system, and by what a server knows it. */
 function clientFacts(options: DhcpMessage["options"]): readonly SaidFact[] {
   const id = options.get(DHCP_OPTION.clientIdentifier);
-  const key = id && id.length >= 2 && id.length <= LONGEST_ID
+  const key = id && id.length >= 2 && id.length <= MAX_ID
     ? [{ field: "dhcp_client_id", value: Buffer.from(id).toString("hex"), source: "dhcp", confidence: KEY_CONFIDENCE }] : [];
   return [...key, ...readDhcpClient({ parameters: dhcpParameterList(options), vendorClass: dhcpVendorClass(options) })];
 }

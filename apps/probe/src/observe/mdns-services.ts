@@ -4,8 +4,8 @@ import { isNeighborAddress, type Link } from "../capture/link.ts";
 import type { Observer } from "../hosts/observer.ts";
 
 /** One host offers no more, and no message may make us believe so. */
-const MOST_SERVICES = 32;
-const LONGEST_VALUE = 255;
+const MAX_SERVICES = 32;
+const MAX_VALUE = 255;
 
 /** `Office._ipp._tcp.local`: an instance, which may hold dots, then its service's type. @see RFC 6763 section 4.1 */
 const INSTANCE = /\.(_[a-z0-9-]{1,15}\._(?:tcp|udp))\.local$/i;
@@ -27,7 +27,7 @@ export function observeMdnsServices(message: Pick<DnsMessage, "answers" | "addit
   const texts = new Map(records.flatMap(({ name, data }) => (data.kind === "txt" ? [[name.toLowerCase(), data.strings] as const] : [])));
   const offers = records.flatMap(({ name, data }) =>
     (data.kind === "srv" ? [{ name: name.toLowerCase(), target: data.target.toLowerCase() }] : []));
-  for (const { name, target } of offers.slice(0, MOST_SERVICES)) {
+  for (const { name, target } of offers.slice(0, MAX_SERVICES)) {
     const type = INSTANCE.exec(name)?.[1];
     const address = addresses.get(target);
     if (type === undefined || !address) continue;
@@ -45,7 +45,7 @@ function readTxt(strings: TxtStrings): ReadonlyMap<string, string> {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
     const equals = text.indexOf("=");
     const key = text.slice(0, equals).toLowerCase();
-    if (equals > 0 && !fields.has(key)) fields.set(key, text.slice(equals + 1, equals + 1 + LONGEST_VALUE));
+    if (equals > 0 && !fields.has(key)) fields.set(key, text.slice(equals + 1, equals + 1 + MAX_VALUE));
   }
   return fields;
 }

@@ -25,7 +25,7 @@ const FROM = {
   traffic: { source: "traffic", solicited: false },
 } as const;
 
-const SHORTEST_HEADER = 14;
+const MIN_HEADER = 14;
 const MDNS_PORT = 5353;
 const SSDP_PORT = 1900;
 const DHCP_SERVER_PORT = 67;
@@ -36,7 +36,7 @@ const DHCP_SERVER_PORT = 67;
  */
 export function observeFrame(frame: BusFrame, link: Link, observer: Observer): void {
   const { bytes } = frame;
-  if (bytes.length < SHORTEST_HEADER || !isForeignHost(link, bytes, 6)) return;
+  if (bytes.length < MIN_HEADER || !isForeignHost(link, bytes, 6)) return;
   const isForUs = sameMac(link.mac, bytes, 0);
   if (!isForUs && ((bytes[0] as number) & 1) === 0) return;
   const sender = macKey(bytes, 6);

@@ -1,5 +1,5 @@
 import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
-import type { HostTarget } from "./frames/question.ts";
+import type { HostTarget } from "./frames/packet.ts";
 
 /** A run of addresses behind a router. */
 export interface RoutedRange {

@@ -29,7 +29,7 @@ const BURST = 256;
 /** A full queue of the interface: frames leave it by the thousand in a millisecond. */
 const QUEUE_FULL_MS = 1;
 /** Places that need no frame: looked through for so many before the process does something else. */
-const MOST_SKIPPED = 16_384;
+const MAX_SKIPPED = 16_384;
 
 export function createScanPump(deps: {
   readonly link: ScanLink;
@@ -105,7 +105,7 @@ export function createScanPump(deps: {
 /** Queues at most `room` frames. @returns Whether there were no more. */
 function fill(sender: ScanLink["sender"], write: WriteFrame, room: number, onCommit: () => void): boolean {
   let left = room;
-  for (let skipped = 0; left > 0 && skipped < MOST_SKIPPED; ) {
+  for (let skipped = 0; left > 0 && skipped < MAX_SKIPPED; ) {
     const at = sender.place();
     if (at < 0) return false;
     const length = write(sender.bytes, at);

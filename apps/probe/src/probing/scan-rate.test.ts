@@ -16,14 +16,14 @@ function look(
   return now;
 }
 
-/** Windows in which hardly anybody answers, with the outcomes of 40 controls in each, so many of them lost. */
+/** Windows in which hardly anybody answers, with the outcomes of 40 loss probes in each, so many of them lost. */
 function controlled(
   rate: ReturnType<typeof createScanRate>,
   { windows, from, lost }: { readonly windows: number; readonly from: number; readonly lost: number },
 ): number {
   let now = from;
   for (let window = 0; window < windows; window += 1) {
-    for (let control = 0; control < 40; control += 1) rate.controlled(now, control >= lost);
+    for (let probe = 0; probe < 40; probe += 1) rate.noteLossProbe(now, probe >= lost);
     now = look(rate, [[1000, 2]], now);
   }
   return now;
@@ -93,7 +93,7 @@ describe("the rate of a scan", () => {
     expect(rate.framesPerSecond).toBe(LIMITS.least);
   });
 
-  test("reaches the most where hardly anybody answers only when controls say that nothing is lost", () => {
+  test("reaches the most where hardly anybody answers only when loss probes say that nothing is lost", () => {
     const silence = Array.from({ length: 12 }, () => [1000, 2] as const);
     const blind = createScanRate(LIMITS);
     look(blind, silence, 0);
@@ -106,13 +106,13 @@ describe("the rate of a scan", () => {
     expect(published.framesPerSecond).toBe(LIMITS.most / 2);
   });
 
-  test("falls when controls are lost, and not again for those that were asked before it fell", () => {
+  test("falls when loss probes are lost, and not again for those that were asked before it fell", () => {
     const rate = createScanRate(LIMITS);
     const at = controlled(rate, { windows: 12, from: 0, lost: 0 });
     const after = controlled(rate, { windows: 1, from: at, lost: 8 });
     const fallen = rate.framesPerSecond;
     expect(fallen).toBeLessThan(LIMITS.most * 0.7);
-    for (let count = 0; count < 100; count += 1) rate.controlled(at, false);
+    for (let count = 0; count < 100; count += 1) rate.noteLossProbe(at, false);
     look(rate, [[1000, 2]], after);
     expect(rate.framesPerSecond).toBeGreaterThanOrEqual(fallen);
   });

@@ -4,10 +4,10 @@ export interface ScanRate {
   /** A frame went out that should be answered. */
   sent(): void;
   answered(): void;
-  /** Whether so few answer that what is lost would not show: then controls must tell. */
+  /** Whether so few answer that what is lost would not show: then loss probes must say. */
   readonly isBlind: boolean;
   /** A frame that had to be answered was, or was not. @param askedAt By the clock of `look`. */
-  controlled(askedAt: number, isAnswered: boolean): void;
+  noteLossProbe(askedAt: number, isAnswered: boolean): void;
   /** Others are asked from here on, those that stayed silent: that they answer more seldom is no loss. */
   askOthers(): void;
   /** Looks at what came back of what was sent. Call it often. @param dropped Frames that came and found no room. */
@@ -21,7 +21,7 @@ const WINDOW_MS = 25;
 /** What was sent and answered counts by so much less with each window, so that the share is of the last half second. */
 const FORGETTING = 0.95;
 /** Fewer frames than this tell no share. */
-const FEWEST_SENT = 64;
+const MIN_SENT = 64;
 /** So much of the usual share may stay out, window by window, before answers count as missing. */
 const LOSS_SHARE = 0.85;
 /**
@@ -40,11 +40,11 @@ const HOLD_MS = 100;
 const BLIND_BELOW = 0.05;
 /** Without any answer nothing tells of losses: no faster than this. */
 const BLIND_SHARE = 0.5;
-/** So many outcomes of controls are judged together; more than a tenth of them lost is too many. */
-const CONTROLS_JUDGED = 32;
-const CONTROLS_LOST = 0.1;
+/** So many outcomes of loss probes are judged together; more than a tenth of them lost is too many. */
+const LOSS_PROBES_JUDGED = 32;
+const LOSS_PROBES_LOST = 0.1;
 /** So long a judgement holds. */
-const CONTROLS_HOLD_MS = 500;
+const LOSS_PROBES_HOLD_MS = 500;
 
 /** @param options.most Frames a second; never exceeded. */
 export function createScanRate(options: { readonly first: number; readonly most: number; readonly least: number }): ScanRate {
@@ -60,13 +60,13 @@ export function createScanRate(options: { readonly first: number; readonly most:
   const lately = { sent: 0, answered: 0 };
   let missing = 0;
   let slowedAt = Number.NEGATIVE_INFINITY;
-  const controls = createControlTally();
+  const lossTally = createLossTally();
   const slow = () => {
     // What happens within one window is one loss.
     if (windowAt === slowedAt) return;
     slowedAt = windowAt;
     missing = 0;
-    controls.reset();
+    lossTally.reset();
     // What was too fast once is not tried again at once.
     ceiling = Math.max(least, framesPerSecond * 0.9);
     framesPerSecond = Math.max(least, framesPerSecond * SLOWER);
@@ -75,7 +75,7 @@ export function createScanRate(options: { readonly first: number; readonly most:
     if (slowedAt === Number.NEGATIVE_INFINITY) return FASTER;
     return windowAt - slowedAt < HOLD_MS ? 1 : FASTER_AGAIN;
   };
-  const share = () => (lately.sent < FEWEST_SENT ? 0 : Math.min(1, lately.answered / lately.sent));
+  const share = () => (lately.sent < MIN_SENT ? 0 : Math.min(1, lately.answered / lately.sent));
   /** Takes the window into account. @returns Whether more answers are missing than lateness and chance explain. */
   const judgeAnswers = (): boolean => {
     // The smaller of both: answers are to the window before where they take long, and to this one where they do not.
@@ -100,9 +100,9 @@ export function createScanRate(options: { readonly first: number; readonly most:
     get isBlind() {
       return share() <= BLIND_BELOW;
     },
-    controlled(askedAt, isAnswered) {
+    noteLossProbe(askedAt, isAnswered) {
       // What was asked before it went slower says nothing of how it goes now.
-      if (askedAt >= slowedAt) controls.note(isAnswered);
+      if (askedAt >= slowedAt) lossTally.note(isAnswered);
     },
     askOthers() {
       Object.assign(lately, { sent: 0, answered: 0 });
@@ -117,11 +117,11 @@ export function createScanRate(options: { readonly first: number; readonly most:
       windowAt = now;
       if (isFirst) return;
       const isMissing = judgeAnswers();
-      const isLossy = dropped() > 0 || isMissing || controls.judge(now);
+      const isLossy = dropped() > 0 || isMissing || lossTally.judge(now);
       if (isLossy) slow();
       else {
         ceiling = Math.min(most, ceiling * 1.02);
-        const isPublished = share() > BLIND_BELOW || controls.isJudged(now);
+        const isPublished = share() > BLIND_BELOW || lossTally.isJudged(now);
         framesPerSecond = Math.min(framesPerSecond * growth(), isPublished ? ceiling : Math.max(first, ceiling * BLIND_SHARE));
       }
       sentBefore = sent;
@@ -133,7 +133,7 @@ export function createScanRate(options: { readonly first: number; readonly most:
 }
 
 /** Outcomes of frames that had to be answered, judged together. */
-function createControlTally() {
+function createLossTally() {
   let outcomes = 0;
   let lost = 0;
   let judgedAt = Number.NEGATIVE_INFINITY;
@@ -148,14 +148,14 @@ function createControlTally() {
     },
     /** @returns Whether too many were lost; they are forgotten then. */
     judge(now: number): boolean {
-      if (outcomes < CONTROLS_JUDGED) return false;
-      const isLossy = lost > outcomes * CONTROLS_LOST;
+      if (outcomes < LOSS_PROBES_JUDGED) return false;
+      const isLossy = lost > outcomes * LOSS_PROBES_LOST;
       outcomes = 0;
       lost = 0;
       judgedAt = now;
       return isLossy;
     },
     /** Whether the last judgement still holds. */
-    isJudged: (now: number) => now - judgedAt < CONTROLS_HOLD_MS,
+    isJudged: (now: number) => now - judgedAt < LOSS_PROBES_HOLD_MS,
   };
 }

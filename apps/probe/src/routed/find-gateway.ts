@@ -2,7 +2,7 @@ import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
 import { createNeighborSearch } from "../search/find-neighbors.ts";
 import { createNeighborSearch6 } from "../search/find-neighbors-ipv6.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
+import type { HostTarget } from "../probing/frames/packet.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 
 /** How packets leave for a network that is not on the own link. */

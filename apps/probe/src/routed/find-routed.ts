@@ -2,26 +2,26 @@ import type { Clock } from "@lanthorn/runtime";
 import type { HostSearch } from "../search/find-neighbors.ts";
 import { addressCookie, readHostSign } from "../probing/frames/host-signs.ts";
 import { createPermutation } from "../probing/permutation.ts";
-import { type PacketSource, type HostTarget, TCP_ACK, TCP_RST, TCP_SYN } from "../probing/frames/question.ts";
-import { createEchoWriter, createTcpWriter, createTimestampWriter, createUdpWriter } from "../probing/frames/question-frames.ts";
+import { type PacketSource, type HostTarget, TCP_ACK, TCP_RST, TCP_SYN } from "../probing/frames/packet.ts";
+import { createEchoWriter, createTcpWriter, createTimestampWriter, createUdpWriter } from "../probing/frames/packet-writers.ts";
 import { bytesOf, type RoutedAddresses } from "../probing/routed-addresses.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 import { createScanPump, type ScanPump } from "../probing/scan-pump.ts";
 import { createScanRate } from "../probing/scan-rate.ts";
-import { udpQuestions } from "../probing/frames/udp-questions.ts";
+import { udpRequests } from "../probing/frames/udp-requests.ts";
 
 /** A link's answer takes milliseconds, a line's to another place some hundred. */
 const QUIET_MS = 150;
 const LAST_QUIET_MS = 700;
-const LONGEST_WAIT_MS = 3000;
+const MAX_WAIT_MS = 3000;
 /** Who answers the second time only shows that packets get lost: then it is asked again, slower. */
-const MOST_PASSES = 4;
+const MAX_PASSES = 4;
 const LOSS_SHARE = 0.01;
 const LATE_MS = 3000;
 /** Lines between sites are slower than links. */
 const FIRST_RATE = 1000;
-const MOST_RATE = 10_000;
-const LEAST_RATE = 50;
+const MAX_RATE = 10_000;
+const MIN_RATE = 50;
 const UDP_PORTS = [53, 123, 137] as const;
 /**
  * Where a firewall answers for a network, all of it answers by TCP, also where nobody is. Fewer say nothing; hosts that answer by ICMP are
@@ -54,8 +54,8 @@ export function createRoutedSearch(deps: {
   const seen = new Uint8Array(total);
   /** Answered by TCP alone: reported when it is known that no firewall does so for all. */
   const held = new Set<number>();
-  const most = Math.min(deps.framesPerSecond, MOST_RATE);
-  const rate = createScanRate({ first: FIRST_RATE, most, least: LEAST_RATE });
+  const most = Math.min(deps.framesPerSecond, MAX_RATE);
+  const rate = createScanRate({ first: FIRST_RATE, most, least: MIN_RATE });
   let heardAt = 0;
   let askedAt = 0;
   let found = 0;
@@ -104,7 +104,7 @@ export function createRoutedSearch(deps: {
       (bytes, at, host) => tcp(bytes, at, host, { port, flags: TCP_ACK, sequence: 0, acknowledgment: cookieOf(host, port) });
     const ping: Ask = (bytes, at, host) => echo(bytes, at, host, cookieOf(host, 0) & 0xffff);
     const time: Ask = (bytes, at, host) => timestamp(bytes, at, host, cookieOf(host, 0) & 0xffff);
-    const datagrams = udpQuestions(UDP_PORTS, source, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask =>
+    const datagrams = udpRequests(UDP_PORTS, source, deps.random).map(({ port, payloads: [payload = new Uint8Array(1)] }): Ask =>
       (bytes, at, host) => udp(bytes, at, host, { port, payload }));
     return [[ping], [syn(443), ack(80)], [...(size === 4 ? [time] : []), syn(22), syn(80)], [...datagrams, syn(445), syn(3389)]];
   }
@@ -125,7 +125,7 @@ export function createRoutedSearch(deps: {
     askedAt = clock.monotonic();
   };
   const hear = (quietMs: number) =>
-    pump.listen(LONGEST_WAIT_MS, () => found >= total || clock.monotonic() - Math.max(askedAt, heardAt) >= quietMs);
+    pump.listen(MAX_WAIT_MS, () => found >= total || clock.monotonic() - Math.max(askedAt, heardAt) >= quietMs);
   /** Tells those that answered by TCP alone, unless a firewall does so for everybody. */
   const judge = () => {
     const silent = total - found;
@@ -147,7 +147,7 @@ export function createRoutedSearch(deps: {
         const recovered = pass === 1 ? 0 : found - before;
         const isLossy = recovered > Math.max(1, found * LOSS_SHARE);
         if (isLossy) rate.backOff();
-        again = deps.isRepeated && found < total && (pass === 1 || (isLossy && pass < MOST_PASSES));
+        again = deps.isRepeated && found < total && (pass === 1 || (isLossy && pass < MAX_PASSES));
       }
       await hear(LAST_QUIET_MS);
       judge();

@@ -44,7 +44,7 @@ const RECHECK_AFTER_MS = 10_000;
 const RECHECK_SILENT_AFTER_MS = 60_000;
 const WITNESSES = 3;
 /** One look takes no more: with these it lasts seconds. */
-const MOST_DUE = 256;
+const MAX_DUE = 256;
 
 /**
  * @param deps.room How many there may be.
@@ -165,7 +165,7 @@ export function createRoutedTable(deps: {
       const isLineInDoubt = silentFrom.has(network) && !isSilenceBelieved(network, now);
       const recheckAfterMs = isLineInDoubt ? RECHECK_SILENT_AFTER_MS : RECHECK_AFTER_MS;
       const isDue = ({ isDoubted, lookedAt }: RoutedHost) => now - lookedAt >= (isDoubted ? recheckAfterMs : overdueMs);
-      const some = present.filter(isDue).toSorted((a, b) => a.lookedAt - b.lookedAt).slice(0, MOST_DUE);
+      const some = present.filter(isDue).toSorted((a, b) => a.lookedAt - b.lookedAt).slice(0, MAX_DUE);
       if (!some.some(({ isDoubted }) => isDoubted)) return some;
       const witnesses = present.filter((host) => !host.isDoubted && !some.includes(host));
       return [...some, ...witnesses.toSorted((a, b) => b.seenWallAt - a.seenWallAt).slice(0, WITNESSES)];

@@ -44,8 +44,8 @@ export interface RoutedRequest {
 }
 
 /** A firewall answers for a network of this size; smaller parts where the rate is low, so that who is missed need not wait for minutes. */
-const MOST_IN_PART = 256;
-const FEWEST_IN_PART = 64;
+const MAX_IN_PART = 256;
+const MIN_IN_PART = 64;
 const PART_SECONDS = 30;
 /** Who does not answer is asked so many questions. */
 const QUESTIONS = 11;
@@ -144,7 +144,7 @@ export function createRoutedWatch(deps: {
   };
   const partsOf = (network: Network) => {
     const fitting = (policy.packetsPerSecond / 2) * (PART_SECONDS / QUESTIONS);
-    const size = Math.min(Math.max(2 ** Math.floor(Math.log2(Math.max(1, fitting))), FEWEST_IN_PART), MOST_IN_PART);
+    const size = Math.min(Math.max(2 ** Math.floor(Math.log2(Math.max(1, fitting))), MIN_IN_PART), MAX_IN_PART);
     return network.ranges.flatMap((range) => splitRange(range, size)).map((range) => ({ network, range }));
   };
   const next = (now: number) => {

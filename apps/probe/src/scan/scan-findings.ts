@@ -2,8 +2,8 @@ import { formatMac, parseIp } from "@lanthorn/packets";
 import type { Exclusions } from "../egress/exclusions.ts";
 import type { PortFinding } from "../identify/finding.ts";
 import type { OpenPort } from "../identify/identify.ts";
-import type { Deepening } from "../nmap/nmap-stage.ts";
-import { hostAddress } from "../probing/frames/question.ts";
+import type { NmapStage } from "../nmap/nmap-stage.ts";
+import { hostAddress } from "../probing/frames/packet.ts";
 import { createIdentification, type Identification, type IdentifyService } from "./identification.ts";
 import { withZone } from "./ports/connect-scan.ts";
 import type { ScanPlan } from "./scan-plan.ts";
@@ -28,21 +28,21 @@ export function createScanFindings(deps: {
   readonly plan: ScanPlan;
   readonly report: ScanReport;
   readonly identify: IdentifyService | null;
-  readonly deepening: Deepening | null;
+  readonly nmapStage: NmapStage | null;
   readonly exclusions: () => Exclusions;
   readonly interfaceName: string;
   readonly vaultPorts?: (ip: string) => readonly number[];
   readonly onSent: (count: number) => void;
   readonly signal: AbortSignal;
 }): ScanFindings {
-  const { plan, report, deepening } = deps;
+  const { plan, report, nmapStage } = deps;
   const up = new Set<string>();
   const openUdp = new Set<string>();
   const identification: Identification = createIdentification({
     identify: plan.hasBanners ? deps.identify : null, signal: deps.signal,
     onFinding(asked, finding: PortFinding) {
       const openPort = { ...asked, ip: asked.ip.replace(/%.*/, "") };
-      deepening?.noteFinding(openPort, finding);
+      nmapStage?.noteFinding(openPort, finding);
       report.port(openPort, finding);
     },
   });
@@ -59,7 +59,7 @@ export function createScanFindings(deps: {
   const open = (openPort: OpenPort) => {
     if (openPort.protocol === "udp") openUdp.add(`${openPort.ip} ${openPort.port}`);
     report.port(openPort, null);
-    deepening?.noteOpen(openPort);
+    nmapStage?.noteOpen(openPort);
     askWhatItIs(openPort);
   };
   return {

@@ -1,7 +1,7 @@
 import { type CommandData, SCAN_PROFILES, type ScanProfileName } from "@lanthorn/contract/uplink";
 import { parsePrefix, prefixHolds } from "@lanthorn/packets";
 import type { Link } from "../capture/link.ts";
-import { MOST_HOST_BITS, type Neighbors6 } from "../search/find-neighbors-ipv6.ts";
+import { MAX_HOST_BITS, type Neighbors6 } from "../search/find-neighbors-ipv6.ts";
 import { portsOf } from "./ports/port-lists.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "../egress/exclusions.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
@@ -80,5 +80,5 @@ function isProfile(profile: string): profile is ScanProfileName {
 /** Of a large prefix only those are asked that were seen. */
 function countOf({ prefix, observed }: Neighbors6): number {
   const hostBits = 128 - prefix.length;
-  return hostBits <= MOST_HOST_BITS ? 2 ** hostBits : observed.length;
+  return hostBits <= MAX_HOST_BITS ? 2 ** hostBits : observed.length;
 }

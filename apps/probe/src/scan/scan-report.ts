@@ -2,8 +2,8 @@ import type { PortCounts, ScanRemarkCode } from "@lanthorn/contract/uplink";
 import { formatMac } from "@lanthorn/packets";
 import type { PortFinding, ServiceFinding } from "../identify/finding.ts";
 import type { OpenPort } from "../identify/identify.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
-import type { ArpProxy } from "./run/crowd.ts";
+import type { HostTarget } from "../probing/frames/packet.ts";
+import type { ArpProxy } from "./run/proxy-arp-filter.ts";
 
 /** Something that looks like many hosts or ports, and is none. */
 export interface Remark {

@@ -1,8 +1,8 @@
 import { formatIp, ipv4Number, parseIp, parseMac } from "@lanthorn/packets";
 import { describeError } from "@lanthorn/runtime";
 import type { FrameSender } from "../egress/frame-sender.ts";
-import { createDeepening, type Deepening, type DeepLook } from "../nmap/nmap-stage.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
+import { createNmapStage, type NmapStage, type DeepLook } from "../nmap/nmap-stage.ts";
+import type { HostTarget } from "../probing/frames/packet.ts";
 import { addressesInRange, bytesOf, type RoutedRange } from "../probing/routed-addresses.ts";
 import type { IdentifyService } from "./identification.ts";
 import { openRunFor, type OpenRunDeps } from "./run/open-run.ts";
@@ -58,8 +58,8 @@ const OWN_SHARE_OF_DEEP = 0.2;
 export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport): ScanWork {
   const stop = new AbortController();
   const { signal } = stop;
-  const deepening = openDeepening(deps, plan, report, signal);
-  const findings = createScanFindings({ ...deps, plan, report, deepening, signal });
+  const nmapStage = openNmapStage(deps, plan, report, signal);
+  const findings = createScanFindings({ ...deps, plan, report, nmapStage, signal });
   const raw = openRunFor(deps, plan, findings.run, signal);
   const search = plan.ranges.length === 0 || (raw && !plan.isGentle) ? null : startPacedSearch({ ...deps, ranges: plan.ranges });
 
@@ -75,10 +75,10 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       await (raw ? raw.run(search ? targetsOf(findings.up, deps.macAt) : []) : runByConnecting(deps, plan, findings, signal));
       findings.askSilentAgents();
       // nmap takes minutes anyway: who answers late is looked at too.
-      if (deepening) await raw?.runLate();
+      if (nmapStage) await raw?.runLate();
       await findings.identified();
-      if (!deepening) return end("completed", []);
-      await deepening.run();
+      if (!nmapStage) return end("completed", []);
+      await nmapStage.run();
       await findings.identified();
       return end("completed", []);
     } catch (error) {
@@ -94,7 +94,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
   async function takeLate(): Promise<void> {
     try {
       const { outcome } = await done;
-      if (outcome === "completed" && !deepening) await raw?.runLate();
+      if (outcome === "completed" && !nmapStage) await raw?.runLate();
       await findings.identified();
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ reason: describeError(error) }, "late answers of a scan were dropped");
@@ -111,7 +111,7 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
       search?.noteAnswer(address);
     },
     get progress() {
-      return deepening ? ownProgress() * OWN_SHARE_OF_DEEP + deepening.progress * (1 - OWN_SHARE_OF_DEEP) : ownProgress();
+      return nmapStage ? ownProgress() * OWN_SHARE_OF_DEEP + nmapStage.progress * (1 - OWN_SHARE_OF_DEEP) : ownProgress();
     },
     abort(reason) {
       stop.abort(new Error(reason));
@@ -121,9 +121,9 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
 }
 
 /** @returns Null where the plan wants no nmap, or there is none. */
-function openDeepening(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport, signal: AbortSignal): Deepening | null {
+function openNmapStage(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport, signal: AbortSignal): NmapStage | null {
   if (!plan.isDeep || !deps.deepLook) return null;
-  return createDeepening({
+  return createNmapStage({
     look: deps.deepLook, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
     onFindings: ({ ip, verdicts }) => report.facts(ip, verdicts),
     onFault(reason) {

@@ -3,9 +3,9 @@ import { type AddressPrefix, ipv4Number, prefixHolds } from "@lanthorn/packets";
 import type { HostSearch } from "./find-neighbors.ts";
 import { wordAt } from "../probing/frames/frame-words.ts";
 import { createPermutation } from "../probing/permutation.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
-import { createEchoWriter } from "../probing/frames/question-frames.ts";
-import { createSolicitationWriter } from "../probing/frames/question-frames-ipv6.ts";
+import type { HostTarget } from "../probing/frames/packet.ts";
+import { createEchoWriter } from "../probing/frames/packet-writers.ts";
+import { createSolicitationWriter } from "../probing/frames/packet-writers-ipv6.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 import { createScanPump } from "../probing/scan-pump.ts";
 import { createScanRate } from "../probing/scan-rate.ts";
@@ -21,15 +21,15 @@ export interface Neighbors6 {
 }
 
 /** A prefix with so few host bits is asked through; of a larger one, those that show themselves. */
-export const MOST_HOST_BITS = 16;
+export const MAX_HOST_BITS = 16;
 const PASSES = 3;
 /** Who answers all nodes looks for our MAC before; some wait a moment, so that not all answer at once. */
 const QUIET_MS = 120;
-const LONGEST_WAIT_MS = 1500;
+const MAX_WAIT_MS = 1500;
 const LATE_REPEAT_MS = 1000;
 const LATE_MS = 4500;
 const FIRST_RATE = 20_000;
-const LEAST_RATE = 1000;
+const MIN_RATE = 1000;
 const NEIGHBOR_ADVERTISEMENT = 136;
 const ALL_NODES: HostTarget = {
   ip: 0, address6: Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1), mac: Uint8Array.of(0x33, 0x33, 0, 0, 0, 1),
@@ -52,13 +52,13 @@ export function createNeighborSearch6(deps: Neighbors6 & {
 }): HostSearch {
   const { link, clock, prefix, sources, observed } = deps;
   const hostBits = 128 - prefix.length;
-  const counted = hostBits <= MOST_HOST_BITS ? 2 ** hostBits : 0;
+  const counted = hostBits <= MAX_HOST_BITS ? 2 ** hostBits : 0;
   const total = counted + observed.length;
   const firstNumber = ipv4Number(prefix.bytes, 12);
   const packetSources = sources.map((address6) => ({ mac: deps.mac, ip: 0, address6, port: link.port }));
   const echoes = packetSources.map((source) => createEchoWriter(source));
   const solicit = createSolicitationWriter(packetSources[0] ?? { mac: deps.mac, ip: 0, address6: new Uint8Array(16), port: link.port });
-  const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(LEAST_RATE, deps.framesPerSecond) });
+  const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(MIN_RATE, deps.framesPerSecond) });
   const isOwn = (address: Uint8Array) => sources.some((own) => own.every((byte, index) => byte === address[index]));
   let heardAt = 0;
   let askedAt = 0;
@@ -107,7 +107,7 @@ export function createNeighborSearch6(deps: Neighbors6 & {
       for (let pass = 1; pass <= PASSES; pass += 1) {
         const before = found;
         await askSilent(pass);
-        await pump.listen(LONGEST_WAIT_MS, isQuiet);
+        await pump.listen(MAX_WAIT_MS, isQuiet);
         if (pass > 1 && found === before) break;
       }
     },

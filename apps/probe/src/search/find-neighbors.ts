@@ -1,9 +1,9 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
-import { createControls } from "../probing/controls.ts";
+import { createLossProbes } from "../probing/loss-probes.ts";
 import { createPermutation } from "../probing/permutation.ts";
-import type { HostTarget } from "../probing/frames/question.ts";
-import { createArpWriter } from "../probing/frames/question-frames.ts";
+import type { HostTarget } from "../probing/frames/packet.ts";
+import { createArpWriter } from "../probing/frames/packet-writers.ts";
 import { createScanPump, type ScanPump } from "../probing/scan-pump.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 import { createScanRate } from "../probing/scan-rate.ts";
@@ -30,9 +30,9 @@ export interface HostSearch {
 const QUIET_MS = 60;
 const FIRST_QUIET_MS = 40;
 /** Where a host is known to be there, or answers were slow, so long: dozing phones answer after two seconds. */
-const LONGEST_WAIT_MS = 3000;
+const MAX_WAIT_MS = 3000;
 /** The silent are asked again until nobody new answers: a first loss is found by the second pass, a second one by the third. */
-const MOST_PASSES = 5;
+const MAX_PASSES = 5;
 /** Of a large network a third pass must be worth it: the second found somebody by so many questions. What it leaves the late pass finds. */
 const QUESTIONS_FOR_ONE = 2000;
 /** More than so many answers to repetitions mean that questions or answers get lost. */
@@ -40,12 +40,12 @@ const LOSS_SHARE = 0.01;
 /** Late answers: dozing phones wake up within 2.5 s, and are asked once more on the way. */
 const LATE_REPEAT_MS = 1000;
 const LATE_MS = 4500;
-/** Where hardly anybody is there, one of so many frames is a control: so many of those who have answered are asked again in turns. */
-const CONTROL_EVERY = 32;
-const MOST_CONTROLLED = 256;
-const CONTROL_PATIENCE_MS = 120;
+/** Where hardly anybody is there, one of so many frames is a loss probe: so many of those who have answered are asked again in turns. */
+const LOSS_PROBE_EVERY = 32;
+const MAX_PROBED = 256;
+const LOSS_PROBE_PATIENCE_MS = 120;
 const FIRST_RATE = 20_000;
-const LEAST_RATE = 1000;
+const MIN_RATE = 1000;
 
 /**
  * Searches IPv4 ranges of own subnets by ARP, at most 65,536 addresses: a byte for each is all that is held.
@@ -69,9 +69,9 @@ export function createNeighborSearch(deps: {
   const others = total - own.size;
   const answered = new Uint8Array(total);
   const writers = ranges.map(({ ownIp }) => createArpWriter({ mac: deps.mac, ip: ownIp }));
-  const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(LEAST_RATE, deps.framesPerSecond) });
-  const onOutcome = (at: number, isAnswered: boolean) => rate.controlled(at, isAnswered);
-  const controls = createControls({ patienceMs: CONTROL_PATIENCE_MS, onOutcome });
+  const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(MIN_RATE, deps.framesPerSecond) });
+  const onOutcome = (at: number, isAnswered: boolean) => rate.noteLossProbe(at, isAnswered);
+  const lossProbes = createLossProbes({ patienceMs: LOSS_PROBE_PATIENCE_MS, onOutcome });
   let heardAt = 0;
   let askedAt = 0;
   let found = 0;
@@ -104,11 +104,11 @@ export function createNeighborSearch(deps: {
     const ip = ipv4Number(bytes, offset + 28);
     const place = placeOf(ip);
     if (place < 0) return;
-    if (answered[place] === 1) return controls.answered(place, 0);
+    if (answered[place] === 1) return lossProbes.answered(place, 0);
     answered[place] = 1;
     // Somebody else may have our own address, too.
     if (!own.has(ip)) found += 1;
-    if (found <= MOST_CONTROLLED) controls.note(place, 0, true);
+    if (found <= MAX_PROBED) lossProbes.note(place, 0, true);
     heardAt = clock.monotonic();
     rate.answered();
     if (deps.expected.has(ip)) missing -= 1;
@@ -123,20 +123,20 @@ export function createNeighborSearch(deps: {
   const askSilent = async () => {
     const visit = createPermutation(total, deps.random);
     let place = 0;
-    let untilControl = CONTROL_EVERY;
+    let untilLossProbe = LOSS_PROBE_EVERY;
     rate.askOthers();
     await pump.send((bytes, at) => {
       if (place >= total) return -1;
-      if (untilControl === 0) {
-        untilControl = CONTROL_EVERY;
-        const control = rate.isBlind ? controls.next(clock.monotonic()) : null;
-        if (control) return ask(bytes, at, control.host);
+      if (untilLossProbe === 0) {
+        untilLossProbe = LOSS_PROBE_EVERY;
+        const lossProbe = rate.isBlind ? lossProbes.next(clock.monotonic()) : null;
+        if (lossProbe) return ask(bytes, at, lossProbe.host);
       }
       const index = visit(place);
       place += 1;
       asked += 1;
       if (answered[index] === 1) return 0;
-      untilControl -= 1;
+      untilLossProbe -= 1;
       return ask(bytes, at, index);
     }, rate);
     passes += 1;
@@ -153,13 +153,13 @@ export function createNeighborSearch(deps: {
       for (let again = true; again; ) {
         await askSilent();
         // How slowly the last ones answered tells how long others may need.
-        await pump.listen(LONGEST_WAIT_MS, () => isQuiet(passes === 1 ? FIRST_QUIET_MS : QUIET_MS));
+        await pump.listen(MAX_WAIT_MS, () => isQuiet(passes === 1 ? FIRST_QUIET_MS : QUIET_MS));
         const recovered = passes === 1 ? 0 : found - before;
         if (recovered > found * LOSS_SHARE && recovered > 2) rate.backOff();
-        again = found < others && passes < MOST_PASSES && (passes === 1 || recovered * QUESTIONS_FOR_ONE > others - found);
+        again = found < others && passes < MAX_PASSES && (passes === 1 || recovered * QUESTIONS_FOR_ONE > others - found);
         before = found;
       }
-      await pump.listen(LONGEST_WAIT_MS, () => missing <= 0);
+      await pump.listen(MAX_WAIT_MS, () => missing <= 0);
     },
     async findLate() {
       if (found >= others) return;

@@ -1,6 +1,6 @@
 import { type AddressPrefix, formatPrefix, ipv4Bytes, ipv4Number, parsePrefix, prefixCovers } from "@lanthorn/packets";
 import { LINK_LOCAL, type Link, ownIpv6Sources, ownLinkLocal } from "../capture/link.ts";
-import { MOST_HOST_BITS } from "../search/find-neighbors-ipv6.ts";
+import { MAX_HOST_BITS } from "../search/find-neighbors-ipv6.ts";
 import type { RoutedRange } from "../probing/routed-addresses.ts";
 import { planSweep, type SweepRange } from "./sweep-plan.ts";
 
@@ -17,7 +17,7 @@ export interface ScanTargets {
 const prefixes = (...texts: readonly string[]) => texts.map((text) => parsePrefix(text) as AddressPrefix);
 /** Nobody's, everybody's, this host's own, or only on a link: no router has a way to a host there. @see RFC 6890 */
 const UNROUTED = prefixes("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4", "::/16", "ff00::/8", "fe80::/10");
-const MOST_ADDRESSES = 2 ** MOST_HOST_BITS;
+const MAX_ADDRESSES = 2 ** MAX_HOST_BITS;
 
 /** @returns Where to look, or in words why that is nowhere. */
 export function planTargets(link: Link, target: AddressPrefix): ScanTargets | { readonly refused: string } {
@@ -35,7 +35,7 @@ function planIpv4(link: Link, target: AddressPrefix): ScanTargets | { readonly r
   if (routed.length > 0 && UNROUTED.some((prefix) => prefixCovers(prefix, target))) {
     return { refused: `${formatPrefix(target)} is not routed` };
   }
-  if (routed.reduce((sum, { count }) => sum + count, 0) > MOST_ADDRESSES) {
+  if (routed.reduce((sum, { count }) => sum + count, 0) > MAX_ADDRESSES) {
     return { refused: `${formatPrefix(target)} is larger than a /16` };
   }
   if (ranges.length + routed.length === 0) return { refused: refused[0] ?? `${formatPrefix(target)} contains no address of another host` };
@@ -68,8 +68,8 @@ function planIpv6(link: Link, target: AddressPrefix): ScanTargets | { readonly r
   }
   if (UNROUTED.some((prefix) => prefixCovers(prefix, target))) return { refused: `${formatPrefix(target)} is not routed` };
   const hostBits = 128 - target.length;
-  if (hostBits > MOST_HOST_BITS) {
-    return { refused: `${formatPrefix(target)} is behind a router, and larger than a /${128 - MOST_HOST_BITS}` };
+  if (hostBits > MAX_HOST_BITS) {
+    return { refused: `${formatPrefix(target)} is behind a router, and larger than a /${128 - MAX_HOST_BITS}` };
   }
   return { ranges: [], neighbors6: [], routed: [{ first: target.bytes, count: 2 ** hostBits }] };
 }

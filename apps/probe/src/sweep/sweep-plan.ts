@@ -15,7 +15,7 @@ export interface SweepPlan {
 }
 
 /** 65,536 addresses: at 200 packets/s five and a half minutes a pass. */
-const SHORTEST_PREFIX = 16;
+const MIN_PREFIX = 16;
 
 const LINK_LOCAL = parsePrefix("169.254.0.0/16") as AddressPrefix;
 
@@ -44,8 +44,8 @@ export function planSweep(link: Link, networks: readonly AddressPrefix[]): Sweep
 function refusal(part: AddressPrefix): string | null {
   // RFC 3927 hosts announce themselves; asking 65,534 random addresses finds no more of them.
   if (prefixCovers(LINK_LOCAL, part)) return `${formatPrefix(part)} is link-local: watched, but not swept`;
-  if (part.length < SHORTEST_PREFIX)
-    return `${formatPrefix(part)} is larger than a /${SHORTEST_PREFIX}: list the parts to sweep in sweep.networks`;
+  if (part.length < MIN_PREFIX)
+    return `${formatPrefix(part)} is larger than a /${MIN_PREFIX}: list the parts to sweep in sweep.networks`;
   return null;
 }
 

@@ -6,9 +6,9 @@ import type { Projection } from "./projection.ts";
 const CONFIDENCE = 0.9;
 /** A table of who was spoken to: the entry may be hours old, and anybody's who asked. */
 const ADDRESS_CONFIDENCE = 0.3;
-const MOST_ADDRESSES = 256;
+const MAX_ADDRESSES = 256;
 /** Of its MACs, the bridge's and the first ports'. */
-const MOST_OWN = 8;
+const MAX_OWN = 8;
 const PORTS_OF_A_SWITCH = 3;
 
 /**
@@ -17,7 +17,7 @@ const PORTS_OF_A_SWITCH = 3;
  */
 export const switchReport: Projection<"switch_report"> = {
   hosts: ({ data: { ip, macs, addresses } }) => [
-    askedAt(ip), ...ownRefs(macs), ...addresses.slice(0, MOST_ADDRESSES).map(({ mac }) => ({ ip: "", mac })),
+    askedAt(ip), ...ownRefs(macs), ...addresses.slice(0, MAX_ADDRESSES).map(({ mac }) => ({ ip: "", mac })),
   ],
   apply({ data, occurred_at }, { set }) {
     const at = occurred_at;
@@ -33,7 +33,7 @@ export const switchReport: Projection<"switch_report"> = {
         ...word("device_type", isSwitch ? "switch" : "", "snmp", 0.7),
       ]);
     }
-    for (const { ip, mac } of data.addresses.slice(0, MOST_ADDRESSES)) {
+    for (const { ip, mac } of data.addresses.slice(0, MAX_ADDRESSES)) {
       const device = set.find({ ip: "", mac });
       if (device) set.addEvidence(device, word("address", ip, "snmp-arp", ADDRESS_CONFIDENCE));
     }
@@ -47,5 +47,5 @@ function askedAt(ip: string): HostRef {
 }
 
 function ownRefs(macs: readonly string[]): readonly HostRef[] {
-  return macs.slice(0, MOST_OWN).map((mac) => ({ ip: "", mac }));
+  return macs.slice(0, MAX_OWN).map((mac) => ({ ip: "", mac }));
 }

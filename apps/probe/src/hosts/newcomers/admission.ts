@@ -12,12 +12,12 @@ export interface Admission {
 }
 
 /** Answers to one sweep come within seconds; older questions bring nobody. */
-const MOST_CREDITS = 4096;
+const MAX_CREDITS = 4096;
 /** Hosts that speak unasked: a busy /22 says hello within its first minute, and a school's bell brings a few each second. */
 const UNASKED_BURST = 512;
 const UNASKED_PER_SECOND = 4;
 /** Redundant routers and a takeover: more MACs at one address are made up. */
-const MOST_SHARERS = 4;
+const MAX_SHARERS = 4;
 
 /** @param options.unasked `paced` limits how many hosts a second come in unasked; `all` is for a file, which ends. */
 export function createAdmission(options: { readonly unasked: "paced" | "all" }): Admission {
@@ -26,10 +26,10 @@ export function createAdmission(options: { readonly unasked: "paced" | "all" }):
   let refilledAt = 0;
   return {
     asked(count) {
-      credits = Math.min(credits + count, MOST_CREDITS);
+      credits = Math.min(credits + count, MAX_CREDITS);
     },
     refusal({ solicited, hasWaited, sharers }, now) {
-      if (sharers >= MOST_SHARERS) return `${sharers} MACs claim the same address`;
+      if (sharers >= MAX_SHARERS) return `${sharers} MACs claim the same address`;
       if (hasWaited) return null;
       if (solicited && credits > 0) {
         credits -= 1;

@@ -8,7 +8,7 @@ import { type HostTable, onlineAt } from "../host-table.ts";
 import { seenNow } from "../service-facts.ts";
 import type { HostAnnouncer } from "../host-announcer.ts";
 import type { Admission } from "./admission.ts";
-import type { Arrivals } from "./arrivals.ts";
+import type { AdmissionQueue } from "./admission-queue.ts";
 import { createPendingHosts } from "./pending-hosts.ts";
 
 /** Lets hosts into the table that were never seen, and keeps what a MAC says before it has an address. */
@@ -40,7 +40,7 @@ export function createNewcomers(deps: {
   readonly table: HostTable;
   readonly announcer: Pick<HostAnnouncer, "announceBy" | "forget">;
   readonly admission: Admission;
-  readonly arrivals: () => Pick<Arrivals, "takeTurn" | "wait">;
+  readonly admissionQueue: () => Pick<AdmissionQueue, "takeTurn" | "wait">;
   readonly clock: Clock;
   readonly vendorOf: (mac: string) => string;
   readonly events: Pick<HostEvents, "onPending" | "onRefused">;
@@ -77,11 +77,11 @@ export function createNewcomers(deps: {
   };
   return {
     meet(key, address, solicited) {
-      const arrivals = deps.arrivals();
-      const hasTurn = !solicited || address.length !== 4 || arrivals.takeTurn();
+      const admissionQueue = deps.admissionQueue();
+      const hasTurn = !solicited || address.length !== 4 || admissionQueue.takeTurn();
       if (!isAdmitted({ solicited, sharers: hasTurn ? sharersOf(address) : 0 })) return null;
       if (hasTurn) return enter(key);
-      arrivals.wait(key, ipv4Number(address));
+      admissionQueue.wait(key, ipv4Number(address));
       return null;
     },
     meetAgain: (key, address) => (isAdmitted({ solicited: true, hasWaited: true, sharers: sharersOf(address) }) ? enter(key) : null),

@@ -1,7 +1,7 @@
 import { ipv4Number } from "@lanthorn/packets";
 import { wordAt } from "./frame-words.ts";
 import { type HashKey, halfSipHash } from "./half-siphash.ts";
-import type { TcpQuestion } from "./question.ts";
+import type { TcpSegment } from "./packet.ts";
 import { type FrameView, ICMP, ICMPV6, IPV4, payloadAt, protocolOf, readError, readError6, TCP, UDP } from "./tcp-answers.ts";
 
 /** What kind of answer shows a host: a firewall that answers for a network does so by TCP, and hardly ever by ICMP. */
@@ -29,7 +29,7 @@ export interface HostSign {
   readonly size: 4 | 16;
   readonly kind: SignKind;
   /** The connection that it has half opened, and is to be reset; null where there is none. */
-  readonly halfOpen: Pick<TcpQuestion, "port" | "sequence"> | null;
+  readonly halfOpen: Pick<TcpSegment, "port" | "sequence"> | null;
 }
 
 /**

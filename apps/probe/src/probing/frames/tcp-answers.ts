@@ -97,14 +97,14 @@ export function protocolOf(frame: FrameView): number {
 const FRAGMENT = 44;
 /** Hop-by-hop options, routing, fragment, destination options: what hosts put in front of an answer. @see RFC 8200 section 4 */
 const EXTENSIONS: ReadonlySet<number> = new Set([0, 43, FRAGMENT, 60]);
-const MOST_EXTENSIONS = 4;
+const MAX_EXTENSIONS = 4;
 
 /** Where the payload of IPv6 begins, or where the octet lies that names its protocol; -1 where neither can be known. */
 function behindExtensions({ bytes, offset, length }: FrameView, what: "payload" | "protocol"): number {
   let named = offset + 20;
   let at = offset + 54;
   for (let count = 0; EXTENSIONS.has(bytes[named] as number); count += 1) {
-    if (count === MOST_EXTENSIONS || at + 8 > offset + length) return -1;
+    if (count === MAX_EXTENSIONS || at + 8 > offset + length) return -1;
     const isFragment = bytes[named] === FRAGMENT;
     if (isFragment && wordAt(bytes, at + 2) >= 8) return -1;
     named = at;

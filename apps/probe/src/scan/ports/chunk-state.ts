@@ -1,5 +1,5 @@
 import type { Chunk } from "./chunks.ts";
-import type { HostTarget } from "../../probing/frames/question.ts";
+import type { HostTarget } from "../../probing/frames/packet.ts";
 
 /** Of the ports that nobody has open, so many make a host one that answers on every port. */
 const DECOYS_OPEN = 3;

@@ -3,7 +3,7 @@ import { isPrintPort } from "@lanthorn/packet-io";
 import { decodeDhcp, DHCP_MESSAGE_TYPE, dhcpMessageType, formatIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import { portsOf } from "./port-lists.ts";
-import { udpQuestions } from "../../probing/frames/udp-questions.ts";
+import { udpRequests } from "../../probing/frames/udp-requests.ts";
 
 test("each profile asks as many ports as it says, each once and rising, and no print port", () => {
   for (const profile of ["discovery", "gentle", "quick", "standard", "full", "deep"] as const) {
@@ -21,7 +21,7 @@ test("each profile asks as many ports as it says, each once and rising, and no p
 
 test("each UDP port has a protocol to be asked by", () => {
   const source = { mac: Uint8Array.of(2, 0, 0, 0, 0, 1), ip: 0x0a000005, port: 61_000 };
-  const questions = udpQuestions(portsOf("standard").udp, source, () => 0.5);
+  const questions = udpRequests(portsOf("standard").udp, source, () => 0.5);
   expect(questions.map(({ port }) => port)).toEqual(portsOf("standard").udp);
   const inform = decodeDhcp(questions.find(({ port }) => port === 67)?.payloads[0] ?? new Uint8Array());
   expect(inform.ok && [formatIp(inform.value.ciaddr), dhcpMessageType(inform.value.options)])

@@ -2,11 +2,11 @@ import type { Clock } from "@lanthorn/runtime";
 import type { PortCounts } from "@lanthorn/contract/uplink";
 import { type ChunkState, createChunkState } from "./chunk-state.ts";
 import { type Chunk, chunksOf } from "./chunks.ts";
-import { type Controls, createControls } from "../../probing/controls.ts";
+import { type LossProbes, createLossProbes } from "../../probing/loss-probes.ts";
 import { createPermutation } from "../../probing/permutation.ts";
 import { noCounts } from "./port-counts.ts";
-import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/question.ts";
-import { createTcpWriter } from "../../probing/frames/question-frames.ts";
+import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/packet.ts";
+import { createTcpWriter } from "../../probing/frames/packet-writers.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { createScanPump, type ScanPump } from "../../probing/scan-pump.ts";
 import { createScanRate, type ScanRate } from "../../probing/scan-rate.ts";
@@ -26,11 +26,11 @@ export interface PortScan {
 }
 
 /** Each unanswered question is asked twice; as long as repetitions find something, again. */
-const FEWEST_ROUNDS = 2;
-const MOST_ROUNDS = 6;
+const MIN_ROUNDS = 2;
+const MAX_ROUNDS = 6;
 /** After the last question and the last answer, on a LAN. */
 const QUIET_MS = 120;
-const LONGEST_WAIT_MS = 1500;
+const MAX_WAIT_MS = 1500;
 /** Of an answered round, so much found by repetition means that frames get lost. */
 const LOSS_SHARE = 0.002;
 /** A small device's network stack takes this many SYN a second; more where it is seen to. */
@@ -39,8 +39,8 @@ const HOST_RATE_MOST = 20_000;
 const HOST_RATE_LOSSY = 250;
 /** A scan begins no faster. */
 const FIRST_RATE = 50_000;
-/** Where silence says nothing, every so many frames one is a control. */
-const CONTROL_EVERY = 32;
+/** Where silence says nothing, every so many frames one is a loss probe. */
+const LOSS_PROBE_EVERY = 32;
 /** Ports that nobody has open, from 40,000 to 63,999: who has them all open has nothing open, or a firewall answers for it. */
 const DECOYS = 4;
 const DECOY_FIRST = 40_000;
@@ -72,7 +72,7 @@ export function createPortScan(deps: {
   /** Hosts that accept a connection and no data. */
   const windowless = new Set<number>();
   let current: ChunkState | null = null;
-  let controls: Controls = createControls({ patienceMs: 0, onOutcome() {} });
+  let lossProbes: LossProbes = createLossProbes({ patienceMs: 0, onOutcome() {} });
   let questions = 0;
   let settled = 0;
   let heardAt = 0;
@@ -94,11 +94,11 @@ export function createPortScan(deps: {
     const place = portIndex[port] as number;
     if (current.ports[place] !== port) return;
     if (!current.settle(index * current.ports.length + place)) {
-      controls.answered(index, port);
+      lossProbes.answered(index, port);
       return;
     }
     settled += 1;
-    if (state !== "filtered") controls.note(index, port, state === "open");
+    if (state !== "filtered") lossProbes.note(index, port, state === "open");
     rate.answered();
     (counts.get(ip) as PortCounts)[state] += 1;
     if (state !== "open") return;
@@ -132,30 +132,30 @@ export function createPortScan(deps: {
     const count = hosts.length * ports.length;
     const visit = createPermutation(count, random);
     let place = 0;
-    let untilControl = CONTROL_EVERY;
+    let untilLossProbe = LOSS_PROBE_EVERY;
     await pump.send((bytes, at) => {
       if (place >= count) return -1;
-      if (untilControl === 0) {
-        untilControl = CONTROL_EVERY;
-        const control = rate.isBlind ? controls.next(clock.monotonic()) : null;
-        if (control) return ask(bytes, at, hosts[control.host] as HostTarget, control.port);
+      if (untilLossProbe === 0) {
+        untilLossProbe = LOSS_PROBE_EVERY;
+        const lossProbe = rate.isBlind ? lossProbes.next(clock.monotonic()) : null;
+        if (lossProbe) return ask(bytes, at, hosts[lossProbe.host] as HostTarget, lossProbe.port);
       }
       const question = visit(place);
       place += 1;
       const host = Math.floor(question / ports.length);
       if (state.isSettled(question) || state.isPhantom(host) || !isMeant(host)) return 0;
-      untilControl -= 1;
+      untilLossProbe -= 1;
       return ask(bytes, at, hosts[host] as HostTarget, ports[question % ports.length] as number);
     }, rate);
     await hear(() => state.unsettled === 0);
   };
   const hear = async (isEnough: () => boolean) => {
     const askedAt = clock.monotonic();
-    await pump.listen(LONGEST_WAIT_MS, () => isEnough() || clock.monotonic() - Math.max(askedAt, heardAt) >= (deps.quietMs ?? QUIET_MS));
+    await pump.listen(MAX_WAIT_MS, () => isEnough() || clock.monotonic() - Math.max(askedAt, heardAt) >= (deps.quietMs ?? QUIET_MS));
   };
   /** A host with some decoys open is polled for all again before one of its ports is reported: the others' answers may have been lost. */
   const judgeSuspects = async (state: ChunkState) => {
-    for (let round = 1; round <= FEWEST_ROUNDS; round += 1) {
+    for (let round = 1; round <= MIN_ROUNDS; round += 1) {
       const open = state.hosts.filter((_, index) => state.isSuspect(index) && !state.isPhantom(index));
       if (open.length === 0) break;
       await askDecoys(open);
@@ -170,7 +170,7 @@ export function createPortScan(deps: {
     const state = createChunkState(chunk);
     current = state;
     const patienceMs = deps.quietMs ?? QUIET_MS;
-    controls = createControls({ patienceMs, onOutcome: (askedAt, isAnswered) => rate.controlled(askedAt, isAnswered) });
+    lossProbes = createLossProbes({ patienceMs, onOutcome: (askedAt, isAnswered) => rate.noteLossProbe(askedAt, isAnswered) });
     hostIndex.clear();
     chunk.hosts.forEach(({ ip }, index) => hostIndex.set(ip, index));
     chunk.ports.forEach((port, index) => {
@@ -178,7 +178,7 @@ export function createPortScan(deps: {
     });
     let perHost = HOST_RATE_FIRST;
     let firstRate = FIRST_RATE;
-    for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+    for (let round = 1; round <= MAX_ROUNDS; round += 1) {
       // By those that are still asked: the last silent one must not get what all got.
       const most = Math.min(deps.framesPerSecond, state.hostsLeft * HOST_RATE_MOST);
       rate = createScanRate({ first: Math.min(most, firstRate, state.hostsLeft * perHost), most, least: 500 });
@@ -188,7 +188,7 @@ export function createPortScan(deps: {
       firstRate = rate.framesPerSecond;
       if (state.unsettled === 0) break;
       if (round === 1) continue;
-      if (round >= FEWEST_ROUNDS && !state.foundLate) break;
+      if (round >= MIN_ROUNDS && !state.foundLate) break;
       if (state.settledInRound > settled * LOSS_SHARE) perHost = Math.max(HOST_RATE_LOSSY, perHost / 2);
     }
     settled += state.unsettled;

@@ -2,10 +2,10 @@ import type { PortCounts } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import { DHCP_PORT, ipv4Number } from "@lanthorn/packets";
 import { wordAt } from "../../probing/frames/frame-words.ts";
-import type { UdpQuestion } from "../../probing/frames/udp-questions.ts";
+import type { UdpRequest } from "../../probing/frames/udp-requests.ts";
 import { noCounts } from "./port-counts.ts";
-import type { PacketSource, HostTarget } from "../../probing/frames/question.ts";
-import { createUdpWriter } from "../../probing/frames/question-frames.ts";
+import type { PacketSource, HostTarget } from "../../probing/frames/packet.ts";
+import { createUdpWriter } from "../../probing/frames/packet-writers.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { createScanPump } from "../../probing/scan-pump.ts";
 import { createScanRate } from "../../probing/scan-rate.ts";
@@ -37,7 +37,7 @@ export async function scanUdp(options: {
   readonly link: ScanLink;
   readonly source: PacketSource;
   readonly hosts: readonly HostTarget[];
-  readonly questions: readonly UdpQuestion[];
+  readonly questions: readonly UdpRequest[];
   readonly framesPerSecond: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -53,7 +53,7 @@ export async function scanUdp(options: {
     const host = hostIndex.get(ip);
     if (host === undefined || question < 0 || settled[host * questions.length + question] !== 0) return;
     settled[host * questions.length + question] = 1 + STATES.indexOf(state);
-    if (state === "open") options.onPort(hosts[host] as HostTarget, (questions[question] as UdpQuestion).port);
+    if (state === "open") options.onPort(hosts[host] as HostTarget, (questions[question] as UdpRequest).port);
   };
   const onFrame = (bytes: Uint8Array, offset: number, length: number) => {
     readUdpAnswer({ bytes, offset, length }, link, (ip, port, state) => {

@@ -1,7 +1,7 @@
 import type { PortCounts } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
 import type { AddressBook } from "../../probing/address-book.ts";
-import type { HostTarget } from "../../probing/frames/question.ts";
+import type { HostTarget } from "../../probing/frames/packet.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { noCounts } from "../ports/port-counts.ts";
 import { createPortScan, type PortScan } from "../ports/scan-ports.ts";
@@ -43,12 +43,12 @@ export function createPartPorts(deps: {
   const scanUdpOf = async (part: ScanPart, hosts: readonly HostTarget[]): Promise<readonly PortCounts[]> => {
     if (deps.udpPorts.length === 0) return [];
     // The protocols' questions are part of naming services, which a quiet daemon has not loaded.
-    const { udpQuestions } = await import("../../probing/frames/udp-questions.ts");
+    const { udpRequests } = await import("../../probing/frames/udp-requests.ts");
     const udpLink = deps.openLink(link.book);
     try {
       const source = { ...part.source(), port: udpLink.port };
       return await scanUdp({
-        ...deps, link: udpLink, source, hosts, questions: udpQuestions(deps.udpPorts, source, deps.random),
+        ...deps, link: udpLink, source, hosts, questions: udpRequests(deps.udpPorts, source, deps.random),
         onPort: (host, port) => report.port(host, "udp", port),
       });
     } finally {

@@ -3,7 +3,7 @@ import { ipv4Number } from "@lanthorn/packets";
 import { createNeighborSearch, type HostSearch, type NeighborRange } from "../../search/find-neighbors.ts";
 import { createNeighborSearch6, type Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
 import { findGateway, type Way } from "../../routed/find-gateway.ts";
-import type { PacketSource, HostTarget } from "../../probing/frames/question.ts";
+import type { PacketSource, HostTarget } from "../../probing/frames/packet.ts";
 import { addressesInRange, type RoutedRange } from "../../probing/routed-addresses.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 

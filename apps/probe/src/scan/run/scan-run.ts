@@ -1,14 +1,14 @@
 import { ipv4Bytes } from "@lanthorn/packets";
 import type { Exclusions } from "../../egress/exclusions.ts";
-import { createCrowd } from "./crowd.ts";
+import { createProxyArpFilter } from "./proxy-arp-filter.ts";
 import type { NeighborRange } from "../../search/find-neighbors.ts";
 import type { Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
-import type { HostTarget } from "../../probing/frames/question.ts";
+import type { HostTarget } from "../../probing/frames/packet.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { neighborPart, neighborPart6, routedPart, type RoutedTarget, type ScanPart, type ScanPartDeps } from "./scan-parts.ts";
 import { createPartPorts } from "./part-ports.ts";
 import type { RunReport } from "../scan-report.ts";
-import { findSignsOfLife } from "./signs-of-life.ts";
+import { checkLiveness } from "./liveness-check.ts";
 import type { AddressBook } from "../../probing/address-book.ts";
 
 /** What to find out, and where to report it. */
@@ -60,18 +60,18 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     report.host(host, isRouted);
   };
   const partOf = (host: HostTarget) => parts.find((part) => part.holds(host));
-  const crowd = createCrowd({
+  const proxyArpFilter = createProxyArpFilter({
     take: takeAs(false), onProxy: (proxy) => report.proxy(proxy),
     async areThere(some) {
       const source = some[0] && partOf(some[0])?.source();
-      return source ? findSignsOfLife(some, { ...deps, link, source }) : new Set();
+      return source ? checkLiveness(some, { ...deps, link, source }) : new Set();
     },
   });
   const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);
   const unlessExcluded = (take: (host: HostTarget) => void) => (host: HostTarget) => {
     if (!deps.exclusions().holds(host.address6 ?? ipv4Bytes(host.ip))) take(host);
   };
-  const near = { ...deps, framesPerSecond, link, onFound: unlessExcluded(crowd.add) };
+  const near = { ...deps, framesPerSecond, link, onFound: unlessExcluded(proxyArpFilter.add) };
   const far = { ...deps, framesPerSecond, link, onFound: unlessExcluded(takeAs(true)), onFirewall: (addresses: number) => report.firewall(addresses) };
   const ranges = deps.ranges.map((range) => neighborPart(near, range));
   const others = [...deps.neighbors6.map((one) => neighborPart6(near, one)), ...deps.routed.map((target) => routedPart(far, target))];
@@ -88,12 +88,12 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
     async run(known) {
       hosts.push(...known);
       for (const { search } of searched) await search.find();
-      await crowd.settle();
+      await proxyArpFilter.settle();
       await lookAtPorts();
     },
     async runLate() {
       for (const { search } of searched) await search.findLate();
-      await crowd.settle();
+      await proxyArpFilter.settle();
       await lookAtPorts();
     },
     get sent() {

@@ -6,7 +6,7 @@ import { type AddressPrefix, formatMac, ipv4Bytes, parseIp, parsePrefix } from "
 import { systemClock } from "@lanthorn/runtime";
 import { readFileSync } from "node:fs";
 import { createExclusions } from "../../egress/exclusions.ts";
-import { hostAddress } from "../../probing/frames/question.ts";
+import { hostAddress } from "../../probing/frames/packet.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
 import { openScanRun } from "../run/scan-run.ts";
 

@@ -6,14 +6,14 @@ import type { HostEvents } from "./host-events.ts";
 import { type HostTable, onlineAt } from "./host-table.ts";
 import { cleanName, type NameSource, setName } from "./names.ts";
 import type { Admission } from "./newcomers/admission.ts";
-import { type Arrivals, createArrivals } from "./newcomers/arrivals.ts";
+import { type AdmissionQueue, createAdmissionQueue } from "./newcomers/admission-queue.ts";
 import { createNewcomers, SETTLE_DHCP_MS, SETTLE_OTHER_MS } from "./newcomers/newcomers.ts";
 import type { Observer } from "./observer.ts";
 import type { FactsTaker } from "./service-facts.ts";
 import type { HostAnnouncer } from "./host-announcer.ts";
 
 /** Turns what frames tell into hosts: the one place where a host comes into being, changes its addresses, and comes back. */
-export interface Sightings extends Observer {
+export interface HostTracker extends Observer {
   /** As of `Evidence`. */
   readonly last: Evidence["last"];
   /** Whether it shows no IPv4 address, and asks no DHCP server for one either. */
@@ -25,7 +25,7 @@ export interface Sightings extends Observer {
 }
 
 /** @param deps.events Where what is learned of hosts is raised. */
-export function createSightings(deps: {
+export function createHostTracker(deps: {
   readonly table: HostTable;
   readonly announcer: HostAnnouncer;
   readonly admission: Admission;
@@ -33,11 +33,11 @@ export function createSightings(deps: {
   readonly vendorOf: (mac: string) => string;
   readonly facts: Pick<FactsTaker, "note">;
   readonly events: HostEvents;
-}): Sightings {
+}): HostTracker {
   const { table, announcer, clock, events } = deps;
   const evidence = createEvidence(deps);
-  const newcomers = createNewcomers({ ...deps, arrivals: () => arrivals });
-  const arrivals: Arrivals = createArrivals({
+  const newcomers = createNewcomers({ ...deps, admissionQueue: () => admissionQueue });
+  const admissionQueue: AdmissionQueue = createAdmissionQueue({
     clock,
     enter(mac, address) {
       const host = table.byMac(mac) ?? newcomers.meetAgain(mac, address);
@@ -96,7 +96,7 @@ export function createSightings(deps: {
       const host = table.byMac(mac);
       return host ? !hasIpv4(host) && !host.names.dhcp : newcomers.isHiding(mac);
     },
-    enterAll: () => arrivals.enterAll(),
+    enterAll: () => admissionQueue.enterAll(),
     dropBinding(host, binding) {
       table.removeBinding(host, binding);
       // A reverse name is the address's, not the host's.

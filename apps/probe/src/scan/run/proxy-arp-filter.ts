@@ -1,5 +1,5 @@
 import { macKey } from "../../hosts/host.ts";
-import type { HostTarget } from "../../probing/frames/question.ts";
+import type { HostTarget } from "../../probing/frames/packet.ts";
 
 /** A MAC that answers for addresses at which nobody is: a router with proxy ARP. */
 export interface ArpProxy {
@@ -9,7 +9,7 @@ export interface ArpProxy {
 }
 
 /** Tells hosts from a router that answers ARP for networks behind it, or for every address that is asked for. */
-export interface Crowd {
+export interface ProxyArpFilter {
   /** A host that answered. It is passed on at once, or held back while its MAC may be such a router's. */
   add(host: HostTarget): void;
   /**
@@ -21,9 +21,9 @@ export interface Crowd {
 /** Addresses of a MAC that are believed without asking: a host with some containers or virtual servers has as many. */
 const BELIEVED = 4;
 /** No host has more, whatever answers at them; a router that makes up a network has. */
-const MOST_ADDRESSES = 512;
+const MAX_ADDRESSES = 512;
 /** So many are asked whether they are there. */
-const MOST_HELD = 4096;
+const MAX_HELD = 4096;
 /** Of a server's many addresses some give no sign, behind its own packet filter; more of them are nobody's. */
 const SILENT = { fewest: 8, share: 0.1 } as const;
 
@@ -31,11 +31,11 @@ const SILENT = { fewest: 8, share: 0.1 } as const;
  * @param deps.take Told each host that is one.
  * @param deps.areThere Which of some hosts give a sign of their own, beyond ARP.
  */
-export function createCrowd(deps: {
+export function createProxyArpFilter(deps: {
   readonly take: (host: HostTarget) => void;
   readonly areThere: (hosts: readonly HostTarget[]) => Promise<ReadonlySet<number>>;
   readonly onProxy: (proxy: ArpProxy) => void;
-}): Crowd {
+}): ProxyArpFilter {
   const addresses = new Map<number, number>();
   const held = new Map<number, HostTarget[]>();
   /** How many addresses each was reported with. */
@@ -45,9 +45,9 @@ export function createCrowd(deps: {
     const count = addresses.get(key) ?? 0;
     const there = await deps.areThere(hosts);
     const silent = hosts.length - there.size;
-    const isServer = count <= MOST_ADDRESSES && silent < Math.max(SILENT.fewest, hosts.length * SILENT.share);
+    const isServer = count <= MAX_ADDRESSES && silent < Math.max(SILENT.fewest, hosts.length * SILENT.share);
     // Who makes up addresses by the hundred makes up their answers, too.
-    const isMadeUp = count > MOST_ADDRESSES && silent < hosts.length / 2;
+    const isMadeUp = count > MAX_ADDRESSES && silent < hosts.length / 2;
     for (const host of hosts) if (isServer || (!isMadeUp && there.has(host.ip))) deps.take(host);
     if (isServer || count <= (published.get(key) ?? 0)) return;
     published.set(key, count);
@@ -61,7 +61,7 @@ export function createCrowd(deps: {
       if (count <= BELIEVED) return deps.take(host);
       const others = held.get(key);
       if (!others) held.set(key, [host]);
-      else if (others.length < MOST_HELD) others.push(host);
+      else if (others.length < MAX_HELD) others.push(host);
     },
     async settle() {
       const waiting = [...held];

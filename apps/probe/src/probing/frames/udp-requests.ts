@@ -1,14 +1,14 @@
 import { RAW_FRAME_OCTETS } from "@lanthorn/packet-io";
 import { DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, encodeDhcp, ipv4Bytes } from "@lanthorn/packets";
 import { UDP_PROTOCOLS } from "../../identify/protocols.ts";
-import type { PacketSource } from "./question.ts";
+import type { PacketSource } from "./packet.ts";
 
 /** What fits into one frame of the sender, behind the headers of Ethernet, IPv6 and UDP. */
-const LONGEST_PAYLOAD = RAW_FRAME_OCTETS - 62;
-const MOST_PAYLOADS = 2;
+const MAX_PAYLOAD = RAW_FRAME_OCTETS - 62;
+const MAX_PAYLOADS = 2;
 
 /** A port and what its protocol is asked by. */
-export interface UdpQuestion {
+export interface UdpRequest {
   readonly port: number;
   /** At most 578 octets each. */
   readonly payloads: readonly Uint8Array[];
@@ -21,14 +21,14 @@ export interface UdpQuestion {
  * @param source The address that a DHCP server answers to.
  * @param random Below 1.
  */
-export function udpQuestions(ports: readonly number[], source: PacketSource, random: () => number): readonly UdpQuestion[] {
+export function udpRequests(ports: readonly number[], source: PacketSource, random: () => number): readonly UdpRequest[] {
   return ports.flatMap((port) => {
     if (port === DHCP_PORT.server) {
       return source.address6 ? [] : [{ port, payloads: [dhcpInform(source, random)], answersFromAnyPort: false }];
     }
     const protocols = UDP_PROTOCOLS.filter((protocol) => protocol.ports.includes(port));
     const payloads = protocols.flatMap(({ questions }) => questions.map((question) => question(random)))
-      .filter(({ length }) => length <= LONGEST_PAYLOAD).slice(0, MOST_PAYLOADS);
+      .filter(({ length }) => length <= MAX_PAYLOAD).slice(0, MAX_PAYLOADS);
     return payloads.length === 0 ? [] : [{ port, payloads, answersFromAnyPort: protocols.some((one) => one.answersFromAnyPort === true) }];
   });
 }

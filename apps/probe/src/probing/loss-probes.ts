@@ -1,5 +1,5 @@
 /** A question that its host has answered before, asked again: what does not come back of these was lost. */
-export interface Control {
+export interface LossProbe {
   /** The host's place in its chunk. */
   readonly host: number;
   readonly port: number;
@@ -9,13 +9,13 @@ export interface Control {
  * Tells of losses where nearly all hosts drop what they are asked, and silence says nothing: hosts that have answered on some port are
  * asked for it again now and then, as nmap does with its timing probes.
  */
-export interface Controls {
+export interface LossProbes {
   /**
    * A host has answered on this port. An open one is the better witness: some hosts answer for so many closed ports a second and no more.
    */
   note(host: number, port: number, isOpen: boolean): void;
   /** @returns Whose turn it is, taken as asked now; null where nobody may be asked again yet. */
-  next(now: number): Control | null;
+  next(now: number): LossProbe | null;
   /** An answer to a question that was settled before; nothing happens where it is none of these. */
   answered(host: number, port: number): void;
 }
@@ -23,7 +23,7 @@ export interface Controls {
 /** No host is asked more often: fifty a second, little beside its share of the scan. */
 const EVERY_MS = 20;
 /** Hosts looked at for one whose turn it is. */
-const MOST_LOOKED_AT = 8;
+const MAX_LOOKED_AT = 8;
 
 interface Witness {
   readonly host: number;
@@ -35,11 +35,11 @@ interface Witness {
 
 /**
  * @param deps.patienceMs What has not come back by then is lost.
- * @param deps.onOutcome Each control that was answered, or lost, and when it was asked.
+ * @param deps.onOutcome Each loss probe that was answered, or lost, and when it was asked.
  */
-export function createControls(deps: {
+export function createLossProbes(deps: {
   readonly patienceMs: number; readonly onOutcome: (askedAt: number, isAnswered: boolean) => void;
-}): Controls {
+}): LossProbes {
   const witnesses: Witness[] = [];
   const places = new Map<number, Witness>();
   let turn = 0;
@@ -60,7 +60,7 @@ export function createControls(deps: {
       } else if (isOpen && !known.isOpen && !known.isWaiting) Object.assign(known, { port, isOpen });
     },
     next(now) {
-      for (let looked = 0; looked < Math.min(MOST_LOOKED_AT, witnesses.length); looked += 1) {
+      for (let looked = 0; looked < Math.min(MAX_LOOKED_AT, witnesses.length); looked += 1) {
         turn = (turn + 1) % witnesses.length;
         const witness = witnesses[turn] as Witness;
         if (!mayAsk(witness, now)) continue;

@@ -1,9 +1,9 @@
 /** Frames that a scan asks with, written straight into the sender's memory: everything that stays the same is put together once. */
 import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
 import {
-  type PacketSource, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
-} from "./question.ts";
-import { createEchoWriter6, createTcpWriter6, createUdpWriter6 } from "./question-frames-ipv6.ts";
+  type PacketSource, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpSegment, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
+} from "./packet.ts";
+import { createEchoWriter6, createTcpWriter6, createUdpWriter6 } from "./packet-writers-ipv6.ts";
 
 const ETHERNET_OCTETS = 14;
 const IPV4_OCTETS = 20;
@@ -24,7 +24,7 @@ export function createArpWriter({ mac, ip }: Pick<PacketSource, "mac" | "ip">): 
 }
 
 /** @see RFC 791 section 3.1, RFC 9293 section 3.1 */
-export function createTcpWriter(source: PacketSource): Writer<TcpQuestion> {
+export function createTcpWriter(source: PacketSource): Writer<TcpSegment> {
   if (source.address6) return createTcpWriter6({ ...source, address6: source.address6 });
   const headerOctets = 20 + MSS_OPTION.length;
   const { template, ipSum, pseudoSum } = ipv4Template(source, 6, headerOctets);

@@ -1,7 +1,7 @@
 import { parseIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import type { AddressSet } from "./address-set.ts";
-import { isPrintPort, mayPass } from "./send-wall.ts";
+import { isPrintPort, mayPass } from "./egress-filter.ts";
 import { arpFrame, echoToAllFrame, solicitationFrame, tcpFrame, udpFrame } from "./testing/raw-frames.ts";
 
 const setOf = (...addresses: readonly string[]): AddressSet => {

@@ -1,13 +1,13 @@
 import { createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
-import { createArrivals } from "./arrivals.ts";
+import { createAdmissionQueue } from "./admission-queue.ts";
 
 /** Newcomers number themselves: the first has MAC 1 and the address 10.0.0.1. */
 function createDoor() {
   const clock = createFakeClock();
   const entered: number[] = [];
   const addresses: string[] = [];
-  const arrivals = createArrivals({
+  const admissionQueue = createAdmissionQueue({
     clock,
     enter(mac, address) {
       entered.push(mac);
@@ -19,12 +19,12 @@ function createDoor() {
     let turns = 0;
     for (let index = 0; index < count; index += 1) {
       arrived += 1;
-      if (arrivals.takeTurn()) turns += 1;
-      else arrivals.wait(arrived, 0x0a_00_00_00 + arrived);
+      if (admissionQueue.takeTurn()) turns += 1;
+      else admissionQueue.wait(arrived, 0x0a_00_00_00 + arrived);
     }
     return turns;
   };
-  return { clock, arrivals, entered, addresses, arrive };
+  return { clock, admissionQueue, entered, addresses, arrive };
 }
 
 describe("newcomers", () => {
@@ -84,9 +84,9 @@ describe("newcomers", () => {
   });
 
   test("enter all together when that is wished, and then nothing is left to do", async () => {
-    const { clock, arrivals, arrive, entered } = createDoor();
+    const { clock, admissionQueue, arrive, entered } = createDoor();
     arrive(5000);
-    arrivals.enterAll();
+    admissionQueue.enterAll();
     expect(entered).toHaveLength(4500);
     await clock.advance(10_000);
     expect(entered).toHaveLength(4500);

@@ -1,6 +1,6 @@
 import { decodeArp, decodeFrame, decodeIcmpv4, decodeTcp, formatIp, internetChecksum, transportChecksum } from "@lanthorn/packets";
 import { expect, test } from "vitest";
-import { createArpWriter, createEchoWriter, createTcpWriter, createUdpWriter } from "./question-frames.ts";
+import { createArpWriter, createEchoWriter, createTcpWriter, createUdpWriter } from "./packet-writers.ts";
 
 const source = { mac: Uint8Array.of(2, 0, 0, 0, 0, 1), ip: 0x0a42ff01, port: 61_234 };
 const target = { mac: Uint8Array.of(2, 0, 0, 0, 0, 9), ip: 0xc0a800fe };

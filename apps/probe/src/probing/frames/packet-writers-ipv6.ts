@@ -1,9 +1,9 @@
-/** The questions of `question-frames.ts` over IPv6. @see RFC 8200 */
+/** The questions of `packet-writers.ts` over IPv6. @see RFC 8200 */
 import { multicastMac, solicitedNodeAddress } from "@lanthorn/packets";
 import { checksumOf, putWord, putWords, sumOfWords } from "./frame-words.ts";
 import {
-  type PacketSource, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpQuestion, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
-} from "./question.ts";
+  type PacketSource, ECHO_DATA, type HostTarget, MSS_OPTION, type TcpSegment, TIME_TO_LIVE, type UdpDatagram, WINDOW, type Writer,
+} from "./packet.ts";
 
 type PacketSource6 = PacketSource & { readonly address6: Uint8Array };
 
@@ -20,7 +20,7 @@ const NDP_HOP_LIMIT = 255;
 const SOURCE_OPTION = [1, 1] as const;
 
 /** @see RFC 9293 section 3.1 */
-export function createTcpWriter6(source: PacketSource6): Writer<TcpQuestion> {
+export function createTcpWriter6(source: PacketSource6): Writer<TcpSegment> {
   const octets = 20 + MSS_OPTION.length;
   const { putHeader } = ipv6Header(source, TCP, octets);
   return (bytes, at, target, { port, flags, sequence, acknowledgment }) => {

@@ -1,17 +1,17 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import { addressCookie, readHostSign } from "../../probing/frames/host-signs.ts";
-import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/question.ts";
-import { createEchoWriter, createTcpWriter } from "../../probing/frames/question-frames.ts";
+import { type PacketSource, type HostTarget, TCP_RST, TCP_SYN } from "../../probing/frames/packet.ts";
+import { createEchoWriter, createTcpWriter } from "../../probing/frames/packet-writers.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
 import { createScanPump, type ScanPump } from "../../probing/scan-pump.ts";
 import { createScanRate } from "../../probing/scan-rate.ts";
 
 const PASSES = 2;
 const QUIET_MS = 100;
-const LONGEST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1000;
 const FIRST_RATE = 20_000;
-const LEAST_RATE = 1000;
+const MIN_RATE = 1000;
 /** One that many have open, one that hardly anybody has: who drops the one refuses the other. */
 const PORTS = [443, 40_125] as const;
 
@@ -20,7 +20,7 @@ const PORTS = [443, 40_125] as const;
  * @returns The numbers of those that gave one.
  * @throws PacketIoError of sending, and the signal's reason.
  */
-export async function findSignsOfLife(
+export async function checkLiveness(
   hosts: readonly HostTarget[],
   deps: {
     readonly link: ScanLink;
@@ -33,7 +33,7 @@ export async function findSignsOfLife(
   const { link, clock } = deps;
   const byNumber = new Map(hosts.map((host) => [host.ip, host]));
   const there = new Set<number>();
-  const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(LEAST_RATE, deps.framesPerSecond) });
+  const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(MIN_RATE, deps.framesPerSecond) });
   let heardAt = 0;
   const pump: ScanPump = createScanPump({
     ...deps,
@@ -66,7 +66,7 @@ export async function findSignsOfLife(
       return tcp(bytes, at, host, { port, flags: TCP_SYN, sequence: cookieOf(host, port), acknowledgment: 0 });
     }, rate);
     const askedAt = clock.monotonic();
-    await pump.listen(LONGEST_WAIT_MS, () => there.size === byNumber.size || clock.monotonic() - Math.max(askedAt, heardAt) >= QUIET_MS);
+    await pump.listen(MAX_WAIT_MS, () => there.size === byNumber.size || clock.monotonic() - Math.max(askedAt, heardAt) >= QUIET_MS);
   }
   return there;
 }

@@ -38,7 +38,7 @@ export const WINDOW = 64_240;
 export const MSS_OPTION = [2, 4, 0x05, 0xb4] as const;
 export const TIME_TO_LIVE = 64;
 
-export interface TcpQuestion {
+export interface TcpSegment {
   readonly port: number;
   readonly flags: number;
   readonly sequence: number;

@@ -10,7 +10,7 @@ import { createChecks } from "./checks.ts";
 import { createExpectations } from "./expectations.ts";
 
 /** Asks single hosts: whether they are still there, whether they are where they want to be, and what they are called. */
-export interface HostQuestions extends Required<Pick<HostListener, "onExpected">> {
+export interface HostPolls extends Required<Pick<HostListener, "onExpected">> {
   /** Lets the host be asked for its name. */
   wantName(host: Host): void;
   /** Looks at who fell silent. Call it each second while the link is up. */
@@ -24,25 +24,25 @@ export interface HostQuestions extends Required<Pick<HostListener, "onExpected">
 }
 
 /** @param deps.asksHosts False where nobody may be asked, as with a capture file. */
-export function createHostQuestions(deps: {
-  readonly hosts: Pick<OwnHosts, "table" | "announcer" | "sightings">;
+export function createHostPolls(deps: {
+  readonly hosts: Pick<OwnHosts, "table" | "announcer" | "tracker">;
   readonly policy: EgressPolicy;
   readonly sender: FrameSender;
   readonly link: () => Link | null;
   readonly asksHosts: boolean;
   readonly clock: Clock;
   readonly log: Log;
-}): HostQuestions {
-  const { hosts: { table, announcer, sightings }, policy, clock, log } = deps;
+}): HostPolls {
+  const { hosts: { table, announcer, tracker }, policy, clock, log } = deps;
   const expectations = createExpectations();
   const mdnsNames = createMdnsNames({ clock });
   const stop = new AbortController();
   let asking: Promise<void> | null = null;
   const checks = createChecks({
-    table, clock, last: sightings.last,
+    table, clock, last: tracker.last,
     mayAsk: (host) => deps.asksHosts && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone: (host) => announcer.announceBy(host, clock.monotonic()),
-    onAddressGone: (host, binding) => sightings.dropBinding(host, binding),
+    onAddressGone: (host, binding) => tracker.dropBinding(host, binding),
   });
 
   function* questions(): Generator<Uint8Array> {

@@ -5,7 +5,7 @@ import { ipv4Bytes } from "@lanthorn/packets";
  * Newcomers that answer faster than they can be entered: a sweep of a large network brings fifty thousand a second, and the wire does not
  * wait. Of a burst the first few hundred are entered at once, the others when it is over, as many every 50 ms in their order.
  */
-export interface Arrivals {
+export interface AdmissionQueue {
   /** @returns Whether a newcomer may enter now; else it has to wait. */
   takeTurn(): boolean;
   /** It is handed to `enter` later. */
@@ -18,12 +18,12 @@ export interface Arrivals {
 const AT_ONCE = 500;
 const PERIOD_MS = 50;
 /** A burst that goes on so long is none: who waits is entered meanwhile. */
-const LONGEST_BURST_MS = 3000;
+const MAX_BURST_MS = 3000;
 /** A /16. Who comes when so many wait is entered before them. */
-const MOST_WAITING = 65_536;
+const MAX_WAITING = 65_536;
 
 /** @param deps.enter Somebody's turn; the address is the receiver's own. */
-export function createArrivals(deps: { readonly clock: Clock; readonly enter: (mac: number, address: Uint8Array) => void }): Arrivals {
+export function createAdmissionQueue(deps: { readonly clock: Clock; readonly enter: (mac: number, address: Uint8Array) => void }): AdmissionQueue {
   // Numbers only: objects by the ten thousand would cost what the waiting saves.
   let macs: number[] = [];
   let ips: number[] = [];
@@ -45,7 +45,7 @@ export function createArrivals(deps: { readonly clock: Clock; readonly enter: (m
     const before = macs.length;
     deps.clock.after(PERIOD_MS, () => {
       isCounting = false;
-      const isBurst = macs.length - before >= AT_ONCE && deps.clock.monotonic() - waitingSince < LONGEST_BURST_MS;
+      const isBurst = macs.length - before >= AT_ONCE && deps.clock.monotonic() - waitingSince < MAX_BURST_MS;
       // Nobody overtakes who waits.
       room = next < macs.length ? 0 : AT_ONCE;
       if (macs.length === 0) return;
@@ -59,7 +59,7 @@ export function createArrivals(deps: { readonly clock: Clock; readonly enter: (m
         room = AT_ONCE;
         count();
       }
-      if (room <= 0 && macs.length - next < MOST_WAITING) return false;
+      if (room <= 0 && macs.length - next < MAX_WAITING) return false;
       room -= 1;
       return true;
     },
