@@ -8,6 +8,7 @@ import { type DatabaseLocation, parseLocation } from "./db/location.ts";
 import { CollectorError } from "./errors.ts";
 import type { RemoteName } from "./gateway/services.ts";
 
+/** Read when `--config` names no other file. It may be absent: then every setting has its default. */
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/collector.toml";
 
 /** The whole configuration, with every default filled in. */

@@ -10,6 +10,7 @@ export interface ByteSource {
   stream(count: number): AsyncGenerator<Uint8Array>;
 }
 
+/** Reads a stream of chunks by byte counts. What it returns can be a view of a chunk, not a copy. */
 export function createByteSource(bytes: AsyncIterable<Uint8Array>): ByteSource {
   const chunks = bytes[Symbol.asyncIterator]();
   let held: Uint8Array = new Uint8Array();

@@ -27,6 +27,7 @@ export function createDatabaseTools(location: DatabaseLocation, postgres: Progra
   };
 }
 
+/** `sqlite` for a location with a file, otherwise `postgres`. */
 export function engineOf(location: DatabaseLocation): Engine {
   return "file" in location ? "sqlite" : "postgres";
 }

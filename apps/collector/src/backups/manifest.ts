@@ -3,7 +3,9 @@ import * as z from "zod";
 
 /** Files of a backup by their names. What a restore needs beside the database lies below `files/`. */
 export const MANIFEST_NAME = "manifest.json";
+/** The copy of the database: a SQLite file, or a dump of pg_dump in its custom format. */
 export const DATABASE_NAME = "database";
+/** Prefix of the data directory's files, with its slash. No file lies in a folder below it. */
 export const FILES_FOLDER = "files/";
 
 /** Of a file of the data directory: no folder, nothing hidden, nothing that a shell would take for something else. */
@@ -38,6 +40,7 @@ export const Manifest = z.object({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
+/** The database that a backup was made of. A backup restores only into the same kind. */
 export type Engine = Manifest["database"]["engine"];
 
 /** A copy of a database, and what it holds. */
@@ -48,6 +51,7 @@ export interface DatabaseCopy {
   readonly tables: Readonly<Record<string, number>>;
 }
 
+/** Rows of all tables together. @param tables Rows by table name. */
 export function countRows(tables: Readonly<Record<string, number>>): number {
   return Object.values(tables).reduce((sum, rows) => sum + rows, 0);
 }

@@ -32,6 +32,7 @@ const MAX_COMPLAINT = 65_536;
 /** Only a migration holds a table for long. */
 const LOCK_WAIT_MS = 60_000;
 
+/** Where pg_dump and pg_restore are, and which environment variables they inherit. */
 export interface ProgramsSettings {
   /** The folder with the programs; without it they are looked for as a shell does. */
   readonly folder?: string | undefined;
@@ -39,6 +40,10 @@ export interface ProgramsSettings {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
+/**
+ * Runs pg_dump and pg_restore without a shell. `LANTHORN_*` variables are not passed on, and the password goes by `PGPASSWORD`, not as
+ * an argument.
+ */
 export function createPostgresPrograms({ folder, environment = {} }: ProgramsSettings): PostgresPrograms {
   // The collector's own are secrets, and none of theirs.
   const inherited = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("LANTHORN_")));

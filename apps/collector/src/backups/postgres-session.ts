@@ -42,6 +42,7 @@ export async function countPostgres(session: PostgresSession): Promise<{
   return { migrations: migrations.map(({ name = "" }) => name), tables };
 }
 
+/** A name as a quoted SQL identifier, safe to put into a statement. @see PostgreSQL manual section 4.1.1 */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

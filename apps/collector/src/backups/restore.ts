@@ -14,7 +14,7 @@ import { targetSqlite } from "./restore-sqlite.ts";
 import type { Trust } from "./signing.ts";
 import { filesIn, giveTo, swapIn } from "./swap.ts";
 
-export interface Restored {
+interface Restored {
   readonly manifest: Manifest;
   /** Where what was there before is now, each in a few words. */
   readonly aside: readonly string[];

@@ -16,7 +16,7 @@ const Move = z.object({ from: z.string(), to: z.string() });
 const Journal = z.object({ aside: z.array(Move), inPlace: z.array(Move), staging: z.array(z.string()) });
 type Journal = z.infer<typeof Journal>;
 
-export interface Swap {
+interface Swap {
   readonly dataDir: string;
   /** Null where the database is no file. */
   readonly databaseFile: string | null;

@@ -11,6 +11,7 @@ export interface Digest {
   checksum(): string;
 }
 
+/** A digest of no rows yet. Its sum is the first 128 bits of each row's SHA-256, added modulo 2^128. */
 export function createDigest(): Digest {
   let rows = 0;
   let sum = 0n;

@@ -1,5 +1,6 @@
 import type Sqlite from "better-sqlite3";
 
+/** A table of the SQLite file that is moved, with its columns in the order of their definition. */
 export interface SourceTable {
   readonly name: string;
   readonly columns: readonly string[];

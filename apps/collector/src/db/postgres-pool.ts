@@ -13,7 +13,7 @@ const types: CustomTypesConfig = {
 /** Longer than any statement may take; only a server or a way to it that hangs gets there. */
 const ANSWER_GRACE_MS = 5000;
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly url: string;
   readonly size: number;
   /** 0 for as long as it takes. */

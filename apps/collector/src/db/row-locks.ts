@@ -1,5 +1,6 @@
 import { type Kysely, PostgresAdapter } from "kysely";
 
+/** Whether this handle writes PostgreSQL's SQL; false means SQLite. It sends no query. */
 export function isPostgres<T>(db: Kysely<T>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }

@@ -11,6 +11,7 @@ interface Asset {
   readonly gzipped: Uint8Array<ArrayBuffer>;
 }
 
+/** The scripts and styles of the documentation page, by file name. */
 export interface Assets {
   /** Null for a name that is none of the page's. */
   read(name: string): Promise<Asset | null>;

@@ -60,6 +60,7 @@ const STATUS: Readonly<Record<ErrorName, number>> = {
 /** Every answer carries these. */
 const COMMON_HEADERS = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"] as const;
 
+/** Response headers as components of the document, by header name. @see OpenAPI 3.1.0 section 4.8.21 */
 export const HEADERS: Readonly<Record<string, object>> = {
   "X-RateLimit-Limit": { description: "Requests that are allowed in a minute.", schema: { type: "integer" }, example: 60 },
   "X-RateLimit-Reset": {
@@ -75,6 +76,7 @@ export const HEADERS: Readonly<Record<string, object>> = {
   "Retry-After": { description: "Seconds to wait before the next request.", schema: { type: "integer" }, example: 1 },
 };
 
+/** References to the headers of one response: those that every answer has, and `names`, which must be keys of `HEADERS`. */
 export function headersOf(names: readonly string[] = []): object {
   return Object.fromEntries([...COMMON_HEADERS, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

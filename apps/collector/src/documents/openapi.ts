@@ -13,11 +13,13 @@ export interface OpenApiDocument {
   readonly components: Components;
 }
 
+/** A heading under which operations are listed. @see OpenAPI 3.1.0 section 4.8.22 */
 export interface Tag {
   readonly name: string;
   readonly description: string;
 }
 
+/** What operations refer to by `$ref`, each kind by name. @see OpenAPI 3.1.0 section 4.8.7 */
 export interface Components {
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly responses: Readonly<Record<string, Response>>;
@@ -25,6 +27,7 @@ export interface Components {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
+/** One method of a path. Keys of `responses` are status codes. @see OpenAPI 3.1.0 section 4.8.10 */
 export interface Operation {
   readonly operationId: string;
   readonly summary?: string;
@@ -36,6 +39,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
+/** A value in the path, the query or a header, as `in` says. @see OpenAPI 3.1.0 section 4.8.12 */
 export interface Parameter {
   readonly name: string;
   readonly in: string;
@@ -45,7 +49,9 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
+/** Bodies by media type. @see OpenAPI 3.1.0 section 4.8.14 */
 export type Content = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown; readonly examples?: object }>>;
+/** An answer, or a reference to one of `components.responses`. @see OpenAPI 3.1.0 section 4.8.17 */
 export type Response = Reference | { readonly description: string; readonly headers?: object; readonly content?: Content };
 
 interface Reference {

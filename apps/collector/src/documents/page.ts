@@ -31,6 +31,7 @@ export function documentPage(title: string): string {
 `;
 }
 
+/** CSS of the sign-in form. Swagger UI brings its own. */
 export const PAGE_STYLE = `#sign-in { max-width: 24rem; margin: 4rem auto; font: 1rem/1.5 sans-serif; }
 #sign-in label { display: block; margin: 0.5rem 0; }
 #sign-in input { width: 100%; box-sizing: border-box; font: inherit; padding: 0.25rem; }

@@ -37,11 +37,13 @@ function query(name: string, schema: Schema, description: string): Parameter {
 
 /** `GET /ws/events`, which is answered by no route but by the listener. */
 export const STREAM_PATH = "/ws/events";
+/** The two ways to authenticate in the stream's URL, as security schemes of the document. @see OpenAPI 3.1.0 section 4.8.27 */
 export const STREAM_SECURITY_SCHEMES = {
   streamToken: { type: "apiKey", in: "query", name: "token", description: "An access token in the URL, for `/ws/events` only." },
   streamTicket: { type: "apiKey", in: "query", name: "ticket", description: "A ticket in the URL, for one connection to `/ws/events`." },
 } as const;
 
+/** The stream as an operation of the document: its parameters, close codes and a schema for each event's frame. */
 export function streamOperation(): Operation {
   return {
     operationId: "openEventStream", summary: "Receive events as they happen", description: DESCRIPTION,

@@ -13,7 +13,7 @@ export interface Consumer {
   failed(): void;
 }
 
-export interface SubscribeOptions {
+interface SubscribeOptions {
   readonly tenantId: string;
   /** The last sequence that the subscriber has; null for only what comes from now on. */
   readonly since: number | null;

@@ -14,7 +14,7 @@ import { badRequest } from "../gateway/route.ts";
 import type { StreamSessions } from "../gateway/stream-sessions.ts";
 import type { LiveEvents } from "./live.ts";
 
-export interface StreamSockets {
+interface StreamSockets {
   readonly onUpgrade: OnUpgrade;
   /** How many streams there are now. */
   open(): number;

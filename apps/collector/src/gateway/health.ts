@@ -9,6 +9,7 @@ import type { RunningJobs } from "../jobs/start-jobs.ts";
 import { endpointsOf } from "./endpoint.ts";
 import { json } from "./route.ts";
 
+/** How one part of the collector is. One degraded part makes `/health` answer 503. */
 export interface PartState {
   readonly status: "ok" | "degraded";
   /** For who operates the collector; it is shown without a token, so it names no host, user or path. */

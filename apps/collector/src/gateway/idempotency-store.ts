@@ -33,6 +33,10 @@ export type Begun =
   /** The key was used for something else. */
   | { readonly state: "other" };
 
+/**
+ * Requests by idempotency key, kept for 24 hours. A request without an answer can be repeated after 60 seconds.
+ * @see draft-ietf-httpapi-idempotency-key-header
+ */
 export interface IdempotencyStore {
   begin(request: KeyedRequest): Promise<Begun>;
   /** @param answer Null when it is not known. */

@@ -24,6 +24,7 @@ export type OnUpgrade = (upgrade: {
   readonly connection: Pick<Connection, "known">;
 }) => void;
 
+/** Address of a listener, and whether it speaks HTTPS (`tls`) or plain HTTP (null). */
 export interface ListenerOptions {
   readonly host: string;
   /** 0 for a free one. */
@@ -32,6 +33,7 @@ export interface ListenerOptions {
   readonly tls: (KeyAndCertificate & { readonly clientAuthority: string }) | null;
 }
 
+/** A listener that accepts connections. `port` is the actual one, also where 0 was asked for. */
 export interface Listener {
   readonly port: number;
   /** From here on the TLS listener shows another certificate; open connections keep theirs. */

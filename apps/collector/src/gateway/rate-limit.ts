@@ -23,6 +23,7 @@ export interface Caller {
   readonly tier: Tier;
 }
 
+/** Requests of each caller, counted in this process or, where several replicas share the limits, in the database. */
 export interface RateLimiter {
   /**
    * Counts a request of `caller`, unless it is refused: a refused one takes nothing, so that waiting always helps.

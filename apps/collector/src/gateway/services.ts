@@ -49,7 +49,9 @@ export const SERVICES = {
   },
 } as const satisfies Record<string, ServiceDeclaration>;
 
+/** A service's key in `SERVICES` and in the configuration's `services`. */
 export type ServiceName = keyof typeof SERVICES;
+/** In the order in which the merged document lists them and the gateway mounts their routes. */
 export const SERVICE_NAMES = Object.keys(SERVICES) as readonly ServiceName[];
 
 /** Those that may be another process: all but the gateway itself. */

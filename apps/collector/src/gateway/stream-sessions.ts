@@ -16,6 +16,7 @@ export type StreamEnd =
   | { readonly code: 4401; readonly reason: string }
   | { readonly code: 1011; readonly reason: string };
 
+/** Open WebSockets and their limits. A stream ends when its token or key no longer allows it. */
 export interface StreamSessions {
   /**
    * Takes a place for a stream, and watches from then on whether its bearer may still have it.

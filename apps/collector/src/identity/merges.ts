@@ -12,7 +12,7 @@ import { deleteParts, writeRecord } from "./record-store.ts";
 import { type Pair, type Snapshot, splitRecord } from "./split-record.ts";
 
 type Trx = Transaction<Schema>;
-export type MergeRow = Selectable<Schema["device_merges"]>;
+type MergeRow = Selectable<Schema["device_merges"]>;
 
 /** Makes one device of two and two of one, each within the caller's transaction, in which the site's row is to be held. */
 export interface Merges {
@@ -37,6 +37,7 @@ interface KeptSnapshot extends Snapshot {
   readonly changes: readonly string[];
 }
 
+/** Each change writes an audit record with the devices before and after, in the caller's transaction. */
 export function createMerges({ audit, clock }: { readonly audit: Audit; readonly clock: Pick<Clock, "now"> }): Merges {
   const remember = (trx: Trx, { kept, merged, by, reasons, snapshot, undoneAt }: {
     readonly kept: DeviceRecord["device"]; readonly merged: string; readonly by: Actor; readonly reasons: readonly Reason[];

@@ -10,13 +10,15 @@ export const PART_KEYS = {
   device_keys: ["key"],
 } as const satisfies Partial<{ readonly [T in keyof Schema]: readonly (keyof Schema[T])[] }>;
 
+/** A table whose rows belong to a device. */
 export type PartTable = keyof typeof PART_KEYS;
+/** In the order of `PART_KEYS`, which is the order of inserts. */
 export const PART_TABLES = Object.keys(PART_KEYS) as readonly PartTable[];
 
 /** A row of a part, without the device that it hangs on, which is the record's. */
 export type PartRow<T extends PartTable> = Omit<Selectable<Schema[T]>, "device_id">;
 
-export type Parts = { readonly [T in PartTable]: readonly PartRow<T>[] };
+type Parts = { readonly [T in PartTable]: readonly PartRow<T>[] };
 
 /**
  * Everything that makes a device what it is, as it lies in the database, but for what is made of its name anew. Its history is not here:

@@ -26,6 +26,7 @@ const NO_NAMES: ReadonlySet<string> = new Set([
   "", "localhost", "unknown", "android", "iphone", "ipad", "espressif", "raspberrypi", "openwrt",
 ]);
 
+/** Compares two devices. The score has two decimals; reasons are listed strongest first, and without any the score is 0. */
 export function similarity(a: Traits, b: Traits): Similarity {
   const reasons: Similarity["reasons"] = [
     ...common(a.keys, b.keys).map((value) => ({ trait: "key", value }) as const),

@@ -18,6 +18,7 @@ export interface LabelledReading {
   readonly read: () => Promise<Readonly<Record<string, number>>>;
 }
 
+/** What the process counts, and where its parts report their numbers. */
 export interface Metrics {
   readonly request: MeasureRequest;
   readonly ingest: IngestMeasure;

@@ -12,7 +12,7 @@ const PARTS = {
   readonly key: readonly (keyof Schema[T])[]; readonly newest: keyof Schema[T];
 } }>;
 
-export type LimitedPart = keyof typeof PARTS;
+type LimitedPart = keyof typeof PARTS;
 
 /** What a device may keep. */
 export interface DeviceLimits {

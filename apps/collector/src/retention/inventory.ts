@@ -5,6 +5,7 @@ import { createRetentionJob, type Job } from "../jobs/job.ts";
 import { type DeviceLimits, limitDevices } from "./device-parts-store.ts";
 import { limitSites } from "./limit-sites.ts";
 
+/** How much a site, a device and each of a device's tables may keep. */
 export interface InventoryLimits extends DeviceLimits {
   /** Devices of a site: see `limitSites`. */
   readonly keepDevices: number;

@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { createRetentionJob, type Job } from "../jobs/job.ts";
 
+/** How long and how much each tenant's audit log and unreadable events may keep. Days are of 24 hours. */
 export interface RecordLimits {
   readonly audit: {
     readonly keepDays: number; readonly keepRecords: number;

@@ -7,9 +7,13 @@ interface SealedColumn {
   readonly owner: (id: string) => string;
 }
 
+/** Owner text of a webhook's secrets, current and previous. A change of it makes every stored secret unreadable. */
 export const ownerOfWebhook = (id: string) => `webhook ${id}`;
+/** Owner text of a credential's secret in the vault. */
 export const ownerOfCredential = (id: string) => `credential ${id}`;
+/** Owner text of a secret that replicas share. @param id Its name, as `token-secret`. */
 export const ownerOfKeptSecret = (id: string) => `secret ${id}`;
+/** Owner text of a stored version of a device's configuration. */
 export const ownerOfConfiguration = (id: string) => `configuration ${id}`;
 
 /** Everything in the database that the sealing key seals: what is not here is lost when the key is changed. */

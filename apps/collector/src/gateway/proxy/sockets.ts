@@ -15,7 +15,7 @@ import { requestHeaders } from "./headers.ts";
 import { IDENTITY_HEADER, signCaller } from "./identity.ts";
 import { pathAtService, type Remote } from "./routes.ts";
 
-export interface ProxiedSockets {
+interface ProxiedSockets {
   /** @returns False for an upgrade that is not for a service behind the gateway. */
   take(upgrade: Parameters<OnUpgrade>[0]): boolean;
   /** Cuts all of them. */

@@ -16,7 +16,7 @@ export interface UpstreamOptions {
   readonly timeoutMs: number;
 }
 
-export interface UpstreamRequest {
+interface UpstreamRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -26,6 +26,7 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
 }
 
+/** A client of one service behind the gateway. It keeps connections open and reuses them. */
 export interface Upstream {
   readonly name: string;
   readonly origin: string;
@@ -47,6 +48,10 @@ const HEALTH_MS = 2000;
 const MAX_SOCKETS = 128;
 const MAX_IN_FLIGHT = 512;
 
+/**
+ * Opens nothing yet. At most 128 connections and 512 requests in flight; one more is refused with SERVICE_UNAVAILABLE.
+ * @param deps.idleMs Longest pause within an answer; 60 s where left out.
+ */
 export function createUpstream(options: UpstreamOptions, deps: { readonly clock: Clock; readonly idleMs?: number }): Upstream {
   const { name } = options;
   const url = new URL(options.url);
