@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
+import { isIn, ourImports, outsideImports, product, relativeImports, roomOf, ROOT, sources, unitOf } from "./source-tree.ts";
 
 /** What each package may import of ours. What is not in its list is forbidden; a package that is not here fails the test. */
 const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -20,11 +18,52 @@ const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Packages that stand on nothing else, or on one named library, so that they stay pure. Tests may use more. */
 const LIBRARY_IMPORTS: Readonly<Record<string, readonly string[]>> = { packets: [], "linear-regex": [], contract: ["zod"], client: ["zod"] };
 
-/** Packages that an app may use; every one of ours where it is not named. */
-const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = { dashboard: ["contract", "client"] };
+/** Packages of ours that an app may use. An app that is not here fails the test. */
+const APP_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  probe: ["packets", "packet-io", "fingerprints", "contract", "client", "runtime"],
+  collector: ["fingerprints", "contract", "runtime"],
+  cli: ["contract", "client", "runtime"],
+};
 
-/** A folder inside an app → what of ours it may import from outside itself. */
-const PURE_FOLDERS: Readonly<Record<string, readonly string[]>> = { "apps/probe/src/detect": ["packets", "contract"] };
+/**
+ * The rooms of an app, from what stands on nothing to what stands on all: a room imports rooms of lines above its own, and no others. A
+ * room that is not here fails the test.
+ */
+const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  probe: [
+    ["bus", "capture", "identity", "queue"],
+    ["bundles", "credentials", "egress", "files", "health", "listen", "status", "uplink"],
+    ["fingerprints", "identify"],
+    ["hosts", "nmap", "probing", "snmp"],
+    ["naming", "observe", "search"],
+    ["sweep"],
+    ["routed"],
+    ["scan"],
+    ["discover"],
+    ["daemon"],
+  ],
+  collector: [
+    ["db"],
+    ["jobs", "sealing"],
+    ["backups", "certificates"],
+    ["gateway"],
+    ["broker", "documents", "events", "identity", "services/auth", "services/bundles", "services/sites", "services/vault"],
+    [
+      "deliveries", "replicas", "retention", "services/alerts", "services/backups", "services/config-versions", "services/ipam",
+      "services/license", "services/scans", "services/topology",
+    ],
+    ["ingest", "services/audit", "services/events"],
+    ["metrics", "services/files"],
+    ["services/agents", "services/devices", "services/diplomat"],
+  ],
+  cli: [["commands"], ["groups"]],
+};
+
+/** Rooms that use no library and nothing of Node → the packages of ours that they may use. */
+const PURE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "apps/probe/src/bus": ["packets", "packet-io", "runtime"],
+  "apps/probe/src/observe": ["packets", "fingerprints"],
+};
 
 /** Parts of packages that have a door of their own, for who would keep all the rest in memory for nothing. */
 const DOORS: ReadonlySet<string> = new Set(["@lanthorn/contract/uplink", "@lanthorn/fingerprints/recog"]);
@@ -37,16 +76,6 @@ const EMPTY_NAMES: ReadonlySet<string> = new Set(["common", "utils", "util", "sh
 
 /** Rooms that hold one file for each of something, however many there are. */
 const TABLES_OF_ONE_KIND: ReadonlySet<string> = new Set(["apps/probe/src/identify/protocols"]);
-
-interface Source {
-  readonly path: string;
-  readonly text: string;
-  readonly imports: readonly string[];
-  readonly isTest: boolean;
-}
-
-const sources = ["packages", "apps", "test"].flatMap((folder) => listFiles(join(ROOT, folder))).map(readSource);
-const product = sources.filter((source) => !source.isTest && !source.path.startsWith("test/"));
 
 describe("packages", () => {
   test("import only the packages that the table allows", () => {
@@ -90,11 +119,10 @@ describe("apps", () => {
     expect(broken).toEqual([]);
   });
 
-  test("with a narrower table keep to it", () => {
-    const broken = product.filter(isIn("apps")).flatMap((source) => {
-      const allowed = APP_IMPORTS[unitOf(source)];
-      return allowed ? ourImports(source).filter((name) => !allowed.includes(name)).map((name) => `${source.path} imports ${name}`) : [];
-    });
+  test("import only the packages that the table allows", () => {
+    expect(readdirSync(join(ROOT, "apps")).toSorted()).toEqual(Object.keys(APP_IMPORTS).toSorted());
+    const broken = product.filter(isIn("apps")).flatMap((source) =>
+      ourImports(source).filter((name) => !APP_IMPORTS[unitOf(source)]?.includes(name)).map((name) => `${source.path} imports ${name}`));
     expect(broken).toEqual([]);
   });
 
@@ -107,15 +135,14 @@ describe("apps", () => {
     expect(users.map(([library, found]) => [library, found])).toEqual(users.map(([library, , allowed]) => [library, allowed]));
   });
 
-  test("keep their pure folders pure", () => {
-    const broken = Object.entries(PURE_FOLDERS).flatMap(([folder, allowed]) =>
-      product.filter(isIn(folder)).map((source) => [
-        ...ourImports(source).filter((name) => !allowed.includes(name)),
-        ...outsideImports(source),
-        ...relativeImports(source).filter((path) => !path.startsWith(`${folder}/`)),
-      ].map((name) => `${source.path} imports ${name}`)),
-    );
-    expect(broken.flat()).toEqual([]);
+  test("keep their pure rooms pure", () => {
+    const broken = Object.entries(PURE_ROOMS).flatMap(([room, allowed]) => {
+      const files = product.filter(isIn(room));
+      return files.length === 0 ? [`${room} is empty`] : files.flatMap((source) => [
+        ...ourImports(source).filter((name) => !allowed.includes(name)), ...outsideImports(source),
+      ].map((name) => `${source.path} imports ${name}`));
+    });
+    expect(broken).toEqual([]);
   });
 
   test("read the environment in main.ts only", () => {
@@ -124,17 +151,19 @@ describe("apps", () => {
     expect(broken).toEqual([]);
   });
 
-  test("have no two rooms that import each other", () => {
-    const rooms = new Map<string, Set<string>>();
-    for (const source of product.filter(isIn("apps"))) {
+  test("have rooms that import only rooms below them in the table", () => {
+    const levels = new Map<string, number>(Object.entries(ROOMS).flatMap(([app, lines]) =>
+      lines.flatMap((line, level) => line.map((room) => [`apps/${app}/src/${room}`, level] as const))));
+    const rooms = new Set(product.flatMap((source) => roomOf(source.path) ?? []));
+    expect([...rooms].toSorted()).toEqual([...levels.keys()].toSorted());
+    const broken = product.flatMap((source) => {
       const from = roomOf(source.path);
-      for (const to of relativeImports(source).map(roomOf)) {
-        if (from !== null && to !== null && to !== from) rooms.set(from, (rooms.get(from) ?? new Set()).add(to));
-      }
-    }
-    expect(rooms.size).toBeGreaterThan(20);
-    const mutual = [...rooms].flatMap(([from, seen]) => [...seen].filter((to) => from < to && rooms.get(to)?.has(from)).map((to) => `${from} and ${to}`));
-    expect(mutual).toEqual([]);
+      if (from === null) return [];
+      const others = relativeImports(source).flatMap((path) => roomOf(path) ?? []).filter((room) => room !== from);
+      return others.filter((room) => (levels.get(room) ?? Number.NaN) >= (levels.get(from) ?? Number.NaN))
+        .map((room) => `${source.path} imports ${room}`);
+    });
+    expect(broken).toEqual([]);
   });
 
   test("let no service of the collector import another", () => {
@@ -160,7 +189,7 @@ const SQL_ELSEWHERE: ReadonlySet<string> = new Set([
 ].map((path) => `apps/collector/src/${path}`));
 
 /** The configuration as a whole is for the files that wire the collector, and for commands; all others read their own part of it. */
-const WHOLE_CONFIGURATION: readonly string[] = ["backups/commands.ts", "certificates/commands.ts", "replicas/open.ts"];
+const WHOLE_CONFIGURATION: readonly string[] = ["backups/commands.ts", "certificates/commands.ts"];
 
 test("the collector's parts read their own part of the configuration, not the whole", () => {
   const rooms = product.filter(({ path }) => /^apps\/collector\/src\/[^/]+\//.test(path));
@@ -200,7 +229,7 @@ describe("files", () => {
   test("have names in kebab case that say what is inside", () => {
     const broken = sources.map((source) => source.path).filter((path) => {
       const parts = path.split("/");
-      const name = basename(path).replace(/(\.(test|bench|config|d))?\.ts$/, "");
+      const name = basename(path).replace(/(\.(test|bench|config|d|module))?\.(ts|tsx|css)$/, "");
       return !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || [...parts.slice(2, -1), name].some((part) => EMPTY_NAMES.has(part));
     });
     expect(broken).toEqual([]);
@@ -272,52 +301,6 @@ function usersOf(name: string): string {
   return [
     ...folders.filter((folder) => hasIt(folder, "dependencies")).map((folder) => `\`${folder}\``), ...(hasIt(".", "devDependencies") ? ["the root"] : []),
   ].join(", ");
-}
-
-function listFiles(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (["node_modules", "dist", ".cache", ".turbo"].includes(entry.name)) return [];
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return listFiles(path);
-    return entry.name.endsWith(".ts") ? [path] : [];
-  });
-}
-
-function readSource(path: string): Source {
-  const text = readFileSync(path, "utf8");
-  const statements = text.matchAll(
-    /(?:^|\n)\s*(?:import|export)\b[^"'`;]*?\bfrom\s*"([^"]+)"|(?:^|\n)\s*import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/g,
-  );
-  const imports = [...statements].map((match) => match[1] ?? match[2] ?? match[3] ?? "");
-  const where = relative(ROOT, path);
-  return { path: where, text, imports, isTest: /\.test\.ts$|\/testing\//.test(where) };
-}
-
-function isIn(folder: string): (source: Source) => boolean {
-  return (source) => source.path.startsWith(`${folder}/`);
-}
-
-/** The package or app that a file belongs to. */
-function unitOf(source: Source): string {
-  return source.path.split("/")[1] ?? "";
-}
-
-/** A folder of an app's sources, or of the collector's services; null for a file that lies beside them and wires them. */
-function roomOf(path: string): string | null {
-  const room = /^apps\/[^/]+\/src\/(?:services\/)?[^/]+(?=\/)/.exec(path)?.[0];
-  return room === undefined || room.endsWith("/testing") ? null : room;
-}
-
-function ourImports(source: Source): string[] {
-  return source.imports.filter((name) => name.startsWith("@lanthorn/")).map((name) => name.split("/")[1] ?? "");
-}
-
-function outsideImports(source: Source): string[] {
-  return source.imports.filter((name) => !name.startsWith(".") && !name.startsWith("@lanthorn/"));
-}
-
-function relativeImports(source: Source): string[] {
-  return source.imports.filter((name) => name.startsWith(".")).map((name) => relative(ROOT, resolve(ROOT, dirname(source.path), name)));
 }
 
 /** @returns The first circle of imports, as a path that ends where it began; empty where there is none. */

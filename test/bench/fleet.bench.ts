@@ -10,7 +10,7 @@ import { issueProbe } from "../../apps/collector/src/broker/testing/bench.ts";
 import { type Authority, openAuthority } from "../../apps/collector/src/certificates/authority.ts";
 import type { DatabaseLocation } from "../../apps/collector/src/db/location.ts";
 import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts";
-import { secretsInDatabase } from "../../apps/collector/src/replicas/kept-secrets.ts";
+import { secretsInDatabase } from "../../apps/collector/src/sealing/kept-secrets.ts";
 import { openKeyring } from "../../apps/collector/src/sealing/keyring.ts";
 import { createSealing } from "../../apps/collector/src/sealing/sealing.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../apps/collector/src/services/sites/service.ts";

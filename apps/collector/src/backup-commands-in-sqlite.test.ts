@@ -10,8 +10,8 @@ import { addBackupCommands } from "./backups/commands.ts";
 import { createSigner, generateSigningKey, publishSigner } from "./backups/signing.ts";
 import { readCollectorConfiguration } from "./configuration.ts";
 import { openDatabase } from "./db/open.ts";
-import { secretsInFiles } from "./replicas/kept-secrets.ts";
-import { usingSecrets } from "./replicas/open.ts";
+import { secretsInFiles } from "./sealing/kept-secrets.ts";
+import { usingSecrets } from "./sealing/using-secrets.ts";
 
 let folder: string;
 beforeEach(async () => {

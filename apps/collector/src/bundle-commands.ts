@@ -5,7 +5,7 @@ import { openAuthority } from "./certificates/authority.ts";
 import type { Configuration } from "./configuration.ts";
 import { openDatabase } from "./db/open.ts";
 import { CollectorError } from "./errors.ts";
-import type { usingSecrets } from "./replicas/open.ts";
+import type { usingSecrets } from "./sealing/using-secrets.ts";
 import { createPublication, limitsOf, readBundleFolder } from "./services/bundles/publish.ts";
 import { type BundlesStore, createBundlesStore } from "./services/bundles/store.ts";
 

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync } 
 import { dirname, resolve } from "node:path";
 import type { Configuration } from "./configuration.ts";
 import { CollectorError } from "./errors.ts";
-import type { KeptSecrets } from "./replicas/kept-secrets.ts";
+import type { KeptSecrets } from "./sealing/kept-secrets.ts";
 
 /** Makes the directory where there is none. @throws CollectorError `data-dir-unusable`. */
 export function prepareDataDir(dataDir: string): void {

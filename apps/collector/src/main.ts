@@ -17,7 +17,7 @@ import { addLicenseCommands } from "./license-commands.ts";
 import { addMigrateCommand } from "./migrate-command.ts";
 import { hasOpenSecrets } from "./open-secrets.ts";
 import { openCollector } from "./open-collector.ts";
-import { usingSecrets } from "./replicas/open.ts";
+import { usingSecrets } from "./sealing/using-secrets.ts";
 import { addRotationCommands } from "./rotation-commands.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 

@@ -3,7 +3,7 @@ import type { Configuration } from "./configuration.ts";
 import { newTokenSecret } from "./data-dir.ts";
 import { withDatabase } from "./database-command.ts";
 import { CollectorError } from "./errors.ts";
-import type { usingSecrets } from "./replicas/open.ts";
+import type { usingSecrets } from "./sealing/using-secrets.ts";
 import { addKey, openKeyring } from "./sealing/keyring.ts";
 import { resealAll } from "./sealing/reseal-store.ts";
 import { createSealing } from "./sealing/sealing.ts";

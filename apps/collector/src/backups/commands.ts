@@ -17,7 +17,7 @@ import type { ProgramsSettings } from "./postgres-programs.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { exportKeys, readSigningKey } from "./keys.ts";
 import { createSigner, isSigner, readSigner, type Trust } from "./signing.ts";
-import type { usingSecrets } from "../replicas/open.ts";
+import type { usingSecrets } from "../sealing/using-secrets.ts";
 import { restoreBackup } from "./restore.ts";
 import { writeBackup } from "./write-backup.ts";
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeSecretFile } from "../secret-file.ts";
 import { CollectorError } from "../errors.ts";
-import type { KeptSecrets } from "../replicas/kept-secrets.ts";
+import type { KeptSecrets } from "../sealing/kept-secrets.ts";
 import type { Engine } from "./manifest.ts";
 import { SIGNING_KEY_NAME } from "./signing.ts";
 

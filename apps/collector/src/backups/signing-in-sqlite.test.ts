@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { secretsInFiles } from "../replicas/kept-secrets.ts";
+import { secretsInFiles } from "../sealing/kept-secrets.ts";
 import { createSeal, decryptAge } from "./age.ts";
 import { createDatabaseTools } from "./database-tools.ts";
 import { exportKeys } from "./keys.ts";

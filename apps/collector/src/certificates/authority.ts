@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, createPrivateKey, randomBytes, webcrypto } from "node:crypto";
 import type { Clock } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
-import { type KeptSecrets, secretsInFiles } from "../replicas/kept-secrets.ts";
+import { type KeptSecrets, secretsInFiles } from "../sealing/kept-secrets.ts";
 import { sanList } from "./names.ts";
 import { parseCertificateRequest } from "./request.ts";
 import { x509 } from "./x509.ts";

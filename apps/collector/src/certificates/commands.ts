@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Command } from "commander";
 import type { Configuration } from "../configuration.ts";
-import type { usingSecrets } from "../replicas/open.ts";
+import type { usingSecrets } from "../sealing/using-secrets.ts";
 import { openAuthority } from "./authority.ts";
 import { writeBrokerCertificate } from "./authority-files.ts";
 

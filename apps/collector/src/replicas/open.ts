@@ -1,8 +1,6 @@
 import { type Clock, createId, type Lifecycle, type Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Peers } from "../broker/broker.ts";
-import type { Configuration } from "../configuration.ts";
-import { openDatabase } from "../db/open.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import type { LiveEvents } from "../events/live.ts";
@@ -11,9 +9,8 @@ import { createSharedRateLimiter } from "../gateway/shared-rate-limit.ts";
 import type { StreamSessions } from "../gateway/stream-sessions.ts";
 import type { Job } from "../jobs/job.ts";
 import { type Lease, openLease } from "../jobs/lease.ts";
-import { openKeyring } from "../sealing/keyring.ts";
-import { createSealing, type Sealing } from "../sealing/sealing.ts";
-import { type KeptSecrets, secretsInDatabase, secretsInFiles } from "./kept-secrets.ts";
+import { type KeptSecrets, secretsInDatabase, secretsInFiles } from "../sealing/kept-secrets.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 
 /** What a process shares with others on the same database, or has for itself where there can be none. */
 export interface Replicas {
@@ -31,21 +28,6 @@ export interface Replicas {
 }
 
 const FOLLOW_EVERY_MS = 1000;
-
-/** Calls `work` with a deployment's secrets, as a running collector has them, for a command beside it. */
-export async function usingSecrets<T>(
-  {
-    data_dir: dataDir, database_location: location, sealing_key: key,
-  }: Configuration, work: (secrets: KeptSecrets, dataDir: string) => Promise<T>,
-): Promise<T> {
-  if ("file" in location) return work(secretsInFiles(dataDir), dataDir);
-  const { db, close } = await openDatabase(location);
-  try {
-    return await work(secretsInDatabase({ db, sealing: createSealing(openKeyring(dataDir, key)), dataDir }), dataDir);
-  } finally {
-    await close();
-  }
-}
 
 /** PostgreSQL may serve several collectors, SQLite serves one. */
 export async function openReplicas(deps: {

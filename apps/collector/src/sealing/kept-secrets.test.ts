@@ -5,8 +5,8 @@ import { systemClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openAuthority } from "../certificates/authority.ts";
 import type { Database } from "../db/open.ts";
-import { singleKey } from "../sealing/keyring.ts";
-import { createSealing } from "../sealing/sealing.ts";
+import { singleKey } from "./keyring.ts";
+import { createSealing } from "./sealing.ts";
 import { openTestDatabase } from "../testing/database.ts";
 import { secretsInDatabase, secretsInFiles } from "./kept-secrets.ts";
 

@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import { readTextFile } from "@lanthorn/runtime";
 import { writeSecretFile } from "../secret-file.ts";
 import type { Schema } from "../db/schema.ts";
-import { ownerOfKeptSecret } from "../sealing/sealed-columns.ts";
-import type { Sealing } from "../sealing/sealing.ts";
+import { ownerOfKeptSecret } from "./sealed-columns.ts";
+import type { Sealing } from "./sealing.ts";
 import { addSealed, readSealed, replaceSealed } from "./kept-secrets-store.ts";
 
 /** Secrets that a deployment makes for itself, once. */
