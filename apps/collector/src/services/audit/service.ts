@@ -3,10 +3,12 @@ import type { Clock } from "@lanthorn/runtime";
 import { pageById } from "../../gateway/page.ts";
 import type { AuditRow, AuditStore } from "./store.ts";
 
+/** A tenant's audit records, newest first, one page at a time. */
 export interface AuditService {
   list(tenantId: string, query: AuditQuery): Promise<List<AuditRecord>>;
 }
 
+/** `since` and `until` of a query are instants, or durations back from the clock's now. */
 export function createAuditService({ store, clock }: { readonly store: AuditStore; readonly clock: Pick<Clock, "now"> }): AuditService {
   return {
     list(tenantId, { since, until, actor, action, target, ...page }) {

@@ -2,9 +2,10 @@ import { type Insertable, type ExpressionBuilder, type Kysely, type Selectable, 
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
+/** `before` and `after` are JSON text. `times` above 1 means repeated events that are counted in one row, the last at `last_at`. */
 export type AuditRow = Selectable<Schema["audit"]>;
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly actor: string | undefined;
   readonly action: string | undefined;
   readonly target: string | undefined;
@@ -13,12 +14,14 @@ export interface AuditFilter {
   readonly until: string | undefined;
 }
 
+/** Audit rows that match a filter. An actor matches by id or name, a target by id or type, an action also by its prefix up to a dot. */
 export interface AuditStore {
   /** Newest first. */
   list(tenantId: string, filter: AuditFilter, rows: Rows): Promise<readonly AuditRow[]>;
   count(tenantId: string, filter: AuditFilter): Promise<number>;
 }
 
+/** Reads committed rows only. `addRecord` writes them. */
 export function createAuditStore({ reads }: { readonly reads: Kysely<Schema> }): AuditStore {
   return {
     list(tenantId, filter, { from, limit }) {

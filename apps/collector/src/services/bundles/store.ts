@@ -27,6 +27,7 @@ export interface BundlesStore {
   publish(publication: Publication, at: string): Promise<boolean>;
 }
 
+/** A part is stored once by its SHA-256, in base64 pieces of `BUNDLE_PIECE_BYTES`, however many bundles have it. */
 export function createBundlesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): BundlesStore {
   return {
     list: () => reads.selectFrom("bundles").select(["name", "version"]).orderBy("name").execute(),

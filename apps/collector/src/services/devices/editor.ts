@@ -34,6 +34,7 @@ export interface DeviceEditor {
   remove(actor: Actor, deviceId: string): Promise<void>;
 }
 
+/** @param deps.published Called after the commit of a new device that has an address, with the sequence of its `host_found` event. */
 export function createDeviceEditor(deps: {
   readonly db: Kysely<Schema>;
   readonly audit: Audit;

@@ -28,6 +28,7 @@ export interface DeviceMerger {
   split(actor: Actor, deviceId: string, request: DeviceSplitRequest): Promise<string>;
 }
 
+/** Merges and splits that people request. Both devices' site is locked first, so that nothing else changes them meanwhile. */
 export function createDeviceMerger({ db, merges }: { readonly db: Kysely<Schema>; readonly merges: Merges }): DeviceMerger {
   const undo = async (trx: Trx, record: DeviceRecord, mergeId: string, actor: Actor): Promise<string> => {
     const merge = await findMerge(trx, actor.tenantId, mergeId);

@@ -9,6 +9,7 @@ import type { DeviceParts } from "./store/devices.ts";
 export const EDITABLE_FIELDS = [
   "ip", "mac", "hostname", "vendor", "os_guess", "device_type", "tags",
 ] as const satisfies readonly (keyof DeviceUpdate)[];
+/** A column that a person can set and so lock against discovery. `tags` is stored as JSON text, the others as they are. */
 export type EditableField = (typeof EDITABLE_FIELDS)[number];
 
 /** A device's row as the API shows it. */
@@ -31,11 +32,13 @@ export function toDevice(row: DeviceRow): Device {
   };
 }
 
+/** A port's row as the API shows it. Protocol and state were checked when the row was written. */
 export function toPort({ port, protocol, state, service, version, banner, last_scanned }: Selectable<Schema["ports"]>): PortRecord {
   const [itsProtocol, itsState] = [protocol as PortRecord["protocol"], state as PortRecord["state"]];
   return { port, protocol: itsProtocol, state: itsState, service, version, banner, last_scanned };
 }
 
+/** One change of a device as its history shows it. `before` and `after` are the column's text, for `tags` JSON. */
 export function toChange({ at, field, before, after, source }: Selectable<Schema["device_changes"]>): DeviceProfile["history"][number] {
   return { at, field, before, after, source };
 }

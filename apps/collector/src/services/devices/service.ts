@@ -20,6 +20,7 @@ import { type DeviceRow, type DeviceSortField, SORT_COLUMNS } from "./store/page
 import { toChange, toDevice, toPort, toProfile } from "./records.ts";
 import type { DevicesStore } from "./store/devices.ts";
 
+/** Devices of a tenant as the API shows them. A device that was merged is NOT_FOUND, with the id of the device that has it now. */
 export interface DevicesService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have; BAD_REQUEST for a cursor of another list. */
   list(tenantId: string, query: DevicesQuery): Promise<List<Device>>;
@@ -62,6 +63,7 @@ function rangesOf({ any, none }: Choice<string>): Choice<AddressRange> {
   return { any: any.map(range), none: none.map(range) };
 }
 
+/** @param deps.neighborsOf What a profile shows as `neighbors`; the topology service passes it. */
 export function createDevicesService(deps: {
   readonly store: DevicesStore;
   readonly editor: DeviceEditor;

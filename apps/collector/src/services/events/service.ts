@@ -30,6 +30,7 @@ const SCOPES: Readonly<Partial<Record<EventType, Scope>>> = {
 
 const PUBLIC_TYPES = EVENT_TYPES.filter((type) => EVENTS[type].stream !== null || EVENTS[type].webhook !== null);
 
+/** A call reads at most 25 spans of 2000 sequence numbers; `next_cursor` continues a page that ended early. */
 export function createEventsService(deps: {
   readonly store: EventsStore; readonly log: Pick<EventLog, "read" | "reach">; readonly clock: Pick<Clock, "now">;
 }): EventsService {

@@ -15,6 +15,7 @@ import { CALM_STATE, describeState, licenseOf, stateKey } from "./state.ts";
 import type { LicenseRow, LicenseStore } from "./store.ts";
 import { verifyLicense } from "./verify.ts";
 
+/** The license of each tenant, verified offline at every read. It is reported on, and enforced nowhere. */
 export interface LicenseService {
   read(tenantId: string): Promise<License>;
   /**

@@ -2,9 +2,11 @@ import type { License } from "@lanthorn/contract";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 
+/** A tenant's license as it was uploaded. `told` is the state that was last published, as `stateKey` writes it. */
 export type LicenseRow = Selectable<Schema["licenses"]>;
 type Trx = Transaction<Schema>;
 
+/** Uploaded licenses, at most one of each tenant, and what the tenant uses. */
 export interface LicenseStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   byTenant(tenantId: string): Promise<LicenseRow | null>;
@@ -18,6 +20,7 @@ export interface LicenseStore {
   usage(tenantId: string): Promise<License["usage"]>;
 }
 
+/** `usage` counts probes that are not revoked, and devices from `device_counts` rather than from their rows. */
 export function createLicenseStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): LicenseStore {
   return {
     transaction: (work) => db.transaction().execute(work),

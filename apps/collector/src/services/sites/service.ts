@@ -16,6 +16,7 @@ const DEFAULT_SETTINGS: ProbeSettings = { sweep: { enabled: true, interval_secon
 /** The settings of a new site's probes, as the JSON text in its row. */
 export const DEFAULT_SITE_CONFIGURATION = JSON.stringify(DEFAULT_SETTINGS);
 
+/** A tenant's sites, in the order of creation. Each change writes its audit record in the same transaction. */
 export interface SitesService {
   list(tenantId: string, query: SitesQuery): Promise<List<Site>>;
   /** @throws ApiError NOT_FOUND. */
@@ -36,6 +37,7 @@ interface SitesDependencies {
   readonly onConfigured: (siteId: string) => Promise<void>;
 }
 
+/** @param deps.onConfigured It must not reject: nobody waits for it. */
 export function createSitesService({ store, audit, clock, onConfigured }: SitesDependencies): SitesService {
   const write = (actor: Actor, action: string, siteId: string, states: { readonly before: Site | null; readonly after: Site | null }) =>
     ({ actor, action, target: { type: "site", id: siteId }, ...states });

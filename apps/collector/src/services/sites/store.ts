@@ -3,6 +3,7 @@ import { holdsText } from "../../db/like.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
+/** A site as stored. `probe_configuration` and `scan_networks` are JSON text; `configuration_revision` rises by 1 with each update. */
 export type SiteRow = Selectable<Schema["sites"]>;
 type Trx = Transaction<Schema>;
 
@@ -13,6 +14,7 @@ interface SitesFilter {
   readonly search?: string | undefined;
 }
 
+/** Rows of sites. Methods with `trx` see the transaction's own writes, the others only what is committed. */
 export interface SitesStore {
   /** In the order in which they were made. */
   list(filter: SitesFilter, rows: Rows): Promise<readonly SiteRow[]>;
@@ -31,6 +33,7 @@ export interface SitesStore {
   remove(trx: Trx, siteId: string): Promise<void>;
 }
 
+/** A unique or foreign key that is violated is thrown as the database's own error; see `isDuplicate` and `isStillUsed`. */
 export function createSitesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): SitesStore {
   const sites = ({ tenantId, search }: SitesFilter) => {
     const query = reads.selectFrom("sites").where("tenant_id", "=", tenantId);

@@ -17,6 +17,7 @@ export interface CandidateIndex {
   readonly byName: ReadonlyMap<string, readonly Candidate[]>;
 }
 
+/** The device that a neighbor is, and the strongest identifier that says so. */
 export interface Match {
   readonly device: Candidate;
   readonly by: NeighborMatch;

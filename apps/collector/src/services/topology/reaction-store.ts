@@ -3,6 +3,7 @@ import type { Schema } from "../../db/schema.ts";
 import { upsertMany } from "../../db/write-many.ts";
 
 type Trx = Transaction<Schema>;
+/** A neighbor of a probe, by `key`. `data` is the `neighbor_discovered` event as JSON text; `current` is 1 while it is there, else 0. */
 export type NeighborRow = Selectable<Schema["neighbors"]>;
 
 /** What a probe has reported of its neighbors. */

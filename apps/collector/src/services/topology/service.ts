@@ -6,6 +6,7 @@ import { siteGraph } from "./graph.ts";
 import type { TopologyStore } from "./store.ts";
 import { factsOfSwitch } from "./switch-facts.ts";
 
+/** Who is linked to whom, computed from what probes and switches report. A result can be two seconds old. */
 export interface TopologyService {
   /** @throws ApiError NOT_FOUND for a site that the tenant does not have. */
   read(tenantId: string, query: TopologyQuery): Promise<{ readonly topology: Topology; readonly etag: string }>;
@@ -25,6 +26,7 @@ const ACCESS_PORT_ONLY = "The site's probes are connected to access ports: they 
 const NO_NEIGHBORS = "The site's probes hear no announcements: the switch is unmanaged, or does not send LLDP or CDP on "
   + "their ports.";
 
+/** Keeps up to 64 results in memory. A graph has at most 5000 neighbors and 64 switches; beyond that it is `truncated`. */
 export function createTopologyService(deps: { readonly store: TopologyStore; readonly clock: Pick<Clock, "monotonic"> }): TopologyService {
   const { store, clock } = deps;
   const kept = new Map<string, { readonly at: number; readonly drawn: ReturnType<TopologyService["read"]> }>();

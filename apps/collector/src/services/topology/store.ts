@@ -5,7 +5,9 @@ import { selectIn } from "../../db/select-in.ts";
 import { siteExists } from "../../db/site-exists.ts";
 import { type Candidate, type CandidateIndex, chassisKeyText, shortName } from "./match.ts";
 
+/** A probe as the graph shows it: one node. */
 export type ProbeRow = Pick<Selectable<Schema["probes"]>, "id" | "name" | "site_id" | "state" | "last_heard_at">;
+/** A device as the graph shows it: one node. Not the device's whole row. */
 export type DeviceRow = Pick<Selectable<Schema["devices"]>, "id" | "hostname" | "ip" | "mac" | "device_type" | "presence_state">;
 
 /** A neighbor as its probe reported it last. */
@@ -44,6 +46,7 @@ export interface Candidates {
   readonly devices: ReadonlyMap<string, DeviceRow>;
 }
 
+/** What the graph is computed from. Stored data that no longer parses is left out. */
 export interface TopologyStore {
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
   /** Those that are there first, then the newest; at most `limit`. */
@@ -59,6 +62,7 @@ const DEVICE_COLUMNS = [
   "devices.id", "devices.hostname", "devices.ip", "devices.mac", "devices.device_type", "devices.presence_state",
 ] as const;
 
+/** `candidates` finds devices by MAC, chassis id, current address or the first label of their hostname. */
 export function createTopologyStore({ reads }: { readonly reads: Kysely<Schema> }): TopologyStore {
   return {
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),

@@ -11,6 +11,7 @@ import { switchReaction } from "./switch-reaction.ts";
 /** Topology, and what device profiles show of it. */
 export interface TopologyPart extends ServiceModule, Pick<TopologyService, "neighborsOf"> {}
 
+/** The service module: routes, the reactions to neighbor and switch events, and `neighborsOf` for device profiles. */
 export function createTopology({ reads, clock }: { readonly reads: Kysely<Schema>; readonly clock: Clock }): TopologyPart {
   const service = createTopologyService({ store: createTopologyStore({ reads }), clock });
   return {

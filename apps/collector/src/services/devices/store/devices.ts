@@ -15,6 +15,7 @@ export interface DeviceParts {
   readonly merges: readonly Omit<Selectable<Schema["device_merges"]>, "snapshot">[];
 }
 
+/** Reads of one tenant's devices. Another tenant's device is the same as one that does not exist. */
 export interface DevicesStore {
   readonly page: ReadPage;
   /** Whether all of these are sites of the tenant. */
@@ -38,6 +39,7 @@ const MERGE_COLUMNS = [
   "id", "tenant_id", "site_id", "kept_id", "merged_id", "at", "by_type", "by_id", "by_name", "reasons", "undone_at",
 ] as const;
 
+/** @param reads It sees committed rows only: after a write, read when its transaction has ended. */
 export function createDevicesStore({ reads }: { readonly reads: Kysely<Schema> }): DevicesStore {
   const own = (tenantId: string, deviceId: string) => reads.selectFrom("device_changes").where("tenant_id", "=", tenantId)
     .where("device_id", "=", deviceId);

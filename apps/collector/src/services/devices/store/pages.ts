@@ -5,7 +5,9 @@ import type { Position } from "../../../gateway/cursor.ts";
 import { type DeviceFilter, isCounted, isInEveryIndex, isSearchAlone, matching } from "./filters.ts";
 import { createSearch, type Search, type SearchLimits } from "./search.ts";
 
+/** A device as stored: instants are ISO text, empty for never; `open_ports`, `tags`, `locked_fields` and `verdicts` are JSON text. */
 export type DeviceRow = Selectable<Schema["devices"]>;
+/** A field that a list can be sorted by, as the query names it. Its column is in `SORT_COLUMNS`. */
 export type DeviceSortField = (typeof DEVICE_SORT_FIELDS)[number];
 
 interface DevicePage {

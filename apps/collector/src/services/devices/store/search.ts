@@ -18,6 +18,7 @@ export interface Search {
   readonly count: () => Promise<number>;
 }
 
+/** Where a search stops using its index. Tests set it; the default was measured. */
 export interface SearchLimits {
   /** Rows of the index up to which looking up each is faster than reading all that a tenant has. */
   readonly narrowTo?: number;

@@ -10,6 +10,7 @@ export type FindSimilar = (device: DeviceRow) => Promise<readonly (Similarity & 
 /** Of each thing in common: a name that fifty devices have says nothing of any of them. */
 const MAX_OF_EACH = 50;
 
+/** Compares a device with those that share its hostname, a current address or a key: at most 50 by each, so at most 150. */
 export function createFindSimilar(reads: Kysely<Schema>): FindSimilar {
   const traitsOf = async (devices: readonly DeviceRow[]): Promise<ReadonlyMap<string, Traits>> => {
     const ids = devices.map(({ id }) => id);
