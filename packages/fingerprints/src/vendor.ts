@@ -9,6 +9,7 @@ const PREFIX_DIGITS = [9, 7, 6] as const;
 
 const MAC_ADDRESS = /^[0-9a-f]{2}([:-]?[0-9a-f]{2}){5}$/i;
 
+/** Vendors of MAC addresses, from the IEEE registry in memory. */
 export interface VendorLookup {
   /**
    * @param mac Twelve hexadecimal digits, with colons, hyphens or nothing between the pairs.

@@ -3,6 +3,7 @@ export type CharacterSet = readonly number[];
 
 const LAST_UNIT = 0xffff;
 
+/** All 65,536 units. `to-javascript.ts` compares it by identity. */
 export const EVERY_UNIT: CharacterSet = [0, LAST_UNIT];
 /** Ruby's `.` leaves out the line feed only; JavaScript's leaves out three more. */
 export const NOT_LINE_FEED: CharacterSet = [0, 0x09, 0x0b, LAST_UNIT];
@@ -10,7 +11,7 @@ const DIGITS: CharacterSet = [0x30, 0x39];
 const HEXADECIMAL: CharacterSet = [0x30, 0x39, 0x41, 0x46, 0x61, 0x66];
 /** ASCII only, as in Ruby; JavaScript's `\s` also takes Unicode's blanks. */
 const BLANKS: CharacterSet = [0x09, 0x0d, 0x20, 0x20];
-export const WORD: CharacterSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
+const WORD: CharacterSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 
 /** What `\d`, `\W` and so on stand for, by their letter. */
 export const SHORTHAND_SETS: Readonly<Record<string, CharacterSet>> = {
@@ -54,6 +55,7 @@ export const POSIX_SETS: Readonly<Record<string, CharacterSet>> = {
   xdigit: HEXADECIMAL,
 };
 
+/** Units that any of the sets has. Takes ranges in any order, overlapping or adjacent. */
 export function unionOf(sets: readonly CharacterSet[]): CharacterSet {
   const ranges = sets.flatMap(rangesOf).toSorted((a, b) => a[0] - b[0]);
   const union: number[] = [];
@@ -65,6 +67,7 @@ export function unionOf(sets: readonly CharacterSet[]): CharacterSet {
   return union;
 }
 
+/** Units that the set does not have. */
 export function complementOf(set: CharacterSet): CharacterSet {
   const complement: number[] = [];
   let next = 0;
@@ -76,14 +79,17 @@ export function complementOf(set: CharacterSet): CharacterSet {
   return complement;
 }
 
+/** Units that both sets have. */
 export function intersectionOf(left: CharacterSet, right: CharacterSet): CharacterSet {
   return complementOf(unionOf([complementOf(left), complementOf(right)]));
 }
 
+/** Whether no unit is in both sets. Takes time by the product of their ranges. */
 export function areDisjoint(left: CharacterSet, right: CharacterSet): boolean {
   return rangesOf(left).every(([first, last]) => rangesOf(right).every(([from, to]) => last < from || to < first));
 }
 
+/** Whether the set has this UTF-16 unit. Takes time by the number of ranges. */
 export function has(set: CharacterSet, unit: number): boolean {
   for (let at = 0; at < set.length; at += 2) if (unit >= (set[at] ?? 0) && unit <= (set[at + 1] ?? -1)) return true;
   return false;
@@ -103,6 +109,7 @@ export function foldCase(set: CharacterSet, last = 0x24f): CharacterSet {
   return unionOf([set, others]);
 }
 
+/** The same ranges as pairs `[first, last]`, ascending, both ends included. */
 export function rangesOf(set: CharacterSet): (readonly [number, number])[] {
   const ranges: (readonly [number, number])[] = [];
   for (let at = 0; at < set.length; at += 2) ranges.push([set[at] ?? 0, set[at + 1] ?? 0]);

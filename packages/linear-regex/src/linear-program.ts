@@ -11,6 +11,7 @@ export type Step =
   | { readonly op: "atomic"; readonly program: Program; next: number }
   | { readonly op: "match" };
 
+/** A compiled pattern; `start` is the index of its first step. It is read only and may be run many times. */
 export interface Program {
   readonly steps: readonly Step[];
   readonly start: number;

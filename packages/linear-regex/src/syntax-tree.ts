@@ -29,11 +29,13 @@ export function choiceOf(nodes: readonly RegexNode[]): RegexNode {
   return sets.length === nodes.length ? { kind: "set", set: unionOf(sets) } : { kind: "choice", nodes };
 }
 
+/** One node is itself; no node is the empty sequence, which matches everywhere. */
 export function sequenceOf(nodes: readonly RegexNode[]): RegexNode {
   const [first] = nodes;
   return nodes.length === 1 && first ? first : { kind: "sequence", nodes };
 }
 
+/** Nodes directly inside, in the order of the pattern; empty for sets and assertions. */
 export function childrenOf(node: RegexNode): readonly RegexNode[] {
   switch (node.kind) {
     case "sequence":

@@ -20,6 +20,7 @@ export interface WorstCase {
   readonly differs: boolean;
 }
 
+/** Found from the tree alone, without running the pattern. `worstCaseSteps` makes a number of it for one text. */
 export function worstCaseOf(root: RegexNode): WorstCase {
   return { ...costOf(root, null), anchored: isAnchored(root), differs: forgetsGroups(root, false) };
 }

@@ -16,6 +16,7 @@ const KERNEL_BUFFER_BYTES = 4 * 1024 * 1024;
 /** A net below what the wake-ups tell; each look wakes the process. */
 const LINK_CHECK_MS = 2000;
 
+/** What to capture where, and who takes the frames. Frames come in batches, in the order of the wire. */
 export interface CaptureOptions {
   readonly interface: string;
   /**

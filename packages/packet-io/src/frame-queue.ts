@@ -24,6 +24,7 @@ export interface FrameQueue {
   readonly length: number;
 }
 
+/** An empty queue. Frames are copied into shared blocks of 8 KiB: a frame that is kept keeps its block in memory. */
 export function createFrameQueue(): FrameQueue {
   let batches: CapturedFrame[][] = [];
   let frames = 0;

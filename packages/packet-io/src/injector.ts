@@ -14,6 +14,7 @@ const MIN_FRAME_LENGTH = 14;
 const RETRY_MS = 1;
 const GIVE_UP_MS = 1000;
 
+/** `interface` is the kernel's name of an Ethernet interface that is up. */
 export interface InjectorOptions {
   readonly interface: string;
   readonly clock: PacketIoClock;
@@ -92,6 +93,7 @@ export function openInjector(options: InjectorOptions): Injector {
   };
 }
 
+/** Resolves after the event loop has handled what waits: received frames, timers, sockets. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

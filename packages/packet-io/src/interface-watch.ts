@@ -7,6 +7,7 @@ import { readSysfs } from "./link-state.ts";
 
 const LINK_ATTRIBUTES = ["ifindex", "flags", "operstate", "carrier_changes", "address", "mtu"] as const;
 
+/** `interface` need not exist yet; its facts are polled. */
 export interface InterfaceWatchOptions {
   readonly interface: string;
   readonly clock: PacketIoClock;

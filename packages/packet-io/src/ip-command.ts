@@ -33,14 +33,17 @@ export async function readIpRecords(args: readonly string[], about: string | nul
   throw new PacketIoError("facts-unavailable", `ip ${args.join(" ")} did not answer with a list; use iproute2 5.0 or later`);
 }
 
+/** True for an object of `ip -j`; false for null and lists. */
 export function isRecord(value: unknown): value is IpRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Empty for what is no text. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** 0 for what is no number. */
 export function numberOf(value: unknown): number {
   return typeof value === "number" ? value : 0;
 }
@@ -50,6 +53,7 @@ export function recordsOf(value: unknown): readonly IpRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
+/** Empty for what is no list; other kinds of elements are left out. */
 export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((element) => typeof element === "string") : [];
 }

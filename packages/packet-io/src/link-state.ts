@@ -51,6 +51,7 @@ export function requireLinkUp(name: string): LinkState {
   return link;
 }
 
+/** `interface-missing` or `interface-down`, with the command that helps. The caller throws it. */
 export function linkError(name: string, state: "missing" | "down"): PacketIoError {
   return state === "missing"
     ? new PacketIoError("interface-missing", `there is no interface ${name}; \`ip link\` lists them`)

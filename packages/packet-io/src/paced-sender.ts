@@ -5,6 +5,7 @@ import { BURST_FRAMES, type Injector, nextTurn } from "./injector.ts";
 /** How late a timer may be without the rate falling behind; also what bounds a burst after a pause. Timers are 1 to 2 ms late. */
 const LATENESS_MS = 4;
 
+/** The rate of one `send` and how to end it early. */
 export interface PacedSendOptions {
   /** 1 to 200,000; outside, the nearest. In any stretch of T seconds at most `framesPerSecond × (T + 0.004) + 1` go out. */
   readonly framesPerSecond: number;
@@ -35,6 +36,7 @@ interface Job {
   reject(reason: unknown): void;
 }
 
+/** @param deps.injector Stays the caller's: `close` of the sender does not close it. */
 export function createPacedSender(deps: { readonly injector: Pick<Injector, "send">; readonly clock: PacketIoClock }): PacedSender {
   let jobs: Job[] = [];
   let nextDueAt = deps.clock.monotonic();

@@ -17,7 +17,7 @@ const polled: PcapSession[] = [];
 const scratch = Buffer.alloc(256);
 const scratchHeader = Buffer.alloc(16);
 
-export interface PcapHandleOptions {
+interface PcapHandleOptions {
   readonly interface: string;
   readonly filter: string;
   readonly bufferBytes: number;

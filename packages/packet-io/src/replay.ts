@@ -12,6 +12,7 @@ const ETHERNET = 1;
 /** Timers of Node hold 24 days; a file may hold years of silence. */
 const MAX_WAIT_MS = 3_600_000;
 
+/** Which file to read, how fast, and who takes its frames. */
 export interface ReplayOptions {
   /** A pcap or pcapng file of any size. */
   readonly path: string;

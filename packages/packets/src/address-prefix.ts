@@ -26,6 +26,7 @@ export function createPrefix(address: Uint8Array, length: number): AddressPrefix
   return { bytes, length };
 }
 
+/** `10.0.0.0/8` or `2001:db8::/32`; an address alone is written with all its bits, as `10.0.0.1/32`. */
 export function formatPrefix(prefix: AddressPrefix): string {
   return `${formatIp(prefix.bytes)}/${prefix.length}`;
 }

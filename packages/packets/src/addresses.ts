@@ -3,8 +3,11 @@ import { PacketsError } from "./errors.ts";
 /** Two lower-case hexadecimal digits of each byte; a look-up is several times faster than `toString(16)`. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
+/** In bytes. @see IEEE 802-2014 clause 8 */
 export const MAC_LENGTH = 6;
+/** In bytes. @see RFC 791 section 3.1 */
 export const IPV4_LENGTH = 4;
+/** In bytes. @see RFC 4291 section 2 */
 export const IPV6_LENGTH = 16;
 
 /** To everyone on the link. */

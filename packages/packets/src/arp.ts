@@ -13,6 +13,7 @@ export const ARP_OPERATION = { request: 1, reply: 2 } as const;
 
 const ETHERNET_HARDWARE = 1;
 
+/** A request or reply; addresses are bytes as on the wire. @see RFC 826, "Packet format" */
 export interface ArpPacket {
   /** 1 is Ethernet. */
   readonly hardwareType: number;

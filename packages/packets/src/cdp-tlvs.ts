@@ -9,13 +9,14 @@ import { Writer } from "./writer.ts";
 const HEADER_LENGTH = 4;
 const TLV_HEADER_LENGTH = 4;
 
+/** A TLV before its type is read: `value` is what follows type and length. Types are the protocol's own, CDP's or FDP's. */
 export interface CdpTlv {
   readonly type: number;
   /** A view. */
   readonly value: Uint8Array;
 }
 
-export interface CdpEnvelope {
+interface CdpEnvelope {
   readonly version: number;
   readonly ttlSeconds: number;
   /** As it was on the wire; `cdpChecksum` tells whether it is right. */
@@ -90,6 +91,7 @@ export function readCdpAddresses(value: Uint8Array): readonly CdpAddress[] | nul
   return reader.failed ? null : addresses;
 }
 
+/** The value of a TLV of type 2 or 22: the number of addresses in 32 bits, then each one. Lengths are not checked here. */
 export function writeCdpAddresses(addresses: readonly CdpAddress[]): Uint8Array {
   const writer = new Writer().u32(addresses.length);
   for (const { protocolType, protocol, address } of addresses) {

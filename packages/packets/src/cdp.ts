@@ -9,7 +9,9 @@ import { Writer } from "./writer.ts";
  * what its switches send.
  */
 
+/** Multicast address of every CDP frame. Cisco devices take it in and do not forward it. */
 export const CDP_DESTINATION = "01:00:0c:cc:cc:cc";
+/** SNAP organization and protocol of a CDP frame. @see IEEE 802-2014 clause 9 */
 export const CDP_SNAP = { organization: 0x00000c, protocol: 0x2000 } as const;
 
 /** The capability of each bit, from the lowest on. */
@@ -45,6 +47,7 @@ export type CdpItem =
   /** Of a type that is not decoded, or of a length that this type cannot have. */
   | { readonly kind: "unknown"; readonly type: number; readonly value: Uint8Array };
 
+/** One advertisement of one device. Its checksum is as on the wire and not checked. */
 export interface CdpPdu {
   /** 1 or 2. */
   readonly version: number;

@@ -12,6 +12,7 @@ export const DNS_TYPE = {
   a: 1, ns: 2, cname: 5, soa: 6, ptr: 12, mx: 15, txt: 16, aaaa: 28, srv: 33, opt: 41, nsec: 47, any: 255,
 } as const;
 
+/** Classes of records; `none` and `any` stand in queries and updates only. @see RFC 1035 section 3.2.4, RFC 2136 section 2.4 */
 export const DNS_CLASS = { internet: 1, none: 254, any: 255 } as const;
 
 /** A record's data. Bytes are views of the message; names are texts as `dns-name.ts` writes them. */
@@ -44,6 +45,7 @@ export type DnsData =
   /** Any other type, another class's addresses, and no data at all, as in updates of RFC 2136. */
   | { readonly kind: "bytes"; readonly bytes: Uint8Array };
 
+/** One option of an OPT record; `value` is what follows code and length. @see RFC 6891 section 6.1.2 */
 export interface EdnsOption {
   readonly code: number;
   readonly value: Uint8Array;

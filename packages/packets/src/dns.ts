@@ -13,7 +13,7 @@ export const DNS_PORT = { dns: 53, multicast: 5353 } as const;
 /** @see https://www.iana.org/assignments/dns-parameters */
 export const DNS_RESPONSE_CODE = { noError: 0, formatError: 1, serverFailure: 2, nameError: 3, notImplemented: 4, refused: 5 } as const;
 
-export interface DnsQuestion {
+interface DnsQuestion {
   readonly name: string;
   readonly type: number;
   /** 15 bits; 1 is the Internet. */
@@ -22,6 +22,7 @@ export interface DnsQuestion {
   readonly wantsUnicastResponse: boolean;
 }
 
+/** One resource record of any section. @see RFC 1035 section 4.1.3 */
 export interface DnsRecord {
   readonly name: string;
   readonly type: number;
@@ -34,6 +35,7 @@ export interface DnsRecord {
   readonly data: DnsData;
 }
 
+/** A query, response or update, of DNS or Multicast DNS. Records keep their order on the wire. @see RFC 1035 section 4.1 */
 export interface DnsMessage {
   readonly id: number;
   readonly isResponse: boolean;
@@ -146,8 +148,9 @@ export type DnsFields = Partial<Omit<DnsMessage, "questions" | "answers" | "auth
   readonly additionals?: readonly DnsRecordFields[];
 };
 
-export type DnsQuestionFields = Pick<DnsQuestion, "name" | "type"> & Partial<DnsQuestion>;
+type DnsQuestionFields = Pick<DnsQuestion, "name" | "type"> & Partial<DnsQuestion>;
 
+/** A record to be encoded: the class is the Internet and the cache is not flushed unless given. */
 export type DnsRecordFields = Pick<DnsRecord, "name" | "type" | "ttlSeconds" | "data"> & Partial<DnsRecord>;
 
 /**

@@ -11,7 +11,9 @@ import { Writer } from "./writer.ts";
  * of their own.
  */
 
+/** Multicast address of every EDP frame. */
 export const EDP_DESTINATION = "00:e0:2b:00:00:00";
+/** SNAP organization and protocol of an EDP frame. @see IEEE 802-2014 clause 9 */
 export const EDP_SNAP = { organization: 0x00e02b, protocol: 0x00bb } as const;
 
 const VERSION = 1;
@@ -47,6 +49,7 @@ export type EdpItem =
   /** Of a type that is not decoded, or of a length that this type cannot have. */
   | { readonly kind: "unknown"; readonly type: number; readonly value: Uint8Array };
 
+/** One advertisement of one switch. Its VLANs may come in other frames. */
 export interface EdpPdu {
   readonly sequence: number;
   /** As it was on the wire; an Internet checksum over the whole PDU. */

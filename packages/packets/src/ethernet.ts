@@ -17,6 +17,7 @@ const FIRST_ETHER_TYPE = 0x0600;
 /** The shortest frame on the wire, without its check sequence. Network cards pad by themselves, virtual ones do not. */
 export const MINIMUM_ETHERNET_LENGTH = 60;
 
+/** A frame without preamble and check sequence. Bytes are views of the captured frame. @see IEEE 802.3-2018 clause 3 */
 export interface EthernetFrame {
   readonly destination: Uint8Array;
   readonly source: Uint8Array;

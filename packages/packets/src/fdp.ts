@@ -4,7 +4,9 @@ import { decodeUtf8, encodeUtf8 } from "./text.ts";
 
 /** Foundry Discovery Protocol, of Foundry's and Brocade's switches: CDP's frame, but with the capability as a word. */
 
+/** Multicast address of every FDP frame. */
 export const FDP_DESTINATION = "01:e0:52:cc:cc:cc";
+/** SNAP organization and protocol of an FDP frame. @see IEEE 802-2014 clause 9 */
 export const FDP_SNAP = { organization: 0x00e052, protocol: 0x2000 } as const;
 
 const TEXT_TYPES = { "device-id": 1, "port-id": 3, capability: 4, version: 5, platform: 6 } as const;
@@ -18,6 +20,7 @@ export type FdpItem =
   /** Of a type that is not decoded (a map of VLANs, a tag), or of a length that this type cannot have. */
   | { readonly kind: "unknown"; readonly type: number; readonly value: Uint8Array };
 
+/** One advertisement of one device. Its checksum is as on the wire and not checked. */
 export interface FdpPdu {
   readonly version: number;
   readonly ttlSeconds: number;

@@ -20,7 +20,7 @@ export type { Audience, NetworkLayer, TransportLayer } from "./frame-fields.ts";
  */
 export type Frame = Readonly<FrameFields>;
 
-export interface FrameOptions {
+interface FrameOptions {
   /** How the frame begins; Ethernet unless given. */
   readonly linkType?: LinkType;
   /** How long the frame was on the wire, when the capture kept less: then a length may point past the end. */

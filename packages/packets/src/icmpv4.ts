@@ -18,8 +18,10 @@ export const ICMPV4_TYPE = {
   parameterProblem: 12,
 } as const;
 
+/** Echo and errors are decoded; every other type keeps its bytes. */
 export type Icmpv4Message = Icmpv4Echo | Icmpv4Error | Icmpv4Other;
 
+/** A request and its reply have the same identifier, sequence number and data. @see RFC 792, "Echo or Echo Reply Message" */
 export interface Icmpv4Echo {
   readonly kind: "echo-request" | "echo-reply";
   readonly identifier: number;
@@ -27,6 +29,7 @@ export interface Icmpv4Echo {
   readonly data: Uint8Array;
 }
 
+/** A report that a packet was not delivered. @see RFC 792 */
 export interface Icmpv4Error {
   readonly kind: "error";
   /** One of destination unreachable, source quench, redirect, time exceeded, parameter problem. */
@@ -38,6 +41,7 @@ export interface Icmpv4Error {
   readonly original: Uint8Array;
 }
 
+/** A message of a type that is not decoded, as timestamp or router advertisement. */
 export interface Icmpv4Other {
   readonly kind: "other";
   readonly type: number;

@@ -19,8 +19,10 @@ export const ICMPV6_TYPE = {
   echoReply: 129,
 } as const;
 
+/** Echo, errors, Neighbor Discovery and Multicast Listener Discovery are decoded; every other type keeps its bytes. */
 export type Icmpv6Message = Icmpv6Echo | Icmpv6Error | NdpMessage | MldMessage | Icmpv6Other;
 
+/** A request and its reply have the same identifier, sequence number and data. @see RFC 4443 section 4 */
 export interface Icmpv6Echo {
   readonly kind: "echo-request" | "echo-reply";
   readonly identifier: number;
@@ -28,6 +30,7 @@ export interface Icmpv6Echo {
   readonly data: Uint8Array;
 }
 
+/** A report that a packet was not delivered. @see RFC 4443 section 3 */
 export interface Icmpv6Error {
   readonly kind: "error";
   /** 1 to 4: destination unreachable, packet too big, time exceeded, parameter problem. */
@@ -39,6 +42,7 @@ export interface Icmpv6Error {
   readonly original: Uint8Array;
 }
 
+/** A message of a type that is not decoded. */
 export interface Icmpv6Other {
   readonly kind: "other";
   readonly type: number;

@@ -14,6 +14,7 @@ const MIN_HEADER_LENGTH = 20;
 const MAX_OPTIONS_LENGTH = 40;
 const DEFAULT_TIME_TO_LIVE = 64;
 
+/** A packet or a fragment of one. Bytes are views of the captured frame. @see RFC 791 section 3.1 */
 export interface Ipv4Packet {
   /** DSCP and ECN. @see RFC 3168 section 5 */
   readonly typeOfService: number;

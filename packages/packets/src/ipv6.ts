@@ -20,6 +20,7 @@ import { Writer } from "./writer.ts";
 const HEADER_LENGTH = 40;
 const DEFAULT_HOP_LIMIT = 64;
 
+/** A packet or a fragment of one. Bytes are views of the captured frame. @see RFC 8200 sections 3 and 4 */
 export interface Ipv6Packet {
   readonly trafficClass: number;
   readonly flowLabel: number;

@@ -9,6 +9,7 @@ import { Writer } from "./writer.ts";
 const SNAP_SAP = 0xaa;
 const UNNUMBERED_INFORMATION = 0x03;
 
+/** The LLC header and what follows it, SNAP too where it is there. @see IEEE 802.2 clause 3 */
 export interface LlcHeader {
   readonly destinationServiceAccessPoint: number;
   readonly sourceServiceAccessPoint: number;
@@ -19,6 +20,7 @@ export interface LlcHeader {
   readonly payload: Uint8Array;
 }
 
+/** Which protocol the payload is of. @see IEEE 802-2014 clause 9 */
 export interface SnapHeader {
   /** Whose protocol numbers these are; 0 means EtherTypes. */
   readonly organization: number;

@@ -4,6 +4,7 @@ import { Writer } from "./writer.ts";
 
 /** IEEE 802.1Q-2018 annex D.2: what a port says about its VLANs. */
 
+/** TLVs of organization 00-80-C2 that are decoded. @see IEEE 802.1Q-2018 annex D.2 */
 export type LldpDot1 =
   /** The VLAN of untagged frames; 0 where there is none. */
   | { readonly kind: "port-vlan"; readonly vlanId: number }

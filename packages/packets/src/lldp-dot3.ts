@@ -4,6 +4,7 @@ import { Writer } from "./writer.ts";
 
 /** IEEE 802.3-2018 clause 79 and 802.3bt-2018: link speed, Power over Ethernet, aggregation, frame size. */
 
+/** TLVs of organization 00-12-0F that are decoded. @see IEEE 802.3-2018 clause 79 */
 export type LldpDot3 =
   | {
       readonly kind: "mac-phy";
@@ -31,7 +32,7 @@ export interface LldpPower {
   readonly dualSignature: LldpDualSignaturePower | null;
 }
 
-export interface LldpPowerAllocation {
+interface LldpPowerAllocation {
   /** Two bits of type, two of source, four of extensions and priority, as on the wire. */
   readonly typeSourcePriority: number;
   /** Tenths of a watt. */

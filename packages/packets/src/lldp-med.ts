@@ -4,6 +4,7 @@ import { Writer } from "./writer.ts";
 
 /** ANSI/TIA-1057 clause 10: LLDP for Media Endpoint Devices. */
 
+/** TLVs of organization 00-12-BB that are decoded. @see ANSI/TIA-1057 clause 10 */
 export type LldpMed =
   | {
       readonly kind: "med-capabilities";
@@ -36,7 +37,7 @@ export interface LldpMedNetworkPolicy {
 export const LLDP_INVENTORY_FIELDS = [
   "hardware-revision", "firmware-revision", "software-revision", "serial-number", "manufacturer", "model", "asset-id",
 ] as const;
-export type LldpInventoryField = (typeof LLDP_INVENTORY_FIELDS)[number];
+type LldpInventoryField = (typeof LLDP_INVENTORY_FIELDS)[number];
 
 const SUBTYPE = { capabilities: 1, networkPolicy: 2, location: 3, power: 4, firstInventory: 5 } as const;
 

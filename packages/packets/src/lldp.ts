@@ -33,6 +33,7 @@ export interface LldpId {
   readonly id: Uint8Array;
 }
 
+/** Where the device can be managed, and by which of its interfaces. @see IEEE 802.1AB-2016 8.5.9 */
 export interface LldpManagementAddress {
   readonly kind: "management-address";
   /** IANA address family: 1 IPv4, 2 IPv6, 6 a MAC. */
@@ -61,6 +62,7 @@ export type LldpItem =
   /** Of a type that is not decoded, or of a length that this type cannot have. */
   | { readonly kind: "unknown"; readonly type: number; readonly value: Uint8Array };
 
+/** One advertisement of one port. @see IEEE 802.1AB-2016 8.2 */
 export interface LldpPdu {
   readonly chassisId: LldpId;
   readonly portId: LldpId;

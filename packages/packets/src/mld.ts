@@ -8,6 +8,7 @@ import type { Writer } from "./writer.ts";
 
 /** RFC 3810 and RFC 2710: Multicast Listener Discovery, version 2 and version 1. */
 
+/** ICMPv6 types. @see RFC 3810 section 5, RFC 2710 section 3 */
 export const MLD_TYPE = { query: 130, report: 131, done: 132, version2Report: 143 } as const;
 
 type MldType = (typeof MLD_TYPE)[keyof typeof MLD_TYPE];
@@ -20,11 +21,13 @@ export const MLD_ROUTER_ALERT: ExtensionHeader = {
   type: IP_PROTOCOL.hopByHop, bytes: Uint8Array.of(IP_PROTOCOL.icmpv6, 0, 5, 2, 0, 0, 1, 0),
 };
 
+/** A query, report or done message of either version. Groups are IPv6 multicast addresses of sixteen bytes. */
 export type MldMessage =
   | MldQuery
   | { readonly kind: "mld-report" | "mld-done"; readonly group: Uint8Array }
   | { readonly kind: "mld-version-2-report"; readonly records: readonly MldRecord[] };
 
+/** A router's question which groups have listeners. @see RFC 3810 section 5.1 */
 export interface MldQuery {
   readonly kind: "mld-query";
   /** At most 8,387,584. From 32,768 on only some numbers have an encoding: others are sent as the next lower one. */
@@ -35,7 +38,7 @@ export interface MldQuery {
   readonly version2: MldQueryVersion2 | null;
 }
 
-export interface MldQueryVersion2 {
+interface MldQueryVersion2 {
   /** Routers that hear it are not to start their timers anew. */
   readonly suppressesTimers: boolean;
   /** 0 to 7; 0 where the querier gives none. */
@@ -58,6 +61,7 @@ export interface MldRecord {
 /** @see RFC 3810 section 5.1: what is longer than a version 1 query is one of version 2. */
 const VERSION_1_BODY = 20;
 
+/** Whether an ICMPv6 type is one of MLD's four. */
 export function isMldType(type: number): type is MldType {
   return (type >= MLD_TYPE.query && type <= MLD_TYPE.done) || type === MLD_TYPE.version2Report;
 }

@@ -6,6 +6,7 @@ import { Writer } from "./writer.ts";
 
 /** RFC 4861 section 4.6, RFC 8106 section 5.1: options of Neighbor Discovery. */
 
+/** One option. Addresses are bytes as on the wire. @see RFC 4861 section 4.6, RFC 8106 section 5.1 */
 export type NdpOption =
   | { readonly kind: "source-link-layer-address"; readonly address: Uint8Array }
   | { readonly kind: "target-link-layer-address"; readonly address: Uint8Array }
@@ -15,6 +16,7 @@ export type NdpOption =
   /** Any other type, without its type and length bytes. */
   | { readonly kind: "unknown"; readonly type: number; readonly data: Uint8Array };
 
+/** A network that a router announces on the link. @see RFC 4861 section 4.6.2 */
 export interface NdpPrefixInformation {
   readonly kind: "prefix-information";
   readonly prefixLength: number;

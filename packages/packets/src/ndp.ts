@@ -7,8 +7,10 @@ import type { Writer } from "./writer.ts";
 
 /** RFC 4861 section 4: Neighbor Discovery. Who judges a message must see that its hop limit is 255: else it came from beyond a router. */
 
+/** Every valid message arrives with it: no router passed it on. @see RFC 4861 section 3.1 */
 export const NDP_HOP_LIMIT = 255;
 
+/** ICMPv6 types. @see RFC 4861 section 4 */
 export const NDP_TYPE = {
   routerSolicitation: 133,
   routerAdvertisement: 134,
@@ -19,6 +21,7 @@ export const NDP_TYPE = {
 
 type NdpType = (typeof NDP_TYPE)[keyof typeof NDP_TYPE];
 
+/** One message, its options in wire order; targets and destinations have sixteen bytes. @see RFC 4861 section 4 */
 export type NdpMessage =
   | { readonly kind: "router-solicitation"; readonly options: readonly NdpOption[] }
   | RouterAdvertisement
@@ -26,6 +29,7 @@ export type NdpMessage =
   | NeighborAdvertisement
   | { readonly kind: "redirect"; readonly target: Uint8Array; readonly destination: Uint8Array; readonly options: readonly NdpOption[] };
 
+/** A router's settings for the hosts of its link; 0 in the two times in ms leaves them to the host. @see RFC 4861 section 4.2 */
 export interface RouterAdvertisement {
   readonly kind: "router-advertisement";
   /** 0 leaves the choice to the host. */
@@ -43,6 +47,7 @@ export interface RouterAdvertisement {
   readonly options: readonly NdpOption[];
 }
 
+/** The owner of an address says so, asked or by itself. @see RFC 4861 section 4.4 */
 export interface NeighborAdvertisement {
   readonly kind: "neighbor-advertisement";
   readonly isRouter: boolean;
@@ -55,6 +60,7 @@ export interface NeighborAdvertisement {
 /** By the two bits of the flag byte. @see RFC 4191 section 2.1 */
 const PREFERENCES = ["medium", "high", "reserved", "low"] as const;
 
+/** Whether an ICMPv6 type is one of Neighbor Discovery's five. */
 export function isNdpType(type: number): type is NdpType {
   return type >= NDP_TYPE.routerSolicitation && type <= NDP_TYPE.redirect;
 }

@@ -10,10 +10,13 @@ import { Reader } from "./reader.ts";
 
 /** Reads the same in both byte orders. */
 export const SECTION_HEADER_BLOCK = 0x0a0d0d0a;
+/** Block type: link type and time resolution of the frames of one interface. Interfaces are numbered in file order, from 0. */
 export const INTERFACE_DESCRIPTION_BLOCK = 1;
 const OBSOLETE_PACKET_BLOCK = 2;
 const SIMPLE_PACKET_BLOCK = 3;
+/** Block type: one frame, with its interface, time and length on the wire. */
 export const ENHANCED_PACKET_BLOCK = 6;
+/** In a section header; read the other way around where the section is little-endian. */
 export const BYTE_ORDER_MAGIC = 0x1a2b3c4d;
 /** A block begins with its type and length, and ends with its length. */
 const HEAD_BYTES = 8;

@@ -10,8 +10,10 @@ import { Writer } from "./writer.ts";
 
 /** Its hello says everything; the same goes to `01:00:81:00:01:01` under another protocol number for whole networks. */
 export const SONMP_DESTINATION = "01:00:81:00:01:00";
+/** SNAP organization and protocol of a SONMP hello. @see IEEE 802-2014 clause 9 */
 export const SONMP_SNAP = { organization: 0x000081, protocol: 0x01a2 } as const;
 
+/** One hello of one switch port. */
 export interface SonmpHello {
   /** IPv4. */
   readonly address: Uint8Array;

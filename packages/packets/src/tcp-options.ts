@@ -5,6 +5,7 @@ import { Writer } from "./writer.ts";
 
 /** RFC 9293 section 3.1, RFC 7323 and RFC 2018: options of the TCP header. */
 
+/** One option. @see RFC 9293 section 3.1, RFC 7323 sections 2 and 3, RFC 2018 sections 2 and 3 */
 export type TcpOption =
   | { readonly kind: "no-operation" }
   | { readonly kind: "maximum-segment-size"; readonly bytes: number }

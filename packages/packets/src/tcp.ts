@@ -14,6 +14,7 @@ const MIN_HEADER_LENGTH = 20;
 /** Bits of `flags`. The ninth is Accurate ECN's. @see https://www.iana.org/assignments/tcp-parameters */
 export const TCP_FLAG = { fin: 0x01, syn: 0x02, rst: 0x04, psh: 0x08, ack: 0x10, urg: 0x20, ece: 0x40, cwr: 0x80, ae: 0x100 } as const;
 
+/** One segment; bytes are views of the captured frame. @see RFC 9293 section 3.1 */
 export interface TcpSegment {
   readonly sourcePort: number;
   readonly destinationPort: number;

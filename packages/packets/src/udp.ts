@@ -10,6 +10,7 @@ import { Writer } from "./writer.ts";
 
 const HEADER_LENGTH = 8;
 
+/** One datagram; `payload` is a view of the captured frame. @see RFC 768 */
 export interface UdpDatagram {
   readonly sourcePort: number;
   readonly destinationPort: number;

@@ -7,6 +7,7 @@ import type { Reader } from "./reader.ts";
 /** Stacks on real links have two tags, three with a provider's provider. More are an attempt to make a decoder walk. */
 export const MAX_VLAN_TAGS = 4;
 
+/** One tag of a frame. @see IEEE 802.1Q-2018 clause 9.6 */
 export interface VlanTag {
   /** The EtherType that announces the tag. */
   readonly protocol: number;

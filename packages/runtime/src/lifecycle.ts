@@ -9,6 +9,7 @@ export interface Lifecycle {
   close(): Promise<void>;
 }
 
+/** @param deps.closeTimeoutMs For each part: one that takes longer is logged and left, and the next one is closed. */
 export function createLifecycle(deps: { readonly log: Log; readonly closeTimeoutMs: number }): Lifecycle {
   const entries: { readonly name: string; readonly close: () => void | Promise<void> }[] = [];
   let closing: Promise<void> | undefined;

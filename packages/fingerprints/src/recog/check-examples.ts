@@ -12,6 +12,7 @@ export interface ExampleReport {
   readonly missing: number;
 }
 
+/** An example that its file answers otherwise than the file itself says. */
 export interface WrongAnswer {
   readonly matches: string;
   readonly description: string;

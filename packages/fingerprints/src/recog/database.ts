@@ -13,6 +13,7 @@ export interface RecogMatch {
   readonly index: number;
 }
 
+/** One file, ready to be asked. `size` counts the fingerprints that can be used; `preference` is 0–1. */
 export interface RecogDatabase {
   readonly matches: string;
   readonly preference: number;

@@ -10,13 +10,14 @@ export interface RecogParameter {
   readonly value: string;
 }
 
-export interface RecogExample {
+interface RecogExample {
   /** Null when it is kept in a file beside the database, and that is not there. */
   readonly text: string | null;
   /** What the fingerprint must say of it, by the parameter's name. */
   readonly expected: Readonly<Record<string, string>>;
 }
 
+/** One `fingerprint` element. Its pattern is text as in the file and is not compiled yet. */
 export interface RecogFingerprint {
   readonly pattern: string;
   readonly options: Partial<RegexOptions>;
@@ -37,7 +38,7 @@ export interface RecogFile {
   readonly fingerprints: readonly RecogFingerprint[];
 }
 
-export type ReadRecogFile = { readonly ok: true; readonly file: RecogFile } | { readonly ok: false; readonly reason: string };
+type ReadRecogFile = { readonly ok: true; readonly file: RecogFile } | { readonly ok: false; readonly reason: string };
 
 /** Recog's largest file has 500,000 characters and 580 fingerprints, its longest pattern 275: four times that, and more for patterns. */
 export const MAX_FILE_BYTES = 2 * 1024 * 1024;

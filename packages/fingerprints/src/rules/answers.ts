@@ -39,6 +39,7 @@ export const ANSWER_RULES = {
   "service": SERVICE_RULES,
   "system": SYSTEM_RULES,
 } as const satisfies Readonly<Record<string, readonly Rule[]>>;
+/** A key of `ANSWER_RULES`. It is also the source of the claims that its rules make. */
 export type AnswerKind = keyof typeof ANSWER_RULES;
 
 /** Answers in which daemons name the system that they were built for. */

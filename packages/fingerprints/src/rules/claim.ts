@@ -5,6 +5,7 @@ import { readSystem } from "../verdict/families.ts";
 export const CLAIM_FIELDS = [
   "product", "vendor", "version", "cpe", "os", "os_version", "os_cpe", "device_type", "device_vendor", "model", "hostname",
 ] as const;
+/** One of `CLAIM_FIELDS`. */
 export type ClaimField = (typeof CLAIM_FIELDS)[number];
 
 /** One thing that an answer says. */

@@ -7,6 +7,7 @@ import { readVendor } from "./vendors.ts";
 
 /** What can be concluded of a device. */
 export const VERDICT_FIELDS = ["os", "os_version", "device_type", "vendor", "model", "hostname"] as const;
+/** One of `VERDICT_FIELDS`. */
 export type VerdictField = (typeof VERDICT_FIELDS)[number];
 
 /** One piece of evidence, from wherever it comes. */

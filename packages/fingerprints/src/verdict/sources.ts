@@ -18,6 +18,7 @@ export function witnessOf(source: string): string {
   return colon === -1 ? source : source.slice(0, colon);
 }
 
+/** The highest confidence, 0–1, that a claim of this source may have. A part behind a colon has its protocol's. */
 export function capOf(source: string): number {
   return CAPS[witnessOf(source)] ?? OTHERS;
 }
