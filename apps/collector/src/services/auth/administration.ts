@@ -33,6 +33,10 @@ interface ListedUser {
   readonly lastLoginAt: string | null;
 }
 
+/**
+ * Passwords are 12 to 1024 characters and never the user name. A new tenant's domain comes from its name, with a number where it is
+ * taken.
+ */
 export function createAdministration(deps: {
   readonly db: Kysely<Schema>;
   readonly passwords: Pick<Passwords, "hash">;

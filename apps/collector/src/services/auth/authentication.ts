@@ -19,6 +19,7 @@ interface AuthenticationDependencies {
   readonly onKeyUsed: (keyId: string) => void;
 }
 
+/** Every check reads the database, so a revoked token or key stops working at once. API keys and tickets are stored as SHA-256 only. */
 export function createAuthentication({ store, tokens, clock, onKeyUsed }: AuthenticationDependencies): Authentication {
   const ofClaims = async (claims: TokenClaims): Promise<Identity | string> => {
     const user = await store.userOfToken(claims);

@@ -18,6 +18,7 @@ export type IsConfirmed = Confirmations["isConfirmed"];
 /** Long enough for a command that asks and then acts. */
 export const CONFIRMED_SECONDS = 300;
 
+/** Confirmations are rows in the database, so every replica knows them. */
 export function createConfirmations(
   { reads, clock }: { readonly reads: Kysely<Schema>; readonly clock: Pick<Clock, "now"> },
 ): Confirmations {

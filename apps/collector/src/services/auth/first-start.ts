@@ -7,7 +7,7 @@ import type { Passwords } from "./passwords.ts";
 import type { AuthStore } from "./store.ts";
 import { newUser } from "./users-service.ts";
 
-export interface FirstStart {
+interface FirstStart {
   readonly username: string;
   /** Null when the password was given and not made. */
   readonly generated: { readonly password: string; readonly file: string } | null;

@@ -38,6 +38,10 @@ interface KeysDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
+/**
+ * A key has 192 random bits and is shown once. A user has at most 100.
+ * @param deps.onAccessChanged Called after the commit of a changed or removed key; it closes streams that the key no longer allows.
+ */
 export function createKeysService({ store, onAccessChanged, audit, clock }: KeysDependencies): KeysService {
   const endOf = (moment: string | null): string | null => {
     if (moment === null) return null;

@@ -5,9 +5,10 @@ import type { Rows } from "../../gateway/page.ts";
 
 type Trx = Transaction<Schema>;
 
+/** An API key with its maker's name. `scopes` is JSON text, `secret_sha256` the key's hash in hexadecimal. */
 export type KeyRow = Selectable<Schema["api_keys"]> & { readonly username: string };
 
-export interface KeysFilter {
+interface KeysFilter {
   readonly tenantId: string;
   /** Whose; of everybody when left out. */
   readonly userId?: string | undefined;
@@ -16,6 +17,7 @@ export interface KeysFilter {
   readonly scope?: string | undefined;
 }
 
+/** API keys of one tenant, or with `userId` of one user only: another's key is then the same as none. */
 export interface KeysStore {
   /** In the order in which they were made. */
   list(filter: KeysFilter, rows: Rows): Promise<readonly KeyRow[]>;
@@ -31,6 +33,7 @@ export interface KeysStore {
   remove(trx: Trx, filter: KeysFilter, keyId: string): Promise<Selectable<Schema["api_keys"]> | null>;
 }
 
+/** A key that was read with `hold` stays locked until its transaction ends. */
 export function createKeysStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): KeysStore {
   const keys = ({ tenantId, userId, search, scope }: KeysFilter, handle: Kysely<Schema> = reads) => {
     let query = handle.selectFrom("api_keys").where("api_keys.tenant_id", "=", tenantId);

@@ -19,10 +19,12 @@ export interface LoginThrottle {
 }
 
 const FAILURES = 5;
+/** Five failed logins within this time block a user name and address until the first of them is older. */
 export const LOGIN_WINDOW_MS = 15 * 60_000;
 /** Replicas' clocks differ by less; what lies further ahead was written before the clock was set back, and would lock out for as long. */
 const CLOCK_DIFFERENCE_MS = 60_000;
 
+/** Names count without regard to case and are stored as SHA-256. Addresses count by `limitGroup`. */
 export function createLoginThrottle({ db, clock }: { readonly db: Kysely<Schema>; readonly clock: Pick<Clock, "now"> }): LoginThrottle {
   return {
     begin: (username, address) => db.transaction().execute(async (trx) => {

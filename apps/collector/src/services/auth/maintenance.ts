@@ -25,6 +25,7 @@ const MAX_ANONYMOUS = 10_000;
  */
 const MAX_FAILURES = 100_000;
 
+/** Also deletes ended tokens, confirmations and tickets, and after 30 days the audit records of unknown user names. */
 export function createMaintenance({ db, clock, log }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly log: Log }): Maintenance {
   let used = new Map<string, string>();
 

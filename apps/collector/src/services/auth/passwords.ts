@@ -24,6 +24,7 @@ export interface Passwords {
   checkRoom(): void;
 }
 
+/** Hashes in worker threads: at most two at a time, 16 with those that wait. */
 export function createPasswords(): Passwords {
   let inFlight = 0;
   let running = 0;

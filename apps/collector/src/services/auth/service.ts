@@ -12,6 +12,7 @@ import type { AuthStore, UserRow } from "./store.ts";
 import { nextTokensValidFrom, type Tokens } from "./tokens.ts";
 import { checkPassword, toUser } from "./users-service.ts";
 
+/** Logins, tokens and passwords of users. Every password that was compared is in the audit log, right or wrong. */
 export interface AuthService {
   /**
    * @param login.address The client's, as the gateway knows it.
@@ -48,6 +49,10 @@ interface AuthDependencies {
   readonly log: Log;
 }
 
+/**
+ * A login with an unknown name takes as long as one with a wrong password.
+ * @param deps.onAccessChanged Called after the commit of a logout or a new password; it closes streams of ended tokens.
+ */
 export function createAuthService(deps: AuthDependencies): AuthService {
   const { store, tokens, passwords, throttle, onAccessChanged, audit, clock, log } = deps;
   // Compared against when there is no such user, so that the answer takes as long.

@@ -6,6 +6,7 @@ import type { TokenClaims } from "./tokens.ts";
 
 type Trx = Transaction<Schema>;
 
+/** A user as stored. `username_key` is the name in lower case; tokens issued before `tokens_valid_from` do not count. */
 export interface UserRow extends Omit<Selectable<Schema["users"]>, "role"> {
   readonly role: Role;
 }
@@ -19,6 +20,7 @@ export interface KeyBearer {
   };
 }
 
+/** Users, tokens, keys and tickets as logins and requests need them. User names are unique across all tenants. */
 export interface AuthStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   userByName(username: string): Promise<UserRow | null>;
@@ -47,6 +49,7 @@ export interface AuthStore {
   }): Promise<boolean>;
 }
 
+/** `takeTicket` deletes the ticket as it reads it, so of two requests with one ticket only one gets it. */
 export function createAuthStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AuthStore {
   const { db, reads } = deps;
   return {

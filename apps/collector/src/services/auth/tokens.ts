@@ -4,7 +4,7 @@ import { type Clock, createId } from "@lanthorn/runtime";
 import { errors, jwtVerify, SignJWT } from "jose";
 import * as z from "zod";
 
-export interface TokenSubject {
+interface TokenSubject {
   readonly userId: string;
   readonly tenantId: string;
   readonly role: Role;
@@ -22,6 +22,7 @@ export interface TokenClaims {
   readonly expiresAt: number;
 }
 
+/** Access tokens as signed JWTs. @see RFC 7519 */
 export interface Tokens {
   issue(subject: TokenSubject): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
   /** What it says, or in words why the token does not count. Only its own signature and times are looked at. */
@@ -38,6 +39,10 @@ const Claims = z.object({
   sub: z.uuid(), tenant: z.uuid(), role: z.enum(ROLES), scope: z.string(), jti: z.string().min(1).max(64), iat: z.number(), exp: z.number(),
 });
 
+/**
+ * Signs with HS256 for a secret, with EdDSA for an Ed25519 key, and accepts that one algorithm only.
+ * @see RFC 7519, RFC 8037 section 3.1
+ */
 export function createTokens(deps: {
   readonly key: TokenKey;
   readonly lifetimeSeconds: number;

@@ -41,6 +41,7 @@ interface UsersDependencies {
   readonly clock: Pick<Clock, "now">;
 }
 
+/** @param deps.onAccessChanged Called after the commit of a changed or removed user; it closes streams that the user no longer may have. */
 export function createUsersService({ store, passwords, onAccessChanged, audit, clock }: UsersDependencies): UsersService {
   const keepAnAdmin = async (trx: Parameters<UsersStore["find"]>[0], user: UserRow) => {
     if (user.role !== "admin" || (await store.countAdmins(trx, user.tenant_id)) > 1) return;

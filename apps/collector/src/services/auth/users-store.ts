@@ -14,6 +14,7 @@ interface UsersFilter {
   readonly role?: string | undefined;
 }
 
+/** A tenant's users. Methods with `trx` see the transaction's own writes, the others only what is committed. */
 export interface UsersStore {
   /** In the order in which they were made. */
   list(filter: UsersFilter, rows: Rows): Promise<readonly UserRow[]>;
@@ -34,6 +35,7 @@ export interface UsersStore {
   remove(trx: Trx, userId: string): Promise<readonly string[]>;
 }
 
+/** A user name that is taken, also in another tenant, is thrown as the database's own error; see `isDuplicate`. */
 export function createUsersStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): UsersStore {
   const users = ({ tenantId, search, role }: UsersFilter) => {
     let query = reads.selectFrom("users").where("tenant_id", "=", tenantId);

@@ -22,6 +22,7 @@ export interface Backups extends ServiceModule {
   readonly close: () => Promise<void>;
 }
 
+/** What backups need. `runJob` runs a job in a child process. */
 export interface BackupsDependencies {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;
@@ -38,6 +39,10 @@ export interface BackupsDependencies {
 /** With the operator's tenant, where it is not the first one. */
 export type BackupOptions = BackupSettings & FixedSettings & { readonly tenant: string | undefined };
 
+/**
+ * The service module of backups. Nothing runs before its jobs are started; `close` waits until a running backup is written down as
+ * failed.
+ */
 export function createBackups(deps: BackupsDependencies, options: BackupOptions): Backups {
   const store = createBackupsStore(deps);
   const work = createProcessJob(deps, { name: "backup-files", who: "each replica", run: deps.runJob });

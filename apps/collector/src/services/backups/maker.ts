@@ -28,6 +28,7 @@ export interface BackupSettings {
   readonly isAlone: boolean;
 }
 
+/** Makes and verifies backups in a child process. `make` and `verify` return when the result is in the database. */
 export interface BackupMaker {
   /** The row of a backup that begins now. */
   draft(by: {
@@ -53,6 +54,7 @@ const VERIFY_AT_MOST_MS = 6 * 3_600_000;
 const MAX_REASON_LENGTH = 1024;
 const WORK_FOLDER = /^([\da-f-]{36})\.work$/;
 
+/** @param deps.runJob Runs one job in the child process. @param settings They go into every backup, the signing key among them. */
 export function createBackupMaker(
   deps: {
     readonly store: BackupsStore; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;

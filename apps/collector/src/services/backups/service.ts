@@ -50,6 +50,7 @@ export interface BackupsService {
   changeSettings(actor: Actor, changes: BackupSettingsUpdate): Promise<BackupSettings>;
 }
 
+/** @param deps.isConfirmed Whether the bearer has given the password again within five minutes; a download needs it. */
 export function createBackupsService(deps: {
   readonly store: BackupsStore; readonly maker: BackupMaker; readonly maintenance: Pick<Maintenance, "operatorTenant" | "settings">;
   readonly audit: Audit; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 
+/** The one row of settings. Null means not set. `recipients` is JSON text; `scheduled_at` is when the schedule was last changed. */
 export type BackupSettingsRow = Selectable<Schema["backup_settings"]>;
 
 /** Of the one row. */

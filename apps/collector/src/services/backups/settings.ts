@@ -30,6 +30,7 @@ export interface CurrentSettings {
   readonly shown: Omit<BackupSettings, "next_at">;
 }
 
+/** Backup settings: what the configuration file says wins over what was set through the API. */
 export interface Settings {
   current(): Promise<CurrentSettings>;
   /** @throws ApiError BAD_REQUEST for what is no pattern; CONFLICT for what the configuration says. */
@@ -38,6 +39,7 @@ export interface Settings {
 
 const DEFAULT_KEEP = 7;
 
+/** Without any setting seven scheduled backups are kept and nothing is scheduled. */
 export function createSettings(
   deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit; readonly clock: Pick<Clock, "now"> },
   fixed: FixedSettings,

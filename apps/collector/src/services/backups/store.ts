@@ -4,8 +4,10 @@ import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
+/** A backup as stored. `running_key` is unique and set only while it runs: so one runs at a time. Sizes are in bytes. */
 export type BackupRow = Selectable<Schema["backups"]>;
 
+/** Rows of backups. Files are not touched here. */
 export interface BackupsStore {
   /** Newest first. */
   list(tenantId: string, status: readonly string[] | undefined, rows: Rows): Promise<readonly BackupRow[]>;
@@ -42,6 +44,7 @@ export interface BackupsStore {
   transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
 }
 
+/** Lists read committed rows; what decides whether a backup may begin or end reads on the write connection. */
 export function createBackupsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): BackupsStore {
   const own = (tenantId: string, status: readonly string[] | undefined) => {
     const query = reads.selectFrom("backups").where("tenant_id", "=", tenantId);

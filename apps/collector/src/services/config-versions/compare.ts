@@ -39,6 +39,7 @@ export function isSame(one: readonly string[], other: readonly string[]): boolea
   return lasting(one) === lasting(other);
 }
 
+/** Compares two texts in the lines of `linesOf`. It takes up to eight seconds, so it runs in the text process only. */
 export function compare(from: readonly string[], to: readonly string[]): Comparison {
   const hunks = hunksOf(from, to);
   const count = (sign: string) => hunks.reduce((sum, { lines }) => sum + lines.filter((line) => line.startsWith(sign)).length, 0);

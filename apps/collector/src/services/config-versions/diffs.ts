@@ -19,6 +19,7 @@ export interface Diffs {
 /** Of all together, in characters. The longest one has a million. */
 const MAX_REMEMBERED = 4_000_000;
 
+/** Remembers up to four million characters, the least recently used go first. Equal requests at the same time share one task. */
 export function createDiffs(worker: Pick<TextWorker, "run">): Diffs {
   /** The one longest not asked for is first. */
   const known = new Map<string, Diff>();

@@ -47,6 +47,10 @@ const MAX_BYTES = CONFIGURATION_MAX * 4;
 /** How often an upload begins anew because another one of the same device came in between. */
 const TRIES = 3;
 
+/**
+ * Texts are stored compressed and sealed.
+ * @param options.keepVersions Versions that are kept of each device; an upload deletes older ones.
+ */
 export function createConfigVersionsService(deps: {
   readonly store: ConfigVersionsStore;
   readonly sealing: Sealing;

@@ -3,9 +3,11 @@ import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
 type Trx = Transaction<Schema>;
+/** A version as stored. `version` counts from 1 for each device. `content_sealed` is gzip, base64, sealed; sizes are of the plain text. */
 export type VersionRow = Selectable<Schema["config_versions"]>;
 /** Without the text, which may be large. */
 export type ListedVersion = Omit<VersionRow, "content_sealed">;
+/** What an event about a device's configuration names it by. */
 export type DeviceRow = Pick<Schema["devices"], "id" | "site_id" | "ip" | "hostname">;
 
 const LISTED = [
@@ -13,6 +15,7 @@ const LISTED = [
   "created_at",
 ] as const;
 
+/** Versions of one tenant's devices. They stay when their device is deleted. */
 export interface ConfigVersionsStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   device(tenantId: string, deviceId: string): Promise<DeviceRow | null>;
@@ -33,6 +36,7 @@ export interface ConfigVersionsStore {
   forget(at: string): Promise<number>;
 }
 
+/** Two uploads with one version number violate a unique key, which is thrown as the database's own error. */
 export function createConfigVersionsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ConfigVersionsStore {
   const of = (tenantId: string, deviceId: string) =>
     reads.selectFrom("config_versions").where("tenant_id", "=", tenantId).where("device_id", "=", deviceId);

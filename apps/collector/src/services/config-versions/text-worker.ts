@@ -39,6 +39,7 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
+/** Starts the process at the first task and ends it after a minute without one. A process that dies fails its task and is replaced. */
 export function createTextWorker({ clock, log }: { readonly clock: Pick<Clock, "after">; readonly log: Log }): TextWorker {
   const jobs: Job[] = [];
   let child: ChildProcess | null = null;

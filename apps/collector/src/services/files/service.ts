@@ -57,6 +57,7 @@ interface Dependencies {
   readonly log: Log;
 }
 
+/** @param deps.serial Keeps two requests about one file apart, in this process. */
 export function createFilesService(deps: Dependencies): FilesService {
   const { store, folder, clock } = deps;
   const now = () => toInstant(clock.now());

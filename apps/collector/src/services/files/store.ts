@@ -3,6 +3,7 @@ import type { Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 
+/** A file of a probe as stored: `open` while pieces come, `received` when verified, `failed` when damaged three times. Sizes in bytes. */
 export type FileRow = Selectable<Schema["probe_files"]>;
 
 /** What a probe has of its quotas. */
@@ -30,6 +31,7 @@ export interface FilesStore {
   remove(probeId: string, id: string): Promise<void>;
 }
 
+/** What decides about a piece or a quota reads on the write connection; lists read committed rows. */
 export function createFilesStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): FilesStore {
   const ofProbe = (tenantId: string, probeId: string) =>
     reads.selectFrom("probe_files").where("tenant_id", "=", tenantId).where("probe_id", "=", probeId);

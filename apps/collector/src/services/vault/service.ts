@@ -52,6 +52,7 @@ interface VaultDependencies {
   readonly onHanded: (probeIds: readonly string[]) => Promise<void>;
 }
 
+/** Checks that each secret has the parts of its type. A probe gets at most `CREDENTIALS_MAX` credentials. */
 export function createVaultService(deps: VaultDependencies): VaultService {
   const { store, sealing, audit, clock } = deps;
   const now = () => toInstant(clock.now());

@@ -11,8 +11,10 @@ export interface Assigned {
   readonly probe_ids: readonly string[];
 }
 
+/** A credential with whom it is handed to. `settings` and `networks` are JSON text, `secret_sealed` is sealed JSON. */
 export type CredentialRow = Selectable<Schema["credentials"]> & { readonly assigned: Assigned };
 
+/** Rows of credentials and their assignments. Secrets go in and out sealed. */
 export interface VaultStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /** In the order in which they were made. */
@@ -39,6 +41,7 @@ export interface VaultStore {
   keysOf(probeId: string): Promise<readonly string[]>;
 }
 
+/** `keysOf`, `ofProbe` and `countFor` take a probe's id without a tenant: callers have it from the probe's own connection. */
 export function createVaultStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): VaultStore {
   return {
     transaction: (work) => db.transaction().execute(work),
