@@ -6,7 +6,8 @@ import {
   createFramedReader,
 } from "./capture-file-framing.ts";
 import { createPcapFormat, isPcapMagic } from "./pcap.ts";
-import { createPcapngFormat, SECTION_HEADER_BLOCK } from "./pcapng.ts";
+import { createPcapngFormat } from "./pcapng.ts";
+import { SECTION_HEADER_BLOCK } from "./pcapng-blocks.ts";
 
 const MAGIC_BYTES = 4;
 

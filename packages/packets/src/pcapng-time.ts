@@ -1,4 +1,12 @@
-/** How the interfaces of a pcapng file count time. */
+/** How the interfaces of a pcapng file count time. @see draft-ietf-opsawg-pcapng 4.2 */
+import { type ByteOrder, readU16, readU32 } from "./capture-file-order.ts";
+import { Reader } from "./reader.ts";
+
+/** The interface option that says how fine its time stamps are: if_tsresol. */
+export const OPTION_TIME_RESOLUTION = 9;
+/** if_tsoffset: seconds to be added to each time stamp. */
+const OPTION_TIME_OFFSET = 14;
+const DEFAULT_TIME_RESOLUTION = 6;
 
 /** Seconds since the epoch, and nanoseconds to be added: see `CaptureRecord`. */
 export interface CaptureTime {
@@ -9,6 +17,31 @@ export interface CaptureTime {
 /** Turns the two halves of a pcapng time stamp into a time. */
 export type TimeStampReader = (high: number, low: number) => CaptureTime;
 
+/**
+ * Reads the options of an interface description block that concern time.
+ * @param reader Stands at the first option, and ends where the options end.
+ * @returns How the interface counts time, or null where an option runs past the block.
+ * @see draft-ietf-opsawg-pcapng 4.2
+ */
+export function readTimeOptions(reader: Reader, order: ByteOrder): TimeStampReader | null {
+  let resolution = DEFAULT_TIME_RESOLUTION;
+  let offsetSeconds = 0n;
+  while (reader.remaining >= 4) {
+    const code = readU16(reader, order);
+    const length = readU16(reader, order);
+    if (code === 0) break;
+    const value = new Reader(reader.take(length));
+    reader.skip(Math.min(-length & 3, reader.remaining));
+    if (reader.failed) return null;
+    if (code === OPTION_TIME_RESOLUTION && length === 1) resolution = value.u8();
+    if (code === OPTION_TIME_OFFSET && length === 8) {
+      const halves = [BigInt(readU32(value, order)), BigInt(readU32(value, order))] as const;
+      offsetSeconds = BigInt.asIntN(64, order === "big" ? (halves[0] << 32n) | halves[1] : (halves[1] << 32n) | halves[0]);
+    }
+  }
+  return timeStampReader(resolution, offsetSeconds);
+}
+
 const HALF = 0x1_0000;
 
 /**
@@ -17,7 +50,7 @@ const HALF = 0x1_0000;
  * @returns Times rounded down to nanoseconds.
  * @see draft-ietf-opsawg-pcapng 4.2 (if_tsresol, if_tsoffset)
  */
-export function timeStampReader(resolution: number, offsetSeconds: bigint): TimeStampReader {
+function timeStampReader(resolution: number, offsetSeconds: bigint): TimeStampReader {
   const exponent = resolution & 0x7f;
   const isPowerOfTwo = (resolution & 0x80) !== 0;
   if (!isPowerOfTwo && exponent <= 9) return decimalReader(10 ** exponent, Number(offsetSeconds));

@@ -1,13 +1,9 @@
 /** Writes one section of a pcapng file. @see https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/ */
 import { type CaptureFrame, MAX_CAPTURE_RECORD_BYTES } from "./capture-file-framing.ts";
 import { type ByteOrder, writeU16, writeU32 } from "./capture-file-order.ts";
-import {
-  BYTE_ORDER_MAGIC,
-  ENHANCED_PACKET_BLOCK,
-  INTERFACE_DESCRIPTION_BLOCK,
-  OPTION_TIME_RESOLUTION,
-  SECTION_HEADER_BLOCK,
-} from "./pcapng.ts";
+import { BYTE_ORDER_MAGIC } from "./pcapng.ts";
+import { ENHANCED_PACKET_BLOCK, INTERFACE_DESCRIPTION_BLOCK, SECTION_HEADER_BLOCK } from "./pcapng-blocks.ts";
+import { OPTION_TIME_RESOLUTION } from "./pcapng-time.ts";
 import { encodeUtf8 } from "./text.ts";
 import { Writer } from "./writer.ts";
 
