@@ -1,11 +1,12 @@
 import type { BundleAnnouncement, BundleState } from "@lanthorn/contract/uplink";
-import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, createBackoff, type Log } from "@lanthorn/runtime";
 import { openBundleStore } from "./store.ts";
+import { createVersionTaker, MAX_ERROR_LENGTH } from "./version-taker.ts";
 
 /** Keeps the bundles that this probe uses at the version that the collector announces. */
 export interface BundleWatch {
   announced(bundles: readonly BundleAnnouncement[]): void;
-  /** What uses a bundle failed with the version that it has: the one before takes its place, and that version is not taken again. */
+  /** What uses a bundle failed with its current version: the one before is used again, and that version is not taken again. */
   failed(name: string, reason: string): void;
   state(): readonly BundleState[];
   close(): Promise<void>;
@@ -13,13 +14,10 @@ export interface BundleWatch {
 
 const RETRY_FIRST_MS = 5000;
 const RETRY_LONGEST_MS = 6 * 3_600_000;
-/** The contract's limit. */
-const MAX_ERROR_LENGTH = 512;
 
 /**
  * @param deps.names Bundles that the probe has a use for; others are left alone.
- * @param deps.fetch Gets what is new of one. @throws what the operator is to read.
- * @param deps.install Verifies what has come, tries it, and puts it in the place of what is there. @throws what the operator is to read.
+ * @param deps.fetch, deps.install As of `createVersionTaker`.
  */
 export function createBundleWatch(deps: {
   readonly names: readonly string[];
@@ -34,40 +32,19 @@ export function createBundleWatch(deps: {
   const stopper = new AbortController();
   const { signal } = stopper;
   let wanted: ReadonlyMap<string, number> = new Map();
-  const errors = new Map<string, string>();
+  const taker = createVersionTaker({ ...deps, signal });
   const backoff = createBackoff({ firstMs: RETRY_FIRST_MS, longestMs: RETRY_LONGEST_MS, random: deps.random });
   let running: Promise<void> | null = null;
   let isAgain = false;
   let cancelRetry = () => {};
   const storeOf = (name: string) => openBundleStore(deps.dataDir, name);
 
-  /** @returns Whether there is nothing more to do. */
-  async function take(name: string, version: number): Promise<boolean> {
-    try {
-      const store = storeOf(name);
-      const { published, rejected } = store.record();
-      if (version < published) throw new Error(`the collector announces version ${version}, which is older than ${published}`);
-      if (version > published || (rejected?.number !== version && !(await store.isCurrentWhole()))) {
-        await deps.fetch(name, signal);
-        await deps.install(name, signal);
-        log.info({ bundle: name, version: store.record().currentNumber }, "took a bundle from the collector");
-      }
-      errors.delete(name);
-      return true;
-    } catch (error) {
-      const reason = describeError(error).slice(0, MAX_ERROR_LENGTH);
-      if (!signal.aborted && errors.get(name) !== reason) log.error({ bundle: name, version, reason }, "a bundle was not taken; the last good one stays");
-      errors.set(name, reason);
-      return false;
-    }
-  }
-
   async function run(): Promise<void> {
     let isDone = true;
     do {
       isAgain = false;
       isDone = true;
-      for (const [name, version] of wanted) if (!signal.aborted && !(await take(name, version))) isDone = false;
+      for (const [name, version] of wanted) if (!signal.aborted && !(await taker.take(name, version))) isDone = false;
     } while (isAgain && !signal.aborted);
     running = null;
     if (isDone) backoff.reset();
@@ -99,7 +76,7 @@ export function createBundleWatch(deps: {
     state: () => deps.names.map((name) => {
       const { currentNumber, rejected } = storeOf(name).record();
       const failure = rejected && `version ${rejected.number} failed in use: ${rejected.reason}`.slice(0, MAX_ERROR_LENGTH);
-      return { name, version: currentNumber || null, error: errors.get(name) ?? failure };
+      return { name, version: currentNumber || null, error: taker.error(name) ?? failure };
     }),
     async close() {
       stopper.abort();

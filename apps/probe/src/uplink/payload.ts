@@ -1,7 +1,6 @@
 import { promisify } from "node:util";
 import { constants, gzip } from "node:zlib";
 import { MESSAGE_VERSION } from "@lanthorn/contract/uplink";
-import { toInstant } from "@lanthorn/runtime";
 import type * as z from "zod";
 import type { OutboxBatch } from "../queue/outbox.ts";
 
@@ -17,10 +16,10 @@ const DOWN_MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 32;
 
 /** A batch as it goes over the wire: gzip of its JSON. The events' data is JSON text already and only joined. */
-export async function encodeBatch(batch: OutboxBatch, sentAtMs: number): Promise<Buffer> {
+export async function encodeBatch(batch: OutboxBatch, sentAt: string): Promise<Buffer> {
   const events = batch.events.map((event) =>
     `{"seq":${event.seq},"type":${JSON.stringify(event.type)},"occurred_at":${JSON.stringify(event.occurred_at)},"data":${event.data}}`);
-  const head = { v: MESSAGE_VERSION, queue_id: batch.queueId, after: batch.after, sent_at: toInstant(sentAtMs) };
+  const head = { v: MESSAGE_VERSION, queue_id: batch.queueId, after: batch.after, sent_at: sentAt };
   return compress(`${JSON.stringify(head).slice(0, -1)},"events":[${events.join(",")}]}`, { level: LEVEL });
 }
 

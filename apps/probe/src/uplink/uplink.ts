@@ -1,37 +1,38 @@
 import {
-  Acknowledgement, MESSAGE_VERSION, type ProbeChannel, type ProbeHealth, type ProbeStatus, probeTopic, type Reply,
+  Acknowledgement, MESSAGE_VERSION, type ProbeChannel, type ProbeHealth, type ProbeStatus, probeTopic,
 } from "@lanthorn/contract/uplink";
 import { type Clock, createId, type Log, toInstant } from "@lanthorn/runtime";
 import type { Outbox } from "../queue/outbox.ts";
 import { createClockOffset } from "./clock-offset.ts";
+import type { Credentials, Message } from "./broker-client.ts";
 import { type CommandHandlers, createCommands } from "./commands.ts";
-import { type ConnectionState, createConnection, type Credentials, type Message } from "./connection.ts";
+import { createConnection } from "./connection.ts";
+import type { ConnectionState } from "./connection-status.ts";
 import { createDelivery } from "./delivery.ts";
 import { decodeMessage } from "./payload.ts";
+import { createReplies } from "./replies.ts";
 
+/** The connection to the collector as it is now. */
 export interface UplinkState extends ConnectionState {
   readonly lastAcknowledgedAt: number | null;
   /** How far the collector's clock is ahead of ours. */
   readonly clockOffsetMs: number | null;
 }
 
-/** The probe's side of everything that passes between it and the collector. */
+/** Everything that the probe and the collector send each other by MQTT. */
 export interface Uplink {
   /** The outbox has something new. */
   wake(): void;
-  /** Sent if there is a connection; else the last one is, as soon as there is. */
+  /** Sends it if there is a connection. Without one, the last report is sent when there is. */
   publishHealth(health: ProbeHealth): void;
   state(): UplinkState;
   /** Everything in the queue has been acknowledged. */
   drained(): boolean;
-  /** Connects anew, with a renewed certificate. */
+  /** Connects again, with a renewed certificate. */
   restart(): void;
-  /** Says `stopped` and leaves. */
+  /** Publishes the status `stopped` and disconnects. */
   close(): Promise<void>;
 }
-
-/** Answers that wait for a connection; a command's sender has given up on older ones. */
-const REPLIES_MAX = 32;
 
 /**
  * @param deps.identity Who this probe is, in its topics.
@@ -60,28 +61,15 @@ export function createUplink(deps: {
   const offset = createClockOffset(() => clock.monotonic());
   const offsetMs = () => offset.offsetMs(clock.monotonic());
   const delivery = createDelivery({ outbox, clock, random: deps.random, log });
-  let replies: readonly Reply[] = [];
+  const replies = createReplies((reply) => connection.publish(message("replies", reply)));
   let lastHealth: ProbeHealth | null = null;
 
   const commands = createCommands({
     handlers: deps.handlers,
     collectorNow: () => clock.now() + (offsetMs() ?? 0),
     log,
-    reply(reply) {
-      replies = [...replies, reply].slice(-REPLIES_MAX);
-      void sendReplies();
-    },
+    reply: (reply) => replies.add(reply),
   });
-
-  async function sendReplies(): Promise<void> {
-    const waiting = replies;
-    replies = [];
-    const unsent: Reply[] = [];
-    for (const reply of waiting) {
-      if (!(await connection.publish(message("replies", reply)))) unsent.push(reply);
-    }
-    replies = [...unsent, ...replies].slice(-REPLIES_MAX);
-  }
 
   function onAcknowledgement(payload: Uint8Array): void {
     const receivedAt = clock.now();
@@ -110,7 +98,7 @@ export function createUplink(deps: {
       sendHealth();
       deps.onConnected();
       delivery.connected((payload) => void connection.publish({ topic: topic("events"), payload, qos: 1, retain: false }));
-      void sendReplies();
+      void replies.send();
     },
     onDisconnected: () => delivery.disconnected(),
     onMessage(from, payload) {
