@@ -66,6 +66,8 @@ export function createScanFindings(deps: {
     up, host, open,
     run: createRunReport({ report, host, open, onSent: deps.onSent }),
     askSilentAgents() {
+      // The vault takes microseconds an address, which a /16 waits for.
+      if (plan.udpPorts.length === 0) return;
       for (const ip of up) {
         const ports = (deps.vaultPorts?.(ip) ?? []).filter((port) => plan.udpPorts.includes(port) && !openUdp.has(`${ip} ${port}`));
         for (const port of ports) askWhatItIs({ ip, protocol: "udp", port });
