@@ -1,9 +1,11 @@
 /** Inside the scanner's namespace: a collector and a probe of its own there, and one scan. Prints a `SweepResult` as JSON. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readAll } from "@lanthorn/client";
 import { enrollProbe, startCollector, startProbe } from "../system/deployment.ts";
 import { waitFor } from "../lab/wait-for.ts";
+import { processorSeconds } from "./processor-time.ts";
 
 export interface SweepRequest {
   readonly folder: string;
@@ -17,6 +19,10 @@ export interface SweepResult {
   readonly early: number;
   /** From the request to `scan_complete`. */
   readonly seconds: number;
+  /** Processor time of the probe from the request until the collector knows of the scan's end. */
+  readonly cpuSeconds: number;
+  /** What the probe sent until the scan's end; what is more than one for each address was asked again. */
+  readonly frames: number;
 }
 
 /** Late answers are accepted for 4.5 s and published within another quarter second. */
@@ -41,12 +47,15 @@ const hasNetworks = async () => ((await collector.rest.listProbes()).data[0]?.st
 await waitFor("the probe", hasNetworks);
 await pause(SETTLE_MS);
 const startedAt = Date.now();
+const cpuBefore = processorSeconds(probe.pid);
 const scan = await waitFor("the scan to begin", () => collector.rest.startScan({ target, profile: "discovery" }).catch(() => null));
 const ended = await waitFor("the scan's end", async () => {
   const now = await collector.rest.readScan(scan.id);
   if (now.status === "failed") throw new Error(`the scan failed: ${now.error}`);
   return now.status === "completed" ? now : null;
 }, { everyMs: 500 });
+const cpuSeconds = Math.round((processorSeconds(probe.pid) - cpuBefore) * 100) / 100;
+const frames = framesOf(readFileSync(join(folder, "probe", "probe.log"), "utf8"), scan.id);
 await pause(LATE_MS);
 const hosts: string[] = [];
 const paced = async (query: object) => {
@@ -55,7 +64,13 @@ const paced = async (query: object) => {
 };
 for await (const host of readAll(paced)) hosts.push(host.ip);
 const seconds = (Date.parse(ended.finished_at ?? "") - Math.max(startedAt, Date.parse(scan.created_at))) / 1000;
-const result: SweepResult = { hosts, early: ended.hosts_up, seconds };
+const result: SweepResult = { hosts, early: ended.hosts_up, seconds, cpuSeconds, frames };
 await probe.stop();
 await collector.stop();
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+
+/** @returns The packets that the probe's log has at the scan's end; 0 where it has none. */
+function framesOf(log: string, scanId: string): number {
+  const line = log.split("\n").find((one) => one.includes("a scan ended") && one.includes(scanId));
+  return Number(line?.match(/"packets":(\d+)/)?.[1] ?? 0);
+}

@@ -8,6 +8,7 @@ import { createAnsweringNetwork } from "../../apps/probe/src/scan/testing/answer
 import { type DebianRoot, unpackDebianPackages } from "../lab/debian-packages.ts";
 import { addressNumber, type PeerResult, runPeer } from "./scan-peers.ts";
 import type { SweepRequest, SweepResult } from "./sweep-probe.ts";
+import { describeRow, summarize, type SweepRow, type SweepRun as Run } from "./sweep-summary.ts";
 
 const INSIDE = fileURLToPath(new URL("sweep-probe.ts", import.meta.url));
 const FIRST = addressNumber("10.66.0.0");
@@ -24,15 +25,6 @@ interface Layout {
   readonly ranges: readonly (readonly [number, number])[];
   /** Address and milliseconds. */
   readonly late: readonly (readonly [number, number])[];
-}
-
-interface Row {
-  readonly prefix: number;
-  readonly live: Layout["live"];
-  readonly truth: number;
-  readonly found: number;
-  readonly seconds: number;
-  readonly peers: Readonly<Record<string, PeerResult>>;
 }
 
 const every = (count: number, step: number): readonly (readonly [number, number])[] =>
@@ -53,22 +45,36 @@ const LAYOUTS: readonly Layout[] = [
 /**
  * A probe that runs, enrolled at a collector, searches hosts that each have a MAC of their own, beside arp-scan, nmap and masscan in the
  * same run. Ours is timed from the request to the collector to `scan_complete` as the probe says it, peers as whole processes; `found` are
- * the scan's results five seconds later, so that late answers count. Rows as arguments, `24-sparse`; `--no-peers` for ours alone, and
- * `--peer=arp-scan -B 100M` for one of the others.
+ * the scan's results five seconds later, so that late answers count. Rows as arguments, `24-sparse`; `--no-peers` for ours alone,
+ * `--peer=arp-scan -B 100M` for one of the others, and `--repeat N` for the median and the worst of N measurements of each row.
  */
 export async function run(args: readonly string[]): Promise<void> {
+  const repeats = readRepeats(args);
   const packages = await unpackDebianPackages(["nmap", "masscan", "arp-scan"]);
-  const wanted = args.filter((arg) => !arg.startsWith("--"));
   const peer = args.find((arg) => arg.startsWith("--peer="))?.slice("--peer=".length);
   const isPeerMeant = (name: string) => !args.includes("--no-peers") && (peer === undefined || peer === name);
-  const rows: Row[] = [];
-  for (const layout of LAYOUTS) {
-    if (wanted.length === 0 || wanted.includes(`${layout.prefix}-${layout.live}`)) rows.push(await measure(layout, packages, isPeerMeant));
+  const wanted = LAYOUTS.filter(({ prefix, live }) => args.includes(`${prefix}-${live}`));
+  const rows: SweepRow[] = [];
+  for (const layout of wanted.length === 0 ? LAYOUTS : wanted) {
+    const runs: Run[] = [];
+    for (let repeat = 0; repeat < repeats; repeat += 1) runs.push(await measure(layout, packages, isPeerMeant));
+    const row = summarize(layout, runs);
+    if (repeats > 1) console.log(`/${row.prefix} ${row.live}, ${repeats} times: ${describeRow(row)}`);
+    rows.push(row);
   }
   console.log(JSON.stringify({ bench: "sweep", rows }));
 }
 
-async function measure(layout: Layout, packages: DebianRoot, isPeerMeant: (name: string) => boolean): Promise<Row> {
+/** @throws Error where it is no number from 1 to 100. */
+function readRepeats(args: readonly string[]): number {
+  const at = args.findIndex((arg) => arg === "--repeat" || arg.startsWith("--repeat="));
+  if (at < 0) return 1;
+  const repeats = Number(args[at]?.split("=")[1] ?? args[at + 1]);
+  if (!Number.isInteger(repeats) || repeats < 1 || repeats > 100) throw new Error("--repeat takes a number from 1 to 100");
+  return repeats;
+}
+
+async function measure(layout: Layout, packages: DebianRoot, isPeerMeant: (name: string) => boolean): Promise<Run> {
   const network = createAnsweringNetwork();
   const folder = mkdtempSync(join(tmpdir(), "lanthorn-sweep-"));
   try {
@@ -82,15 +88,13 @@ async function measure(layout: Layout, packages: DebianRoot, isPeerMeant: (name:
     const node = [
       process.execPath, "--import", import.meta.resolve("tsx"), "--conditions=@lanthorn/source", INSIDE, JSON.stringify(request),
     ];
-    const { stdout } = await promisify(execFile)("ip", ["netns", "exec", network.scanner, ...node], { maxBuffer: 1e8, timeout: 120_000 });
-    const own = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as SweepResult;
-    const found = new Set(own.hosts);
-    const row = {
-      prefix: layout.prefix, live: layout.live, truth: truth.size, found: [...truth].filter((ip) => found.has(ip)).length,
-      seconds: own.seconds, peers: {},
-    };
-    console.log(`/${layout.prefix} ${layout.live}: ours ${JSON.stringify(row)}, ${own.early} of them by the end`);
-    return { ...row, peers: await runPeers(network.scanner, { packages, truth, target: request.target, isPeerMeant }) };
+    const { stdout } = await promisify(execFile)("ip", ["netns", "exec", network.scanner, ...node], { maxBuffer: 1e8, timeout: 600_000 });
+    const { hosts, ...own } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as SweepResult & { readonly hosts: readonly string[] };
+    const known = new Set(hosts);
+    const found = [...truth].filter((ip) => known.has(ip)).length;
+    console.log(`/${layout.prefix} ${layout.live}: ours ${JSON.stringify({ truth: truth.size, found, ...own })}`);
+    const peers = await runPeers(network.scanner, { packages, truth, target: request.target, isPeerMeant });
+    return { own, found, truth: truth.size, peers };
   } finally {
     network.close();
     rmSync(folder, { recursive: true, force: true });
@@ -103,7 +107,7 @@ async function runPeers(
     readonly packages: DebianRoot; readonly truth: ReadonlySet<string>; readonly target: string;
     readonly isPeerMeant: (name: string) => boolean;
   },
-): Promise<Row["peers"]> {
+): Promise<Run["peers"]> {
   const arpScan = ["--interface", "lan0", "--quiet", "--plain", target];
   const nmap = ["-n", "-sn", "-oG", "-", target];
   const arpScanHosts = (text: string) => [...text.matchAll(/^(\d+\.\d+\.\d+\.\d+)\s/gm)].map(([, ip = ""]) => ip);
