@@ -29,6 +29,7 @@ const CLOSE_REFUSED = { from: 4400, below: 4500 };
 /** Too many requests or streams: there is room later. */
 const TOO_MANY = 429;
 
+/** An event stream that was begun. It comes back after every loss until it is closed or refused. */
 export interface LiveClient {
   /** Ends the stream; no handler is called after it. */
   close(): void;

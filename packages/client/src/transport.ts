@@ -35,6 +35,7 @@ export interface Transport {
   download(path: string): Promise<ReadableStream<Uint8Array>>;
 }
 
+/** Where the collector is, and what each request to it carries. */
 export interface TransportOptions {
   /** Scheme, host and port; a trailing slash does no harm. */
   readonly url: string;

@@ -15,8 +15,10 @@ export const IpAddress = z.union([z.ipv4(), z.ipv6()]);
 /** An address, or a network as `10.0.0.0/8` or `2001:db8::/32`; bits behind the prefix do not count. */
 export const IpNetwork = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], "must be an IP address, or a network as 10.0.0.0/8");
 
+/** A TCP or UDP port number. @see RFC 6335 section 6 */
 export const Port = z.int().min(0).max(65_535);
 
+/** The most urgent first. */
 export const Severity = z.enum(["critical", "high", "medium", "low", "info"]);
 export type Severity = z.infer<typeof Severity>;
 
@@ -24,12 +26,15 @@ export type Severity = z.infer<typeof Severity>;
 export const PresenceState = z.enum(["online", "offline", "unknown"]);
 export type PresenceState = z.infer<typeof PresenceState>;
 
+/** Kinds of devices. `unknown` while no evidence is sure enough. */
 export const DEVICE_TYPES = [
   "workstation", "server", "router", "switch", "firewall", "printer", "camera", "phone", "iot", "access_point", "unknown",
 ] as const;
+/** One of `DEVICE_TYPES`. */
 export const DeviceType = z.enum(DEVICE_TYPES);
 export type DeviceType = z.infer<typeof DeviceType>;
 
+/** The transport protocol of a port. */
 export const PortProtocol = z.enum(["tcp", "udp"]);
 
 /** nmap's words. */
@@ -72,6 +77,7 @@ export const CONFLICT_KINDS = ["wrong_mac", "reserved_in_use", "duplicate_addres
 /** What a licence may count. */
 export const LICENSE_LIMITS = ["probes", "devices"] as const;
 
+/** States of a license; `License` says what each means. */
 export const LICENSE_STATUSES = ["community", "valid", "expiring", "expired", "untrusted"] as const;
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

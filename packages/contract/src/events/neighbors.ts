@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { Instant, IpAddress, MacAddress } from "../values.ts";
 
+/** Discovery protocols by which switches, routers and phones announce themselves on a link. */
 export const NEIGHBOR_PROTOCOLS = ["lldp", "cdp", "edp", "fdp", "sonmp"] as const;
+/** One of `NEIGHBOR_PROTOCOLS`. */
 export const NeighborProtocol = z.enum(NEIGHBOR_PROTOCOLS);
 export type NeighborProtocol = z.infer<typeof NeighborProtocol>;
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { CONFLICT_KINDS, Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES, Severity } from "../values.ts";
 
+/** What a probe measures of its own machine, each against a threshold. */
 export const HEALTH_METRICS = [
   "cpu", "memory", "disk", "load", "temperature", "capture_drops", "queue_depth", "clock_offset", "interface", "certificate",
 ] as const;
@@ -59,18 +60,22 @@ export const DiscoveryStorm = ErrorEvent.extend({
   window_seconds: z.int().min(1),
 });
 
+/** An alert was raised. `device_ip` is empty where it is not about one address. */
 export const AlertCreated = z.object({
   alert_id: Id, title: z.string().max(255), severity: Severity, device_ip: z.string().max(45), type: z.string().max(64),
   source: z.string().max(32),
 });
 
+/** An alert is over. `resolved_by`: a user's name, the event that ended its cause, `quiet` or `probe_revoked`. */
 export const AlertResolved = AlertCreated.extend({ resolved_by: z.string().max(255) });
 
+/** A backup was written and read back whole. */
 export const BackupCompleted = z.object({ backup_id: Id, size_bytes: z.int().min(0), duration_seconds: z.number().min(0) });
 
 /** Somebody took a backup, which holds every tenant's data, to another machine. */
 export const BackupDownloaded = z.object({ backup_id: Id, downloaded_by: z.string().max(255), address: z.string().max(64) });
 
+/** A backup could not be made. `reason` is text for people. */
 export const BackupFailed = z.object({ backup_id: Id, reason: z.string().max(1024) });
 
 /** An address of a site is not used as it is planned, or is again. */

@@ -6,6 +6,7 @@ const Scan = z.object({ scan_id: Id, target: z.string().max(255), profile: z.str
 
 const counts = { hosts_total: z.int().min(0), hosts_up: z.int().min(0), ports_open: z.int().min(0) };
 
+/** The probe began a scan. `hosts_total`: addresses that it will ask. */
 export const ScanStarted = Scan.extend({ hosts_total: counts.hosts_total });
 
 /** How far a scan is, from 0 to 1; at least once a minute while it runs. */
@@ -26,6 +27,7 @@ export const ScanResults = z.object({
 export const SCAN_REMARKS = [
   "proxy-arp", "answers-for-network", "answers-everything", "tarpit", "outside-target", "too-many-results",
 ] as const;
+/** One of `SCAN_REMARKS`. */
 export type ScanRemarkCode = (typeof SCAN_REMARKS)[number];
 
 /** A scan met a device that answers for hosts or ports that do not exist. It is reported as such, not as hosts or ports. */
@@ -41,9 +43,11 @@ export const ScanRemark = ErrorEvent.extend({
 
 const ended = { ...counts, duration_seconds: z.number().min(0) };
 
+/** The scan ran to its end. Results that come late may follow. */
 export const ScanComplete = Scan.extend(ended);
 
 /** Somebody cancelled the scan; what it found until then is reported. */
 export const ScanCancelled = Scan.extend(ended);
 
+/** The scan could not go on. What it found until then is reported. */
 export const ScanFailed = Scan.extend({ reason: z.string().max(1024) });

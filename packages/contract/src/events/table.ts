@@ -18,6 +18,7 @@ export const STREAM_EVENTS = [
   "host_found", "port_found", "scan_complete", "neighbor_discovered", "config_changed", "baseline_diff_alert", "ids_alert",
   "honeypot_hit", "rogue_detected", "pcap_ready", "vuln_found", "dns_threat", "probe_health_alert", "error",
 ] as const;
+/** One of `STREAM_EVENTS`. */
 export type StreamEvent = (typeof STREAM_EVENTS)[number];
 
 /** The fourteen events that a webhook may subscribe to. */
@@ -25,6 +26,7 @@ export const WEBHOOK_EVENTS = [
   "alert.created", "alert.resolved", "scan.started", "scan.completed", "scan.failed", "device.discovered", "device.offline",
   "ids.alert", "honeypot.hit", "rogue.detected", "cve.matched", "backup.completed", "backup.failed", "anomaly.detected",
 ] as const;
+/** One of `WEBHOOK_EVENTS`. */
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /**
@@ -37,6 +39,7 @@ export const CALLING_EVENTS: ReadonlySet<WebhookEvent> = new Set([
 
 /** What goes first when a probe's disk budget is spent: `sighting`, then `change`; `alert` goes last. */
 export const PRIORITIES = ["sighting", "change", "alert"] as const;
+/** One of `PRIORITIES`. */
 export type Priority = (typeof PRIORITIES)[number];
 
 interface EventDeclaration {
@@ -93,8 +96,11 @@ export const EVENTS = {
   backup_failed: { data: BackupFailed, from: "collector", priority: "alert", stream: null, webhook: "backup.failed" },
 } as const satisfies Record<string, EventDeclaration>;
 
+/** A key of `EVENTS`: the name of an event in the log, in the outbox and in alerts' evidence. */
 export type EventType = keyof typeof EVENTS;
+/** Every event type, in the order of `EVENTS`. */
 export const EVENT_TYPES = Object.keys(EVENTS) as readonly EventType[];
+/** The data of one event type, as its schema gives it back. */
 export type EventData<T extends EventType> = z.infer<(typeof EVENTS)[T]["data"]>;
 
 /** An event as it is first written down: what happened, when by the clock of whoever saw it, and the data of its type. */
@@ -102,7 +108,9 @@ export type Event = { readonly [T in EventType]: {
   readonly type: T; readonly occurred_at: string; readonly data: EventData<T>;
 } }[EventType];
 
+/** Event types that a probe may send; `parseProbeEvent` refuses all others. */
 export type ProbeEventType = { [T in EventType]: (typeof EVENTS)[T]["from"] extends "probe" ? T : never }[EventType];
+/** An event that a probe may send. Its sequence number is the outbox's matter. */
 export type ProbeEvent = Extract<Event, { readonly type: ProbeEventType }>;
 
 const EventHead = z.object({ type: z.string(), occurred_at: Instant, data: z.unknown() });

@@ -6,6 +6,7 @@ import { Id, Instant, IpNetwork } from "../values.ts";
 import { PageQuery, PeriodQuery } from "./envelopes.ts";
 import { SweepSettings } from "./sites.ts";
 
+/** A token for one probe of this site. */
 export const EnrollmentTokenCreate = z.strictObject({
   site_id: Id.describe("The site that the probe will belong to."),
   ttl_seconds: z.int().min(60).max(2_592_000).default(3600)
@@ -35,6 +36,7 @@ export const EnrollmentTokenRecord = z.object({
 });
 export type EnrollmentTokenRecord = z.infer<typeof EnrollmentTokenRecord>;
 
+/** The name is all that is changed here; for settings see `ProbeSettingsUpdate`. */
 export const ProbeUpdate = z.strictObject({
   name: z.string().trim().min(1).max(255).describe("The probe's display name."),
 });
@@ -74,6 +76,7 @@ export const ProbeHealthQuery = PageQuery.extend(PeriodQuery.shape).extend({
 });
 export type ProbeHealthQuery = z.infer<typeof ProbeHealthQuery>;
 
+/** A probe as the collector knows it: `state` is by what arrives, whether or not the probe itself runs. */
 export const Probe = z.object({
   id: Id.describe("The probe's id. It is also the name in its certificate."),
   name: z.string().describe("The probe's display name; at first its host's name."),

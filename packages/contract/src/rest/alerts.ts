@@ -4,10 +4,12 @@ import { listQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 
 /** What raised an alert. */
 export const ALERT_SOURCES = ["ids", "honeypot", "rogue", "baseline", "anomaly", "cve", "health", "dns", "config", "scan"] as const;
+/** One of `ALERT_SOURCES`. */
 export const AlertSource = z.enum(ALERT_SOURCES);
 export type AlertSource = z.infer<typeof AlertSource>;
 
-export const ALERT_STATUSES = ["open", "acknowledged", "resolved"] as const;
+const ALERT_STATUSES = ["open", "acknowledged", "resolved"] as const;
+/** `resolved` is the end: the same condition raises a new alert after it. */
 export const AlertStatus = z.enum(ALERT_STATUSES);
 export type AlertStatus = z.infer<typeof AlertStatus>;
 
@@ -55,6 +57,7 @@ export const Alert = z.object({
 });
 export type Alert = z.infer<typeof Alert>;
 
+/** Fields that `sort` of `AlertsQuery` takes, each with or without `-`. */
 export const ALERT_SORT_FIELDS = ["last_seen", "first_seen", "severity", "count"] as const;
 
 const AlertFilterQuery = z.object({

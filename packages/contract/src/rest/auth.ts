@@ -2,11 +2,13 @@ import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { IdPageQuery } from "./envelopes.ts";
 
+/** Lengths are bounded, so that no request makes hashing expensive. */
 export const LoginRequest = z.strictObject({
   username: z.string().min(1).max(255).describe("The user's name."),
   password: z.string().min(1).max(1024).describe("The user's password."),
 });
 
+/** An access token; also the answer to a refresh and to a password change. */
 export const TokenResponse = z.object({
   access_token: z.string().describe("A JWT. Send it as `Authorization: Bearer <access_token>`."),
   token_type: z.literal("bearer").describe("Always `bearer`."),
@@ -40,10 +42,13 @@ export const RESOURCES = [
   "devices", "scans", "alerts", "cve", "webhooks", "agents", "ipam", "config", "vault", "pcap", "backups", "users", "license", "audit",
 ] as const;
 type Resource = (typeof RESOURCES)[number];
+/** What a route asks for and a role or API key has. `vault:reveal` shows stored secrets; `vault:read` does not. */
 export type Scope = `${Resource}:${"read" | "write"}` | "vault:reveal";
 const SCOPES: readonly Scope[] = [...RESOURCES.flatMap((resource): Scope[] => [`${resource}:read`, `${resource}:write`]), "vault:reveal"];
 const ScopeName = z.enum(SCOPES);
+/** From few rights to all: each role has the scopes of the one before it. */
 export const ROLES = ["viewer", "operator", "admin"] as const;
+/** One of `ROLES`. */
 export type Role = (typeof ROLES)[number];
 
 const OPERATOR_WRITES: readonly Resource[] = ["devices", "scans", "alerts", "pcap", "ipam", "webhooks"];
@@ -68,6 +73,7 @@ export const User = z.object({
 });
 export type User = z.infer<typeof User>;
 
+/** Filters of the list of users. */
 export const UsersQuery = IdPageQuery.extend({
   search: z.string().max(255).optional().describe("Part of the user name or the e-mail address, in any case."),
   role: z.enum(ROLES).optional().describe("Only users with this role."),
@@ -78,6 +84,7 @@ export type UsersQuery = z.infer<typeof UsersQuery>;
 const Username = z.string().min(1).max(255).regex(/^[\w.@+-]+$/, "must be letters, digits and . _ @ + -");
 const Email = z.email().max(254);
 
+/** A user to be created. The caller needs every scope of `role`. */
 export const UserCreate = z.strictObject({
   username: Username.describe("The name to log in with: letters, digits and `. _ @ + -`. It cannot be changed later."),
   password: NewPassword.describe("The first password, of 12 to 1024 characters."),
@@ -109,6 +116,7 @@ export const ApiKey = z.object({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
+/** A key to be created, for the caller. It can have no scope that the caller lacks. */
 export const ApiKeyCreate = z.strictObject({
   name: z.string().trim().min(1).max(255).describe("The key's name."),
   scopes: z.array(ScopeName).min(1).max(SCOPES.length).describe("What the key may do: scopes that the caller has."),

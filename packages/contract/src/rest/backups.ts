@@ -2,7 +2,7 @@ import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { IdPageQuery, listQuery } from "./envelopes.ts";
 
-export const BACKUP_STATUSES = ["running", "completed", "failed"] as const;
+const BACKUP_STATUSES = ["running", "completed", "failed"] as const;
 
 /** A later verification of a backup's file. */
 const BackupVerification = z.object({

@@ -42,12 +42,14 @@ export const ConfigDiffQuery = z.object({
   to: z.coerce.number().int().min(1).max(2_147_483_647).optional().describe("Number of the newer version. Left out: the newest."),
 });
 
+/** As `ConfigDiffQuery`, but sent as a body: for the difference with its secrets shown, which is recorded in the audit log. */
 export const ConfigDiffReveal = z.strictObject({
   from: z.int().min(1).max(2_147_483_647).optional().describe("Number of the older version. Left out: the one before `to`."),
   to: z.int().min(1).max(2_147_483_647).optional().describe("Number of the newer version. Left out: the newest."),
 });
 export type ConfigDiffReveal = z.infer<typeof ConfigDiffReveal>;
 
+/** The difference of two versions of one device's configuration. */
 export const ConfigDiff = z.object({
   device_id: Id.describe("The device whose configurations were compared."),
   from: z.int().min(1).describe("Number of the older version."),

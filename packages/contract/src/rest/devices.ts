@@ -26,6 +26,7 @@ export const Device = z.object({
 });
 export type Device = z.infer<typeof Device>;
 
+/** A port of a device, as it was at its last scan. */
 export const PortRecord = z.object({
   port: Port.describe("The port's number."),
   protocol: PortProtocol.describe("`tcp` or `udp`."),
@@ -46,6 +47,7 @@ export const DeviceChange = z.object({
   source: z.string().describe("The source: a protocol as `dhcp`, or a user."),
 });
 
+/** A network interface of a device; a device has one or more. */
 export const DeviceInterface = z.object({
   mac: z.union([MacAddress, z.literal("")]).describe("The interface's MAC address. Empty for one behind a router."),
   vendor: z.string().describe("Who the MAC's prefix is registered to. Empty while unknown."),
@@ -119,6 +121,7 @@ export const DevicePorts = z.object({
 });
 export type DevicePorts = z.infer<typeof DevicePorts>;
 
+/** Fields that `sort` of `DevicesQuery` takes, each with or without `-`. */
 export const DEVICE_SORT_FIELDS = ["ip", "hostname", "last_seen", "vendor"] as const;
 
 /** Control characters are never meant, end up in terminals and spreadsheets, and PostgreSQL does not take the NUL among them. */
@@ -151,6 +154,7 @@ const DeviceFilterQuery = z.object({
       + "and with numbers by value (`ap2`, `AP10`). Devices without a hostname or vendor come last in both directions of that order."),
 });
 
+/** A page of the inventory; every filter must match. `since` and `until` are of `last_seen`. */
 export const DevicesQuery = PageQuery.extend(DeviceFilterQuery.shape);
 export type DevicesQuery = z.infer<typeof DevicesQuery>;
 

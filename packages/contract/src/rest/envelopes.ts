@@ -6,6 +6,7 @@ export const ERROR_STATUS = {
   BAD_REQUEST: 400, UNAUTHORIZED: 401, FORBIDDEN: 403, NOT_FOUND: 404, CONFLICT: 409, RATE_LIMITED: 429,
   INTERNAL_ERROR: 500, BAD_GATEWAY: 502, SERVICE_UNAVAILABLE: 503,
 } as const;
+/** A key of `ERROR_STATUS`. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** Every error's body. `details` of a BAD_REQUEST is `[{ path, message }]`. */

@@ -3,7 +3,9 @@ import { CONFLICT_KINDS, Id, Instant, IpAddress, IpNetwork } from "../values.ts"
 import { BooleanQuery, listEnvelope, listQuery, PageQuery } from "./envelopes.ts";
 import { MacInput } from "./mac.ts";
 
+/** What a planned network is for. A `container` only holds other prefixes. */
 export const PREFIX_STATUSES = ["active", "container", "reserved", "deprecated"] as const;
+/** What a recorded address is for; `dhcp`: a DHCP server assigns it. */
 export const ADDRESS_STATUSES = ["assigned", "reserved", "dhcp", "deprecated"] as const;
 
 /** A planned network. Prefixes nest; the same prefix may exist once for each site, and once for all sites. */
@@ -30,6 +32,7 @@ const prefixStatus = z.enum(PREFIX_STATUSES)
 const addressStatus = z.enum(ADDRESS_STATUSES)
   .describe("`assigned`: in use. `reserved`: for later. `dhcp`: a DHCP server assigns it. `deprecated`: no longer in use.");
 
+/** A network to be planned. `CONFLICT` where the same one exists at that site, or for all sites. */
 export const IpamPrefixCreate = z.strictObject({
   prefix: IpNetwork.describe("The network, as `192.0.2.0/24`. Bits behind the prefix are dropped.").meta({ examples: ["192.0.2.0/24"] }),
   site_id: Id.nullable().default(null).describe("The site that it belongs to. Null for all sites."),
@@ -94,6 +97,7 @@ const ADDRESS_FIELDS = {
   description: description.default(""),
 };
 
+/** An address to be recorded. `CONFLICT` where it is recorded at that site already. */
 export const IpamAddressCreate = z.strictObject({
   ip: IpAddress.describe("The IPv4 or IPv6 address."),
   site_id: Id.nullable().default(null).describe("The site that it belongs to. Null for no site in particular."),
@@ -164,6 +168,7 @@ export const IpamConflict = z.object({
 });
 export type IpamConflict = z.infer<typeof IpamConflict>;
 
+/** All kinds and all sites unless given; ordered by address. */
 export const IpamConflictsQuery = PageQuery.extend({
   site_id: Id.optional().describe("Conflicts at this site."),
   kind: listQuery(CONFLICT_KINDS).optional().describe("Conflicts of these kinds, with commas between them."),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Id, Instant, LICENSE_LIMITS, LICENSE_STATUSES } from "../values.ts";
 
+/** The name of a licensed feature, 1 to 64 characters. */
 export const LicenseFeature = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, "must be lower-case letters, digits and _ . -");
 
 const Limit = z.int().min(1).max(1_000_000_000);
@@ -23,6 +24,7 @@ export const LicenseClaims = z.object({
 });
 export type LicenseClaims = z.infer<typeof LicenseClaims>;
 
+/** Refused with `BAD_REQUEST`: a license that no trusted issuer signed, of another tenant, or past its end. */
 export const LicenseUpload = z.strictObject({
   license: z.string().trim().min(1).max(8192).describe("The license as its issuer sent it: a JWT of three parts with dots between."),
 });

@@ -4,8 +4,9 @@ import { SCAN_PROFILE_NAMES } from "../uplink/scan-profiles.ts";
 import { Id, Instant, IpNetwork, PortCounts, PortProtocol, PortState } from "../values.ts";
 import { listQuery, PageQuery, PeriodQuery } from "./envelopes.ts";
 
-export const SCAN_STATUSES = ["queued", "running", "completed", "failed", "cancelled"] as const;
+const SCAN_STATUSES = ["queued", "running", "completed", "failed", "cancelled"] as const;
 
+/** A scan as it was ordered, and how far it is. */
 export const Scan = z.object({
   id: Id.describe("The scan's id."),
   tenant_id: Id.describe("The tenant that it belongs to."),
@@ -33,6 +34,7 @@ export const Scan = z.object({
 });
 export type Scan = z.infer<typeof Scan>;
 
+/** An order to scan. One probe of the site executes it; `SERVICE_UNAVAILABLE` while none is online. */
 export const ScanStart = z.strictObject({
   target: IpNetwork.describe(
     "An address or a network, at most a /16 (IPv6: a /112). It must be among the probe's own subnets or the site's `scan_networks`. "

@@ -32,6 +32,7 @@ const settings = {
 };
 const name = z.string().trim().min(1).max(255).describe("The site's name. No two sites have the same name.");
 
+/** A site to be created. Sweep settings that are left out have defaults. */
 export const SiteCreate = z.strictObject({ name, ...settings });
 export type SiteCreate = z.infer<typeof SiteCreate>;
 
@@ -39,5 +40,6 @@ export type SiteCreate = z.infer<typeof SiteCreate>;
 export const SiteUpdate = z.strictObject({ name: name.optional(), ...settings });
 export type SiteUpdate = z.infer<typeof SiteUpdate>;
 
+/** Filters of the list of sites. */
 export const SitesQuery = IdPageQuery.extend({ search: z.string().max(255).optional().describe("Part of the site's name, in any case.") });
 export type SitesQuery = z.infer<typeof SitesQuery>;

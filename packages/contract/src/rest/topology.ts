@@ -6,6 +6,7 @@ import { BooleanQuery } from "./envelopes.ts";
 /** How a neighbor was matched to a device, the surest first; `interface-mac`: its MAC is in a switch's forwarding table. */
 export const NEIGHBOR_MATCHES = ["chassis-mac", "source-mac", "chassis-id", "management-address", "system-name", "interface-mac"] as const;
 const NeighborMatch = z.enum(NEIGHBOR_MATCHES);
+/** One of `NEIGHBOR_MATCHES`. */
 export type NeighborMatch = z.infer<typeof NeighborMatch>;
 
 /** `up` while its probe is there and has not lost it, `unknown` while the probe is silent, `gone` after that. */
@@ -27,6 +28,7 @@ const TopologyNode = z.object({
   platform: z.string().describe("Its hardware, as it announces it. Empty while unknown."),
   capabilities: z.array(z.string()).describe("What it does, in LLDP's words: `bridge`, `router`, `telephone`, `wlan-ap`, `station`."),
 });
+/** An end of a link. Edges name it by its `id`, which is of this answer only. */
 export type TopologyNode = z.infer<typeof TopologyNode>;
 
 /** A port by the name that each protocol gives it. */
@@ -58,6 +60,7 @@ const TopologyEdge = z.object({
   first_seen: Instant.describe("When the link was seen first."),
   last_seen: Instant.describe("When the link was seen last."),
 });
+/** A link of two nodes. `source` is the probe or switch that reports it. */
 export type TopologyEdge = z.infer<typeof TopologyEdge>;
 
 /** What cannot be seen, and why. */
@@ -66,8 +69,10 @@ const TopologyNote = z.object({
   code: z.enum(["access-port-only", "no-neighbors"]).describe("What cannot be seen, for programs."),
   message: z.string().describe("What cannot be seen, and why."),
 });
+/** What the probes of a site cannot see of its links, and why. */
 export type TopologyNote = z.infer<typeof TopologyNote>;
 
+/** The links of one site or of all, as probes and switches report them. */
 export const Topology = z.object({
   nodes: z.array(TopologyNode).describe("Probes, devices and neighbors that have a link."),
   edges: z.array(TopologyEdge).describe("The links between them."),
@@ -76,6 +81,7 @@ export const Topology = z.object({
 });
 export type Topology = z.infer<typeof Topology>;
 
+/** Links that are gone are left out unless `include_gone`. */
 export const TopologyQuery = z.object({
   site_id: Id.optional().describe("Links of this site. All sites when left out."),
   include_gone: BooleanQuery.default(false).describe("Also show links that are gone."),

@@ -17,6 +17,7 @@ const SETTINGS = "Its public settings: user name, port, protocols.";
 const SECRET = "Its secret parts. They are encrypted at rest and shown only by `reveal`.";
 const { snmp, snmpv3, ssh } = CREDENTIAL_PARTS;
 
+/** A credential to be stored. `settings` and `secret` have the shape of its type, see `CREDENTIAL_PARTS`. */
 export const CredentialCreate = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("snmp").describe(WHICH), ...given,

@@ -18,6 +18,7 @@ const Subscriptions = z.array(z.enum([ALL_EVENTS, ...WEBHOOK_EVENTS])).min(1).ma
   .refine((events) => events.length === 1 || !events.includes(ALL_EVENTS), "must be `*` alone, or names of events")
   .describe("The events that are sent to it: names, or `*` alone for every event.");
 
+/** A webhook to be created. Whether its URL is allowed is the deployment's configuration. */
 export const WebhookCreate = z.strictObject({
   url: WebhookUrl.describe("Where events are sent: an `https` URL that the deployment allows."),
   secret: SigningSecret.optional()
@@ -39,6 +40,7 @@ export const WebhookUpdate = z.strictObject({
 );
 export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
 
+/** A webhook without its key: `secret_hint` is all that is shown of that. */
 export const Webhook = z.object({
   id: Id.describe("The webhook's id."),
   url: z.string().describe("Where events are sent."),
@@ -69,7 +71,7 @@ const AttemptResult = z.object({
   response_excerpt: z.string().nullable().describe("The first 1024 bytes of the answer's body. Null where there is none."),
 });
 
-export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
+const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
 
 /** The delivery of one event to one webhook. The attempt's fields are those of the last one; `attempts` lists all, the first one first. */
 export const WebhookDelivery = AttemptResult.extend({
@@ -82,6 +84,7 @@ export const WebhookDelivery = AttemptResult.extend({
   attempts: z.array(AttemptResult).describe("Every attempt, the first one first."),
 });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+/** One request of a delivery, and how it was answered. */
 export type WebhookAttempt = z.infer<typeof AttemptResult>;
 
 /** `search`: part of the URL. `event`: those that take this event. */
@@ -111,6 +114,7 @@ export const WebhookReplay = z.strictObject({
   until: PeriodQuery.shape.until,
 });
 
+/** Events are queued already when this is answered, and sent after it. */
 export const WebhookReplayResult = z.object({
   queued: z.int().min(0).describe("How many events are queued for delivery."),
 });

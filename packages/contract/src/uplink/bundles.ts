@@ -20,6 +20,7 @@ const MIB = 1024 * 1024;
 
 /** Bytes of all parts of any bundle, and their number. A probe holds a bundle in memory while it tries it. */
 export const BUNDLE_MAX_BYTES = 64 * MIB;
+/** Parts of any bundle. The manifest of so many fits `BUNDLE_MANIFEST_MAX_CHARACTERS`. */
 export const BUNDLE_MAX_PARTS = 2000;
 /** Largest part, in bytes. */
 export const BUNDLE_PART_MAX_BYTES = 16 * MIB;

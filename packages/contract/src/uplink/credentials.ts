@@ -7,7 +7,9 @@ const Text = z.string().regex(/^[\x20-\x7e]+$/, "must be printable ASCII charact
 /** RFC 3414 section 11.2 asks for eight characters or more. */
 const SnmpPassword = Text.min(8).max(255);
 
+/** HMAC hashes of SNMPv3. @see RFC 3414 section 6 (MD5, SHA-1), RFC 7860 (the others) */
 export const SNMP_AUTH_PROTOCOLS = ["md5", "sha", "sha224", "sha256", "sha384", "sha512"] as const;
+/** Ciphers of SNMPv3; `aes` has a key of 128 bits. @see RFC 3414 section 8 (DES), RFC 3826 (AES) */
 export const SNMP_PRIVACY_PROTOCOLS = ["des", "aes", "aes256"] as const;
 
 /** What of each type of credential is no secret, and what is. */
@@ -37,8 +39,10 @@ export const CREDENTIAL_PARTS = {
     }),
   },
 } as const;
+/** A key of `CREDENTIAL_PARTS`. */
 export type CredentialType = keyof typeof CREDENTIAL_PARTS;
 type Parts<T extends CredentialType> = (typeof CREDENTIAL_PARTS)[T];
+/** Every credential type, in the order of `CREDENTIAL_PARTS`. */
 export const CREDENTIAL_TYPES = Object.keys(CREDENTIAL_PARTS) as readonly CredentialType[];
 
 /** What a probe can be handed at most. */

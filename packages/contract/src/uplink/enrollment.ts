@@ -22,5 +22,6 @@ export type EnrollResponse = z.infer<typeof EnrollResponse>;
 
 /** Sent with the client certificate that is about to end, for the same or a new key. */
 export const RenewRequest = z.strictObject({ certificate_request: z.string().min(1).max(16_384) });
+/** The probe's new certificate and the CA to trust from now on, both in PEM. */
 export const RenewResponse = z.object({ certificate: z.string(), ca_certificate: z.string() });
 export type RenewResponse = z.infer<typeof RenewResponse>;

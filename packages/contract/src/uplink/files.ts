@@ -8,6 +8,7 @@ import { Id } from "../values.ts";
 
 /** What a file may be. */
 export const FILE_KINDS = ["capture", "transcript"] as const;
+/** One of `FILE_KINDS`. */
 export type FileKind = (typeof FILE_KINDS)[number];
 
 /** Largest piece of a file, in bytes: the largest body of any request. */
@@ -52,4 +53,5 @@ export const FILE_REFUSALS = [
   "given-up",
   "other-file", "file-too-large", "too-many-open", "day-quota", "kept-quota", "disk-full",
 ] as const;
+/** One of `FILE_REFUSALS`. */
 export type FileRefusal = (typeof FILE_REFUSALS)[number];

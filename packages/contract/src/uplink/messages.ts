@@ -2,12 +2,14 @@ import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 
+/** The `v` of every message between probe and collector. A message with another `v` is refused. */
 export const MESSAGE_VERSION = 1;
 const Version = z.literal(MESSAGE_VERSION);
 const Seq = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** Largest batch, in events and in bytes of its JSON before compression. */
 export const BATCH_MAX_EVENTS = 500;
+/** 4 MiB of JSON, before compression. */
 export const BATCH_MAX_BYTES = 4 * 1024 * 1024;
 /** Largest payload that a collector reads from any probe topic, as it arrives. */
 export const PAYLOAD_MAX_BYTES = 1024 * 1024;
@@ -126,7 +128,9 @@ export const COMMANDS = {
   /** Ends a scan within a second. Replied to with `running`: whether there was such a scan. */
   scan_cancel: z.object({ scan_id: Id }),
 } as const;
+/** A key of `COMMANDS`. */
 export type CommandType = keyof typeof COMMANDS;
+/** The data of one command type, as its schema gives it back. */
 export type CommandData<T extends CommandType> = z.infer<(typeof COMMANDS)[T]>;
 
 /** Down, on `commands`: not begun after `expires_at`. `data` is as COMMANDS says for the type. */

@@ -33,5 +33,7 @@ export const SCAN_PROFILES = {
     os: true,
   },
 } as const satisfies Record<string, Omit<ScanProfile, "name">>;
+/** A key of `SCAN_PROFILES`. */
 export type ScanProfileName = keyof typeof SCAN_PROFILES;
+/** Every profile's name, in the order of `SCAN_PROFILES`; not empty, as `z.enum` needs it. */
 export const SCAN_PROFILE_NAMES = Object.keys(SCAN_PROFILES) as [ScanProfileName, ...ScanProfileName[]];

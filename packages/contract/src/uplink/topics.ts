@@ -2,8 +2,10 @@
 export const PROBE_CHANNELS = {
   events: "up", acks: "down", commands: "down", replies: "up", config: "down", status: "up", health: "up",
 } as const;
+/** A key of `PROBE_CHANNELS`. */
 export type ProbeChannel = keyof typeof PROBE_CHANNELS;
 
+/** The first two levels of every MQTT topic of Lanthorn. */
 export const TOPIC_PREFIX = "lanthorn/v1";
 
 /** @throws RangeError for an identity with a level separator or a wildcard in it. */
