@@ -8,7 +8,7 @@ import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/ru
 import { connect, type IPublishPacket, type MqttClient } from "mqtt";
 import type { Broker, Peers, ProbeReceiver, UpChannel } from "./broker.ts";
 
-export interface ExternalBrokerOptions {
+interface ExternalBrokerOptions {
   /** What this collector is called there: no two that run at the same time may be called the same. */
   readonly name: string;
   /** All collectors of a deployment have the same group and share the probes' messages; nobody else knows it. */

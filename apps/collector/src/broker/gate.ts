@@ -15,6 +15,7 @@ interface GateResult<Refusal> {
   readonly fault: GateFault | null;
 }
 
+/** Reads one connection's MQTT packets as they come, in chunks of any size. */
 export interface Gate<Refusal> {
   /** Takes the next bytes of the connection. After a fault it takes nothing more. */
   push(chunk: Uint8Array): GateResult<Refusal>;

@@ -1,6 +1,7 @@
 import { Duplex } from "node:stream";
 import type { Gate, GateFault } from "./gate.ts";
 
+/** A gated connection as the broker reads it, and the means to pause it. */
 export interface GatedStream {
   readonly stream: Duplex;
   /**

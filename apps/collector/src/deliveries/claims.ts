@@ -20,6 +20,7 @@ export interface Claims {
   release(workerId: string, webhookIds: readonly string[]): Promise<void>;
 }
 
+/** Claims are rows in the database, so all processes see them. Deleting a worker frees its webhooks in the same transaction. */
 export function createClaims({ db }: { readonly db: Kysely<Schema> }): Claims {
   const touch = async (handle: Kysely<Schema>, workerId: string): Promise<boolean> => {
     const row = await handle.updateTable("delivery_workers").set((eb) => ({ beats: eb("beats", "+", 1) })).where("id", "=", workerId)

@@ -19,6 +19,7 @@ interface Failure {
 
 type MaybeStale = Answer | { readonly wasStale: true };
 
+/** Sends webhook requests over HTTP and HTTPS. It connects to checked addresses only. A failed connection is an `Answer` too. */
 export interface Sender {
   /**
    * Posts a body. Redirects are not followed. Of the answer's body at most 1 KiB is read, for at most 1 s.

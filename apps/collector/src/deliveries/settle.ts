@@ -12,6 +12,7 @@ export interface Standing {
 /** What an e-mail tells its owner. */
 export type NoticeKind = "failing" | "deactivated" | "gone";
 
+/** What an attempt means for its delivery and its webhook. */
 export interface Settled {
   readonly status: "delivered" | "failed" | "pending";
   /** When the next attempt is due; null unless `pending`. */

@@ -14,6 +14,7 @@ export interface WorkerWatch {
 /** Four beats: a process that is only slow, or stopped for a moment, keeps what it has. */
 const DEAD_AFTER_MS = 20_000;
 
+/** A worker whose counter stands still for 20 s of this process's monotonic clock is dead. Clocks of other machines are not compared. */
 export function createWorkerWatch(deps: { readonly claims: Claims; readonly clock: Clock; readonly log: Log }): WorkerWatch {
   let seen = new Map<string, { readonly beats: number; readonly since: number }>();
   let living = 1;

@@ -19,6 +19,7 @@ export const COLUMN_GROUPS = {
   ports: ["open_ports"],
   judged: ["os_guess", "device_type", "verdicts"],
 } as const satisfies Record<string, readonly (keyof DeviceFields)[]>;
+/** A group of `COLUMN_GROUPS`, by which a draft notes what has changed. */
 export type ColumnGroup = keyof typeof COLUMN_GROUPS;
 
 /** A device while a batch is applied to it; written at the end, once, whatever happened to it in between. */
@@ -33,6 +34,7 @@ export interface DeviceDraft {
   readonly interfaces: Map<string, string> | null;
 }
 
+/** A row of `addresses` while a batch changes it; written at the batch's end. */
 export type AddressRow = Writable<Schema["addresses"]>;
 
 /** How a host is named by a probe: by its interface, or by its address alone where it is behind a router. */

@@ -9,6 +9,7 @@ export interface InFlight {
   oldestMs(): number;
 }
 
+/** Counts by the monotonic clock. Calling a returned function twice counts once. */
 export function createInFlight({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): InFlight {
   // In the order of their beginning, as sets keep it.
   const begun = new Set<{ readonly at: number }>();

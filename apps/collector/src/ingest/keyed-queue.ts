@@ -5,6 +5,7 @@ export interface KeyedQueue {
   idle(): Promise<void>;
 }
 
+/** Work that fails rejects its own `run` only; the next of the same key still runs. The queue has no bound: callers bound what they add. */
 export function createKeyedQueue(): KeyedQueue {
   const tails = new Map<string, Promise<void>>();
   return {

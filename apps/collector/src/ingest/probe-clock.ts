@@ -23,6 +23,7 @@ const JUMP_MS = 60_000;
 const TOLERANCE_MS = 2000;
 const MAX_PROBES = 10_000;
 
+/** Takes the smallest offset of the last eight batches within 15 minutes. Remembers up to 10,000 probes in this process. */
 export function createProbeClocks({ clock }: { readonly clock: Pick<Clock, "monotonic"> }): ProbeClocks {
   const samples = new Map<string, readonly { readonly offset: number; readonly at: number }[]>();
   const leastOf = (probeId: string) => {

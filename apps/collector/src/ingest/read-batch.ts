@@ -22,6 +22,7 @@ export interface ReadBatch {
 /** An event as it came. */
 export type RawEvent = Batch["events"][number];
 
+/** An event of a batch, parsed or rejected. `seq` is the probe's sequence number in its queue. */
 export type ReadEvent =
   | {
     readonly seq: number;

@@ -14,6 +14,7 @@ export interface Refusals {
 /** A probe that sends nonsense all day costs one small write in this time. */
 const WRITE_EVERY_MS = 1000;
 
+/** Writes counts at most once a second. Counts that cannot be written are tried again; those of a crash are lost. */
 export function createRefusals(
   deps: {
     readonly probes: Pick<ProbesStore, "addRefused">; readonly clock: Clock; readonly log: Log;

@@ -3,8 +3,10 @@ import type { Announcements } from "../announcements.ts";
 import type { HostRef } from "../devices-draft.ts";
 import type { WorkingSet } from "../working-set.ts";
 
+/** A parsed event of one type. */
 export type EventOf<T extends ProbeEventType> = Extract<ProbeEvent, { readonly type: T }>;
 
+/** What a projection may read and change. Devices change as drafts in `set`, which are written at the batch's end. */
 export interface ProjectionContext {
   readonly set: WorkingSet;
   /** Which new devices are announced. */

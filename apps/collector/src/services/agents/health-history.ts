@@ -18,6 +18,7 @@ const KEEP_EVERY_MS = 300_000;
 const KEEP_MS = 7 * 86_400_000;
 const RUN_EVERY_MS = 3_600_000;
 
+/** Each process keeps samples by its own count: a probe that changes between replicas can have more than one in five minutes. */
 export function createHealthHistory(
   { db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log },
 ): HealthHistory {

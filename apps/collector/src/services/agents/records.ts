@@ -14,10 +14,12 @@ export function toProbe(row: ProbeRow): Probe {
   };
 }
 
+/** An enrollment token as the API shows it: when it was used and by which probe, never its secret or hash. */
 export function toTokenRecord({ id, site_id, created_at, expires_at, used_at, probe_id }: TokenRow): EnrollmentTokenRecord {
   return { id, site_id, created_at, expires_at, used_at, probe_id };
 }
 
+/** A stored sample. It was validated when it came and is not validated again. */
 export function toHealth({ health }: HealthRow): ProbeHealth {
   return JSON.parse(health) as ProbeHealth;
 }

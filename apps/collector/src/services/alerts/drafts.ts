@@ -25,6 +25,7 @@ export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string
   return new Map(rows.map((row) => [row.open_key ?? "", { row, isNew: false, isChanged: false }]));
 }
 
+/** A new open alert from its first event, not yet written. Its title is cut at 255 characters. */
 export function createDraft(finding: Finding, { event, data, at }: Verdict, key: string): Draft {
   return {
     isNew: true, isChanged: true,

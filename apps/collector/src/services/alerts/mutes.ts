@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 
+/** A mute as stored. Each field that is null matches everything; a `subject` that ends with `*` matches by its beginning. */
 export type MuteRow = Selectable<Schema["alert_mutes"]>;
 
 /** Whether one of the mutes covers an alert: every field that it names matches. Expired ones are to be left out before. */

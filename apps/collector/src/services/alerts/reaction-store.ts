@@ -4,6 +4,7 @@ import { selectIn } from "../../db/select-in.ts";
 import { insertMany } from "../../db/write-many.ts";
 
 type Trx = Transaction<Schema>;
+/** An alert as stored. `open_key` is unique and null once it is resolved; `quiet_at` is when silence resolves it; evidence is JSON text. */
 export type AlertRow = Selectable<Schema["alerts"]>;
 
 /** The alerts that are open under these keys, whatever their number: an outage's backlog may speak of hundreds at once. */

@@ -26,6 +26,7 @@ export function toListedAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {
   return { ...alert, evidence };
 }
 
+/** A mute as the API shows it, without its tenant. */
 export function toMute(row: MuteRow): AlertMute {
   const { tenant_id: _, source, ...mute } = row;
   return { ...mute, source: source as AlertMute["source"] };

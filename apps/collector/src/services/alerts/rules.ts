@@ -24,6 +24,7 @@ export interface Finding {
   readonly isCapped: boolean;
 }
 
+/** How events of one type raise and end alerts. Rules are pure: the event alone decides. */
 export interface Rule<T extends EventType> {
   readonly raises?: (fact: Fact<T>) => Finding | null;
   /** The alert whose cause is gone now. */
@@ -209,6 +210,7 @@ export const RULES = {
 
 /** Events of which a rule speaks. */
 export type AlertingType = keyof typeof RULES;
+/** All types of events that have a rule; the others never reach the alerts. */
 export const ALERTING_TYPES = Object.keys(RULES) as readonly AlertingType[];
 
 function isLicenseWell({ status, exceeded }: EventData<"license_state">): boolean {

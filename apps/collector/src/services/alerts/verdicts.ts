@@ -13,6 +13,7 @@ export interface Verdict {
   readonly finding: Finding | null;
 }
 
+/** At most two verdicts, an end before a finding: one event can resolve an alert and raise the next. */
 export function verdictsOf(event: AppendedEvent<AlertingType>): readonly Verdict[] {
   const rule = RULES[event.type] as Rule<AlertingType>;
   const { data, seenAt: at } = event;

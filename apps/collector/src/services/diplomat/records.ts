@@ -2,7 +2,9 @@ import type { Webhook, WebhookAttempt, WebhookDelivery } from "@lanthorn/contrac
 import type { Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 
+/** A webhook as stored. `events` is JSON text, `active` is 0 or 1, both secrets are sealed, `worker_id` is the process that sends to it. */
 export type WebhookRow = Selectable<Schema["webhooks"]>;
+/** A delivery as stored. `lane` is null when nothing further is sent; `attempts` is JSON text, oldest first; `event_seq` 0 is a test. */
 export type DeliveryRow = Selectable<Schema["webhook_deliveries"]>;
 
 /** A webhook's row as the API shows it. */

@@ -26,6 +26,7 @@ export interface Replay {
 /** Events in one transaction: some milliseconds, in which ingest waits. */
 const CHUNK_EVENTS = 500;
 
+/** Queues 500 deliveries in a transaction. After a crash those before it stay queued, and the request can be sent again. */
 export function createReplay(deps: {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;

@@ -12,6 +12,7 @@ export function toPrefix(row: PrefixRow, parentId: string | null): IpamPrefix {
   };
 }
 
+/** An address's row as the API shows it. @param prefixId The smallest planned prefix that contains it; null for none. */
 export function toAddress(row: AddressRow, prefixId: string | null): IpamAddress {
   return {
     id: row.id, ip: row.ip, family: row.family as IpamAddress["family"], site_id: row.site_id, prefix_id: prefixId,
@@ -26,6 +27,7 @@ interface Owner {
   readonly at: string;
 }
 
+/** A new prefix's row. `sort_key` orders a prefix before those in it, IPv4 before IPv6. */
 export function prefixRow(
   { network, first, last, hostBits }: AddressRange, wish: Omit<IpamPrefixCreate, "prefix">, { id, tenantId, at }: Owner,
 ): PrefixRow {
@@ -37,6 +39,7 @@ export function prefixRow(
   };
 }
 
+/** A new address's row, from a network of one address. `ip_key` is that address's key. */
 export function addressRow({ network, first }: AddressRange, wish: Omit<IpamAddressCreate, "ip">, { id, tenantId, at }: Owner): AddressRow {
   return {
     id, tenant_id: tenantId, site_id: wish.site_id, scope: scopeOf(wish.site_id), ip: network.split("/", 1)[0] ?? "", ip_key: first,

@@ -33,6 +33,7 @@ export interface ScanDispatch {
 
 /** How long the probe may take to get the command, and then to say so. */
 export const COMMAND_EXPIRES_MS = 30_000;
+/** A scan that is queued for longer fails. It includes `COMMAND_EXPIRES_MS` and the answer's way back. */
 export const ANSWER_WITHIN_MS = 40_000;
 /** What a probe says of an earlier run comes with its queue; then nothing more is to be waited for. */
 const ORPHAN_GRACE_MS = 30_000;

@@ -13,6 +13,7 @@ export function toScan(row: ScanRow): Scan {
   };
 }
 
+/** A host of a scan's results. Its device is found by MAC, or by address for a host without one; without a device `device_id` is null. */
 export function toHost({ ip, mac, seen_at, port_counts: counts }: HostRow, ports: readonly PortRow[], names: DeviceNames): ScanHost {
   const device = mac === "" ? names.byIp.get(ip) : names.byMac.get(mac);
   return {

@@ -10,6 +10,7 @@ import type { AddressRow, Place, PrefixRow } from "./plan.ts";
 type From = Kysely<Schema>;
 type Holder = IpamPrefixAddress["observed"][number];
 
+/** The range of a prefix, in its own site or in all, as queries for what lies in it take it. */
 export function placeOf({ tenant_id: tenantId, site_id: siteId, first_key: first, last_key: last }: PrefixRow): Place {
   return { tenantId, siteId, first, last };
 }

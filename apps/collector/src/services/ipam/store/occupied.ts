@@ -55,6 +55,10 @@ function startOf({ next }: { readonly next: IteratorResult<Interval> }): bigint 
   return (next.value as Interval).first;
 }
 
+/**
+ * Longer prefixes inside a place, in order of where they begin; they can contain each other. Reads 1000 rows at a time.
+ * @param length The prefix length of the place itself.
+ */
 export async function* childrenIn(
   from: Kysely<Schema>, { tenantId, siteId, first, last }: Place, length: number,
 ): AsyncGenerator<Interval> {

@@ -45,6 +45,7 @@ export async function plannedAddress(trx: Trx, tenantId: string, ipKey: string, 
     .where("scope", "=", scope).executeTakeFirst()) ?? null;
 }
 
+/** An address of a site that is not used as planned. `kinds` is names with commas between; `told` is 1 once the conflict was published. */
 export type ConflictRow = Selectable<Schema["ipam_conflicts"]>;
 
 /** The conflicts that are known of a tenant. */
