@@ -24,6 +24,7 @@ export interface SessionStore {
   forget(): void;
 }
 
+/** @param path Its folders are created, for the owner alone (0700); the file is 0600, as it holds the token. */
 export function createSessionStore(path: string): SessionStore {
   return {
     read() {

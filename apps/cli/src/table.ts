@@ -1,3 +1,4 @@
+/** Rows have as many cells as `heading`, each as text. Nothing in them is trusted to be printable. */
 export interface Table {
   readonly heading: readonly string[];
   readonly rows: readonly (readonly string[])[];

@@ -12,6 +12,7 @@ import { SnmpSettings } from "./snmp/settings.ts";
 import { SweepSettings } from "./sweep/settings.ts";
 import { CollectorSettings } from "./uplink/settings.ts";
 
+/** Read where `--config` names no other file. It may be missing. */
 export const DEFAULT_CONFIGURATION_FILE = "/etc/lanthorn/probe.toml";
 
 /** Each module's part, with its defaults, as the module itself declares it. */

@@ -24,6 +24,7 @@ export const EXIT_CODES = {
   "bundle-unavailable": 34,
   "bundle-refused": 35,
 } as const;
+/** A key of `EXIT_CODES`. */
 export type ProbeErrorCode = keyof typeof EXIT_CODES;
 
 /** What the probe cannot carry on from. The message names the thing and what to do about it. */

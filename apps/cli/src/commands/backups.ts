@@ -12,6 +12,7 @@ import { saveFile } from "../save-file.ts";
 /** Thirty requests a minute, half of what the least allowed may make. */
 const LOOK_EVERY_MS = 2000;
 
+/** Newest first, all pages. */
 export async function listBackups({ rest }: Connection): Promise<Answer> {
   const backups = await collect(rest.listBackups);
   return answer(backups, backups);
@@ -31,6 +32,7 @@ export async function createBackup(
   return answer(backup, [backup]);
 }
 
+/** With the result of its last verification below the table, where there was one. */
 export async function showBackup({ rest }: Connection, id: string): Promise<Answer> {
   const backup = await rest.readBackup(id);
   return { ...answer(backup, [backup]), notes: backup.verification === null ? [] : [describeVerification(backup)] };
@@ -68,11 +70,13 @@ export async function downloadBackup(
   return { json: { id, file }, text: `${file}, sha256 ${backup.sha256 ?? "unknown"}` };
 }
 
+/** Deletes the record and, with it, the file on the collector's machine. */
 export async function deleteBackup({ rest }: Connection, id: string): Promise<Answer> {
   await rest.deleteBackup(id);
   return { json: { id, state: "deleted" }, text: `deleted ${id}` };
 }
 
+/** The schedule and the keys that backups are encrypted to. */
 export async function showBackupSettings({ rest }: Connection): Promise<Answer> {
   return answerSettings(await rest.readBackupSettings());
 }

@@ -45,6 +45,7 @@ export async function uploadVersion(
   return { ...answer([version]), json: version };
 }
 
+/** @param device Its address, hostname, MAC or id. @throws CliError `not-found` for a device or a version that is not there. */
 export async function deleteVersion({ rest }: Connection, device: string, number: number): Promise<Answer> {
   const deviceId = await findDeviceId(rest, device);
   const { id } = await findVersion({ rest }, deviceId, number);

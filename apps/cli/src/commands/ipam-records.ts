@@ -17,6 +17,7 @@ export interface PrefixOptions {
   readonly status?: (typeof PREFIX_STATUSES)[number];
 }
 
+/** What to record of an address. `site` is a name or an id; what is left out stays, or has the collector's default. */
 export interface AddressOptions {
   readonly site?: string;
   readonly mac?: string;
@@ -37,11 +38,13 @@ const siteOf = async (
   { rest }: Connection, site: string | undefined,
 ) => (site === undefined ? {} : { site_id: await findSiteId(rest, site) });
 
+/** The record as it was stored: bits behind the prefix are dropped. @throws CliError `not-found` for a site that is not there. */
 export async function createPrefix(connection: Connection, prefix: string, options: PrefixOptions): Promise<Answer> {
   const made = await connection.rest.createIpamPrefix({ prefix, ...(await siteOf(connection, options.site)), ...prefixFields(options) });
   return answerPrefixes(made, [made]);
 }
 
+/** Options that are left out stay. `site` is ignored: a prefix keeps its site. @param prefix The network or its record's id. */
 export async function updatePrefix({ rest }: Connection, prefix: string, options: PrefixOptions): Promise<Answer> {
   const changed = await rest.updateIpamPrefix(await findPrefixId(rest, prefix), prefixFields(options));
   return answerPrefixes(changed, [changed]);
@@ -54,6 +57,7 @@ export async function showPrefix({ rest }: Connection, prefix: string): Promise<
   return { ...answerPrefixes({ ...found, utilization }, [found]), notes: [describeUse(utilization)] };
 }
 
+/** Deletes the record of a network; prefixes and addresses inside of it stay. @param prefix The network or its record's id. */
 export async function deletePrefix({ rest }: Connection, prefix: string): Promise<Answer> {
   const id = await findPrefixId(rest, prefix);
   await rest.deleteIpamPrefix(id);
@@ -66,16 +70,19 @@ export async function listAddresses({ rest }: Connection, filters: Query): Promi
   return answerAddresses(addresses, addresses);
 }
 
+/** The record as it was stored. @throws CliError `not-found` for a site that is not there. */
 export async function createAddress(connection: Connection, ip: string, options: AddressOptions): Promise<Answer> {
   const made = await connection.rest.createIpamAddress({ ip, ...(await siteOf(connection, options.site)), ...addressFields(options) });
   return answerAddresses(made, [made]);
 }
 
+/** Options that are left out stay. `site` is ignored: an address keeps its site. @param address The IP or its record's id. */
 export async function updateAddress({ rest }: Connection, address: string, options: AddressOptions): Promise<Answer> {
   const changed = await rest.updateIpamAddress(await findAddressId({ rest }, address), addressFields(options));
   return answerAddresses(changed, [changed]);
 }
 
+/** Deletes the record; devices that use the address stay. @param address The IP or its record's id. */
 export async function deleteAddress({ rest }: Connection, address: string): Promise<Answer> {
   const id = await findAddressId({ rest }, address);
   await rest.deleteIpamAddress(id);

@@ -11,6 +11,7 @@ export async function listPrefixes({ rest }: Connection, filters: Query): Promis
   return answerPrefixes(prefixes, prefixes);
 }
 
+/** Differences between the plan and the network, by address, all pages. Filters are those of `IpamConflictsQuery`. */
 export async function listConflicts({ rest }: Connection, filters: Query): Promise<Answer> {
   const conflicts = await collect(rest.listIpamConflicts, filters);
   return {
@@ -57,6 +58,7 @@ export async function findPrefixId(rest: Pick<RestClient, "listIpamPrefixes">, p
   throw new CliError("not-found", only ? `${prefixOrId} exists several times: give its id` : `there is no prefix ${prefixOrId}`);
 }
 
+/** A table with a line for each prefix. @param json What `--json` prints, which may be one record or a list. */
 export function answerPrefixes(json: unknown, prefixes: readonly IpamPrefix[]): Answer {
   return {
     json,

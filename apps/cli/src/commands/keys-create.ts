@@ -3,6 +3,7 @@ import type { Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import { CliError } from "../errors.ts";
 
+/** `ttl` as `12h` or `90d`; without it the key does not expire. */
 export interface KeyOptions {
   readonly scope: readonly string[];
   readonly ttl?: string;

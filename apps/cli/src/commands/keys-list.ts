@@ -2,6 +2,7 @@ import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
+/** Every key that the caller may see, without the keys themselves: `KEY` is their first characters. */
 export async function listKeys({ rest }: Connection): Promise<Answer> {
   const keys = await collect(rest.listApiKeys);
   return {

@@ -3,6 +3,7 @@ import type { Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import { type Input, readText } from "../input.ts";
 
+/** The license that applies, its limits, and how much of them is used. */
 export async function showLicense({ rest }: Connection): Promise<Answer> {
   return describe(await rest.readLicense());
 }

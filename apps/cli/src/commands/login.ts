@@ -5,6 +5,7 @@ import { CliError } from "../errors.ts";
 import { type Input, readText } from "../input.ts";
 import type { SessionStore } from "../session.ts";
 
+/** `passwordFile` and `ca` (PEM) are paths, `-` for standard input. Without `ca` the system's CAs are trusted. */
 export interface LoginOptions {
   readonly url: string;
   readonly username: string;

@@ -3,6 +3,7 @@ import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
+/** All pages. Hosts and queue are of the newest health report, `-` before the first. */
 export async function listProbes({ rest }: Connection): Promise<Answer> {
   const siteNames = new Map<string, string>();
   for await (const site of readAll(rest.listSites)) siteNames.set(site.id, site.name);

@@ -8,6 +8,7 @@ import { CliError } from "../errors.ts";
 import { findSiteId } from "../site-id.ts";
 import { describeRemarks, hostsTable, type ScanView } from "./scan-view.ts";
 
+/** `site` is a name or an id, and may be left out where the tenant has one site. */
 export interface ScanOptions {
   readonly profile: string;
   readonly site?: string;

@@ -3,6 +3,7 @@ import type { Answer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
 import { findSiteId } from "../site-id.ts";
 
+/** `site` is a name or an id, all sites without it; `gone` also shows links that are no longer there. */
 export interface TopologyOptions {
   readonly site?: string;
   readonly gone?: boolean;

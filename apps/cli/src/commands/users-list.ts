@@ -2,6 +2,7 @@ import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
 
+/** All pages. */
 export async function listUsers({ rest }: Connection): Promise<Answer> {
   const users = await collect(rest.listUsers);
   return {

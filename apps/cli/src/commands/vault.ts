@@ -26,6 +26,7 @@ const ASKED: Readonly<Record<CredentialType, readonly string[]>> = {
   snmp: ["community"], snmpv3: ["auth_password", "privacy_password"], ssh: ["password"],
 };
 
+/** All pages, without the secrets: `SECRET` names the parts that are stored. */
 export async function listCredentials({ rest }: Connection): Promise<Answer> {
   const credentials = await collect(rest.listCredentials);
   return {
@@ -40,6 +41,7 @@ export async function listCredentials({ rest }: Connection): Promise<Answer> {
   };
 }
 
+/** Without its secret. @param name Its name or id. @throws CliError `not-found`, and where several have the name. */
 export async function showCredential({ rest }: Connection, name: string): Promise<Answer> {
   return describe(await rest.readCredential(await findCredentialId(rest, name)));
 }
@@ -83,6 +85,7 @@ export async function updateCredential(
   }));
 }
 
+/** @param name Its name or id. @throws CliError `not-found`, and where several have the name. */
 export async function deleteCredential({ rest }: Connection, name: string): Promise<Answer> {
   const id = await findCredentialId(rest, name);
   await rest.deleteCredential(id);

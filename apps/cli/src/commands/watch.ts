@@ -4,6 +4,7 @@ import { type Clock, createBackoff } from "@lanthorn/runtime";
 import type { Connection } from "../connection.ts";
 import { printable } from "../table.ts";
 
+/** `site` is an id. `since` is a sequence number: events after it come first; without it, events from now on. */
 export interface WatchOptions {
   readonly json: boolean;
   readonly events?: readonly string[];

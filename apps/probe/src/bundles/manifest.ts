@@ -4,9 +4,12 @@ import { BUNDLE_MAX_PARTS, BUNDLE_PATH } from "@lanthorn/contract/uplink";
 /** Files of one version of a bundle by name, at most one folder deep: databases as `.xml`, and examples in `<database>/<name>`. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
+/** File name of the manifest, in the folder of its version. */
 export const MANIFEST = "SHA256SUMS";
+/** Files of one bundle, without the manifest. */
 export const MAX_FILES = BUNDLE_MAX_PARTS;
 
+/** In lower-case hexadecimal; text as UTF-8. @see FIPS 180-4 */
 export function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -15,6 +15,7 @@ export interface StatusWriter {
   close(): void;
 }
 
+/** A fault of the disk is logged once until a write succeeds again; nothing is thrown. Functions in `deps` are read at each write. */
 export function createStatusWriter(deps: {
   readonly configuration: Configuration;
   readonly version: string;

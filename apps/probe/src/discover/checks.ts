@@ -60,6 +60,7 @@ interface Question {
   readonly isDirected: boolean;
 }
 
+/** @param deps.last Updated in place by its owner, see `Evidence.last`. */
 export function createChecks(deps: {
   readonly table: HostTable;
   readonly clock: Clock;

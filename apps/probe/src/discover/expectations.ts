@@ -17,6 +17,7 @@ export interface Expectations {
 const ASK_AFTER_MS = [300, 1000, 2000, 3500, 5000, 8000] as const;
 const MAX_EXPECTED = 256;
 
+/** Holds 256 addresses at most; more are not asked for. Each is asked six times within eight seconds. */
 export function createExpectations(): Expectations {
   const expected = new Map<string, { readonly mac: number; readonly address: string; readonly since: number; asked: number }>();
   return {

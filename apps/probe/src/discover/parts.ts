@@ -18,6 +18,7 @@ import { createErrorReporter } from "./error-reporter.ts";
 import { createHostPolls, type HostPolls } from "./host-polls.ts";
 import { createLinkState, type LinkState } from "./link-state.ts";
 
+/** What host discovery needs of the daemon: storage, interface, rate, names, and the ways of a scan. */
 export interface HostDiscoveryDeps extends ScanWays, OwnHostsDeps {
   /** In [0, 1). */
   readonly random: () => number;

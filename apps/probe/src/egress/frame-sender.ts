@@ -15,6 +15,7 @@ export interface FrameSender {
 /** Frames in one order to the paced sender: so soon a change of the rate is felt. */
 const SECONDS_AN_ORDER = 1;
 
+/** @param deps.packetsPerSecond Read once a second while frames go out. @param deps.onSent Called before each frame. */
 export function createFrameSender(deps: {
   readonly sender: Pick<PacedSender, "send">;
   readonly exclusions: () => Exclusions;

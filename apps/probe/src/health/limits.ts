@@ -1,5 +1,6 @@
 import type { HEALTH_METRICS } from "@lanthorn/contract/uplink";
 
+/** One of `HEALTH_METRICS`. */
 export type HealthMetric = (typeof HEALTH_METRICS)[number];
 
 /** What one metric is held against. */
@@ -19,6 +20,7 @@ export interface Standing {
   readonly streak: number;
 }
 
+/** Where each metric begins: no alert, no report that says otherwise. */
 export const CALM: Standing = { raised: false, streak: 0 };
 
 /**

@@ -76,6 +76,7 @@ function roomOf(metric: HealthMetric, threshold: number): number {
   return metric === "disk" || metric === "memory" ? Math.min(threshold, 100 - threshold + 1) * 0.5 : threshold * ROOM;
 }
 
+/** @param value As measured, in the unit of the metric; the message rounds it to a tenth. */
 export function toHealthAlert(limit: Limit, change: "raised" | "cleared", value: number): EventData<"probe_health_alert"> {
   const words = WORDS[limit.metric];
   const say = (number: number) =>

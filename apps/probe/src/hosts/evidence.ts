@@ -19,6 +19,7 @@ const SETTLE_IPV4_MS = 2000;
 /** A host with that many addresses is a router or a proxy, and moves none of them. */
 const MAX_DOUBTED = 8;
 
+/** @param deps.events Learns of a new address, and of a host that an earlier run knew and that is seen again. */
 export function createEvidence(deps: {
   readonly table: HostTable;
   readonly announcer: Pick<HostAnnouncer, "announceBy" | "announceChange">;

@@ -37,6 +37,7 @@ const MAX_PAUSE_MS = 60_000;
 const CALM_MS = 600_000;
 const RETRY_MS = 5000;
 
+/** A write that fails is tried again five seconds later; until then the hosts keep the state that was published last. */
 export function createHostAnnouncer(deps: {
   readonly table: HostTable;
   readonly store: HostsStore;

@@ -33,6 +33,7 @@ const BINDINGS_OF_ITS_OWN = 4;
 const SHARED_BINDINGS_A_HOST = 4;
 const MIN_SHARED_BINDINGS = 4096;
 
+/** @param maxHosts When it is full, the next newcomer makes room by up to one percent of it: hosts that are offline. */
 export function createHostTable(maxHosts: number): HostTable {
   const byMac = new Map<number, Host>();
   const byAddress = new Map<string, Host[]>();

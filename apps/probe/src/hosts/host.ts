@@ -74,6 +74,7 @@ export interface Host {
 
 /** One MAC that answers for a whole network, as proxy ARP does, must not fill the memory. Also the contract's limit. */
 export const MAX_BINDINGS = 256;
+/** Evidence in one event about a host; the contract's limit. */
 export const MAX_EVIDENCE = 64;
 
 /** 48 bits fit a double exactly. */
@@ -87,12 +88,14 @@ export function macKey(bytes: Uint8Array, offset = 0): number {
   return high * 0x1_0000_0000 + (low >>> 0);
 }
 
+/** The MAC of `macKey`, as six bytes of its own. */
 export function macBytes(key: number): Uint8Array {
   const high = Math.floor(key / 0x1_0000_0000);
   const low = key % 0x1_0000_0000;
   return Uint8Array.of(high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low);
 }
 
+/** A host that is online, has no address yet and was not published. @param options.wallAt Since the epoch; `silentFrom` is monotonic. */
 export function createHost(options: {
   readonly key: number;
   readonly vendor: string;
@@ -147,6 +150,7 @@ export function standingMs({ foundWallAt, seenWallAt }: Pick<Host, "foundWallAt"
   return Math.max(0, seenWallAt - foundWallAt);
 }
 
+/** Whether any address that it is known by is IPv4. */
 export function hasIpv4(host: Host): boolean {
   return host.bindings.some(({ bytes }) => bytes.length === 4);
 }

@@ -3,9 +3,10 @@ import { parseJson } from "@lanthorn/runtime";
 
 /** Where a name comes from, the most believed first: what a host says of itself before what a server says of an address. */
 export const NAME_SOURCES = ["dhcp", "mdns", "reverse-dns"] as const;
+/** One of `NAME_SOURCES`. */
 export type NameSource = (typeof NAME_SOURCES)[number];
 
-export interface HostName {
+interface HostName {
   /** As it was said, without a dot at the end. */
   readonly fullName: string;
   /** Milliseconds since the epoch. */

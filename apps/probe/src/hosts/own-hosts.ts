@@ -36,6 +36,7 @@ export interface OwnHosts {
 const FLUSH_AFTER_MS = 50;
 const SAVED_AT_ONCE = 2000;
 
+/** What the hosts of the own link need: a place to be stored, a way to report, and a bound. */
 export interface OwnHostsDeps {
   /** The database that holds the outbox: a change of state and its event are one transaction. */
   readonly db: Database;

@@ -22,7 +22,9 @@ export interface Watch {
 export const CHECK_AFTER_MS = 30_000;
 /** Phones that doze wake for a buffered frame within about two seconds (aceberg/WatchYourLAN#65); the rest is for a slow air. */
 export const ANSWER_WAIT_MS = 5000;
+/** Nobody is taken for gone after a shorter silence, however reliably it answered before. */
 export const OFFLINE_FLOOR_MS = 120_000;
+/** Nor after fewer questions without an answer. */
 export const OFFLINE_FLOOR_MISSES = 3;
 /** When nobody at all answers although the link is up, for so long, nobody is there. */
 export const SILENCE_BELIEVED_MS = 600_000;

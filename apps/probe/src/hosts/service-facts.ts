@@ -41,6 +41,7 @@ export function portFacts(open: ReadonlyMap<string, string>): ReadonlyMap<string
   return new Map([...byHost].map(([ip, ports]) => [ip, readOpenPorts(ports)]));
 }
 
+/** @param deps.announcer Called where facts change what was published; the same facts again change times only. */
 export function createFactsTaker(deps: {
   readonly table: HostTable; readonly announcer: Pick<HostAnnouncer, "announceChange">; readonly clock: Pick<Clock, "now">;
 }): FactsTaker {

@@ -25,8 +25,10 @@ const Identity = z.object({
   certificate: z.string(),
   ca_certificate: z.string(),
 });
+/** Who this probe is, with its private key: to be kept out of logs and of the status. */
 export type Identity = z.infer<typeof Identity>;
 
+/** `identity/identity.json` in the data directory, whether or not it is there. */
 export function identityPath(dataDir: string): string {
   return join(dataDir, "identity", "identity.json");
 }

@@ -45,6 +45,7 @@ export const KNOWN_AFTER_MS = 600_000;
 /** Whoever was heard twice, that far apart, is somebody: newcomers by the thousand displace only each other. */
 const ESTABLISHED_AFTER_MS = 10_000;
 
+/** Holds `MAX_NEIGHBORS`. When it is full, one that was not published and was heard for less than ten seconds leaves. */
 export function createNeighborTable(): NeighborTable {
   const neighbors = new Map<string, Neighbor>();
 

@@ -13,6 +13,7 @@ const EVENTS_A_MINUTE = 120;
 /** A trunk of phones that appears at once. Departures are published as often as arrivals. */
 const MAX_NEW_AN_HOUR = 300;
 
+/** 120 events a minute for known neighbors and 120 for others, of these 300 arrivals an hour. */
 export function createNewsBudget(): NewsBudget {
   const minutes = { known: createWindow(60_000, EVENTS_A_MINUTE), unknown: createWindow(60_000, EVENTS_A_MINUTE) };
   const hour = createWindow(3_600_000, MAX_NEW_AN_HOUR);

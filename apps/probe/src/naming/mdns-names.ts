@@ -19,6 +19,7 @@ const ASK_AFTER_MS = [500, 3000] as const;
 const AGAIN_MS = 3_600_000;
 const MAX_WAITING = 1024;
 
+/** At most 1024 hosts wait; each is asked twice, and again an hour later at the earliest. */
 export function createMdnsNames(deps: { readonly clock: Clock }): MdnsNames {
   const waiting = new Map<Host, { readonly since: number; asked: number }>();
   const notBefore = new WeakMap<Host, number>();

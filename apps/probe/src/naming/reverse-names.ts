@@ -29,6 +29,10 @@ const MAX_UNANSWERED = 1024;
 /** The server's own word that there is no name. @see https://nodejs.org/api/dns.html#error-codes */
 const NO_NAME_CODES: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA"]);
 
+/**
+ * @param deps.lookUp Names of an address, best first; rejects with a code of `node:dns`. Eight run at once.
+ * @param deps.random In [0, 1): spreads the lookups of hosts that were found together.
+ */
 export function createReverseNames(deps: {
   readonly lookUp: (address: string) => Promise<readonly string[]>;
   readonly clock: Clock;

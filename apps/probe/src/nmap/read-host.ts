@@ -29,7 +29,9 @@ const Host = z.object({
 
 /** A service as nmap names it. */
 export type NmapService = z.infer<typeof Service>;
+/** A TCP port of nmap's output. `service` is left out where nmap names none. */
 export type NmapPort = z.infer<typeof Port>;
+/** An operating system that nmap considers; `accuracy` in percent. */
 export type NmapSystemClass = z.infer<typeof SystemClass>;
 /** A host's element, in nmap's own words; ports of other states than open are among them. */
 export type NmapHost = z.infer<typeof Host>;

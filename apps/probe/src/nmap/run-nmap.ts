@@ -6,7 +6,7 @@ import { createOutputSplitter } from "./split-output.ts";
 /** How a run ended: with all that it was asked for, or in words why not. */
 export type NmapEnd = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-export interface NmapRun {
+interface NmapRun {
   readonly program: Program;
   /** `setpriv`, which has the kernel end nmap should we be killed; null where it is not there. */
   readonly setpriv: Program | null;

@@ -31,11 +31,13 @@ export interface Newcomers {
 
 /** Without IPv4 there is no hurry to announce: a lease usually takes a few seconds, a server's check for duplicates three more. */
 export const SETTLE_OTHER_MS = 5000;
+/** Longer for who asked for a lease: its IPv4 address and name come with the lease. */
 export const SETTLE_DHCP_MS = 8000;
 const SETTLE_LONGEST_MS = 15_000;
 /** Looking for someone to leave reads the whole table. */
 const FULL_PAUSE_MS = 10_000;
 
+/** @param deps.admissionQueue Read at each newcomer. @param deps.vendorOf Empty for a MAC that no vendor owns. */
 export function createNewcomers(deps: {
   readonly table: HostTable;
   readonly announcer: Pick<HostAnnouncer, "announceBy" | "forget">;

@@ -12,7 +12,7 @@ export interface PendingHost {
 /** More than that many hosts do not boot at once; a flood pushes out the oldest. */
 const MAX_PENDING_HOSTS = 1024;
 
-export interface PendingHosts {
+interface PendingHosts {
   has(key: number): boolean;
   /** The pending host of this MAC, created if it is not there. */
   meet(key: number): PendingHost;
@@ -20,6 +20,7 @@ export interface PendingHosts {
   take(key: number): PendingHost | undefined;
 }
 
+/** Holds 1024 MACs at most; the one that was met first leaves for the next. */
 export function createPendingHosts(): PendingHosts {
   const byMac = new Map<number, PendingHost>();
   return {
