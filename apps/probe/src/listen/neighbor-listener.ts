@@ -1,10 +1,9 @@
-import type { NeighborDiscovered, ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { BusModule } from "../bus/frame-bus.ts";
-import type { NeighborFacts } from "./advert.ts";
-import { createNeighborTable, MAX_NEIGHBORS, type Neighbor } from "./neighbor-table.ts";
+import { createNeighborAnnouncer } from "./neighbor-announcer.ts";
+import { createNeighborTable, MAX_NEIGHBORS } from "./neighbor-table.ts";
 import { createNewsBudget } from "./news-budget.ts";
 import { createNeighborsStore } from "./neighbors-store.ts";
 import { readAdvert } from "./read-advert.ts";
@@ -18,9 +17,6 @@ export interface NeighborListener extends Required<Omit<BusModule, "close">> {
 
 /** Ticks that far apart mean that the process was stopped or the machine slept, and heard nobody. */
 const GAP_MS = 5000;
-/** Two senders that fight for one name must not fill the queue: each change that follows at once waits twice as long as the one before. */
-const CHANGE_PAUSE_MS = 60_000;
-const MAX_PAUSE_MS = 3_600_000;
 const WARN_EVERY_MS = 3_600_000;
 const REPORT_EVERY_MS = 600_000;
 /** After a start everybody is heard of anew first: LLDP speaks every 30 s, CDP every minute. */
@@ -42,9 +38,10 @@ export function createNeighborListener(deps: {
   const { clock, log } = deps;
   const store = createNeighborsStore(deps.db);
   const table = createNeighborTable();
-  const publisher = createPublisher({ ...deps, what: "neighbors" });
+  const announcer = createNeighborAnnouncer({
+    ...deps, store, budget: createNewsBudget(), publisher: createPublisher({ ...deps, what: "neighbors" }),
+  });
   let lastTick = 0;
-  const budget = createNewsBudget();
   let warnedAt = Number.NEGATIVE_INFINITY;
   let reportAt = Number.POSITIVE_INFINITY;
 
@@ -59,61 +56,22 @@ export function createNeighborListener(deps: {
     log.warn({ neighbors: table.size, waiting }, "more neighbors announce themselves than are stored or published; the newest are left out");
   }
 
-  /** Writes what became of one neighbor, with its event. @returns Whether the disk took it. */
-  function tell(neighbor: Neighbor, event: ProbeEvent, write: () => void): boolean {
-    const isWritten = publisher.publish([event], write);
-    if (isWritten) budget.spend(neighbor);
-    return isWritten;
-  }
-
-  function tellGone(neighbor: Neighbor, reason: "expired" | "shutdown"): void {
-    const { protocol, localInterface: local_interface, facts: { chassis_id, port_id, system_name } } = neighbor;
-    const data = { protocol, local_interface, chassis_id, port_id, system_name, reason, last_seen_at: toInstant(neighbor.seenAt) };
-    const isWritten = tell(neighbor, { type: "neighbor_lost", occurred_at: toInstant(clock.now()), data }, () =>
-      store.remove(neighbor.key));
-    if (isWritten) table.remove(neighbor);
-  }
-
-  function tellThere(neighbor: Neighbor, now: number): void {
-    const changed = changedFields(neighbor.reported, neighbor.facts);
-    if (neighbor.reported !== null && (changed.length === 0 || now - neighbor.reportedAt < neighbor.pauseMs)) return;
-    const { facts } = neighbor;
-    const data: NeighborDiscovered = {
-      protocol: neighbor.protocol, local_interface: neighbor.localInterface, ...facts, ttl_seconds: neighbor.ttlSeconds,
-      source_mac: neighbor.sourceMac, changed: neighbor.reported === null ? [] : changed,
-    };
-    const event: ProbeEvent = { type: "neighbor_discovered", occurred_at: toInstant(clock.now()), data };
-    if (!tell(neighbor, event, () => store.save(neighbor.key, data, neighbor.seenAt))) return;
-    const isCalm = neighbor.reported === null || now - neighbor.reportedAt >= 2 * neighbor.pauseMs;
-    neighbor.pauseMs = isCalm ? CHANGE_PAUSE_MS : Math.min(2 * neighbor.pauseMs, MAX_PAUSE_MS);
-    neighbor.reported = facts;
-    neighbor.reportedAt = now;
-  }
-
-  /** So that the collector also learns of who went where the word of it was lost. */
-  function report(): void {
-    const reported = [...table.all()].filter((neighbor) => neighbor.reported !== null && neighbor.gone === null);
-    const neighbors = reported.map(({ protocol, facts: { chassis_id, port_id }, seenAt }) =>
-      ({ protocol, chassis_id, port_id, last_seen_at: toInstant(seenAt) }));
-    publisher.publish([
-      { type: "neighbor_report", occurred_at: toInstant(clock.now()), data: { local_interface: deps.interfaceName, neighbors } },
-    ]);
-  }
-
   function tick(now: number): void {
     if (now - lastTick > GAP_MS) table.forgive(now - lastTick);
     lastTick = now;
     table.expire(now);
     if (now >= reportAt) {
       reportAt = now + REPORT_EVERY_MS;
-      report();
+      announcer.report(table.all());
     }
     for (const neighbor of table.all()) {
       if (neighbor.gone !== null && neighbor.reported === null) table.remove(neighbor);
       else if (neighbor.gone === null && neighbor.reported === neighbor.facts) continue;
-      else if (!budget.allows(neighbor, now)) warnOfFlood();
-      else if (neighbor.gone === null) tellThere(neighbor, now);
-      else tellGone(neighbor, neighbor.gone);
+      else {
+        const outcome = announcer.announce(neighbor, now);
+        if (outcome === "over-budget") warnOfFlood();
+        else if (outcome === "published" && neighbor.gone !== null) table.remove(neighbor);
+      }
     }
   }
 
@@ -136,9 +94,4 @@ export function createNeighborListener(deps: {
     count: () => table.size,
     managementAddresses: () => [...table.all()].flatMap(({ gone, facts }) => (gone === null ? facts.management_addresses : [])),
   };
-}
-
-function changedFields(before: NeighborFacts | null, now: NeighborFacts): string[] {
-  if (before === null || before === now) return [];
-  return (Object.keys(now) as (keyof NeighborFacts)[]).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(now[field]));
 }

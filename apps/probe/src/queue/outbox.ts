@@ -1,10 +1,12 @@
 import type { ProbeEvent } from "@lanthorn/contract/uplink";
-import { type Clock, createId, type Log } from "@lanthorn/runtime";
+import type { Clock, Log } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
 import type { Entry } from "./entry.ts";
 import type { Quarantined } from "./quarantine.ts";
-import { createRows, type GapReason, type Loss, type Row } from "./rows.ts";
+import { createRows, type GapReason, type Row } from "./rows.ts";
 import { readSendable } from "./sendable.ts";
+import { createStorageGuard } from "./storage-guard.ts";
+import { createWatermark } from "./watermark.ts";
 import { createWriter } from "./writer.ts";
 
 /** Events on their way to the collector: the oldest ones after `after`, in order. `data` is JSON text. */
@@ -14,6 +16,7 @@ export interface OutboxBatch {
   readonly events: readonly Pick<Row, "seq" | "type" | "occurred_at" | "data">[];
 }
 
+/** How full the queue is, and how far it was sent. */
 export interface OutboxState {
   readonly queueId: string;
   readonly events: number;
@@ -79,50 +82,25 @@ export function createOutbox(deps: {
 }): Outbox {
   const { db, clock, log } = deps;
   const rows = createRows(db);
-  const firstSeqOfThisRun = rows.meta().next_seq;
-  let readThrough = 0;
-  /** Acknowledged, though the disk may not have let us write that down. */
-  let acknowledged = 0;
-
-  const position = (afterSeq: number) => Math.max(afterSeq, acknowledged);
-  const forget = (queueId: string, watermark: number) => {
-    rows.remove({ from: 0, to: watermark });
-    rows.setPosition(queueId, watermark);
-  };
+  const guard = createStorageGuard({
+    clock, log, onRetry: () => writer.flush(), onCorrupt: deps.onCorrupt ?? (() => undefined),
+  });
+  const watermark = createWatermark({ db, rows, guard, clock, log });
   const writer = createWriter({
-    db, rows, clock, log,
+    db, rows, guard, watermark, clock, log,
     budgetBytes: deps.budgetBytes,
-    readThrough: () => readThrough,
-    catchUp() {
-      const { queue_id, after_seq } = rows.meta();
-      if (acknowledged > after_seq) forget(queue_id, acknowledged);
-    },
     onAppended: deps.onAppended,
-    onCorrupt: deps.onCorrupt ?? (() => undefined),
     carry: deps.carry ?? [],
     losses: deps.quarantined ? [{ reason: "queue-corrupt", fromSeq: 0, toSeq: 0, dropped: 0, since: null }] : [],
   });
-  const change = (work: () => void) => writer.attempt(() => db.transaction(work)());
-
-  function metaOf(queueId: string) {
-    const meta = writer.attempt(() => rows.meta())?.value;
-    return meta?.queue_id === queueId ? meta : null;
-  }
+  const change = (work: () => void) => guard.attempt(() => db.transaction(work)());
 
   function discard(seq: number, reason: GapReason): void {
     change(() => {
       rows.remove({ from: seq, to: seq });
-      rows.recordLoss({ reason, fromSeq: seq, toSeq: seq, dropped: 1, since: null }, Math.max(readThrough, seq), clock.now());
-    });
-  }
-
-  /** What was in the file when this run began is what the copy and the collector have in common; later events are new. */
-  function beginAnew(watermark: number): void {
-    log.error({ watermark }, "the collector has more events than this queue ever held; starting a new queue");
-    acknowledged = 0;
-    change(() => {
-      rows.remove({ from: 0, to: Math.min(watermark, firstSeqOfThisRun - 1) });
-      rows.setPosition(createId(), 0);
+      rows.recordLoss(
+        { reason, fromSeq: seq, toSeq: seq, dropped: 1, since: null }, Math.max(watermark.readThrough, seq), clock.now(),
+      );
     });
   }
 
@@ -134,62 +112,33 @@ export function createOutbox(deps: {
     append: (events) => writer.append(events),
     take({ maxEvents, maxBytes }) {
       for (;;) {
-        const found = writer.attempt(() => {
-          const { queue_id, after_seq } = rows.meta();
-          const after = position(after_seq);
-          return { queueId: queue_id, after, ...readSendable(rows.readAfter(after, maxEvents), maxBytes) };
+        const found = guard.attempt(() => {
+          const meta = rows.meta();
+          const after = watermark.after(meta);
+          return { queueId: meta.queue_id, after, ...readSendable(rows.readAfter(after, maxEvents), maxBytes) };
         })?.value;
         if (!found) return null;
         const { queueId, after, events, refused } = found;
-        readThrough = events.at(-1)?.seq ?? 0;
+        watermark.noteRead(events.at(-1)?.seq ?? 0);
         if (events.length > 0) return { queueId, after, events };
-        if (!refused || !writer.writable) return null;
+        if (!refused || !guard.isWritable) return null;
         log.error({ seq: refused.seq, reason: refused.reason }, "an event cannot be sent; dropped");
         discard(refused.seq, refused.reason);
       }
     },
-    acknowledge(queueId, watermark) {
-      const meta = metaOf(queueId);
-      if (!meta) return "other-queue";
-      if (watermark >= readThrough) readThrough = 0;
-      if (watermark >= meta.next_seq) {
-        beginAnew(watermark);
-        return "began-anew";
-      }
-      if (watermark > position(meta.after_seq)) {
-        acknowledged = watermark;
-        change(() => forget(queueId, watermark));
-      }
-      return "taken";
-    },
-    rewind(queueId, watermark) {
-      const meta = metaOf(queueId);
-      if (!meta) return "other-queue";
-      readThrough = 0;
-      if (watermark >= position(meta.after_seq)) return "already-there";
-      acknowledged = Math.min(acknowledged, watermark);
-      if (watermark < meta.after_seq) {
-        const loss: Loss = {
-          reason: "collector-behind", fromSeq: watermark + 1, toSeq: meta.after_seq, dropped: meta.after_seq - watermark, since: null,
-        };
-        change(() => {
-          rows.setPosition(queueId, watermark);
-          rows.recordLoss(loss, 0, clock.now());
-        });
-      }
-      return "rewound";
-    },
+    acknowledge: (queueId, seq) => watermark.acknowledge(queueId, seq),
+    rewind: (queueId, seq) => watermark.rewind(queueId, seq),
     discard,
     state() {
-      const read = writer.attempt(() => ({ ...rows.meta(), oldestAt: rows.oldest()?.occurred_at ?? null }))?.value;
+      const read = guard.attempt(() => ({ ...rows.meta(), oldestAt: rows.oldest()?.occurred_at ?? null }))?.value;
       return {
         queueId: read?.queue_id ?? "", events: read?.events ?? 0, bytes: read?.bytes ?? 0, oldestAt: read?.oldestAt ?? null,
-        dropped: (read?.dropped ?? 0) + writer.lostWaiting, after: position(read?.after_seq ?? 0), lastSeq: (read?.next_seq ?? 1) - 1,
-        writable: writer.writable, inMemory: writer.waiting.length,
+        dropped: (read?.dropped ?? 0) + writer.lostWaiting, after: watermark.after({ after_seq: read?.after_seq ?? 0 }),
+        lastSeq: (read?.next_seq ?? 1) - 1, writable: guard.isWritable, inMemory: writer.waiting.length,
       };
     },
     tidy() {
-      writer.attempt(() => {
+      guard.attempt(() => {
         if (Number(db.pragma("freelist_count", { simple: true })) > VACUUM_KEEP_PAGES) db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
       });
     },
