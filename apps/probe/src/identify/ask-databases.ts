@@ -16,6 +16,7 @@ export interface DatabaseTask {
   readonly id: number;
   readonly question: DatabaseQuestion;
 }
+/** What the thread sends back: the claims for one task by its `id`, or a warning about one database, which ends no task. */
 export type DatabaseAnswer =
   | { readonly kind: "claims"; readonly id: number; readonly claims: readonly Claim[] }
   | { readonly kind: "warning"; readonly about: { readonly name: string; readonly reason: string }; readonly message: string };

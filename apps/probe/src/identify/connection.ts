@@ -20,6 +20,7 @@ export interface Connection {
   close(): void;
 }
 
+/** How one handshake is made. No certificate is verified: the host is unknown, and its certificate is what is asked for. */
 export interface TlsOptions {
   readonly timeoutMs: number;
   /** Protocols to offer by ALPN, the best first. */

@@ -42,6 +42,7 @@ export interface ServiceFinding {
 /** What is reported of an open port. */
 export type PortFinding = Pick<ServiceFinding, "service" | "version" | "banner"> & Partial<Pick<ServiceFinding, "claims" | "keys">>;
 
+/** Cuts every text to its limit, leaves out empty ones, and adds what the TLS certificate says. */
 export function toFinding(found: {
   readonly service: string;
   readonly claims?: readonly Claim[];

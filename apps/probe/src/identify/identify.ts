@@ -15,7 +15,7 @@ export interface OpenPort {
   readonly protocol: "tcp" | "udp";
 }
 
-export interface IdentifyDeps {
+interface IdentifyDeps {
   /** Below 1. */
   readonly random: () => number;
   readonly connect?: typeof openConnection;

@@ -31,6 +31,7 @@ export interface Learned {
 /** Whether bytes from an unknown host begin this protocol: yes, certainly not, or too few to decide. */
 export type Recognition = "yes" | "no" | "more";
 
+/** Null where no connection comes about or too many were opened. The caller closes it. */
 export type Reconnect = () => Promise<Connection | null>;
 
 /** How a protocol over TCP is recognised by its first bytes, and asked for more on the same connection. */
@@ -86,6 +87,7 @@ export interface UdpProtocol {
   readonly answersFromAnyPort?: boolean;
 }
 
+/** For the answer to a second question: a host that answered the first is near and awake. */
 export const SHORT_ANSWER_MS = 1500;
 
 /** @param learned Only what is not empty. */
@@ -121,6 +123,7 @@ export function beginsWith(bytes: Uint8Array, ...beginnings: readonly string[]):
   return beginnings.some((beginning) => beginning.startsWith(text)) ? "more" : "no";
 }
 
+/** Whether a line feed was received, as the end of a greeting of one line. */
 export function endsLine(bytes: Uint8Array): boolean {
   return bytes.includes(0x0a);
 }

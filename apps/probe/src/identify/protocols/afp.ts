@@ -5,6 +5,7 @@ import { claims, learned, printable, type TcpProtocol, toText } from "../protoco
 const GET_STATUS = 3;
 const HEAD = 16;
 
+/** Server name, machine model and versions from its status. @see Apple Filing Protocol Reference, "FPGetSrvrInfo" */
 export const afp: TcpProtocol = {
   name: "afp",
   ports: [548],

@@ -8,6 +8,7 @@ import { encodeRequest, request } from "./http-message.ts";
 /** @see UPnP Device Architecture 2.0 section 1.3.2: sent to one address, MX is not needed */
 const SEARCH = "M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp:discover\"\r\nMX: 1\r\nST: upnp:rootdevice\r\n\r\n";
 
+/** Searches for root devices, and reads the description that the answer points to. @see UPnP Device Architecture 2.0 section 1.3.2 */
 export const ssdp: UdpProtocol = {
   name: "upnp",
   ports: [1900],
@@ -62,6 +63,7 @@ const PROBE = '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http:/
   + "<a:MessageID>urn:uuid:00000000-0000-4000-8000-0000004c4e00</a:MessageID>"
   + "<a:To>urn:schemas-xmlsoap-org:ws:2005:04:discovery</a:To></s:Header><s:Body><d:Probe/></s:Body></s:Envelope>";
 
+/** A Probe for any device; the answer's types and ONVIF scopes tell cameras and printers. @see WS-Discovery 1.1 section 5 */
 export const wsDiscovery: UdpProtocol = {
   name: "ws-discovery",
   ports: [3702],

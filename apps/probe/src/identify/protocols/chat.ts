@@ -4,6 +4,7 @@ import {
 } from "../protocol.ts";
 import { encodeSipOptions, learnSip } from "./sip.ts";
 
+/** Registers under the name `lanthorn`, reads the welcome, and leaves. @see RFC 2812 sections 3.1 and 5.1 */
 export const irc: TcpProtocol = {
   name: "irc",
   ports: [194, 6660, 6665, 6666, 6667, 6668, 6669, 6697, 7000],
@@ -33,6 +34,7 @@ export const irc: TcpProtocol = {
   },
 };
 
+/** Opens a stream and reads the server's beginning of it; nobody logs in. @see RFC 6120 section 4 */
 export const xmpp: TcpProtocol = {
   name: "xmpp-client",
   ports: [5222, 5223, 5269],
@@ -48,6 +50,7 @@ export const xmpp: TcpProtocol = {
   })),
 };
 
+/** The greeting alone: it names the software. @see RFC 3977 section 5.1 */
 export const nntp: TcpProtocol = {
   name: "nntp",
   ports: [119, 563],
@@ -68,6 +71,7 @@ export const nntp: TcpProtocol = {
   },
 };
 
+/** OPTIONS, whose answer has a `Server` field. @see RFC 7826 section 13.1 */
 export const rtsp: TcpProtocol = {
   name: "rtsp",
   ports: [554, 8554, 7070],
@@ -86,6 +90,7 @@ export const rtsp: TcpProtocol = {
   },
 };
 
+/** OPTIONS over TCP or TLS, which rings no phone. @see RFC 3261 section 11 */
 export const sip: TcpProtocol = {
   name: "sip",
   ports: [5060, 5061],

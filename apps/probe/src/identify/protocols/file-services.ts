@@ -46,6 +46,7 @@ export function decodePortmapDump(reply: Uint8Array): readonly string[] | null {
   return [...programs].map(([key, versions]) => `${key} versions ${[...new Set(versions)].join(",")}`);
 }
 
+/** The list of registered programs, asked over TCP. @see RFC 1833 section 3 */
 export const rpcbind: TcpProtocol = {
   name: "rpcbind",
   ports: [111],

@@ -2,6 +2,7 @@
 import { endsReply, learned, printable, replyText, SHORT_ANSWER_MS, type TcpProtocol, toText } from "../protocol.ts";
 import { startTls } from "./mail.ts";
 
+/** Greeting and features, then TLS where it is offered. @see RFC 959, RFC 2389 section 3, RFC 4217 section 4 */
 export const ftp: TcpProtocol = {
   name: "ftp",
   ports: [21, 990, 2121],

@@ -2,6 +2,7 @@
 import type { Connection } from "../connection.ts";
 import { type Target, toText } from "../protocol.ts";
 
+/** A response as far as it was received. @see RFC 9112 section 2 */
 export interface HttpAnswer {
   /** 100–999. */
   readonly status: number;
@@ -26,6 +27,7 @@ export function writeHost(target: Target): string {
   return target.port === (target.isSecure ? 443 : 80) ? host : `${host}:${target.port}`;
 }
 
+/** A GET that asks for no compression. @param path From the first slash on, in ASCII. @see RFC 9112 section 3 */
 export function encodeRequest(target: Target, path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: ${writeHost(target)}\r\nUser-Agent: Mozilla/5.0 (compatible; Lanthorn)\r\nAccept: */*\r\n\r\n`;
 }
@@ -68,6 +70,10 @@ function lengthMissing(bytes: Uint8Array): 0 | 1 | null {
   return 1;
 }
 
+/**
+ * @param isClosed The server has ended the connection. @returns Null for bytes that begin no HTTP/1 response.
+ * @see RFC 9112 sections 4 to 7; a chunked body is joined, one that is cut off is kept as far as it came
+ */
 export function decodeAnswer(bytes: Uint8Array, isClosed: boolean): HttpAnswer | null {
   const text = toLatin1(bytes.subarray(0, MAX_HEAD + MAX_BODY));
   const separator = text.indexOf("\r\n\r\n");

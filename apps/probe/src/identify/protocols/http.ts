@@ -8,6 +8,7 @@ const ANSWER_MS = 3000;
 /** Some servers close after each answer: so many connections more is what a page and its picture are worth. */
 const MAX_RECONNECTS = 2;
 
+/** Headers, title and well-known pages of a web server; claims of its product and device. @see RFC 9112 */
 export const http: TcpProtocol = {
   name: "http",
   ports: [

@@ -16,6 +16,7 @@ const MAX_BODY = 128 * 1024;
 /** No pushes, and a window as large as the longest page: two settings of six bytes. @see RFC 9113 section 6.5 */
 const OWN_SETTINGS = Buffer.from([0, 0, 12, SETTINGS, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 4, 0, MAX_BODY >> 16, 0, 0]);
 
+/** The same of a server that speaks HTTP/2 only. @see RFC 9113 sections 3.3 and 3.4 */
 export const http2: TcpProtocol = {
   name: "http2",
   ports: [50_051],

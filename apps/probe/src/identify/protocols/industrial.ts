@@ -83,10 +83,12 @@ function learnIdentity(answer: Uint8Array): Learned | null {
   });
 }
 
+/** List Identity over UDP. @see CIP Volume 2 section 2-4.2 */
 export const ethernetIpUdp: UdpProtocol = {
   name: "EtherNet-IP-2", ports: [44_818, 2222], questions: [() => LIST_IDENTITY], learn: learnIdentity,
 };
 
+/** List Identity over TCP: vendor, product and revision of a controller. @see CIP Volume 2 section 2-4.2 */
 export const ethernetIp: TcpProtocol = {
   name: "EtherNet-IP-2",
   ports: [44_818],
@@ -119,6 +121,7 @@ export function decodeBacnetText(answer: Uint8Array): string | null {
   return value.failed ? "" : toText(text.subarray(1));
 }
 
+/** Reads the device object's vendor, model and firmware. @see ANSI/ASHRAE 135 clause 15.5 (ReadProperty) */
 export const bacnet: UdpProtocol = {
   name: "bacnet",
   ports: [47_808],

@@ -16,6 +16,7 @@ const WANTED = [
 ] as const;
 const MAX_VALUE_LENGTH = 256;
 
+/** The body of a POST to a printer. @param uri The printer's own, as `ipp://192.0.2.1/ipp/print`, in ASCII. */
 export function encodePrinterQuestion(uri: string): Buffer {
   const attribute = (tag: number, name: string, value: string) => {
     const head = Buffer.alloc(3);

@@ -8,6 +8,7 @@ const ATTRIBUTES = [
 ];
 const START_TLS = "1.3.6.1.4.1.1466.20037";
 
+/** The root DSE, read without a bind: domain names, vendor, what Active Directory is at. @see RFC 4512 section 5.1 */
 export const ldap: TcpProtocol = {
   name: "ldap",
   ports: [389, 636, 3268, 3269],

@@ -14,6 +14,7 @@ export async function startTls(connection: Connection, question: string, isYes: 
   return isYes.test(answer) ? connection.startTls({ timeoutMs: TLS_MS, alpn: [] }) : null;
 }
 
+/** Greeting and EHLO, then STARTTLS where it is offered. @see RFC 5321 section 4.1.1.1, RFC 3207 */
 export const smtp: TcpProtocol = {
   name: "smtp",
   ports: [25, 465, 587, 2525],
@@ -36,6 +37,7 @@ export const smtp: TcpProtocol = {
   },
 };
 
+/** Greeting and CAPA, then STLS where it is offered. @see RFC 2449 section 5, RFC 2595 section 4 */
 export const pop3: TcpProtocol = {
   name: "pop3",
   ports: [110, 995],
@@ -49,6 +51,7 @@ export const pop3: TcpProtocol = {
   },
 };
 
+/** Greeting and CAPABILITY, then ID and STARTTLS where they are offered. @see RFC 3501 section 6.1.1, RFC 2971 */
 export const imap: TcpProtocol = {
   name: "imap",
   ports: [143, 993],

@@ -11,6 +11,7 @@ const RETURN_CODES: readonly string[] = [
   "accepted", "unacceptable protocol version", "identifier rejected", "server unavailable", "bad user name or password", "not authorized",
 ];
 
+/** CONNECT without a user; where that is allowed, it also reads the broker's version from `$SYS`. @see MQTT 3.1.1 sections 3.1 and 3.2 */
 export const mqtt: TcpProtocol = {
   name: "mqtt",
   ports: [1883, 8883],
@@ -41,6 +42,7 @@ export const mqtt: TcpProtocol = {
   },
 };
 
+/** The header alone: the server answers with its product and version. @see AMQP 0-9-1 section 4.2.2 */
 export const amqp: TcpProtocol = {
   name: "amqp",
   ports: [5671, 5672],

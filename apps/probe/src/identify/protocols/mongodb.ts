@@ -4,6 +4,7 @@ import { claims, learned, type TcpProtocol, toText } from "../protocol.ts";
 
 const OP_MSG = 2013;
 
+/** The version from `buildInfo`, which needs no login. */
 export const mongodb: TcpProtocol = {
   name: "mongodb",
   ports: [27_017, 27_018, 27_019],

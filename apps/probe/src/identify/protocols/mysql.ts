@@ -7,13 +7,14 @@ const CLIENT_SSL = 0x0800;
 const ERROR = 0xff;
 const VERSION_10 = 10;
 
-export interface MysqlGreeting {
+interface MysqlGreeting {
   /** Null where the server turns the caller away, as it does with hosts that it does not know. */
   readonly version: string | null;
   readonly message: string;
   readonly offersTls: boolean;
 }
 
+/** The version from the server's greeting, then TLS where it is offered; nobody logs in. */
 export const mysql: TcpProtocol = {
   name: "mysql",
   ports: [3306, 3307, 33_060],
@@ -49,7 +50,7 @@ async function startMysqlTls(connection: Connection, greeting: MysqlGreeting): P
   return connection.startTls({ timeoutMs: 3000, alpn: [] });
 }
 
-export function decodeMysqlGreeting(bytes: Uint8Array): MysqlGreeting | null {
+function decodeMysqlGreeting(bytes: Uint8Array): MysqlGreeting | null {
   const reader = new Reader(bytes, 4);
   const kind = reader.u8();
   if (kind === ERROR) {

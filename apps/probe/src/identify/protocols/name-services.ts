@@ -26,10 +26,12 @@ function learnVersion(bytes: Uint8Array): Learned | null {
   return learned("domain", { answers: text === "" ? [] : [{ kind: "dns-version", text }], banner: printable(text) });
 }
 
+/** Asks a DNS server for `version.bind`. @see RFC 4892 section 2 */
 export const dnsUdp: UdpProtocol = {
   name: "domain", ports: [53], questions: [(random) => encodeVersionQuestion(Math.floor(random() * 65_536))], learn: learnVersion,
 };
 
+/** The same over TCP or TLS, behind a length of two bytes. @see RFC 1035 section 4.2.2, RFC 7858 */
 export const dns: TcpProtocol = {
   name: "domain",
   ports: [53, 853],
@@ -48,6 +50,7 @@ export const dns: TcpProtocol = {
   learn: (first) => Promise.resolve(learnVersion(first.subarray(2))),
 };
 
+/** Service types that a host offers, asked by unicast. @see RFC 6762 section 5.5, RFC 6763 section 9 */
 export const mdns: UdpProtocol = {
   name: "mdns",
   ports: [5353],
@@ -85,6 +88,7 @@ export function decodeNetbiosStatus(bytes: Uint8Array): NetbiosStatus | null {
   return names.length === 0 ? null : { names, mac: reader.take(6) };
 }
 
+/** Names and workgroup from the node status. @see RFC 1002 sections 4.2.17 and 4.2.18 */
 export const netbios: UdpProtocol = {
   name: "netbios-ns",
   ports: [137],

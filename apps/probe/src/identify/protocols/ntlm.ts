@@ -4,6 +4,7 @@ import { encodeTlv, Reader } from "@lanthorn/packets";
 /** Unicode, target wanted, NTLM, extended security, target information, version. */
 const FLAGS = 0x6208_8215;
 
+/** How a server names itself in its challenge; what it leaves out is empty. @see MS-NLMP 2.2.1.2 */
 export interface NtlmNames {
   readonly computer: string;
   readonly domain: string;

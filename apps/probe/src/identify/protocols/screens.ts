@@ -9,6 +9,7 @@ const RFB_SECURITY: Readonly<Record<number, string>> = {
   1: "none", 2: "VNC", 5: "RA2", 16: "Tight", 18: "TLS", 19: "VeNCrypt", 30: "Apple",
 };
 
+/** Version and ways to log in; none is tried. @see RFC 6143 sections 7.1.1 and 7.1.2 */
 export const vnc: TcpProtocol = {
   name: "vnc",
   ports: [5800, 5900, 5901, 5902, 5903],
@@ -45,6 +46,7 @@ async function askNtlmNames(connection: Connection): Promise<NtlmNames | null> {
 /** A connection request that offers TLS and CredSSP. */
 const RDP_REQUEST = Uint8Array.of(3, 0, 0, 19, 14, 0xe0, 0, 0, 0, 0, 0, 1, 0, 8, 0, 3, 0, 0, 0);
 
+/** The negotiated security; where that is CredSSP, the names of the machine and its domain. @see MS-RDPBCGR 2.2.1.1, 2.2.1.2 */
 export const rdp: TcpProtocol = {
   name: "ms-wbt-server",
   ports: [3389],

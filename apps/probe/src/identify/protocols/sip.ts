@@ -2,6 +2,7 @@
 import { type Claim, formatCpe } from "@lanthorn/fingerprints";
 import { claims, learned, type Learned, printable, toText } from "../protocol.ts";
 
+/** One whole request, without a body. @param target.ip IPv4, IPv6 without brackets, or a name. */
 export function encodeSipOptions(target: { readonly ip: string; readonly port: number }, transport: "UDP" | "TCP"): string {
   const host = target.ip.includes(":") ? `[${target.ip}]` : target.ip;
   return [

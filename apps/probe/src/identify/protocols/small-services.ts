@@ -25,6 +25,7 @@ export const ident: TcpProtocol = {
   learn: (first) => Promise.resolve(learned("ident", { banner: printable(toText(first)) })),
 };
 
+/** Software and system from the greeting. @see RFC 2229 section 3.1 */
 export const dict: TcpProtocol = {
   name: "dict",
   ports: [2628],
@@ -131,6 +132,7 @@ export const git: TcpProtocol = {
   ),
 };
 
+/** The implementation from the capabilities that it begins with. @see RFC 5804 section 1.7 */
 export const manageSieve: TcpProtocol = {
   name: "sieve",
   ports: [4190, 2000],

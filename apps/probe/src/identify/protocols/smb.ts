@@ -11,6 +11,7 @@ const DIALECTS: Readonly<Record<number, string>> = { 0x0202: "2.0.2", 0x0210: "2
 const NEGOTIATE = 0;
 const SESSION_SETUP = 1;
 
+/** Dialect, signing, names and Windows version of a server, over port 445 or a NetBIOS session. */
 export const smb: TcpProtocol = {
   name: "microsoft-ds",
   ports: [139, 445],

@@ -26,6 +26,7 @@ export interface Smb1Names {
   readonly ntlm: NtlmNames | null;
 }
 
+/** Names of a server that speaks SMB 1 only, with the system and the software that it tells. */
 export const smb1: TcpProtocol = {
   name: "smb1",
   ports: [139, 445],
@@ -55,6 +56,7 @@ export const smb1: TcpProtocol = {
   },
 };
 
+/** Native OS and native LAN manager, for the databases of fingerprints; none for null. */
 export function smb1Texts(names: Smb1Names | null): readonly FindingText[] {
   return names ? [{ kind: "smb-native-os", text: names.os }, { kind: "smb-native-lm", text: names.lanManager }] : [];
 }
@@ -65,6 +67,7 @@ export function versionOfSamba(lanManager: string): string | null {
   return match && (match[1] ?? "");
 }
 
+/** Product and CPE of Samba. @param version As `4.17.12`; empty where it is not known. */
 export function sambaClaims(version: string) {
   return claims("smb1", 0.9, { product: "Samba smbd", vendor: "Samba", version, cpe: formatCpe(["a", "samba", "samba", version]) });
 }

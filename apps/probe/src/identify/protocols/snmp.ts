@@ -59,6 +59,7 @@ export function decodeSnmpResponse(bytes: Uint8Array): ReadonlyMap<string, strin
   return found;
 }
 
+/** Description, object and name of an agent, and its engine's id. @see RFC 3418 section 2, RFC 3414 section 4 */
 export const snmp: UdpProtocol = {
   name: "snmp",
   ports: [161, 1161],

@@ -10,6 +10,7 @@ const RELEASES: Readonly<Record<number, string>> = {
   10: "2008", 11: "2012", 12: "2014", 13: "2016", 14: "2017", 15: "2019", 16: "2022", 17: "2025",
 };
 
+/** Release and build from the answer to a pre-login. @see MS-TDS 2.2.6.5 */
 export const sqlServer: TcpProtocol = {
   name: "ms-sql-s",
   ports: [1433],

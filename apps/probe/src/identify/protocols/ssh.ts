@@ -17,6 +17,7 @@ const MACS = "hmac-sha2-256-etm@openssh.com,hmac-sha2-256,hmac-sha2-512,hmac-sha
 const IDENTIFICATION = "SSH-2.0-lanthorn\r\n";
 const ANSWER_MS = 3000;
 
+/** Software, algorithms and host key; the connection ends before anybody logs in. @see RFC 4253 sections 4.2, 7.1 and 8 */
 export const ssh: TcpProtocol = {
   name: "ssh",
   ports: [22, 222, 2022, 2222, 22222, 830],
@@ -109,7 +110,7 @@ function encodeKexInit(): Buffer {
   return Buffer.concat([Buffer.from([KEXINIT]), cookie, ...lists, Buffer.alloc(5)]);
 }
 
-export function decodeKexInit(payload: Uint8Array): SshHostKey["algorithms"] | null {
+function decodeKexInit(payload: Uint8Array): SshHostKey["algorithms"] | null {
   const reader = new Reader(payload);
   if (reader.u8() !== KEXINIT) return null;
   reader.take(16);

@@ -18,6 +18,7 @@ const MAX_REFUSALS = 64;
 const PROMPT_LENGTH = 64;
 const END_OF_SUBNEGOTIATION = Buffer.of(IAC, SE);
 
+/** Options and the text up to a prompt; nobody logs in. @see RFC 854 */
 export const telnet: TcpProtocol = {
   name: "telnet",
   ports: [23, 992, 2323],

@@ -5,6 +5,7 @@ import { claims, learned, printable, toText, type UdpProtocol } from "../protoco
 const CLIENT_V4 = 0x23;
 const READ_VARIABLES = Uint8Array.of(0x16, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0);
 
+/** Stratum, and ntpd's own variables where it tells them. @see RFC 5905 section 7.3, RFC 9327 section 4 */
 export const ntp: UdpProtocol = {
   name: "ntp",
   ports: [123],

@@ -35,6 +35,7 @@ function decodeTftpAnswer(answer: Uint8Array): string | null {
   return operation === 5 ? toText(answer.subarray(reader.offset), 256).replaceAll("\0", "") : "";
 }
 
+/** OPTIONS, which rings no phone. @see RFC 3261 section 11 */
 export const sipUdp: UdpProtocol = {
   name: "sip",
   ports: [5060],
@@ -42,6 +43,7 @@ export const sipUdp: UdpProtocol = {
   learn: (answer) => learnSip(answer, "sip"),
 };
 
+/** The list of registered programs, asked over UDP. @see RFC 1833 section 3 */
 export const portmapUdp: UdpProtocol = {
   name: "rpcbind",
   ports: [111],

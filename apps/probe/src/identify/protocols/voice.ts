@@ -10,6 +10,7 @@ function learnVersion(major: number, minor: number, patch: number): Learned {
   return learned("murmur", { claims: claims("mumble", 0.9, said), banner: `Mumble server ${version}` });
 }
 
+/** The server's version from a ping. @see Mumble protocol documentation, "UDP ping" */
 export const mumbleUdp: UdpProtocol = {
   name: "murmur",
   ports: [64_738],

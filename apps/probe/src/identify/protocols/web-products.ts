@@ -4,6 +4,7 @@ import { parseJson } from "@lanthorn/runtime";
 import { claims } from "../protocol.ts";
 import type { HttpAnswer } from "./http-message.ts";
 
+/** `service` replaces `http` in the finding. */
 export interface WebProduct {
   readonly service: string;
   readonly claims: readonly Claim[];
@@ -26,6 +27,7 @@ export function versionPathOf(start: HttpAnswer, page: HttpAnswer, port: number)
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** By the JSON of a page, as Elasticsearch or CouchDB answer, or Docker's registry by a header. @returns Null for any other page. */
 export function productOf(page: HttpAnswer): WebProduct | null {
   if (page.headers["docker-distribution-api-version"]?.startsWith("registry/2") === true) {
     return say("docker-registry", { product: "Docker Registry", vendor: "Docker" });
@@ -80,6 +82,7 @@ const HEADERS: readonly { readonly header: string; readonly pattern: RegExp; rea
   { header: "x-varnish", pattern: /^()/, product: "Varnish", vendor: "Varnish" },
 ];
 
+/** What single header fields name, as `x-jenkins`. Empty for fields that no rule knows. */
 export function headerClaims(start: HttpAnswer): readonly Claim[] {
   return HEADERS.flatMap(({ header, pattern, product, vendor }) => {
     const value = start.headers[header];
