@@ -8,6 +8,7 @@ export interface AddressBook {
 
 const FIRST = 2 ** 32;
 
+/** Numbers are given in the order of first use and kept until the book is dropped with its scan. */
 export function createAddressBook(): AddressBook {
   const numbers = new Map<string, number>();
   const keyOf = (bytes: Uint8Array, at: number) => Buffer.from(bytes.buffer, bytes.byteOffset + at, 16).toString("latin1");

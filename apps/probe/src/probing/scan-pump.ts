@@ -31,6 +31,7 @@ const QUEUE_FULL_MS = 1;
 /** Places that need no frame: looked through for so many before the process does something else. */
 const MAX_SKIPPED = 16_384;
 
+/** Nothing is sent or read before `send` or `listen` is called. `deps.link` stays the caller's to close. */
 export function createScanPump(deps: {
   readonly link: ScanLink;
   readonly clock: Clock;

@@ -14,6 +14,7 @@ export interface Entry {
 /** Row header, index entry and slack of half-filled pages; measured over 100,000 small rows. */
 const ROW_OVERHEAD_BYTES = 80;
 
+/** `bytes` is an estimate: the texts' UTF-8 and the row's overhead. */
 export function toEntry(event: ProbeEvent): Entry {
   const data = JSON.stringify(event.data);
   return {

@@ -16,7 +16,7 @@ export interface OutboxBatch {
   readonly events: readonly Pick<Row, "seq" | "type" | "occurred_at" | "data">[];
 }
 
-/** How full the queue is, and how far it was sent. */
+/** How full the queue is, and how far it was sent. `bytes` is as `Entry` counts them; `after` and `lastSeq` are sequence numbers. */
 export interface OutboxState {
   readonly queueId: string;
   readonly events: number;

@@ -15,6 +15,7 @@ export interface Overflow {
 /** A daemon that may use 90 MB in all cannot give more to a disk that is full. */
 const OVERFLOW_MAX_BYTES = 4 * 1024 * 1024;
 
+/** @param maxBytes As `Entry.bytes` counts them. When it is full, a tenth of it is given up at once. */
 export function createOverflow(maxBytes = OVERFLOW_MAX_BYTES): Overflow {
   let entries: Entry[] = [];
   let bytes = 0;

@@ -3,7 +3,7 @@ import { toInstant } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
 import { type Entry, toEntry } from "./entry.ts";
 
-export interface Meta {
+interface Meta {
   readonly queue_id: string;
   readonly next_seq: number;
   readonly after_seq: number;
@@ -13,6 +13,7 @@ export interface Meta {
   readonly gap_seq: number;
 }
 
+/** An event as it is stored. `data` is JSON text; `bytes` is what it takes of the disk budget. */
 export interface Row {
   readonly seq: number;
   readonly type: string;
@@ -21,6 +22,7 @@ export interface Row {
   readonly bytes: number;
 }
 
+/** Why events were lost; each reason has a gap record of its own. */
 export type GapReason = EventData<"queue_gap">["reason"];
 
 /** Sequences that no longer hold what was written there. */
@@ -54,6 +56,7 @@ export interface Rows {
 
 const NOT_A_GAP = "type <> 'queue_gap'";
 
+/** Prepares the statements; `db` stays the caller's to close. @throws SqliteError where the tables are not there. */
 export function createRows(db: Database.Database): Rows {
   const {
     readMeta, insertRow, addCounts, readAfter, readOldest, readRow, sumRange, deleteRange,

@@ -4,7 +4,7 @@ import type { GapReason, Row } from "./rows.ts";
 /** Names, punctuation, sequence, type and time around an event's data in a batch. */
 const ROW_ENVELOPE_BYTES = 200;
 
-export interface Sendable {
+interface Sendable {
   readonly events: readonly Row[];
   /** The first row of all, when it can never be sent. */
   readonly refused: { readonly seq: number; readonly reason: GapReason } | null;

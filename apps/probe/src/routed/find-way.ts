@@ -1,6 +1,7 @@
 import { formatIp, parseIp, parseMac } from "@lanthorn/packets";
 import type { Way } from "./find-gateway.ts";
 
+/** How the way to an address behind a router is learned. Addresses are texts. */
 export interface WayDeps {
   /** The kernel's way to an address beyond the link; null where it knows none. @throws What reading it does. */
   readonly routeTo: (address: string) => Promise<{ readonly gateway: string | null; readonly source: string } | null>;

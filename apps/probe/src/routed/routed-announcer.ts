@@ -20,6 +20,7 @@ const HOSTS_A_FLUSH = 500;
 /** The contract's limit. */
 const HOSTS_A_REPORT = 500;
 
+/** @param deps.store Saved in the same transaction as the events, with `deps.publisher`. */
 export function createRoutedAnnouncer(deps: {
   readonly store: RoutedHostsStore;
   readonly publisher: Publisher;

@@ -46,6 +46,7 @@ const ASSUMED_RATE = { asked: 12, answered: 12 } as const;
 /** An answer that only the host itself can have given. */
 const CONFIDENCE = 0.9;
 
+/** A host that is online and was not published. @param options.rate How often it answered before, else that of a new one. */
 export function createRoutedHost(options: {
   readonly bytes: Uint8Array;
   readonly foundWallAt: number;

@@ -43,6 +43,7 @@ export interface ScanRecordDeps {
 const HOSTS_IN_EVENT = 256;
 const UNKNOWN = { service: "", version: "", banner: "" } as const;
 
+/** Everything that was found is kept until `take` takes it. */
 export function createScanRecord({ scan_id }: Pick<BegunScan, "scan_id">, deps: ScanRecordDeps): ScanRecord {
   const routed = createRoutedHosts(deps);
   /** What was found at each open port. */

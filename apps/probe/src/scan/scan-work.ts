@@ -33,6 +33,7 @@ export interface WorkEnd {
   readonly packetsSent: number;
 }
 
+/** What a scan needs of the daemon. A way that is null is not used. */
 export interface ScanWorkDeps extends OpenRunDeps {
   /** The interface's name: link-local addresses are reached by it. */
   readonly interfaceName: string;

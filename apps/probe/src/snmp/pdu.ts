@@ -3,11 +3,13 @@ import {
   decodeInteger, decodeObjectIdentifier, encodeInteger, encodeObjectIdentifier, encodeTlv, readAll, readTlv, type Tlv,
 } from "@lanthorn/packets";
 
+/** Tags of the PDUs that are used here. @see RFC 3416 section 3 */
 export const PDU = { get: 0xa0, getNext: 0xa1, response: 0xa2, getBulk: 0xa5, report: 0xa8 } as const;
 
 /** Tags of values; from `noSuchObject` to `endOfMibView` they say that there is none. */
 export const TAG = { integer: 0x02, octets: 0x04, objectIdentifier: 0x06, noSuchObject: 0x80, endOfMibView: 0x82 } as const;
 
+/** A variable and its value in BER: `tag` and the bytes behind its length. @see RFC 3416 section 3 (VarBind) */
 export interface Binding {
   /** Numbers with dots. */
   readonly name: string;
@@ -16,6 +18,7 @@ export interface Binding {
   readonly value: Uint8Array;
 }
 
+/** A message's PDU. For `errorStatus` see RFC 3416 section 3. */
 export interface Pdu {
   readonly tag: number;
   readonly requestId: number;

@@ -53,6 +53,7 @@ export async function readLldpNeighbors(table: ReadColumn, names: ReadonlyMap<nu
   });
 }
 
+/** At most 256, as `readLldpNeighbors`. Empty for a switch without CISCO-CDP-MIB. @param names Of ports, by ifIndex. */
 export async function readCdpNeighbors(table: ReadColumn, names: ReadonlyMap<number, string>): Promise<readonly SwitchNeighbor[]> {
   const devices = await table(`${CDP}.6`);
   if (devices.size === 0) return [];

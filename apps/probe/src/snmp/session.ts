@@ -6,6 +6,7 @@ import { encodeSnmpDiscovery } from "../identify/protocols/snmp.ts";
 import { type Binding, decodeCommunityMessage, encodeCommunityMessage, encodePdu, type Pdu, PDU, TAG } from "./pdu.ts";
 import { createUserSecurity, type Engine, type UserSecurity } from "./usm.ts";
 
+/** A credential of the vault for version 1 or 2c (`snmp`) or 3, its secret open. */
 export type SnmpCredential = Extract<ProbeCredential, { readonly type: "snmp" | "snmpv3" }>;
 
 /**

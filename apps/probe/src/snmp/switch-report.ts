@@ -16,6 +16,7 @@ export interface SwitchMemory {
   report(ip: string, tables: SwitchTables, now: number): SwitchReport;
 }
 
+/** For one switch. A MAC that is no longer in its table is reported at its port for one hour more; 8192 are kept. */
 export function createSwitchMemory(): SwitchMemory {
   let heard = new Map<string, { readonly entry: Heard; readonly at: number }>();
   return {

@@ -16,6 +16,7 @@ export interface SwitchWatch {
   close(): Promise<void>;
 }
 
+/** Which switches are polled and with what; `store` keeps what was reported across restarts. */
 export interface SwitchWatchDeps {
   readonly publisher: Publisher;
   readonly store: SwitchesStore;

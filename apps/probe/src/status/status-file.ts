@@ -45,6 +45,7 @@ export function readStatus(dataDir: string): StatusReport | null {
   }
 }
 
+/** It need not be there. @throws The file system's error where it cannot be removed. */
 export function removeStatus(dataDir: string): void {
   rmSync(path(dataDir), { force: true });
 }

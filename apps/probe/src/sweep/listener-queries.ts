@@ -21,6 +21,7 @@ export interface ListenerQueries {
 /** Robustness × query interval + half of the response interval, as they are unless set. @see RFC 3810 section 9.5 */
 const OTHER_QUERIER_PRESENT_MS = 255_000;
 
+/** @param deps.now Monotonic milliseconds. @param deps.isGentle Nobody is asked while it is true. */
 export function createListenerQueries(deps: { readonly now: () => number; readonly isGentle: () => boolean }): ListenerQueries {
   let silentFrom = deps.now();
   const startSilence = () => {

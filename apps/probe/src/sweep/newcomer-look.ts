@@ -35,6 +35,7 @@ export interface SweepDeps {
  */
 const NEWCOMER = { afterMs: 500, maxAddresses: 1024, minPacketsPerSecond: 100, pauseMs: 15_000, maxAtOnce: 64 } as const;
 
+/** Asks once in 15 seconds at most, and nothing in subnets of more than 1024 addresses in all. */
 export function createNewcomerLook(deps: SweepDeps): NewcomerLook {
   const { policy, clock } = deps;
   const newcomers = new Set<number>();

@@ -8,6 +8,7 @@ export interface SweepRange {
   readonly count: number;
 }
 
+/** What a sweep asks, and what it leaves out. */
 export interface SweepPlan {
   readonly ranges: readonly SweepRange[];
   /** Why a subnet is left out, in words. */

@@ -20,6 +20,7 @@ export interface SweepSchedule extends Required<Pick<HostListener, "onSpoken" | 
 
 const PASSES = 3;
 
+/** The first sweep is due at once. A sweep asks three times for an address that does not answer. */
 export function createSweepSchedule(deps: SweepDeps & {
   readonly log: Log;
   readonly listenerQuestions: ListenerQueries["questions"];

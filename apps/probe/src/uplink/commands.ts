@@ -9,7 +9,7 @@ export type CommandOutcome = { readonly data: Reply["data"] } | { readonly refus
 /** What the probe does at the collector's word; one for each command. A rejection becomes a reply of `failed`. */
 export type CommandHandlers = { readonly [T in CommandType]: (data: CommandData<T>) => Promise<CommandOutcome> };
 
-export interface Commands {
+interface Commands {
   /** @param payload Whatever came on the topic. */
   onMessage(payload: Uint8Array): void;
 }

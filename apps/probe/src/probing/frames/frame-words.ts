@@ -1,5 +1,6 @@
 /** How numbers and checksums are written into frames. */
 
+/** Sixteen bits, big-endian; higher bits of `value` are ignored. Writing past the end does nothing. */
 export function putWord(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 8;
   bytes[at + 1] = value;
@@ -11,6 +12,7 @@ export function putWords(bytes: Uint8Array, at: number, value: number): void {
   putWord(bytes, at + 2, value & 0xffff);
 }
 
+/** Sixteen bits, big-endian. The caller has checked that both bytes are there. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
 }

@@ -29,15 +29,20 @@ export interface PacketSource {
 /** Writes one question to a host, and says how long the frame is. */
 export type Writer<Q> = (bytes: Uint8Array, at: number, target: HostTarget, question: Q) => number;
 
+/** Bit of `TcpSegment.flags`. @see RFC 9293 section 3.1 */
 export const TCP_SYN = 0x02;
+/** Bit of `TcpSegment.flags`. @see RFC 9293 section 3.1 */
 export const TCP_RST = 0x04;
+/** Bit of `TcpSegment.flags`. @see RFC 9293 section 3.1 */
 export const TCP_ACK = 0x10;
 /** A common size, so that the SYN looks like anybody's. */
 export const WINDOW = 64_240;
 /** Maximum segment size, 1460. @see RFC 9293 section 3.2 */
 export const MSS_OPTION = [2, 4, 0x05, 0xb4] as const;
+/** Of IPv4 packets and, as the hop limit, of IPv6 ones: what Linux sends. */
 export const TIME_TO_LIVE = 64;
 
+/** A question over TCP. `port` is the host's; our own port is of the `PacketSource`. */
 export interface TcpSegment {
   readonly port: number;
   readonly flags: number;
@@ -45,6 +50,7 @@ export interface TcpSegment {
   readonly acknowledgment: number;
 }
 
+/** A question over UDP. `port` is the host's; `payload` is copied into the frame. */
 export interface UdpDatagram {
   readonly port: number;
   readonly payload: Uint8Array;

@@ -20,15 +20,21 @@ export interface AnswerKey {
   readonly book: Pick<AddressBook, "find">;
 }
 
+/** EtherType. @see https://www.iana.org/assignments/ieee-802-numbers */
 export const IPV4 = 0x0800;
+/** EtherType. @see https://www.iana.org/assignments/ieee-802-numbers */
 export const IPV6 = 0x86dd;
+/** IP protocol. @see https://www.iana.org/assignments/protocol-numbers */
 export const TCP = 6;
+/** IP protocol. @see https://www.iana.org/assignments/protocol-numbers */
 export const UDP = 17;
+/** IP protocol, of IPv4 alone. @see https://www.iana.org/assignments/protocol-numbers */
 export const ICMP = 1;
+/** IPv6 next header. @see https://www.iana.org/assignments/protocol-numbers */
 export const ICMPV6 = 58;
 /** Destination Unreachable. @see RFC 792, RFC 4443 section 3.1 */
 export const UNREACHABLE = 3;
-export const UNREACHABLE6 = 1;
+const UNREACHABLE6 = 1;
 const SYN_ACK = 0x12;
 const RST = 0x04;
 /** Net, host, protocol, port, and the three that say "prohibited". @see RFC 1812 section 5.2.7.1 */

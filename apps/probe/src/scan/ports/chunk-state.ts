@@ -26,6 +26,7 @@ export interface ChunkState extends Chunk<HostTarget> {
   isPhantom(host: number): boolean;
 }
 
+/** A question's index is host × number of ports + port, both by their places in `chunk`. Nothing is settled yet. */
 export function createChunkState(chunk: Chunk<HostTarget>): ChunkState {
   const count = chunk.hosts.length * chunk.ports.length;
   const bits = new Uint8Array(Math.ceil(count / 8));

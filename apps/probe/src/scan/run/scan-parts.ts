@@ -23,6 +23,7 @@ export interface ScanPart {
   readonly quietMs?: number;
 }
 
+/** What every way of finding hosts needs. `mac` is our own; `expected` has addresses as the scan's address book numbers them. */
 export interface ScanPartDeps {
   readonly link: ScanLink;
   readonly mac: Uint8Array;
