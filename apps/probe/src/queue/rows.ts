@@ -3,7 +3,8 @@ import { toInstant } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
 import { type Entry, toEntry } from "./entry.ts";
 
-interface Meta {
+/** The one row about the queue itself, as `SCHEMA` of `database.ts` explains it. `after_seq` is the last sequence acknowledged. */
+export interface Meta {
   readonly queue_id: string;
   readonly next_seq: number;
   readonly after_seq: number;
