@@ -1,3 +1,4 @@
+import type { Clock } from "@lanthorn/runtime";
 import { createHealthHistory, type HealthHistory } from "./health-history.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { agentMetrics } from "./metrics.ts";
@@ -17,7 +18,7 @@ interface Agents extends ServiceModule {
 }
 
 export function openAgents(
-  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies,
+  deps: Omit<ServiceDependencies, "store"> & SettingsDependencies & { readonly clock: Clock },
 ): Agents {
   const store = createAgentsStore(deps);
   const settings = createSettingsService(deps);

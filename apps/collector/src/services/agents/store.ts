@@ -17,16 +17,10 @@ export type TokenRow = Selectable<Schema["enrollment_tokens"]>;
 
 type Trx = Transaction<Schema>;
 
-export interface AgentsStore {
-  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
-  siteExists(tenantId: string, siteId: string): Promise<boolean>;
+/** Tokens by which probes enroll. */
+interface TokensStore {
   createToken(trx: Trx, token: Insertable<Schema["enrollment_tokens"]>): Promise<void>;
   tokenBySecret(secretSha256: string): Promise<TokenRow | null>;
-  /**
-   * Uses the token up and makes the probe.
-   * @returns False when the token was used, or ran out, in the meantime: of two at once one wins.
-   */
-  enroll(trx: Trx, tokenId: string, probe: Insertable<Schema["probes"]>): Promise<boolean>;
   /** Newest first; of those that were not used, no older than `expiredAfter`. */
   listTokens(tenantId: string, expiredAfter: string, rows: Rows): Promise<readonly TokenRow[]>;
   countTokens(tenantId: string, expiredAfter: string): Promise<number>;
@@ -34,6 +28,10 @@ export interface AgentsStore {
   tokenById(tenantId: string, expiredAfter: string, tokenId: string): Promise<TokenRow | null>;
   /** Only one that was not used goes. @returns It as it was; null when there is none. */
   removeToken(trx: Trx, tenantId: string, tokenId: string): Promise<TokenRow | null>;
+}
+
+/** Enrolled probes and their samples of health. */
+interface ProbesStore {
   /** @returns The name that it had; null when there is no such probe. */
   rename(trx: Trx, tenantId: string, probeId: string, name: string): Promise<string | null>;
   /** Newest first. */
@@ -45,6 +43,15 @@ export interface AgentsStore {
   probeById(tenantId: string, probeId: string): Promise<ProbeRow | null>;
   /** @returns When it was revoked: at another time than `at` when it was already; null when there is no such probe. */
   revoke(trx: Trx, tenantId: string, probeId: string, at: string): Promise<Pick<Schema["probes"], "name" | "revoked_at"> | null>;
+}
+
+/** The keys with which probes may come in. */
+interface CertificatesStore {
+  /**
+   * Uses the token up and makes the probe.
+   * @returns False when the token was used, or ran out, in the meantime: of two at once one wins.
+   */
+  enroll(trx: Trx, tokenId: string, probe: Insertable<Schema["probes"]>): Promise<boolean>;
   /**
    * The tenant of a probe that is not revoked and whose key counts: the current one, or the one before until the current one is first used,
    * which is noted here.
@@ -62,33 +69,28 @@ export interface AgentsStore {
   ): Promise<Pick<Schema["probes"], "tenant_id" | "name"> | null>;
 }
 
+export interface AgentsStore extends TokensStore, ProbesStore, CertificatesStore {
+  transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
+  siteExists(tenantId: string, siteId: string): Promise<boolean>;
+}
+
 export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AgentsStore {
-  // The queue that was written to last is the one in use: an older one is left behind when a probe's queue file is made anew.
-  const probes = () => reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").selectAll("probes")
-    .select("sites.configuration_revision as site_revision").select((eb) => eb.selectFrom("probe_queues").select("watermark")
-      .whereRef("probe_queues.probe_id", "=", "probes.id").orderBy("updated_at", "desc").limit(1).as("watermark"));
-  const tokens = (tenantId: string, expiredAfter: string) => reads.selectFrom("enrollment_tokens").where("tenant_id", "=", tenantId)
-    .where((eb) => eb.or([eb("used_at", "is not", null), eb("expires_at", ">", expiredAfter)]));
-  const samples = (probeId: string, { since, until }: Period) => {
-    let query = reads.selectFrom("probe_health").where("probe_id", "=", probeId);
-    if (since !== undefined) query = query.where("at", ">=", since);
-    return until === undefined ? query : query.where("at", "<", until);
-  };
   return {
     transaction: (work) => db.transaction().execute(work),
     siteExists: (tenantId, siteId) => siteExists(reads, tenantId, siteId),
+    ...tokensStore(reads), ...probesStore(reads), ...certificatesStore(db, reads),
+  };
+}
+
+function tokensStore(reads: Kysely<Schema>): TokensStore {
+  const tokens = (tenantId: string, expiredAfter: string) => reads.selectFrom("enrollment_tokens").where("tenant_id", "=", tenantId)
+    .where((eb) => eb.or([eb("used_at", "is not", null), eb("expires_at", ">", expiredAfter)]));
+  return {
     async createToken(trx, token) {
       await trx.insertInto("enrollment_tokens").values(token).execute();
     },
     async tokenBySecret(secretSha256) {
       return (await reads.selectFrom("enrollment_tokens").selectAll().where("secret_sha256", "=", secretSha256).executeTakeFirst()) ?? null;
-    },
-    async enroll(trx, tokenId, probe) {
-      const { numUpdatedRows } = await trx.updateTable("enrollment_tokens").set({ used_at: probe.enrolled_at, probe_id: probe.id })
-        .where("id", "=", tokenId).where("used_at", "is", null).where("expires_at", ">", probe.enrolled_at).executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
-      await trx.insertInto("probes").values(probe).execute();
-      return true;
     },
     listTokens(tenantId, expiredAfter, { from, limit }) {
       const query = tokens(tenantId, expiredAfter).selectAll().orderBy("id", "desc").limit(limit);
@@ -108,6 +110,20 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       return removed ?? (await trx.selectFrom("enrollment_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", tokenId)
         .executeTakeFirst()) ?? null;
     },
+  };
+}
+
+function probesStore(reads: Kysely<Schema>): ProbesStore {
+  // The queue that was written to last is the one in use: an older one is left behind when a probe's queue file is made anew.
+  const probes = () => reads.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").selectAll("probes")
+    .select("sites.configuration_revision as site_revision").select((eb) => eb.selectFrom("probe_queues").select("watermark")
+      .whereRef("probe_queues.probe_id", "=", "probes.id").orderBy("updated_at", "desc").limit(1).as("watermark"));
+  const samples = (probeId: string, { since, until }: Period) => {
+    let query = reads.selectFrom("probe_health").where("probe_id", "=", probeId);
+    if (since !== undefined) query = query.where("at", ">=", since);
+    return until === undefined ? query : query.where("at", "<", until);
+  };
+  return {
     async rename(trx, tenantId, probeId, name) {
       const before = await trx.selectFrom("probes").select("name").where("tenant_id", "=", tenantId).where("id", "=", probeId)
         .executeTakeFirst();
@@ -137,6 +153,18 @@ export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; 
     async revoke(trx, tenantId, probeId, at) {
       return (await trx.updateTable("probes").set((eb) => ({ revoked_at: eb.fn.coalesce("revoked_at", eb.val(at)) }))
         .where("tenant_id", "=", tenantId).where("id", "=", probeId).returning(["name", "revoked_at"]).executeTakeFirst()) ?? null;
+    },
+  };
+}
+
+function certificatesStore(db: Kysely<Schema>, reads: Kysely<Schema>): CertificatesStore {
+  return {
+    async enroll(trx, tokenId, probe) {
+      const { numUpdatedRows } = await trx.updateTable("enrollment_tokens").set({ used_at: probe.enrolled_at, probe_id: probe.id })
+        .where("id", "=", tokenId).where("used_at", "is", null).where("expires_at", ">", probe.enrolled_at).executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      await trx.insertInto("probes").values(probe).execute();
+      return true;
     },
     async admit(probeId, key) {
       const row = await reads.selectFrom("probes").select(["tenant_id", "public_key", "previous_public_key"]).where("id", "=", probeId)
