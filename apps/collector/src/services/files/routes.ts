@@ -4,7 +4,8 @@ import type { Context } from "hono";
 import { type GatewayEnvironment, probeOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { jsonBody } from "../../gateway/route.ts";
-import type { FilesService, Sender } from "./service.ts";
+import type { Sender } from "./probe-turns.ts";
+import type { FilesService } from "./service.ts";
 
 const QUOTAS = " 413, 429 and 503 say in `details.reason` which limit was met, and in `Retry-After` when to try again.";
 

@@ -1,23 +1,23 @@
 import type {
-  IpamAddress, IpamNextAddress, IpamNextPrefix, IpamPrefix, IpamPrefixAddress, IpamPrefixCreate, IpamPrefixesQuery, IpamPrefixUpdate,
-  IpamUtilization, List,
+  IpamPrefix, IpamPrefixAddress, IpamPrefixCreate, IpamPrefixesQuery, IpamPrefixUpdate, IpamUtilization, List,
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import type { Transaction } from "kysely";
-import { addressOf, keyOf, numberOf, parseNetwork } from "../../db/address-range.ts";
-import type { Schema } from "../../db/schema.ts";
+import { parseNetwork } from "../../db/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";
-import { ApiError, notFound } from "../../gateway/errors.ts";
+import { notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
+import { type NextFree, nextFree } from "./next-free.ts";
+import { createPrefixRecords } from "./prefix-records.ts";
+import { prefixRow, toPrefix } from "./records.ts";
 import { addressesIn, placeOf, utilizationOf } from "./store/observations.ts";
-import { childrenIn, findFree, occupiedIn } from "./store/occupied.ts";
-import { addressRow, bitsOf, prefixRow, toAddress, toPrefix, usableRange } from "./records.ts";
+import { childrenIn } from "./store/occupied.ts";
+import { removeFromPlan, setPrefix } from "./store/plan-writes.ts";
 import type { AddressRow, IpamStore, PrefixRow } from "./store/plan.ts";
-import { addToPlan, removeFromPlan, setPrefix } from "./store/plan-writes.ts";
 
-export interface PrefixesService {
+/** Prefixes of the plan, with what is in them. */
+export interface PrefixesService extends NextFree {
   list(tenantId: string, query: IpamPrefixesQuery): Promise<List<IpamPrefix>>;
   /** @throws ApiError NOT_FOUND. */
   read(tenantId: string, id: string): Promise<IpamPrefix>;
@@ -33,37 +33,17 @@ export interface PrefixesService {
   addresses(
     tenantId: string, id: string, page: { readonly page: number; readonly per_page: number; readonly cursor?: string | undefined },
   ): Promise<List<IpamPrefixAddress>>;
-  /** Of several at once, each gets another. @throws ApiError NOT_FOUND; CONFLICT where none is free. */
-  nextAddress(actor: Actor, id: string, wish: IpamNextAddress): Promise<IpamAddress>;
-  /** @throws ApiError as `nextAddress`; BAD_REQUEST for a length that does not lie in it. */
-  nextPrefix(actor: Actor, id: string, wish: IpamNextPrefix): Promise<IpamPrefix>;
 }
 
 const SORT = "prefix";
 const KEY = /^(?:4[\da-f]{8}|6[\da-f]{32})$/;
 
-export function createPrefixesService({ store, audit, clock }: {
+export function createPrefixesService(deps: {
   readonly store: IpamStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">;
 }): PrefixesService {
+  const { store, clock } = deps;
   const { reads } = store;
-  const show = async (from: typeof reads, row: PrefixRow) => {
-    const [parent = null] = await store.parents(from, row.tenant_id, [{ network: row.prefix, siteId: row.site_id, isPrefix: true }]);
-    return toPrefix(row, parent);
-  };
-  const find = async (from: typeof reads, tenantId: string, id: string) => {
-    const row = await store.prefix(from, tenantId, id);
-    if (!row) throw notFound("prefix");
-    return row;
-  };
-  const owner = (tenantId: string) => ({ id: createId(), tenantId, at: toInstant(clock.now()) });
-  const note = (trx: Transaction<Schema>, actor: Actor, action: string, id: string, before: IpamPrefix | null, after: IpamPrefix | null) =>
-    audit(trx, { actor, action, target: { type: "ipam_prefix", id }, before, after });
-  const insert = async (trx: Transaction<Schema>, actor: Actor, row: PrefixRow): Promise<IpamPrefix> => {
-    if (!(await addToPlan(trx, "ipam_prefixes", row))) throw new ApiError("CONFLICT", `${row.prefix} is already recorded`);
-    const shown = await show(trx, row);
-    await note(trx, actor, "ipam_prefix.create", row.id, null, shown);
-    return shown;
-  };
+  const records = createPrefixRecords(deps);
   const prefixIdOf = async (rows: readonly AddressRow[]) => {
     const ids = await store.parents(
       reads, rows[0]?.tenant_id ?? "",
@@ -73,6 +53,8 @@ export function createPrefixesService({ store, audit, clock }: {
   };
 
   return {
+    ...nextFree({ ...deps, records }),
+
     async list(tenantId, { page, per_page: perPage, cursor, site_id: siteId, status, vlan_id: vlanId, family, within, search }) {
       if (siteId !== undefined && !(await store.siteExists(tenantId, siteId))) throw notFound("site");
       const range = within === undefined ? undefined : (parseNetwork(within) ?? undefined);
@@ -90,39 +72,39 @@ export function createPrefixesService({ store, audit, clock }: {
       };
     },
 
-    read: async (tenantId, id) => show(reads, await find(reads, tenantId, id)),
+    read: async (tenantId, id) => records.show(reads, await records.find(reads, tenantId, id)),
 
     async create(actor, wish) {
       const range = parseNetwork(wish.prefix);
       if (!range) throw badRequest([{ path: ["prefix"], message: "must be a network as 10.0.0.0/8" }]);
       if (wish.site_id !== null && !(await store.siteExists(actor.tenantId, wish.site_id))) throw notFound("site");
-      return store.change(actor.tenantId, (trx) => insert(trx, actor, prefixRow(range, wish, owner(actor.tenantId))));
+      return store.change(actor.tenantId, (trx) => records.insert(trx, actor, prefixRow(range, wish, { id: createId(), tenantId: actor.tenantId, at: toInstant(clock.now()) })));
     },
 
     update: (actor, id, change) => store.change(actor.tenantId, async (trx) => {
-      const before = await find(trx, actor.tenantId, id);
+      const before = await records.find(trx, actor.tenantId, id);
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<PrefixRow>;
       const after: PrefixRow = { ...before, ...given, updated_at: toInstant(clock.now()) };
       await setPrefix(trx, id, { ...given, updated_at: after.updated_at });
-      const shown = await show(trx, after);
-      await note(trx, actor, "ipam_prefix.update", id, await show(trx, before), shown);
+      const shown = await records.show(trx, after);
+      await records.audit(trx, actor, { action: "update", id, before: await records.show(trx, before), after: shown });
       return shown;
     }),
 
     remove: (actor, id) => store.change(actor.tenantId, async (trx) => {
-      const before = await find(trx, actor.tenantId, id);
-      await note(trx, actor, "ipam_prefix.delete", id, await show(trx, before), null);
+      const before = await records.find(trx, actor.tenantId, id);
+      await records.audit(trx, actor, { action: "delete", id, before: await records.show(trx, before), after: null });
       await removeFromPlan(trx, "ipam_prefixes", id);
     }),
 
     async utilization(tenantId, id) {
-      const row = await find(reads, tenantId, id);
+      const row = await records.find(reads, tenantId, id);
       return utilizationOf(reads, row, childrenIn(reads, placeOf(row), row.length));
     },
 
     async addresses(tenantId, id, { page, per_page: perPage, cursor }) {
       if (cursor !== undefined && !KEY.test(cursor)) throw badRequest([{ path: ["cursor"], message: "not a cursor of this list" }]);
-      const row = await find(reads, tenantId, id);
+      const row = await records.find(reads, tenantId, id);
       const { rows, total } = await addressesIn(reads, row, { from: cursor ?? (page - 1) * perPage, limit: perPage + 1, prefixIdOf });
       const shown = rows.slice(0, perPage);
       return {
@@ -130,33 +112,5 @@ export function createPrefixesService({ store, audit, clock }: {
         meta: { page, per_page: perPage, total, next_cursor: rows.length > perPage ? (shown.at(-1)?.key ?? null) : null },
       };
     },
-
-    nextAddress: (actor, id, wish) => store.change(actor.tenantId, async (trx) => {
-      const parent = await find(trx, actor.tenantId, id);
-      const range = usableRange({ first: numberOf(parent.first_key), last: numberOf(parent.last_key) }, parent.family);
-      const free = await findFree(range, 0, occupiedIn(trx, placeOf(parent), parent.length));
-      if (free === null) throw new ApiError("CONFLICT", `no address of ${parent.prefix} is free`);
-      const place = parseNetwork(addressOf(keyOf(free, parent.first_key)));
-      if (!place) throw new Error(`${free} is not an address`);
-      const row = addressRow(place, { ...wish, site_id: parent.site_id }, owner(actor.tenantId));
-      if (!(await addToPlan(trx, "ipam_addresses", row))) throw new ApiError("CONFLICT", `${row.ip} is already recorded`);
-      const shown = toAddress(row, parent.id);
-      await audit(trx, { actor, action: "ipam_address.create", target: { type: "ipam_address", id: row.id }, before: null, after: shown });
-      return shown;
-    }),
-
-    nextPrefix: (actor, id, { length, ...wish }) => store.change(actor.tenantId, async (trx) => {
-      const parent = await find(trx, actor.tenantId, id);
-      const bits = bitsOf(parent.first_key);
-      if (length <= parent.length || length > bits) {
-        throw badRequest([{ path: ["length"], message: `${parent.length + 1} to ${bits} was expected` }]);
-      }
-      const range = { first: numberOf(parent.first_key), last: numberOf(parent.last_key) };
-      const free = await findFree(range, bits - length, occupiedIn(trx, placeOf(parent), parent.length));
-      if (free === null) throw new ApiError("CONFLICT", `no /${length} of ${parent.prefix} is free`);
-      const place = parseNetwork(`${addressOf(keyOf(free, parent.first_key))}/${length}`);
-      if (!place) throw new Error(`${free} is not an address`);
-      return insert(trx, actor, prefixRow(place, { ...wish, site_id: parent.site_id }, owner(actor.tenantId)));
-    }),
   };
 }
