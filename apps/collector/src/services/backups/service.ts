@@ -50,33 +50,21 @@ export interface BackupsService {
   changeSettings(actor: Actor, changes: BackupSettingsUpdate): Promise<BackupSettings>;
 }
 
-/** @param deps.isConfirmed Whether the bearer has given the password again within five minutes; a download needs it. */
-export function createBackupsService(deps: {
+interface Dependencies {
   readonly store: BackupsStore; readonly maker: BackupMaker; readonly maintenance: Pick<Maintenance, "operatorTenant" | "settings">;
   readonly audit: Audit; readonly log: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
   readonly clock: Pick<Clock, "now">; readonly settings: Settings; readonly isConfirmed: (identity: Identity) => Promise<boolean>;
-}): BackupsService {
-  const { store, maker, maintenance, audit, settings } = deps;
-  const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
-  const requireOperator = async (tenantId: string) => {
-    if (tenantId !== (await maintenance.operatorTenant())) {
-      throw forbidden("only the operator's tenant has backups: they hold every tenant's data", "operator tenant");
-    }
-  };
-  const find = async (tenantId: string, id: string) => {
-    const row = tenantId === (await maintenance.operatorTenant()) ? await store.byId(tenantId, id) : null;
-    if (!row) throw notFound("backup");
-    return row;
-  };
-  const findFile = async (tenantId: string, id: string, code: "NOT_FOUND" | "CONFLICT") => {
-    const row = await find(tenantId, id);
-    if (row.status !== "completed") throw new ApiError(code, `the backup is ${row.status}: it has no file`);
-    if (!maker.isAvailable(row)) throw new ApiError(code, "the backup's file is no longer on this machine");
-    return row;
-  };
-  const write = (actor: Actor, action: string, row: BackupRow, states: { readonly before: Backup | null; readonly after: Backup | null }) =>
-    ({ actor, action, target: { type: "backup", id: row.id }, ...states });
+}
 
+/** @param deps.isConfirmed Whether the bearer has given the password again within five minutes; a download needs it. */
+export function createBackupsService(deps: Dependencies): BackupsService {
+  return { ...register(deps), ...files(deps), ...schedule(deps) };
+}
+
+/** Backups as a list: made, shown and removed. */
+function register(deps: Dependencies): Pick<BackupsService, "start" | "list" | "read" | "remove"> {
+  const { store, maker, maintenance, audit, settings } = deps;
+  const { show, find, requireOperator } = access(deps);
   return {
     async start(actor) {
       await requireOperator(actor.tenantId);
@@ -86,7 +74,7 @@ export function createBackupsService(deps: {
       }
       const row = maker.draft({ tenantId: actor.tenantId, trigger: "manual", requestedBy: actor.name, recipients });
       const isAdded = await store.add(
-        row, { also: (trx) => audit(trx, write(actor, "backup.start", row, { before: null, after: show(row) })) },
+        row, { also: (trx) => audit(trx, entry(actor, "backup.start", row, { before: null, after: show(row) })) },
       );
       if (!isAdded) {
         const [running] = await store.running();
@@ -106,6 +94,22 @@ export function createBackupsService(deps: {
 
     read: async (tenantId, id) => show(await find(tenantId, id)),
 
+    async remove(actor, id) {
+      const row = await find(actor.tenantId, id);
+      await store.transaction(async (trx) => {
+        if (!(await store.remove(trx, id))) throw new ApiError("CONFLICT", "the backup is still running");
+        await audit(trx, entry(actor, "backup.delete", row, { before: show(row), after: null }));
+      });
+      rmSync(maker.fileOf(row), { force: true });
+    },
+  };
+}
+
+/** The files of backups: handed out and verified. */
+function files(deps: Dependencies): Pick<BackupsService, "open" | "verify"> {
+  const { store, maker, audit } = deps;
+  const { show, findFile } = access(deps);
+  return {
     async open(identity, actor, id) {
       if (identity.key !== null) throw forbidden("an API key cannot download a backup: log in as a user", "signed-in");
       if (identity.role !== "admin") throw forbidden("only an administrator can download a backup", "admin");
@@ -118,7 +122,7 @@ export function createBackupsService(deps: {
       const at = toInstant(deps.clock.now());
       const data: EventData<"backup_downloaded"> = { backup_id: id, downloaded_by: identity.username, address: actor.address };
       const { fromSeq } = await store.transaction(async (trx) => {
-        await audit(trx, write(actor, "backup.download", row, { before: null, after: null }));
+        await audit(trx, entry(actor, "backup.download", row, { before: null, after: null }));
         return deps.log.append(trx, identity.tenantId, [{
           type: "backup_downloaded", data, siteId: null, probeId: null, deviceId: null, queueId: null, probeSeq: null, occurredAt: at,
           receivedAt: at,
@@ -138,21 +142,19 @@ export function createBackupsService(deps: {
       const begun: BackupRow = { ...row, ...columns };
       await store.transaction(async (trx) => {
         if (!(await store.beginVerification(trx, id, columns))) throw new ApiError("CONFLICT", "a verification of the backup is already running");
-        await audit(trx, write(actor, "backup.verify", row, { before: show(row), after: show(begun) }));
+        await audit(trx, entry(actor, "backup.verify", row, { before: show(row), after: show(begun) }));
       });
       void maker.verify(begun, key);
       return show(begun);
     },
+  };
+}
 
-    async remove(actor, id) {
-      const row = await find(actor.tenantId, id);
-      await store.transaction(async (trx) => {
-        if (!(await store.remove(trx, id))) throw new ApiError("CONFLICT", "the backup is still running");
-        await audit(trx, write(actor, "backup.delete", row, { before: show(row), after: null }));
-      });
-      rmSync(maker.fileOf(row), { force: true });
-    },
-
+/** When backups are made, and for whom. */
+function schedule(deps: Dependencies): Pick<BackupsService, "settings" | "changeSettings"> {
+  const { maintenance, settings } = deps;
+  const { requireOperator } = access(deps);
+  return {
     async settings(tenantId) {
       await requireOperator(tenantId);
       return maintenance.settings();
@@ -164,6 +166,32 @@ export function createBackupsService(deps: {
       return maintenance.settings();
     },
   };
+}
+
+/** What of the backups a tenant may see. */
+function access({ store, maker, maintenance }: Dependencies) {
+  const show = (row: BackupRow) => toBackup(row, maker.isAvailable(row));
+  const requireOperator = async (tenantId: string) => {
+    if (tenantId !== (await maintenance.operatorTenant())) {
+      throw forbidden("only the operator's tenant has backups: they hold every tenant's data", "operator tenant");
+    }
+  };
+  const find = async (tenantId: string, id: string) => {
+    const row = tenantId === (await maintenance.operatorTenant()) ? await store.byId(tenantId, id) : null;
+    if (!row) throw notFound("backup");
+    return row;
+  };
+  const findFile = async (tenantId: string, id: string, code: "NOT_FOUND" | "CONFLICT") => {
+    const row = await find(tenantId, id);
+    if (row.status !== "completed") throw new ApiError(code, `the backup is ${row.status}: it has no file`);
+    if (!maker.isAvailable(row)) throw new ApiError(code, "the backup's file is no longer on this machine");
+    return row;
+  };
+  return { show, requireOperator, find, findFile };
+}
+
+function entry(actor: Actor, action: string, row: BackupRow, states: { readonly before: Backup | null; readonly after: Backup | null }) {
+  return { actor, action, target: { type: "backup", id: row.id }, ...states };
 }
 
 function checkKey(key: string): void {
