@@ -99,7 +99,8 @@ type Outcome<R> = { readonly ok: true; readonly result: R } | {
   readonly ok: false; readonly code: CollectorError["code"]; readonly message: string;
 };
 
-function giveWay(pid: number | undefined): void {
+/** Lowers a process's priority, so that it takes what the collector leaves. Nothing happens for one that has ended. */
+export function giveWay(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, NICE);
   } catch {

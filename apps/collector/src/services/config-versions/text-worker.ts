@@ -1,11 +1,17 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { ApiError, rateLimited } from "../../gateway/errors.ts";
+import { giveWay } from "../../jobs/process.ts";
 import type { TextResults, TextTask } from "./text-work.ts";
 
-/** Works on configurations' texts in a process of its own, one task after the other, so that the event loop never waits for it. */
+/**
+ * Works on configurations' texts in a process of its own, one task after the other, so that the event loop never waits for it.
+ *
+ * It does not use `inProcess`, which starts the collector's whole program once for each input: half a second of processor, for a text that takes
+ * some milliseconds and whose reader waits. Here one small program stays for the tasks that follow, holds no keys and leaves no files,
+ * so there is nothing to hand over by standard input or to clear. Its priority is that of `inProcess`.
+ */
 export interface TextWorker {
   /**
    * @param tenantId Whose turn it takes.
@@ -24,8 +30,6 @@ const MAX_TASK_MS = 20_000;
 /** It takes some tens of megabytes, for what is asked some times a day. */
 const IDLE_MS = 60_000;
 const RETRY_AFTER_MS = 5000;
-/** It gives way to what is not so slow. */
-const NICE = 5;
 
 /** Beside this file, and in the same language: the source in tests, JavaScript in the product. */
 const EXTENSION = import.meta.url.endsWith(".ts") ? "ts" : "js";
@@ -121,10 +125,6 @@ function startProcess(): ChildProcess {
   });
   child.unref();
   child.channel?.unref();
-  try {
-    if (child.pid !== undefined) setPriority(child.pid, NICE);
-  } catch {
-    // It has ended already, and says so itself.
-  }
+  giveWay(child.pid);
   return child;
 }
