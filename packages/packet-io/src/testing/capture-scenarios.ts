@@ -137,6 +137,7 @@ async function noCapability() {
   return { capture: await codeOf(() => keepCapture({ interface: "va" })), injector: await codeOf(() => injectorOn("va")) };
 }
 
+/** By name. Each runs in a process and namespace of its own; what it returns is what the test asserts. */
 export const captureScenarios = {
   order, snapLength, filter, ownFrames, slowReader, close, down, flap, removed, refused, noCapability, flood,
 };

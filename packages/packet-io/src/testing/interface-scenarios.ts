@@ -74,4 +74,5 @@ async function watch() {
   return { anotherIndex: (seen[heard - 1]?.index ?? 0) !== index, afterClose: seen.slice(heard), failures };
 }
 
+/** As `captureScenarios`, of facts about interfaces. */
 export const interfaceScenarios = { facts, sixthVersion, watch };

@@ -4,7 +4,9 @@ import {
 } from "@lanthorn/packets";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
+/** MAC of the sender unless a frame says otherwise. */
 export const US = parseMac("02:00:00:00:00:01") as Uint8Array;
+/** MAC of the receiver unless a frame says otherwise. */
 export const THEM = parseMac("02:00:00:00:00:02") as Uint8Array;
 
 /** Frames that a scan would send, or get back. For tests only. */
@@ -16,6 +18,7 @@ export function arpFrame(target: string, from = US): Uint8Array {
   return encodeEthernet({ destination: new Uint8Array(6).fill(255), source: from, etherType: ETHER_TYPE.arp, payload });
 }
 
+/** A SYN unless `flags` are given, without options. IPv4 or IPv6 by `to.ip`. */
 export function tcpFrame(to: { readonly ip: string; readonly port: number }, options: {
   readonly from?: string; readonly fromPort?: number; readonly flags?: number; readonly mac?: Uint8Array;
 } = {}): Uint8Array {
@@ -26,6 +29,7 @@ export function tcpFrame(to: { readonly ip: string; readonly port: number }, opt
   return ipFrame(ends, IP_PROTOCOL.tcp, payload, options.mac);
 }
 
+/** Four bytes of data to a port. IPv4 or IPv6 by `to.ip`. */
 export function udpFrame(
   to: { readonly ip: string; readonly port: number }, options: { readonly from?: string; readonly mac?: Uint8Array } = {},
 ): Uint8Array {
@@ -36,12 +40,14 @@ export function udpFrame(
   );
 }
 
+/** A neighbor solicitation for `target`, without options. @see RFC 4861 section 4.3 */
 export function solicitationFrame(target: string): Uint8Array {
   const ends = { source: ip("fe80::1"), destination: ip("ff02::1:ff00:5") };
   const message = { kind: "neighbor-solicitation", target: ip(target), options: [] } as const;
   return ipFrame(ends, IP_PROTOCOL.icmpv6, encodeIcmpv6(message, ends));
 }
 
+/** An ICMPv6 echo request to all nodes. @see RFC 4443 section 4.1 */
 export function echoToAllFrame(): Uint8Array {
   const ends = { source: ip("fe80::1"), destination: ip("ff02::1") };
   return ipFrame(

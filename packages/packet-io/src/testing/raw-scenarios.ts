@@ -101,4 +101,5 @@ async function kernelStaysSilent() {
   return { asked: [...asked()], ports, freed: again.port === quiet.port };
 }
 
+/** As `captureScenarios`, of the raw sender and the ring. */
 export const rawScenarios = { rawSending, ringTakesAnswers, kernelStaysSilent };

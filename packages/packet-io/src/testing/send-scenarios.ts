@@ -52,4 +52,5 @@ async function sendWhileDown() {
   return { whileDown, after: capture.frames.map(numberOf)[0], whileGone: await codeOf(() => injector.send([numberedFrame(3)])) };
 }
 
+/** As `captureScenarios`, of the injector and the paced sender. */
 export const sendScenarios = { paced, refusedFrames, sendWhileDown };

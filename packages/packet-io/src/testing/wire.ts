@@ -24,10 +24,12 @@ export function numberedFrame(
   return frame;
 }
 
+/** Frames with the numbers 0 to `count` - 1, each made when it is taken. */
 export function* numberedFrames(count: number): Generator<Uint8Array> {
   for (let number = 0; number < count; number += 1) yield numberedFrame(number);
 }
 
+/** The number of a frame of `numberedFrame`. */
 export function numberOf(frame: CapturedFrame): number {
   return new DataView(frame.bytes.buffer, frame.bytes.byteOffset).getUint32(NUMBER_OFFSET);
 }
@@ -39,6 +41,7 @@ export interface KeptCapture extends Capture {
   readonly losses: string[];
 }
 
+/** Captures numbered frames only, 2048 octets of each, unless the options say otherwise. */
 export function keepCapture(options: Partial<CaptureOptions> & { readonly interface: string }): KeptCapture {
   const frames: CapturedFrame[] = [];
   const batchSizes: number[] = [];
@@ -81,6 +84,7 @@ export async function codeOf(attempt: () => unknown): Promise<string | null> {
   }
 }
 
+/** Runs `ip` with these arguments. @throws Where it fails. */
 export function ip(...args: readonly string[]): void {
   execFileSync("ip", args, { stdio: "pipe" });
 }

@@ -2,6 +2,7 @@ import { fromHex } from "./bytes.ts";
 
 /** What lldpd 1.0.16, on a bridge of the name "closet-switch", sent from its port swp1 in each protocol that it speaks. */
 
+/** IEEE 802.1AB, with TLVs of 802.3 and LLDP-MED. */
 export const SWITCH_LLDP_FRAME = fromHex(`
   0180c200000e 525400aa0001 88cc 0207 04525400aa0001 0407 03525400aa0001 0602 0078
   0a0d 636c6f7365742d737769746368 0c13 4c616e74686f726e2d6c61622d737769746368 0e04 009c0004
@@ -17,16 +18,19 @@ export const SWITCH_CDP_FRAME = fromHex(`
   0005 0017 4c616e74686f726e2d6c61622d737769746368 0006 0009 4c696e7578
 `);
 
+/** Foundry Discovery Protocol, version 1. */
 export const SWITCH_FDP_FRAME = fromHex(`
   01e052cccccc 525400aa0001 005f aaaa03 00e052 2000 01 78 1e9c 0001 0011 636c6f7365742d737769746368
   0002 0011 000000010101cc00040a420001 0003 0007 627230 0004 000a 537769746368
   0005 0017 4c616e74686f726e2d6c61622d737769746368 0006 0009 4c696e7578
 `);
 
+/** Extreme Discovery Protocol, version 1. */
 export const SWITCH_EDP_FRAME = fromHex(`
   00e02b000000 525400aa0001 0052 aaaa03 00e02b 00bb 01 00 004a 1b72 0000 0000 525400aa0001
   99 01 0012 636c6f7365742d73776974636800
   99 02 0024 0008 0000 0000 000000000000 07060463 ffffffff000000000000000000000000 99 00 0004
 `);
 
+/** SynOptics Network Management Protocol, a hello of a port. */
 export const SWITCH_SONMP_FRAME = fromHex("010081000100 525400aa0001 0013 aaaa03 000081 01a2 0a420001 000002 01 0c 03 01");

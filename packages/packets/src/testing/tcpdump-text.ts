@@ -56,6 +56,7 @@ const hex = (value: number, digits: number) => `0x${value.toString(16).padStart(
 const flags = (value: number, names: readonly string[]) =>
   names.filter((name, bit) => name !== "" && (value & (1 << bit)) !== 0).join(", ") || "none";
 
+/** One TLV as `tcpdump -v` prints it: head line, lines below it, and its bytes in hexadecimal but for the last TLV. */
 export function lldpText(tlv: LldpTlv): TlvText {
   const name = TLV_NAMES[tlv.type];
   const head = `${name ? `${name} TLV` : "Unknown TLV"} (${tlv.type}), length ${tlv.value.length}`;

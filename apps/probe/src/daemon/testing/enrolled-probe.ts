@@ -28,6 +28,7 @@ export interface EnrolledProbe {
   close(): Promise<void>;
 }
 
+/** A process of the probe's command. `ended` resolves whatever its exit code; `code` is null after a signal. */
 export interface RunningCommand {
   readonly pid: number;
   /** The `ready` line's content. */

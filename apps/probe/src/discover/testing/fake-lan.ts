@@ -29,12 +29,15 @@ import { neighborAdvertisementFrame } from "./frames.ts";
 import { createHostDiscovery, type HostDiscovery } from "../host-discovery.ts";
 import type { HostDiscoveryDeps } from "../parts.ts";
 
+/** The probe's own on the fake link. */
 export const OWN_MAC = "02:00:00:00:00:01";
 
+/** Six bytes of the text, which is trusted to be a MAC. */
 export function mac(text: string): Uint8Array {
   return parseMac(text) as Uint8Array;
 }
 
+/** Four bytes of the text, which is trusted to be an IPv4 address. */
 export function ip(text: string): Uint8Array {
   return parseIpv4(text) as Uint8Array;
 }
@@ -61,6 +64,7 @@ export function arpFrame(arp: {
   });
 }
 
+/** A host that answers ARP for `ips`. Tests change it in place. */
 export interface FakeHost {
   readonly mac: string;
   ips: readonly string[];
@@ -68,6 +72,7 @@ export interface FakeHost {
   answer: (question: { readonly isDirected: boolean }) => number | null;
 }
 
+/** The link, the discovery on it, and what both have done. Times are of `clock`, which only the test moves. */
 export interface FakeLan {
   readonly clock: FakeClock;
   readonly discovery: HostDiscovery;
@@ -97,6 +102,7 @@ export interface FakeLan {
   close(): Promise<void>;
 }
 
+/** `addresses` are the probe's own, as prefixes; with `queueBytes` events go through the real queue. */
 export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number; readonly queueBytes?: number } & Partial<
   Pick<HostDiscoveryDeps, "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "deepLook"> & { readonly settings: LanSettings }
 >;
@@ -104,6 +110,7 @@ export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly 
 /** What the probe's file says. */
 export type LanSettings = EgressSettings & Pick<HostDiscoveryDeps, "maxHosts" | "unasked">;
 
+/** A sweep each five minutes at 200 packets/s, nothing excluded. */
 export const SETTINGS: LanSettings = {
   sweep: { enabled: true, intervalSeconds: 300, packetsPerSecond: 200, networks: [] },
   scanPacketsPerSecond: 100_000,
@@ -111,6 +118,7 @@ export const SETTINGS: LanSettings = {
   maxHosts: 65_536,
 };
 
+/** Nothing runs before `start`. The database is in memory. */
 export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
   const clock = createFakeClock(options.clockStart);
   const busClock = createLiveClock(clock);

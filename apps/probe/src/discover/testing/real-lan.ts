@@ -22,6 +22,7 @@ export function whyNoNamespaces(): string | null {
   }
 }
 
+/** The LAN, its hosts by name, and the events of the discovery. It needs root; `close` removes all namespaces. */
 export interface RealLan {
   /** Puts a host with kernel and addresses on the LAN. `10.77.0.0/24` is the probe's. */
   join(name: string, mac: string, addresses: readonly string[]): void;
@@ -43,6 +44,7 @@ export interface RealLan {
 
 let made = 0;
 
+/** The probe's namespace and a bridge; hosts come by `join`. Namespaces are removed when the process exits, too. */
 export function createRealLan(): RealLan {
   made += 1;
   const prefix = `ldis${process.pid}-${made}`;

@@ -25,6 +25,7 @@ export interface FileCollector {
   close(): Promise<void>;
 }
 
+/** On a free port of loopback. Requests with another certificate than `identity`'s are answered with 401. */
 export async function startFileCollector(ca: TestCa): Promise<FileCollector> {
   const open = new Map<string, { readonly file: FileBegin; bytes: Buffer }>();
   const server = createServer({ ...await ca.issueWithKey("collector"), ca: ca.pem, requestCert: true, rejectUnauthorized: false }, (request, response) => {

@@ -6,6 +6,7 @@ import { openConnection } from "../connection.ts";
 import type { ServiceFinding } from "../finding.ts";
 import { identifyService } from "../identify.ts";
 
+/** What a test's server does with each connection; its errors are ignored. */
 export type OnConnection = (socket: Socket) => void;
 
 /**
@@ -49,6 +50,7 @@ export function identifyAt(
   );
 }
 
+/** A TLS server's key and certificate in PEM. */
 export interface Credentials {
   readonly key: string;
   readonly cert: string;

@@ -26,6 +26,7 @@ export interface TestCa {
   }>;
 }
 
+/** A CA of its own at each call; its certificates are valid from yesterday for 90 days unless told otherwise. */
 export async function createTestCa(): Promise<TestCa> {
   const keys = await webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
@@ -53,6 +54,7 @@ export async function createTestCa(): Promise<TestCa> {
   };
 }
 
+/** Answers enrollment and renewal. Fields that are not readonly change its next answers. */
 export interface TestCollector {
   readonly url: string;
   readonly token: string;
@@ -69,6 +71,7 @@ export interface TestCollector {
   close(): Promise<void>;
 }
 
+/** @param options.plain HTTP in place of HTTPS. @param options.serverLifetime Of its own certificate. */
 export async function startTestCollector(options: {
   readonly ca: TestCa; readonly plain?: boolean; readonly serverLifetime?: { readonly from?: number; readonly to?: number };
   readonly host?: string;

@@ -5,10 +5,14 @@ import {
   LLDP_PORT_SUBTYPE, type LldpId, type LldpItem, parseIp, parseMac, SONMP_DESTINATION, SONMP_SNAP, type VlanTag,
 } from "@lanthorn/packets";
 
+/** The chassis's MAC. */
 export const SWITCH = "00:1c:73:00:99:10";
+/** The MAC of the port that sends. */
 export const SWITCH_PORT = "00:1c:73:00:99:1c";
 
+/** Six bytes; zeros for text that is no MAC. */
 export const mac = (text: string) => parseMac(text) ?? new Uint8Array(6);
+/** Four or sixteen bytes; four zeros for text that is no address. */
 export const ip = (text: string) => parseIp(text) ?? new Uint8Array(4);
 
 const tag = (vlanId: number): VlanTag => ({ protocol: ETHER_TYPE.vlan, priority: 0, isDropEligible: false, vlanId });
@@ -48,12 +52,14 @@ export function snapFrame(
   return encodeEthernet({ destination: mac(to), source: mac(from), etherType: null, payload: encodeLlc(header) });
 }
 
+/** Version 2, behind SNAP, to the multicast address of CDP. */
 export function cdpFrame(
   items: readonly CdpItem[], { ttlSeconds = 180, from = SWITCH_PORT }: { readonly ttlSeconds?: number; readonly from?: string } = {},
 ): Uint8Array {
   return snapFrame(CDP_DESTINATION, CDP_SNAP, encodeCdp({ version: 2, ttlSeconds, items }), from);
 }
 
+/** Of one switch at 10.0.0.4. @param capability As the switch writes it: `Switch`, `Router`. */
 export function fdpFrame(capability: string): Uint8Array {
   return snapFrame(FDP_DESTINATION, FDP_SNAP, encodeFdp({
     version: 1, ttlSeconds: 180, items: [
@@ -64,15 +70,18 @@ export function fdpFrame(capability: string): Uint8Array {
   }));
 }
 
+/** Behind SNAP, from the port of `SWITCH`. */
 export function edpFrame(items: readonly EdpItem[]): Uint8Array {
   return snapFrame(EDP_DESTINATION, EDP_SNAP, encodeEdp({ sequence: 1, deviceId: mac(SWITCH), items }));
 }
 
+/** Name, slot and port: what an EDP frame holds beside VLANs. */
 export const EDP_PLACE: readonly EdpItem[] = [
   { kind: "display", name: "x440" },
   { kind: "information", slot: 0, port: 11, virtualChassis: 0, version: 0x0f030402, connections: new Uint8Array(16) },
 ];
 
+/** Of one switch at 10.0.0.5. @param segment Unit, slot and port. */
 export function sonmpFrame(segment: readonly number[]): Uint8Array {
   const hello = { address: ip("10.0.0.5"), segment: Uint8Array.from(segment), chassisType: 56, backplaneType: 12, state: 2, links: 1 };
   return snapFrame(SONMP_DESTINATION, SONMP_SNAP, encodeSonmp(hello));

@@ -24,12 +24,18 @@ import {
   TCP_FLAG,
 } from "@lanthorn/packets";
 
+/** The probe's own MAC. */
 export const OWN = "02:00:00:00:00:01";
+/** MAC of the host that is observed. */
 export const HOST = "00:11:22:33:44:55";
+/** MAC of the link's router. */
 export const ROUTER = "00:aa:bb:cc:dd:ee";
+/** The broadcast MAC. */
 export const EVERYONE = formatMac(BROADCAST_MAC);
 
+/** Six bytes of the text, which is trusted to be a MAC. */
 export const mac = (text: string) => parseMac(text) as Uint8Array;
+/** Four or sixteen bytes of the text, which is trusted to be an address. */
 export const ip = (text: string) => parseIp(text) as Uint8Array;
 
 interface Ends {
@@ -75,6 +81,7 @@ export function udpFrame(
   });
 }
 
+/** Options of a segment, in the order in which they are sent. */
 export type TcpOptions = Parameters<typeof encodeTcp>[0]["options"] & object;
 
 /** The beginning of a TCP connection to us, or its answer. */

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { bundleProgram } from "../../../../../test/lab/bundle-program.ts";
 
+/** The two namespaces. They need root; `close` removes them. */
 export interface AnsweringNetwork {
   /** The scanner's namespace; its interface is `lan0`, its address 10.66.255.1 in 10.66.0.0/16. */
   readonly scanner: string;
@@ -28,6 +29,7 @@ export interface AnsweringNetwork {
   close(): void;
 }
 
+/** Of `lan0` in the scanner's namespace. */
 export const SCANNER_IP = "10.66.255.1";
 
 const ARP_ANSWERER = fileURLToPath(new URL("arp-answerer.ts", import.meta.url));
@@ -48,6 +50,7 @@ for (const port of ports) {
 
 let made = 0;
 
+/** The cable is up when it returns. Namespaces are removed when the process exits, too. */
 export function createAnsweringNetwork(): AnsweringNetwork {
   made += 1;
   const [scanner, answerer] = [`lscan${process.pid}-${made}s`, `lscan${process.pid}-${made}a`];

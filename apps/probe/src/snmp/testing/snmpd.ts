@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unpackDebianPackages } from "../../../../../test/lab/debian-packages.ts";
 
+/** A running agent at 127.0.0.1. `close` ends it and resolves when it is gone. */
 export interface Snmpd {
   readonly port: number;
   close(): Promise<void>;
@@ -18,6 +19,7 @@ export const USERS = [
   ["old", "SHA", "authentic-1", "AES", "private-12"],
   ["oldest", "MD5", "authentic-1", "DES", "private-12"], ["signed", "SHA-224", "authentic-1"],
 ] as const;
+/** Of versions 1 and 2c, for reading. */
 export const COMMUNITY = "lan-secret";
 
 /** @param rows Objects beside the agent's own: name, type, value, as `override` in snmpd.conf takes them. */

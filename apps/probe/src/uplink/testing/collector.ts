@@ -36,6 +36,7 @@ export interface TestCollector {
   close(): Promise<void>;
 }
 
+/** At 127.0.0.1, on a free port unless one is given. It knows the topics of one probe. */
 export async function startTestCollector(options: {
   readonly tenantId: string; readonly probeId: string; readonly port?: number; readonly tls?: TlsOptions;
 }): Promise<TestCollector> {
