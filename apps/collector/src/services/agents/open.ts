@@ -17,6 +17,7 @@ interface Agents extends ServiceModule {
   readonly registry: Pick<SettingsService, "configurationOf"> & Pick<HealthHistory, "heard">;
 }
 
+/** The service module of the agent registry: `admit` is for listeners and the broker, `registry` for ingest. */
 export function openAgents(
   deps: Omit<ServiceDependencies, "store"> & SettingsDependencies & { readonly clock: Clock },
 ): Agents {

@@ -25,6 +25,7 @@ interface AgentsDependencies extends EnrollmentTokensDependencies, ProbeCertific
   readonly onRevoked: (probeId: string) => Promise<void>;
 }
 
+/** A revocation is committed first; `revoke` then waits for `deps.onRevoked`. */
 export function createAgentsService(deps: AgentsDependencies): AgentsService {
   const { store, audit, clock } = deps;
   const read = async (tenantId: string, probeId: string): Promise<Probe> => {

@@ -23,6 +23,7 @@ export interface SettingsService {
 
 type Own = ProbeSettings["own"];
 
+/** @param deps.onConfigured It must not reject: nobody waits for it. */
 export function createSettingsService(deps: {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;

@@ -3,6 +3,7 @@ import type { Schema } from "../../db/schema.ts";
 import { siteExists } from "../../db/site-exists.ts";
 import type { Rows } from "../../gateway/page.ts";
 
+/** A probe with its site's settings revision, and the watermark of the queue it uses now: null before its first batch. */
 export type ProbeRow = Selectable<Schema["probes"]> & { readonly watermark: number | null; readonly site_revision: number };
 /** Known by when it was taken. */
 export interface HealthRow {
@@ -13,6 +14,7 @@ interface Period {
   readonly since: string | undefined;
   readonly until: string | undefined;
 }
+/** An enrollment token as stored: `secret_sha256` in hexadecimal, `used_at` and `probe_id` null until a probe has enrolled with it. */
 export type TokenRow = Selectable<Schema["enrollment_tokens"]>;
 
 type Trx = Transaction<Schema>;
@@ -69,11 +71,13 @@ interface CertificatesStore {
   ): Promise<Pick<Schema["probes"], "tenant_id" | "name"> | null>;
 }
 
+/** Rows of probes, enrollment tokens and health samples. */
 export interface AgentsStore extends TokensStore, ProbesStore, CertificatesStore {
   transaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   siteExists(tenantId: string, siteId: string): Promise<boolean>;
 }
 
+/** `admit` and `renew` take a probe's id without a tenant: callers have it from the probe's own certificate. */
 export function createAgentsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AgentsStore {
   return {
     transaction: (work) => db.transaction().execute(work),

@@ -22,6 +22,7 @@ export interface AlertsService extends AlertChanges, AlertMutes {
   read(tenantId: string, alertId: string): Promise<Alert>;
 }
 
+/** An alert that a person resolves is published only if its opening was. A tenant has at most 1000 mutes. */
 export function createAlertsService(deps: AlertChangesDependencies & AlertMutesDependencies): AlertsService {
   const { store, clock } = deps;
   const mutesOf = (tenantId: string) => store.mutes(tenantId, toInstant(clock.now()));

@@ -25,6 +25,7 @@ interface AlertFilter {
   readonly search?: string | undefined;
 }
 
+/** Alerts and mutes as people read and change them. What events change is in `reaction-store.ts`. */
 export interface AlertsStore {
   list(tenantId: string, filter: AlertFilter, page: {
     readonly field: AlertSortField; readonly descending: boolean; readonly limit: number;
@@ -54,6 +55,7 @@ export const SORT_COLUMNS = {
   last_seen: "last_seen", first_seen: "first_seen", severity: "severity_rank", count: "count",
 } as const satisfies Record<AlertSortField, keyof AlertRow>;
 
+/** `change` holds the tenant's lock, under which events are applied too; lists read committed rows. */
 export function createAlertsStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): AlertsStore {
   return {
     list(tenantId, filter, { field, descending, limit, from }) {

@@ -33,6 +33,7 @@ export interface Diplomat extends ServiceModule {
   readonly close: () => Promise<void>;
 }
 
+/** What webhooks and their e-mails need. `mailer` is null where no mail server is configured: then no e-mail is sent. */
 export interface DiplomatDependencies {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;
@@ -48,7 +49,7 @@ export interface DiplomatDependencies {
   readonly version: string;
 }
 
-export interface DiplomatOptions {
+interface DiplomatOptions {
   /** Hosts, addresses and prefixes that are sent to beside the public ones. */
   readonly allow: readonly string[];
   readonly keepDays: number;
@@ -58,6 +59,7 @@ export interface DiplomatOptions {
   readonly isAlone: boolean;
 }
 
+/** The service module of webhooks. Nothing is sent before `start`; call `close` before the database is closed. */
 export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOptions): Diplomat {
   const { db, reads, clock, log, sealing, resolve } = deps;
   const policy = createTargetPolicy(options.allow);

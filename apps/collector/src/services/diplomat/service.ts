@@ -28,6 +28,7 @@ export interface DiplomatService extends Webhooks, SampleDelivery {
 
 const MAX_REPLAYED = 100_000;
 
+/** A tenant has at most 100 webhooks. After a new secret the previous one signs too for 24 hours. A replay has at most 100,000 events. */
 export function createDiplomatService(deps: WebhooksDependencies & SampleDependencies & { readonly replay: Replay }): DiplomatService {
   const { store, clock } = deps;
   const deliveryOf = async (tenantId: string, webhookId: string, deliveryId: string) => {

@@ -7,6 +7,7 @@ import { cancelWaiting, subscriptionsChanged } from "../../deliveries/subscripti
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import { type DeliveryRow, toWebhook, type WebhookRow } from "./records.ts";
 
+/** Who is named in the audit record of a write. */
 export type Actor = AuditEntry["actor"];
 
 /** Where a list begins: so many rows in, or after a row's id. */
@@ -25,6 +26,7 @@ interface WebhooksFilter {
   readonly status?: string | undefined;
 }
 
+/** Webhooks and deliveries as people read and change them. Every write has its audit record in the same transaction. */
 export interface DiplomatStore {
   /** In the order in which they were made. */
   list(filter: WebhooksFilter, page: Page): Promise<readonly WebhookRow[]>;
@@ -46,6 +48,7 @@ export interface DiplomatStore {
   eventExists(tenantId: string, seq: number): Promise<boolean>;
 }
 
+/** Deliveries are found by their webhook's id without a tenant: read the webhook by its tenant first. */
 export function createDiplomatStore(
   { db, reads, audit }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit },
 ): DiplomatStore {

@@ -10,6 +10,7 @@ import { addressRow, toAddress } from "./records.ts";
 import type { AddressRow, IpamStore } from "./store/plan.ts";
 import { addToPlan, removeFromPlan, setAddress } from "./store/plan-writes.ts";
 
+/** Planned addresses of a tenant, in numeric order, IPv4 before IPv6. A write has its audit record in the same transaction. */
 export interface AddressesService {
   list(tenantId: string, query: IpamAddressesQuery): Promise<List<IpamAddress>>;
   /** @throws ApiError NOT_FOUND. */
@@ -24,6 +25,7 @@ export interface AddressesService {
 
 const SORT = "ip";
 
+/** An address is unique in its site; the same one can also be planned for another site or for none. */
 export function createAddressesService({ store, audit, clock }: {
   readonly store: IpamStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">;
 }): AddressesService {

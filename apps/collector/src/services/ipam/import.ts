@@ -11,6 +11,7 @@ import { addressRow, prefixRow } from "./records.ts";
 import { type IpamStore, scopeOf } from "./store/plan.ts";
 import { addToPlan, plannedAddress, plannedPrefix, setAddress, setPrefix } from "./store/plan-writes.ts";
 
+/** Imports of CSV tables, all lines or none. With `dry_run` everything is checked and counted, and nothing is kept. */
 export interface IpamImporter {
   /** What is there already under the same prefix and site gets the line's columns. @throws ApiError BAD_REQUEST naming each line. */
   prefixes(actor: Actor, wish: IpamImport): Promise<IpamImported>;
@@ -26,6 +27,7 @@ const ADDRESSES: ImportTable<IpamAddressCreate> = {
   columns: ["ip", "site", "status", "mac", "hostname", "description"], schema: IpamAddressCreate,
 };
 
+/** Columns that the file does not have stay as they are. Holds the tenant's lock while it writes. @see RFC 4180 */
 export function createIpamImporter({ store, audit, clock }: {
   readonly store: IpamStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">;
 }): IpamImporter {

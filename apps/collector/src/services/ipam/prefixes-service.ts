@@ -38,6 +38,7 @@ export interface PrefixesService extends NextFree {
 const SORT = "prefix";
 const KEY = /^(?:4[\da-f]{8}|6[\da-f]{32})$/;
 
+/** `nextAddress` and `nextPrefix` find and record under the tenant's lock, so no two requests get the same. */
 export function createPrefixesService(deps: {
   readonly store: IpamStore; readonly audit: Audit; readonly clock: Pick<Clock, "now">;
 }): PrefixesService {

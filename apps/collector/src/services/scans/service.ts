@@ -29,6 +29,10 @@ export interface ScansService extends ScanStarts {
   results(tenantId: string, scanId: string, page: ResultsPage): Promise<List<ScanHost>>;
 }
 
+/**
+ * Targets have at most 65,536 addresses, except an IPv6 network on a probe's own link.
+ * @param deps.brokerHealth Asked before a start: without the broker no scan is queued.
+ */
 export function createScansService(deps: ScanStartsDependencies & { readonly dispatch: Pick<ScanDispatch, "cancel"> }): ScansService {
   const { store, dispatch, audit, clock } = deps;
   return {

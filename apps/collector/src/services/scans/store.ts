@@ -15,7 +15,9 @@ interface ScanFilter {
 
 type SiteRow = Pick<Selectable<Schema["sites"]>, "id" | "scan_networks" | "probe_configuration">;
 type ProbeRow = Pick<Selectable<Schema["probes"]>, "id" | "name" | "state" | "silent_since" | "run_id" | "health">;
+/** A host that a scan found. `ip_key` orders hosts by address; `port_counts` is JSON text, null from probes that do not report it. */
 export type HostRow = Selectable<Schema["scan_hosts"]>;
+/** A port of a host that a scan found; `ip_key` is the host's. */
 export type PortRow = Selectable<Schema["scan_ports"]>;
 /** What is known now of the hosts that answered: by MAC, and by address for those without one. */
 export interface DeviceNames {
@@ -23,6 +25,7 @@ export interface DeviceNames {
   readonly byIp: ReadonlyMap<string, { readonly id: string; readonly hostname: string }>;
 }
 
+/** Scans as people read and change them. What events change is in `reaction-store.ts`. */
 export interface ScansStore {
   /** Newest first. */
   list(tenantId: string, filter: ScanFilter, rows: Rows): Promise<readonly ScanRow[]>;
@@ -46,6 +49,7 @@ export interface ScansStore {
   deviceNames(siteId: string, hosts: readonly HostRow[]): Promise<DeviceNames>;
 }
 
+/** `add` and `change` hold the tenant's lock, so no event changes the scan meanwhile. */
 export function createScansStore({ db, reads }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ScansStore {
   const siteColumns = ["id", "scan_networks", "probe_configuration"] as const;
   return {

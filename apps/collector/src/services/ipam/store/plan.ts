@@ -8,7 +8,9 @@ import type { Position } from "../../../gateway/cursor.ts";
 import { selectIn } from "../../../db/select-in.ts";
 import { siteExists } from "../../../db/site-exists.ts";
 
+/** A planned prefix as stored. Its keys order like addresses: `4` or `6`, then the address in hexadecimal. `scope` is the site or empty. */
 export type PrefixRow = Selectable<Schema["ipam_prefixes"]>;
+/** A planned address as stored; `ip_key` and `scope` as in `PrefixRow`. `mac` is null where no device is named. */
 export type AddressRow = Selectable<Schema["ipam_addresses"]>;
 type From = Kysely<Schema>;
 
@@ -37,6 +39,7 @@ export interface Place {
   readonly last: string;
 }
 
+/** The plan of a tenant. `from` is a connection for committed rows, or a transaction to see its own writes. */
 export interface IpamStore {
   readonly db: From;
   readonly reads: From;
@@ -60,10 +63,12 @@ export interface PlacedNetwork {
   readonly isPrefix: boolean;
 }
 
+/** A site's id, or the empty text for all sites: unlike null, it counts in a unique key. */
 export function scopeOf(siteId: string | null): string {
   return siteId ?? "";
 }
 
+/** `change` takes the tenant's lock first; lists read committed rows. */
 export function createIpamStore({ db, reads }: { readonly db: From; readonly reads: From }): IpamStore {
   return {
     db, reads,
