@@ -7,9 +7,9 @@ export interface Expectations {
   add(mac: number, address: string, now: number): void;
   /** Forgets those that came true. @param isThere Whether the host was seen at the address. */
   settle(isThere: (mac: number, address: string) => boolean, now: number): void;
-  /** Questions that are due, as frames. */
-  questions(link: Link, now: number): Generator<Uint8Array>;
-  /** Whether a question is due. */
+  /** Requests that are due, as frames. */
+  packets(link: Link, now: number): Generator<Uint8Array>;
+  /** Whether a request is due. */
   isDue(now: number): boolean;
 }
 
@@ -36,7 +36,7 @@ export function createExpectations(): Expectations {
       for (const one of expected.values()) if (now - one.since >= (ASK_AFTER_MS[one.asked] ?? Number.POSITIVE_INFINITY)) return true;
       return false;
     },
-    *questions(link, now) {
+    *packets(link, now) {
       for (const one of expected.values()) {
         if (now - one.since < (ASK_AFTER_MS[one.asked] ?? Number.POSITIVE_INFINITY)) continue;
         one.asked += 1;

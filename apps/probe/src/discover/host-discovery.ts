@@ -8,7 +8,7 @@ import { createRounds } from "./rounds.ts";
 
 /** Finds the hosts of the interface's own subnets, and keeps whether they are there. */
 export interface HostDiscovery extends Required<BusModule> {
-  /** A sweep of the same networks; one that is under way is joined. */
+  /** A sweep of the same networks; one in progress is joined. */
   sweepNow(): Promise<SweepSummary>;
   /** What people ask for, beside the sweeps by schedule. */
   readonly scans: Pick<Scans, "start" | "cancel">;
@@ -25,7 +25,7 @@ export interface HostDiscovery extends Required<BusModule> {
 export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
   const { policy } = deps;
   const parts = createParts(deps);
-  const { link, hosts, questions, schedule, routed, scans } = parts;
+  const { link, hosts, polls, schedule, routed, scans } = parts;
   const { table, tracker } = hosts;
   const rounds = createRounds(parts, deps.clock);
   return {
@@ -34,7 +34,7 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
       hosts.load();
       routed.start();
       scans.recover();
-      link.look();
+      link.refresh();
       rounds.tick(deps.clock.monotonic());
     },
     tick: (now) => rounds.tick(now),
@@ -61,10 +61,10 @@ export function createHostDiscovery(deps: HostDiscoveryDeps): HostDiscovery {
     },
     counts: () => ({ online: table.online + routed.counts.online, known: table.size + routed.counts.known }),
     async close() {
-      const asked = questions.close();
+      const sent = polls.close();
       await rounds.abort("the probe stops");
       await scans.abort("the probe was stopped");
-      await asked;
+      await sent;
       hosts.close();
     },
   };

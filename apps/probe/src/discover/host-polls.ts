@@ -9,12 +9,12 @@ import { createMdnsNames } from "../naming/mdns-names.ts";
 import { createChecks } from "./checks.ts";
 import { createExpectations } from "./expectations.ts";
 
-/** Asks single hosts: whether they are still there, whether they are where they want to be, and what they are called. */
+/** Polls single hosts: whether they are still there, whether they are where they want to be, and what they are called. */
 export interface HostPolls extends Required<Pick<HostListener, "onExpected">> {
   /** Lets the host be asked for its name. */
   wantName(host: Host): void;
-  /** Looks at who fell silent. Call it each second while the link is up. */
-  look(now: number): void;
+  /** Judges and queues who fell silent. Call it each second while the link is up. */
+  checkSilent(now: number): void;
   /** Sends what is due. Call it twice a second while the link is up. */
   tick(now: number): void;
   /** Nothing could be heard until `now`: no miss before it counts. */
@@ -23,13 +23,13 @@ export interface HostPolls extends Required<Pick<HostListener, "onExpected">> {
   close(): Promise<void>;
 }
 
-/** @param deps.asksHosts False where nobody may be asked, as with a capture file. */
+/** @param deps.pollsHosts False where nobody may be polled, as with a capture file. */
 export function createHostPolls(deps: {
   readonly hosts: Pick<OwnHosts, "table" | "announcer" | "tracker">;
   readonly policy: EgressPolicy;
   readonly sender: FrameSender;
   readonly link: () => Link | null;
-  readonly asksHosts: boolean;
+  readonly pollsHosts: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }): HostPolls {
@@ -37,42 +37,42 @@ export function createHostPolls(deps: {
   const expectations = createExpectations();
   const mdnsNames = createMdnsNames({ clock });
   const stop = new AbortController();
-  let asking: Promise<void> | null = null;
+  let sending: Promise<void> | null = null;
   const checks = createChecks({
     table, clock, last: tracker.last,
-    mayAsk: (host) => deps.asksHosts && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
+    mayAsk: (host) => deps.pollsHosts && !host.bindings.some(({ bytes }) => policy.exclusions.holds(bytes)),
     onGone: (host) => announcer.announceBy(host, clock.monotonic()),
     onAddressGone: (host, binding) => tracker.dropBinding(host, binding),
   });
 
-  function* questions(): Generator<Uint8Array> {
+  function* packets(): Generator<Uint8Array> {
     const link = deps.link();
     const now = clock.monotonic();
-    if (link) yield* checks.questions(link, [expectations.questions(link, now), mdnsNames.questions(link, now)]);
+    if (link) yield* checks.packets(link, [expectations.packets(link, now), mdnsNames.packets(link, now)]);
   }
-  const ask = async () => {
+  const send = async () => {
     try {
-      await deps.sender.send(questions(), stop.signal);
+      await deps.sender.send(packets(), stop.signal);
     } catch (error) {
       // What was taken from the queue may not have left: no silence counts.
       checks.startAnew(clock.monotonic());
       if (!stop.signal.aborted) log.warn({ reason: describeError(error) }, "hosts could not be checked");
     } finally {
-      asking = null;
+      sending = null;
     }
   };
   return {
     onExpected: (mac, address) => expectations.add(mac, address, clock.monotonic()),
     wantName: (host) => mdnsNames.want(host),
-    look: (now) => checks.look(now, Math.ceil(policy.packetsPerSecond)),
+    checkSilent: (now) => checks.tick(now, Math.ceil(policy.packetsPerSecond)),
     tick(now) {
       expectations.settle((mac, address) => table.atAddress(address).some(({ key }) => key === mac), now);
-      if (!asking && (checks.waiting || expectations.isDue(now) || mdnsNames.isDue(now))) asking = ask();
+      if (!sending && (checks.waiting || expectations.isDue(now) || mdnsNames.isDue(now))) sending = send();
     },
     startAnew: (now) => checks.startAnew(now),
     async close() {
       stop.abort(new Error("the probe stops"));
-      await asking;
+      await sending;
     },
   };
 }

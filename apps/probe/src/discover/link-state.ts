@@ -7,8 +7,8 @@ export interface LinkState {
   readonly link: Link | null;
   /** Null while nothing can be sent. */
   readonly up: Link | null;
-  /** Looks at the interface. @returns The link of before where it was another one; null where nothing has changed. */
-  look(): { readonly before: Link | null } | null;
+  /** Reads the interface. @returns The link as it was before, where it is another one now; null where nothing has changed. */
+  refresh(): { readonly before: Link | null } | null;
 }
 
 /** @param interfaceFacts The interface as it is; another object only after a change. */
@@ -25,7 +25,7 @@ export function createLinkState(interfaceFacts: () => LinkFacts | null): LinkSta
     get up() {
       return link?.up ? link : null;
     },
-    look() {
+    refresh() {
       const current = interfaceFacts();
       if (current === facts) return null;
       facts = current;

@@ -38,7 +38,7 @@ export interface Parts {
   /** Null where there is no name server to ask. */
   readonly names: ReverseNames | null;
   readonly listenerQueries: ListenerQueries;
-  readonly questions: HostPolls;
+  readonly polls: HostPolls;
   readonly schedule: SweepSchedule;
   readonly routed: RoutedWatch;
   readonly scans: Scans;
@@ -64,10 +64,10 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
   });
   const names = deps.reverseNames && createReverseNames({ lookUp: deps.reverseNames, clock, random, onName: events.onName });
   const wantName = (host: Nameable) => names?.want(host) ?? true;
-  const questions = createHostPolls({ ...deps, hosts, sender, link: up, asksHosts: deps.unasked !== "all" });
+  const polls = createHostPolls({ ...deps, hosts, sender, link: up, pollsHosts: deps.unasked !== "all" });
   const listenerQueries = createListenerQueries({ now: () => clock.monotonic(), isGentle: () => policy.isGentle });
   const schedule = createSweepSchedule({
-    ...deps, sender, link: up, listenerQuestions: listenerQueries.questions,
+    ...deps, sender, link: up, listenerQueries: listenerQueries.packets,
     isTaken: (address) => onlineAt(table, formatIp(address)).length > 0,
     isHiding: (mac) => tracker.isHiding(mac), onRefused: (reason) => reportError("subnet-not-swept", reason),
   });
@@ -81,17 +81,17 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
   });
   const wantMore = (host: Host) => {
     wantName(host);
-    questions.wantName(host);
+    polls.wantName(host);
     noteGateway(host, link.facts, facts);
   };
   /** Who hears of hosts. Another part that wants to is another row. */
   events.listen([
-    schedule, scans, routed, questions, listenerQueries,
+    schedule, scans, routed, polls, listenerQueries,
     {
       onNewAddress: wantMore,
       onName: (address, name) => tracker.name({ address: parseIp(address) as Uint8Array }, name, "reverse-dns"),
       onRefused: (reason) => reportError("host-limit", `hosts are left out: ${reason}`),
     },
   ]);
-  return { link, hosts, names, listenerQueries, questions, schedule, routed, scans, wantMore };
+  return { link, hosts, names, listenerQueries, polls, schedule, routed, scans, wantMore };
 }

@@ -1,6 +1,6 @@
 import { formatIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
-import { type Binding, createBinding, hasIpv4, type Host, type SightingSource } from "./host.ts";
+import { type Binding, createBinding, hasIpv4, type Host, type EvidenceSource } from "./host.ts";
 import type { HostEvents } from "./host-events.ts";
 import type { HostTable } from "./host-table.ts";
 import { noteSeen, startAnew } from "./presence.ts";
@@ -11,7 +11,7 @@ export interface Evidence {
   /** The last of any host, monotonic; what shows that the link carries answers. */
   readonly last: { readonly host: Host | null; readonly at: number };
   /** A host is alive, at this address if there is one. For each frame of a host. */
-  note(host: Host, address: Uint8Array | null, source: SightingSource): void;
+  note(host: Host, address: Uint8Array | null, source: EvidenceSource): void;
 }
 
 /** A DHCP name comes with the address; without any the host's own words are waited for. */
@@ -29,7 +29,7 @@ export function createEvidence(deps: {
   const { table, announcer, clock, events } = deps;
   const last: { host: Host | null; at: number } = { host: null, at: Number.NEGATIVE_INFINITY };
 
-  const bind = (host: Host, bytes: Uint8Array, source: SightingSource) => {
+  const bind = (host: Host, bytes: Uint8Array, source: EvidenceSource) => {
     const now = clock.monotonic();
     const isFirstIpv4 = bytes.length === 4 && !hasIpv4(host);
     const binding = createBinding(formatIp(bytes), source, now, clock.now());

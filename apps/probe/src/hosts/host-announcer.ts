@@ -23,7 +23,7 @@ export interface HostAnnouncer {
   /** Appends when hosts were last seen. @param which `fresh`: those seen since their last report. */
   report(which: "fresh" | "all"): void;
   /** Writes when hosts were last seen, of at most `limit` hosts. @returns Whether there were that many. */
-  saveSightings(limit: number): boolean;
+  saveLastSeen(limit: number): boolean;
 }
 
 /** A transaction of this size takes some 10 ms on an SD card. */
@@ -116,12 +116,12 @@ export function createHostAnnouncer(deps: {
       }
       for (const host of hosts) host.unreported = false;
     },
-    saveSightings: (limit) => saveSightings(deps, limit),
+    saveLastSeen: (limit) => saveLastSeen(deps, limit),
   };
 }
 
-/** As `HostAnnouncer.saveSightings`. */
-function saveSightings(
+/** As `HostAnnouncer.saveLastSeen`. */
+function saveLastSeen(
   { table, store, publisher }: { readonly table: HostTable; readonly store: HostsStore; readonly publisher: Publisher }, limit: number,
 ): boolean {
   const hosts: Host[] = [];

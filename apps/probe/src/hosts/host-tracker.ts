@@ -57,7 +57,7 @@ export function createHostTracker(deps: {
   };
   return {
     last: evidence.last,
-    sighting(mac, address, { source, solicited }) {
+    seen(mac, address, { source, solicited }) {
       if (address?.length === 4) events.onSpoken(address);
       const host = table.byMac(mac) ?? (address ? newcomers.meet(mac, address, solicited) : null);
       if (host) evidence.note(host, address, source);

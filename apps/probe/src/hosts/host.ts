@@ -7,7 +7,7 @@ import { chooseName, type HostNames, NAME_CONFIDENCE, NAME_SOURCES } from "./nam
 import { createWatch, type Watch } from "./presence.ts";
 
 /** How an address or a host was seen; the word goes into the evidence. */
-export type SightingSource = "arp" | "ndp" | "dhcp" | "traffic";
+export type EvidenceSource = "arp" | "ndp" | "dhcp" | "traffic";
 
 /** An address seen live on a host's MAC. */
 export interface Binding {
@@ -17,7 +17,7 @@ export interface Binding {
   /** Sorts as addresses are preferred: IPv4 by number, then global IPv6, then link-local. */
   readonly order: string;
   readonly watch: Watch;
-  source: SightingSource;
+  source: EvidenceSource;
   /** Milliseconds since the epoch. */
   seenWallAt: number;
   /** Something says that it moved on: it is checked now instead of after minutes. */
@@ -128,7 +128,7 @@ export function createHost(options: {
 }
 
 /** @returns Null for text that is no address. */
-export function createBinding(address: string, source: SightingSource, silentFrom: number, wallAt: number): Binding | null {
+export function createBinding(address: string, source: EvidenceSource, silentFrom: number, wallAt: number): Binding | null {
   const bytes = parseIp(address);
   if (!bytes) return null;
   return { address, bytes, order: addressOrder(bytes), watch: createWatch(silentFrom), source, seenWallAt: wallAt, doubted: false };

@@ -1,7 +1,7 @@
 import { parseMac } from "@lanthorn/packets";
 import type { Database } from "better-sqlite3";
 import { readNames } from "./names.ts";
-import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type SightingSource, publishedStateOf } from "./host.ts";
+import { createBinding, createHost, type Host, macKey, MAX_BINDINGS, type EvidenceSource, publishedStateOf } from "./host.ts";
 import { createWatch } from "./presence.ts";
 
 /** Hosts as they were last published. */
@@ -68,7 +68,7 @@ export function createHostsStore(db: Database): HostsStore {
       }
       for (const row of selectAddresses.all()) {
         const host = hosts.get(row.mac);
-        const binding = createBinding(row.address, row.source as SightingSource, silentFrom, row.last_seen_at);
+        const binding = createBinding(row.address, row.source as EvidenceSource, silentFrom, row.last_seen_at);
         if (host && binding && host.bindings.length < MAX_BINDINGS) host.bindings.push(binding);
       }
       // One without an address cannot be published; it never was either.

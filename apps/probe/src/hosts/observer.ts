@@ -1,5 +1,5 @@
 import type { SaidFact } from "./facts.ts";
-import type { SightingSource } from "./host.ts";
+import type { EvidenceSource } from "./host.ts";
 import type { NameSource } from "./names.ts";
 
 /**
@@ -9,9 +9,9 @@ import type { NameSource } from "./names.ts";
 export interface Observer {
   /**
    * A host is alive, at this address if there is one.
-   * @param sighting.solicited It answered a question that went out from our MAC.
+   * @param evidence.solicited It answered a question that went out from our MAC.
    */
-  sighting(mac: number, address: Uint8Array | null, sighting: { readonly source: SightingSource; readonly solicited: boolean }): void;
+  seen(mac: number, address: Uint8Array | null, evidence: { readonly source: EvidenceSource; readonly solicited: boolean }): void;
   /** A host is about to use an address: it probes it, or asks a DHCP server for it. */
   expectation(mac: number, address: Uint8Array): void;
   /** Somebody names a host, by its MAC or by its address. The text is as it was on the wire. */

@@ -25,7 +25,7 @@ export interface OwnHosts {
   /** Writes down what is due. Call it twice a second. */
   flush(now: number): void;
   /** Writes when hosts were last seen, in parts, with the next flushes. */
-  saveSightings(): void;
+  saveLastSeen(): void;
   /** Reports those at these addresses that were not reported yet. */
   announce(addresses: readonly string[]): void;
   /** Writes down all that is not yet written. */
@@ -90,9 +90,9 @@ export function createOwnHosts(deps: OwnHostsDeps): OwnHosts {
     },
     flush(now) {
       if (announcer.flush(now)) flushSoon();
-      if (saving) saving = announcer.saveSightings(SAVED_AT_ONCE);
+      if (saving) saving = announcer.saveLastSeen(SAVED_AT_ONCE);
     },
-    saveSightings() {
+    saveLastSeen() {
       saving = true;
     },
     announce(addresses) {
@@ -104,7 +104,7 @@ export function createOwnHosts(deps: OwnHostsDeps): OwnHosts {
       tracker.enterAll();
       // Newcomers that still wait for a name, and changes that still wait for more of them, are reported as they are.
       while (announcer.flush(Number.POSITIVE_INFINITY));
-      while (announcer.saveSightings(SAVED_AT_ONCE));
+      while (announcer.saveLastSeen(SAVED_AT_ONCE));
     },
   };
 }

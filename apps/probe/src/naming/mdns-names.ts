@@ -9,11 +9,11 @@ export interface MdnsNames {
   /** Lets the host be asked, unless it was lately or has a name. */
   want(host: Host): void;
   isDue(now: number): boolean;
-  /** Questions that are due, as frames. */
-  questions(link: Link, now: number): Generator<Uint8Array>;
+  /** Queries that are due, as frames. */
+  packets(link: Link, now: number): Generator<Uint8Array>;
 }
 
-/** A name by DHCP or reverse DNS usually comes sooner. The second question is for answers that were lost. */
+/** A name by DHCP or reverse DNS usually comes sooner. The second query is for answers that were lost. */
 const ASK_AFTER_MS = [500, 3000] as const;
 /** Many devices have none; those that get one announce it by themselves. */
 const AGAIN_MS = 3_600_000;
@@ -35,7 +35,7 @@ export function createMdnsNames(deps: { readonly clock: Clock }): MdnsNames {
       for (const wish of waiting.values()) if (isDueFor(wish, now)) return true;
       return false;
     },
-    *questions(link, now) {
+    *packets(link, now) {
       for (const [host, wish] of waiting) {
         if (!isDueFor(wish, now)) continue;
         wish.asked += 1;

@@ -42,10 +42,10 @@ export function observeDhcp(payload: Uint8Array, link: Link, observer: Observer)
     for (const router of (dhcpRouters(message.options) ?? []).slice(0, MAX_ROUTERS)) {
       if (isNeighborAddress(link, router, 0, 4)) observer.facts({ address: router }, [ROUTER]);
     }
-    if (type === DHCP_MESSAGE_TYPE.ack && isNeighborAddress(link, message.yiaddr, 0, 4)) observer.sighting(client, message.yiaddr, SAID);
+    if (type === DHCP_MESSAGE_TYPE.ack && isNeighborAddress(link, message.yiaddr, 0, 4)) observer.seen(client, message.yiaddr, SAID);
     return;
   }
-  observer.sighting(client, null, SAID);
+  observer.seen(client, null, SAID);
   const facts = clientFacts(message.options);
   if (facts.length > 0) observer.facts({ mac: client }, facts);
   const name = dhcpHostName(message.options) ?? dhcpClientFqdn(message.options)?.name ?? "";

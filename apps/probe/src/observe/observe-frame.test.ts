@@ -32,7 +32,7 @@ const link = createLink({
 function observe(bytes: Uint8Array): string[] {
   const lines: string[] = [];
   observeFrame(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }), link, {
-    sighting: (key, address, { source, solicited }) => {
+    seen: (key, address, { source, solicited }) => {
       lines.push(`${formatMac(macBytes(key))} at ${address ? formatIp(address) : "-"} by ${source}${solicited ? " when asked" : ""}`);
     },
     expectation: (key, address) => lines.push(`${formatMac(macBytes(key))} wants ${formatIp(address)}`),

@@ -42,14 +42,14 @@ export function observeFrame(frame: BusFrame, link: Link, observer: Observer): v
   const sender = macKey(bytes, 6);
   const decoded = frame.decoded();
   if (!decoded.ok) {
-    observer.sighting(sender, null, FROM.traffic);
+    observer.seen(sender, null, FROM.traffic);
     return;
   }
   const { value } = decoded;
   if (value.vlanTags.some(({ vlanId }) => vlanId !== 0)) return;
   if (value.etherType === ETHER_TYPE.arp) observeArp(value, { sender, link, observer, isForUs });
   else if (value.ipLength > 0) observeIp(value, { sender, link, observer, isForUs });
-  else observer.sighting(sender, null, FROM.traffic);
+  else observer.seen(sender, null, FROM.traffic);
 }
 
 interface Scene {
@@ -63,15 +63,15 @@ function observeArp(frame: Frame, { sender, link, observer, isForUs }: Scene): v
   const decoded = decodeArp(frame.networkBytes);
   const packet = decoded.ok ? decoded.value : null;
   if (packet?.hardwareType !== 1 || packet.protocolType !== ETHER_TYPE.ipv4 || !isForeignHost(link, packet.senderHardwareAddress, 0)) {
-    observer.sighting(sender, null, FROM.arp);
+    observer.seen(sender, null, FROM.arp);
     return;
   }
   // The binding is what the packet says; behind a wireless bridge the frame comes from another MAC.
   const owner = macKey(packet.senderHardwareAddress);
-  if (owner !== sender) observer.sighting(sender, null, FROM.traffic);
+  if (owner !== sender) observer.seen(sender, null, FROM.traffic);
   const address = packet.senderProtocolAddress;
   const answers = isForUs && packet.operation === ARP_OPERATION.reply;
-  observer.sighting(owner, isNeighborAddress(link, address, 0, 4) ? address : null, answers ? FROM.arpAnswer : FROM.arp);
+  observer.seen(owner, isNeighborAddress(link, address, 0, 4) ? address : null, answers ? FROM.arpAnswer : FROM.arp);
   // RFC 5227 section 2.1.1: a probe has no sender address, and asks for the one that its sender means to take.
   if (address.every((byte) => byte === 0) && isNeighborAddress(link, packet.targetProtocolAddress, 0, 4)) {
     observer.expectation(owner, packet.targetProtocolAddress);
@@ -84,7 +84,7 @@ function observeIp(frame: Frame, scene: Scene): void {
   // The source address of a router's frame is somebody else's: only one of this link is the sender's own.
   const source = frame.sourceIp as Uint8Array;
   const isNeighbor = isNeighborAddress(link, source, 0, source.length);
-  observer.sighting(sender, isNeighbor ? source : null, FROM.traffic);
+  observer.seen(sender, isNeighbor ? source : null, FROM.traffic);
   if (frame.icmpType === MLD_TYPE.query && frame.transport === "icmpv6") observer.listenerQuery();
   if (frame.transport === "tcp" && isNeighbor) observeTcp(frame, sender, observer);
   if (frame.transport !== "udp") return;
@@ -100,11 +100,11 @@ function observeNdp(frame: Frame, { sender, link, observer, isForUs }: Scene): b
   const message = decoded.value;
   const said = ndpLinkLayerAddress(message);
   const owner = said?.length === 6 && isForeignHost(link, said, 0) ? macKey(said) : sender;
-  if (owner !== sender) observer.sighting(sender, null, FROM.traffic);
+  if (owner !== sender) observer.seen(sender, null, FROM.traffic);
   const isAdvertisement = message.kind === "neighbor-advertisement";
   const address = isAdvertisement ? message.target : (frame.sourceIp as Uint8Array);
   const isAnswer = isAdvertisement && message.isSolicited && isForUs;
-  observer.sighting(owner, isNeighborAddress(link, address, 0, 16) ? address : null, isAnswer ? FROM.ndpAnswer : FROM.ndp);
+  observer.seen(owner, isNeighborAddress(link, address, 0, 16) ? address : null, isAnswer ? FROM.ndpAnswer : FROM.ndp);
   // RFC 4862 section 5.4.2: duplicate address detection asks from the unspecified address.
   if (message.kind === "neighbor-solicitation" && address.every((byte) => byte === 0) && isNeighborAddress(link, message.target, 0, 16)) {
     observer.expectation(owner, message.target);

@@ -12,7 +12,7 @@ const link = createLink({ mac: OWN, up: true, addresses: [{ ip: "192.168.1.2", p
 function factsOf(bytes: Uint8Array): Readonly<Record<string, string>> {
   const facts: Record<string, string> = {};
   observeFrame(toBusFrame({ bytes, wireLength: bytes.length, atMicroseconds: 0 }), link, {
-    sighting: () => undefined, expectation: () => undefined, name: () => undefined, listenerQuery: () => undefined,
+    seen: () => undefined, expectation: () => undefined, name: () => undefined, listenerQuery: () => undefined,
     facts(host, said) {
       const who = "mac" in host ? formatMac(macBytes(host.mac)) : formatIp(host.address);
       for (const { field, value, source } of said) facts[`${who} ${field} by ${source}`] = value;

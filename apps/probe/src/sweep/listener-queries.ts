@@ -10,12 +10,12 @@ import { askListeners } from "../egress/request-frames.ts";
  * to ask. Where somebody asks, the answers are heard anyway.
  */
 export interface ListenerQueries {
-  /** Somebody else asked. */
+  /** Somebody else queried. */
   onListenerQuery(): void;
   /** What was heard before says nothing any more: another link. */
   startAnew(): void;
-  /** Whole frames; none while somebody asks, or may. */
-  questions(link: Link): readonly Uint8Array[];
+  /** The query, as frames; none while somebody else queries, or may. */
+  packets(link: Link): readonly Uint8Array[];
 }
 
 /** Robustness × query interval + half of the response interval, as they are unless set. @see RFC 3810 section 9.5 */
@@ -30,6 +30,6 @@ export function createListenerQueries(deps: { readonly now: () => number; readon
   return {
     onListenerQuery: startSilence,
     startAnew: startSilence,
-    questions: (link) => (deps.isGentle() || deps.now() - silentFrom < OTHER_QUERIER_PRESENT_MS ? [] : askListeners(link)),
+    packets: (link) => (deps.isGentle() || deps.now() - silentFrom < OTHER_QUERIER_PRESENT_MS ? [] : askListeners(link)),
   };
 }

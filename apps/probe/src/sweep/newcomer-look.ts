@@ -57,7 +57,7 @@ export function createNewcomerLook(deps: SweepDeps): NewcomerLook {
       const isCheap = size <= NEWCOMER.maxAddresses && policy.packetsPerSecond >= NEWCOMER.minPacketsPerSecond;
       if (!isHiding || isSwept || !isCheap || size === 0) return;
       lookedAt = now;
-      look = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken, listenerQuestions: () => [] });
+      look = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken, listenerQueries: () => [] });
       await look.done;
       look = null;
     },

@@ -10,11 +10,11 @@ import { startSweep, type Sweep, type SweepSummary } from "./sweeper.ts";
 export interface SweepSchedule extends Required<Pick<HostListener, "onSpoken" | "onNewAddress" | "onPending">> {
   /** Call it twice a second while the link is up. */
   tick(now: number): void;
-  /** A sweep now; one that is under way is joined. */
+  /** A sweep now; one in progress is joined. */
   sweepNow(): Promise<SweepSummary>;
   /** The link came up or has other addresses: the next sweep is due at `at` (monotonic). */
   sweepAt(at: number): void;
-  /** Ends what is under way. */
+  /** Ends the sweep in progress. */
   abort(reason: string): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const PASSES = 3;
 /** The first sweep is due at once. A sweep asks three times for an address that does not answer. */
 export function createSweepSchedule(deps: SweepDeps & {
   readonly log: Log;
-  readonly listenerQuestions: ListenerQueries["questions"];
+  readonly listenerQueries: ListenerQueries["packets"];
   /** Says once that a subnet is not swept, and why. */
   readonly onRefused: (reason: string) => void;
 }): SweepSchedule {

@@ -21,7 +21,7 @@ export interface SweepSummary {
   readonly durationMs: number;
 }
 
-/** One sweep under way. */
+/** A sweep in progress. */
 export interface Sweep {
   /** An IPv4 neighbor spoke: it need not be asked again. */
   noteAnswer(address: Uint8Array): void;
@@ -44,8 +44,8 @@ export function startSweep(options: {
   readonly isSkipped: (address: Uint8Array) => boolean;
   /** Whether all IPv6 nodes of the link are asked too, at each pass; true unless given. */
   readonly asksAllNodes?: boolean;
-  /** Questions for all listeners to multicast groups, once; none unless given. */
-  readonly listenerQuestions?: (link: Link) => readonly Uint8Array[];
+  /** Queries for all listeners to multicast groups, sent once; none unless given. */
+  readonly listenerQueries?: (link: Link) => readonly Uint8Array[];
   readonly link: () => Link | null;
   readonly sender: FrameSender;
   readonly clock: Clock;
@@ -62,7 +62,7 @@ export function startSweep(options: {
   let answered = 0;
   let isEnding = false;
 
-  function* questions(pass: number): Generator<Uint8Array> {
+  function* requests(pass: number): Generator<Uint8Array> {
     for (const { first, count, answered, visit } of targets) {
       for (let place = 0; place < count; place += 1) {
         const index = visit(place);
@@ -76,7 +76,7 @@ export function startSweep(options: {
     }
     const link = options.link();
     if (link && options.asksAllNodes !== false) yield* askAllNodes(link, pass);
-    if (link && pass === 1) yield* options.listenerQuestions?.(link) ?? [];
+    if (link && pass === 1) yield* options.listenerQueries?.(link) ?? [];
   }
   const run = async () => {
     let packetsSent = 0;
@@ -85,7 +85,7 @@ export function startSweep(options: {
     try {
       for (let pass = 1; pass <= options.passes; pass += 1) {
         isEnding = pass === options.passes;
-        packetsSent += await options.sender.send(questions(pass), stop.signal);
+        packetsSent += await options.sender.send(requests(pass), stop.signal);
         await wait(clock, pass < options.passes ? PASS_GAP_MS : LATE_ANSWERS_MS, stop.signal);
       }
     } catch (error) {

@@ -13,7 +13,7 @@ const LISTEN_MS = 3000;
 const link = createLink(await readInterface("lan0")) as Link;
 const seen = new Set<string>();
 const observer = {
-  sighting: (mac: number, address: Uint8Array | null) => void seen.add(`${formatMac(macBytes(mac))} ${address ? formatIp(address) : "-"}`),
+  seen: (mac: number, address: Uint8Array | null) => void seen.add(`${formatMac(macBytes(mac))} ${address ? formatIp(address) : "-"}`),
   expectation: () => undefined, name: () => undefined, facts: () => undefined, listenerQuery: () => undefined,
 };
 const capture = openCapture({
