@@ -1,10 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./longest-first.ts";
+import { openMemoryFolder } from "./memory-folder.ts";
 import { SummaryReporter } from "./summary-reporter.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const root = file("..");
+
+// For `tmpdir()`, in this process and those that it starts.
+process.env["TMPDIR"] ??= openMemoryFolder() ?? "/tmp";
 
 /** Tests of the collector that open no database, and would say the same twice. */
 const WITHOUT_DATABASE = [

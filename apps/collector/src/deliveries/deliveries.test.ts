@@ -45,19 +45,19 @@ describe("a delivery", () => {
     const id = await stack.addWebhook(tenant, { url: receiver.url });
     await stack.append(tenant, [OFFLINE]);
     const startedAt = clock.now();
-    const advanceTo = (ms: number) => clock.advance(startedAt + ms - clock.now());
     for (const [made, dueAt] of [[1, 30_000], [2, 150_000], [3, 750_000], [4, 4_350_000]] as const) {
       await receiver.got(made);
       await eventually("kept", async () => (await deliveriesOf(stack, tenant, id)).data[0]?.attempt === made);
-      await advanceTo(dueAt - 1000);
+      await clock.leap(startedAt + dueAt - 1000 - clock.now());
       expect(receiver.received.length).toBe(made);
-      await advanceTo(dueAt);
+      await clock.advance(1000);
     }
     expect((await receiver.got(5)).map(({ at }) => at - startedAt)).toEqual([0, 30_000, 150_000, 750_000, 4_350_000]);
     const done = await eventually("failed", async () => (await deliveriesOf(stack, tenant, id, "?status=failed")).data[0]);
     expect(done.attempts.map(({ attempt, status_code, response_excerpt, error }) => [attempt, status_code, response_excerpt, error]))
       .toEqual([1, 2, 3, 4, 5].map((attempt) => [attempt, 500, "not now", "status: 500"]));
-    await clock.advance(2 * 3_600_000);
+    await clock.leap(2 * 3_600_000);
+    await clock.advance(10_000);
     expect(receiver.received.length).toBe(5);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);

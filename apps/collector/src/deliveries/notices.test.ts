@@ -93,7 +93,8 @@ test("the account's owners are written to, once, naming the webhook and no more 
   expect(mail?.text).toContain(id);
   expect(mail?.text).toContain("status: 500");
   expect(mail?.text).not.toContain("secret");
-  await clock.advance(600_000);
+  await clock.leap(600_000);
+  await clock.advance(60_000);
   expect(server.mails.length).toBe(1);
 });
 
@@ -103,9 +104,9 @@ test("a mail server that refuses is tried again some times, and the record tells
   const { clock, record } = await start(server.mailer);
   await eventually("refused", async () => (await record()).attempt === 1);
   expect(await record()).toMatchObject({ status: "pending", error: expect.stringContaining("come back later") as string });
-  await clock.advance(65_000);
+  await clock.leap(65_000);
   await eventually("refused again", async () => (await record()).attempt === 2);
-  await clock.advance(605_000);
+  await clock.leap(605_000);
   await eventually("sent", async () => (await record()).status === "sent");
   expect([server.mails.length, await record()]).toEqual([1, { status: "sent", attempt: 3, error: null, next_attempt_at: null }]);
 });
@@ -115,7 +116,7 @@ test("a mail server that never takes it is given up after five times", async () 
   const { clock, record } = await start(mailer);
   for (const [attempt, waitMs] of [[1, 65_000], [2, 605_000], [3, 3_605_000], [4, 21_605_000]] as const) {
     await eventually("refused", async () => (await record()).attempt === attempt);
-    await clock.advance(waitMs);
+    await clock.leap(waitMs);
   }
   await eventually("given up", async () => (await record()).status === "failed");
   expect(await record()).toMatchObject({ attempt: 5, next_attempt_at: null, error: expect.stringContaining("ECONNREFUSED") as string });

@@ -25,7 +25,7 @@ test("failed logins of an hour are one record for each user and address, with th
   for (let count = 0; count < 3; count += 1) await login(server, { username: admin.username, password: "x" }, from("2001:db8::1"));
   await login(server, { username: admin.username, password: "x" }, from("2001:db8::2"));
   expect(await rows()).toEqual([["auth.login_failed", "192.0.2.1", 6], ["auth.login_failed", "2001:db8::1", 4]]);
-  await clock.advance(3_600_000);
+  await clock.leap(3_600_000);
   await login(server, { username: "name", password: "x" }, from("192.0.2.1"));
   expect((await rows()).map(([, , times]) => times)).toEqual([6, 4, 1]);
   const { data } = listEnvelope(AuditRecord).parse((await server.get("/api/v1/audit", await token())).body);
