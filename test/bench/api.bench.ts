@@ -155,7 +155,7 @@ async function measureServed(
   const collector = await start(directory);
   try {
     const url = String(collector.ready["url"]);
-    const { access_token: token } = await createRestClient({ url, token: () => null, fetch }).login("admin", PASSWORD);
+    const { access_token: token } = await createRestClient({ url, token: () => null, fetch }).login({ username: "admin", password: PASSWORD });
     const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
     const ask = (query: string) => request(`${url}/api/v1/devices?${query}`, token, agent);
     // Both its code and its cache are warm in a collector that has been up for a minute.

@@ -75,7 +75,7 @@ async function fill({ collector, database, folder, dataDir }: {
 
   const site = (await rest.listSites()).data[0];
   if (!site) throw new Error("the collector has no site");
-  const other = await rest.createSite("other");
+  const other = await rest.createSite({ name: "other" });
   const { tenant_id: tenantId } = await database.reads.selectFrom("sites").select("tenant_id").where("id", "=", site.id)
     .executeTakeFirstOrThrow();
   const bystander = await createTenant(admin, "bystander");
@@ -93,7 +93,7 @@ async function fill({ collector, database, folder, dataDir }: {
   const { key: hostileKey } = await mallory.createApiKey({ name: "hostile", scopes: ["devices:read", "devices:write"], expires_at: null });
   const { key: goodKey } = await rest.createApiKey({ name: "good", scopes: ["devices:read"], expires_at: null });
   const device = await mallory.createDevice({ ip: "10.99.0.254", site_id: hostile.siteId });
-  for (const version of [1, 2]) await mallory.uploadConfigVersion(device.id, { content: longConfiguration(version) });
+  for (const version of [1, 2]) await mallory.uploadDeviceConfiguration(device.id, { content: longConfiguration(version) });
 
   const enroll = (by: RestClient, siteId: string, name: string) => enrollProbe({ by, siteId, name });
   const identity = await enroll(rest, site.id, "good");
@@ -134,7 +134,7 @@ async function createTenant(
 async function loggedIn(url: string, username: string): Promise<RestClient> {
   let token: string | null = null;
   const rest = createRestClient({ url, token: () => token, fetch });
-  token = (await rest.login(username, PASSWORD)).access_token;
+  token = (await rest.login({ username, password: PASSWORD })).access_token;
   return rest;
 }
 
@@ -143,9 +143,9 @@ async function enrollProbe(
 ): Promise<ProbeIdentity> {
   // The limits hold here too: ten requests a second.
   await pause(300);
-  const { token } = await by.createEnrollmentToken(siteId);
+  const { token } = await by.createEnrollmentToken({ site_id: siteId });
   const { key, request } = await createRequest();
-  const enrolled = await by.enroll({ token, certificate_request: request, name });
+  const enrolled = await by.enrollProbe({ token, certificate_request: request, name });
   const { hostname: host, port } = new URL(enrolled.mqtt_url);
   const { certificate, ca_certificate: ca, tenant_id: tenantId, probe_id: probeId } = enrolled;
   return { host, port: Number(port), ca, key, certificate, tenantId, probeId };

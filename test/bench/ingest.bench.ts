@@ -81,9 +81,9 @@ function fail({ dataDir }: Collector): never {
 async function enroll({ rest }: Collector, events: number): Promise<SenderOrder> {
   const site = (await rest.listSites()).data[0];
   if (!site) throw new Error("the collector has no site");
-  const { token } = await rest.createEnrollmentToken(site.id);
+  const { token } = await rest.createEnrollmentToken({ site_id: site.id });
   const { key, request } = await createRequest();
-  const identity = await rest.enroll({ token, certificate_request: request, name: "bench" });
+  const identity = await rest.enrollProbe({ token, certificate_request: request, name: "bench" });
   return {
     mqttUrl: identity.mqtt_url, ca: identity.ca_certificate, key, certificate: identity.certificate, tenantId: identity.tenant_id,
     probeId: identity.probe_id, events, seed: SEED,

@@ -60,7 +60,7 @@ describe("a backup of a collector", () => {
   test("opens with age's own program, and ours opens what age has sealed", async () => {
     dataDir = join(folder, "first");
     const { rest } = await start(dataDir);
-    await rest.createSite("Store 12");
+    await rest.createSite({ name: "Store 12" });
     const backup = await ended(rest, await rest.startBackup());
     expect(backup).toMatchObject({ status: "completed", recipients: [recipient], error: null });
     file = join(backupsOf(dataDir), readdirSync(backupsOf(dataDir))[0] ?? "");
@@ -156,7 +156,7 @@ test("a backup of a collector on PostgreSQL is verified with its key, and brings
     });
     await servers[0].createDatabase("lanthorn");
     const { rest } = await start(dataDir, on(servers[0]));
-    await rest.createSite("Store 12");
+    await rest.createSite({ name: "Store 12" });
     const backup = await ended(rest, await rest.startBackup());
     expect(backup).toMatchObject({ status: "completed", database: "postgres", error: null });
     await rest.verifyBackup(backup.id, { secret_key: readFileSync(keyFile, "utf8") });

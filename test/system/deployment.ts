@@ -54,7 +54,7 @@ export async function startCollector(options: {
   const passwordFile = join(options.dataDir, "admin-password");
   let token = "";
   const rest = createRestClient({ url, token: () => token, fetch });
-  const login = await rest.login("admin", options.env?.["LANTHORN_ADMIN_PASSWORD"] ?? readFileSync(passwordFile, "utf8").trim());
+  const login = await rest.login({ username: "admin", password: options.env?.["LANTHORN_ADMIN_PASSWORD"] ?? readFileSync(passwordFile, "utf8").trim() });
   token = login.access_token;
   return { ...daemon, url, httpsUrl: String(daemon.ready["https_url"]), dataDir: options.dataDir, passwordFile, rest, token: () => token };
 }
@@ -86,7 +86,7 @@ export async function enrollProbe(collector: Collector, box: ProbeBox, name: str
   const sites = await collector.rest.listSites();
   const site = sites.data[0];
   if (!site) throw new Error("the collector has no site");
-  const { token } = await collector.rest.createEnrollmentToken(site.id);
+  const { token } = await collector.rest.createEnrollmentToken({ site_id: site.id });
   const result = await runProbeCommand(box, ["enroll", "--collector", collector.httpsUrl, "--token", token, "--name", name]);
   if (result.code !== 0) throw new Error(`enrollment ended with ${result.code}: ${result.stderr}`);
   const probes = await collector.rest.listProbes();

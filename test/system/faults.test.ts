@@ -140,13 +140,13 @@ describe.skipIf(!canMakeLabs())("a probe and a collector", () => {
     expect((await fetch(`${collector.url}/health`)).status).toBe(503);
     await says("events that wait", ({ queue }) => queue.events > 0);
     expect((await health()).parts["disk"]).toMatchObject({ status: "degraded", detail: expect.stringMatching(/^0\.0 of /) as string });
-    await expect(collector.rest.createSite("crowded")).rejects.toMatchObject({
+    await expect(collector.rest.createSite({ name: "crowded" })).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE", status: 503, details: { reason: "disk-full" },
     });
     // What only reads goes on.
     expect((await collector.rest.listSites()).data.length).toBeGreaterThan(0);
     disks.collector.free();
-    expect((await waitFor("a write that is taken", () => collector.rest.createSite("crowded"))).name).toBe("crowded");
+    expect((await waitFor("a write that is taken", () => collector.rest.createSite({ name: "crowded" }))).name).toBe("crowded");
     await isKnown(mac);
     await waitFor("health that is good again", async () => ((await health()).parts["ingest"]?.status === "ok" ? true : null));
     expect(isAlive()).toBe(true);

@@ -86,7 +86,7 @@ describe("a collector and a probe, each a process of its own", () => {
 
   test("a configuration is pushed and applied", async () => {
     const before = await applied();
-    await collector.rest.updateProbeSettings(probeId, { sweep: { interval_seconds: 900 }, excluded: ["10.20.0.99"] });
+    await collector.rest.updateProbeConfiguration(probeId, { sweep: { interval_seconds: 900 }, excluded: ["10.20.0.99"] });
     const after = await applied();
     expect(after).toBeGreaterThan(before);
     const { revision, sweep, excluded } = configurationOnProbe();

@@ -49,9 +49,9 @@ describe.skipIf(mosquitto === null)("three collectors on one PostgreSQL and one 
     for (let index = 0; index < PROBES; index += 1) {
       const { rest } = grown.collectors[index % REPLICAS] as Grown["collectors"][number];
       const site = (await rest.listSites()).data[0];
-      const enrollment = await rest.createEnrollmentToken(site?.id ?? "");
+      const enrollment = await rest.createEnrollmentToken({ site_id: site?.id ?? "" });
       const { key, request } = await createRequest();
-      const identity = await rest.enroll({ token: enrollment.token, certificate_request: request, name: `probe ${index}` });
+      const identity = await rest.enrollProbe({ token: enrollment.token, certificate_request: request, name: `probe ${index}` });
       probes.push(createSimulatedProbe({
         host: "127.0.0.1", port: grown.brokerPort, ca: identity.ca_certificate, key, certificate: identity.certificate,
         tenantId: identity.tenant_id, probeId: identity.probe_id,

@@ -123,10 +123,10 @@ describe("what systemd/install.sh puts below a folder", () => {
       expect(health.status).toBe(200);
       let token = "";
       const rest = createRestClient({ url, token: () => token, fetch });
-      token = (await rest.login("admin", password)).access_token;
+      token = (await rest.login({ username: "admin", password })).access_token;
       const site = (await rest.listSites()).data[0];
       // By root, as the README tells it; what it writes is the service user's.
-      const enrollment = await rest.createEnrollmentToken(site?.id ?? "");
+      const enrollment = await rest.createEnrollmentToken({ site_id: site?.id ?? "" });
       const where = ["--collector", String(collector.ready["https_url"]), "--token", enrollment.token];
       await runCommand(probeProgram, ["enroll", ...where], { env: probeEnvironment });
       expect(statSync(join(state("lanthorn-probe"), "identity", "identity.json"))).toMatchObject({ uid: NOBODY, gid: NOBODY });

@@ -27,7 +27,7 @@ export async function openConnection(deps: { readonly store: SessionStore; reado
   const rest = createRestClient({ url: session.url, token: () => session.access_token, fetch: createFetch(session.ca) });
   const leftMs = session.expires_at - deps.clock.now();
   if (leftMs > 0 && leftMs < REFRESH_WHEN_LEFT_MS) {
-    const token = await rest.refresh();
+    const token = await rest.refreshToken();
     session = { ...session, access_token: token.access_token, expires_at: deps.clock.now() + token.expires_in * 1000 };
     deps.store.write(session);
   }

@@ -34,7 +34,7 @@ const client = (token: string | null = "t0ken") => createRestClient({ url, token
 describe("a call", () => {
   test("sends the token, the method and the body, and gives the parsed answer", async () => {
     answer = { status: 201, body: JSON.stringify(SITE) };
-    expect(await client().createSite("Store 12")).toEqual(SITE);
+    expect(await client().createSite({ name: "Store 12" })).toEqual(SITE);
     expect(seen).toEqual([{ method: "POST", url: "/api/v1/sites", authorization: "Bearer t0ken", body: '{"name":"Store 12"}' }]);
   });
 
@@ -52,7 +52,7 @@ describe("a call", () => {
 
   test("that is refused throws the collector's code, status and details", async () => {
     answer = { status: 403, body: JSON.stringify({ error: { code: "FORBIDDEN", message: "no", details: { required: "agents:write" } } }) };
-    await expect(client().createSite("x")).rejects.toMatchObject({ code: "FORBIDDEN", status: 403, details: { required: "agents:write" } });
+    await expect(client().createSite({ name: "x" })).rejects.toMatchObject({ code: "FORBIDDEN", status: 403, details: { required: "agents:write" } });
   });
 
   test.each([
@@ -66,7 +66,7 @@ describe("a call", () => {
 
   test("to nobody throws unreachable with the cause", async () => {
     const nobody = createRestClient({ url: "http://127.0.0.1:1", token: () => null, fetch });
-    await expect(nobody.health()).rejects.toMatchObject({ code: "unreachable", cause: expect.anything() as unknown });
+    await expect(nobody.readHealth()).rejects.toMatchObject({ code: "unreachable", cause: expect.anything() as unknown });
   });
 
   test("for health gives the body also when the collector is degraded", async () => {
@@ -74,7 +74,7 @@ describe("a call", () => {
       status: "degraded", version: "0.1.0", time: SITE.created_at, parts: { database: { status: "degraded", detail: "full" } },
     };
     answer = { status: 503, body: JSON.stringify(body) };
-    expect(await client(null).health()).toEqual(body);
+    expect(await client(null).readHealth()).toEqual(body);
     expect(seen[0]?.authorization).toBeUndefined();
   });
 });
@@ -85,7 +85,7 @@ test("a record's tag is read with it, and binds writes alone", async () => {
   expect(await readTagged(options, (rest) => rest.readSite(SITE.id))).toEqual({ record: SITE, etag: '"state"' });
   const bound = createRestClient({ ...options, ifMatch: () => '"state"' });
   await bound.readSite(SITE.id);
-  await bound.createSite("x");
+  await bound.createSite({ name: "x" });
   await bound.updateSite(SITE.id, { name: "y" });
   answer = { status: 204, body: "" };
   await bound.deleteSite(SITE.id);

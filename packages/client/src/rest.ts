@@ -1,26 +1,16 @@
-import type { List } from "@lanthorn/contract";
-import { backupCalls } from "./calls/backups.ts";
-import { deviceCalls } from "./calls/devices.ts";
-import { ipamCalls } from "./calls/ipam.ts";
-import { configurationCalls, vaultCalls } from "./calls/network-devices.ts";
-import { peopleCalls } from "./calls/people.ts";
-import { probeCalls, watchingCalls } from "./calls/watching.ts";
-import { webhookCalls } from "./calls/webhooks.ts";
+import { type List, OPERATIONS } from "@lanthorn/contract";
+import { type Calls, callsOf } from "./calls.ts";
 import { createTransport, type Query, type TransportOptions } from "./transport.ts";
 
-/** Every operation of the collector's REST interface, typed by the contract's schemas. */
-export type RestClient = ReturnType<typeof createRestClient>;
+/** Every operation of the collector's REST interface, by its name in the contract's table and typed by its schemas. */
+export type RestClient = Calls<typeof OPERATIONS>;
 
 /**
  * A typed client of the collector's REST interface.
  * @throws ClientError from every call: the collector's code, `unreachable`, or `not-an-answer` for a body of another shape.
  */
-export function createRestClient(options: TransportOptions) {
-  const transport = createTransport(options);
-  return {
-    ...peopleCalls(transport), ...deviceCalls(transport), ...watchingCalls(transport), ...probeCalls(transport), ...webhookCalls(transport),
-    ...backupCalls(transport), ...ipamCalls(transport), ...vaultCalls(transport), ...configurationCalls(transport),
-  };
+export function createRestClient(options: TransportOptions): RestClient {
+  return callsOf(OPERATIONS, createTransport(options));
 }
 
 /** A record, and the entity tag of its state for `ifMatch`; null for what has none, as a list. */

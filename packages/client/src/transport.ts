@@ -28,11 +28,12 @@ export interface CallOptions {
 
 /** One request and its parsed answer. */
 export interface Transport {
-  call<T extends z.ZodType>(method: string, path: string, answer: T, options?: CallOptions): Promise<z.infer<T>>;
+  /** @param answer The schema of its JSON; undefined where it has none, whatever comes. */
+  call(method: string, path: string, answer: z.ZodType | undefined, options?: CallOptions): Promise<unknown>;
   /** An answer that is no JSON, whole. */
   text(path: string, query?: Query): Promise<string>;
   /** An answer of any size, as it comes; to be read to its end, or cancelled. */
-  download(path: string): Promise<ReadableStream<Uint8Array>>;
+  download(path: string, query?: Query): Promise<ReadableStream<Uint8Array>>;
 }
 
 /** Where the collector is, and what each request to it carries. */
@@ -86,7 +87,7 @@ export function createTransport(options: TransportOptions): Transport {
       throw new ClientError("unreachable", `no answer from ${base}`, { cause });
     });
     // The health of a collector that is not well is an answer too.
-    if (response.status >= 400 && path !== "/api/health") throw refusal(response.status, parseJson(await response.text()), base);
+    if (response.status >= 400 && path !== "/api/v1/health") throw refusal(response.status, parseJson(await response.text()), base);
     return response;
   };
   const send = async (method: string, path: string, callOptions: CallOptions, accept: string) => {
@@ -97,6 +98,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async call(method, path, answer, callOptions = {}) {
       const { status, text } = await send(method, path, callOptions, "application/json");
+      if (!answer) return undefined;
       const parsed = answer.safeParse(parseJson(text));
       if (parsed.success) return parsed.data;
       throw new ClientError("not-an-answer", `${base}${path} answered with status ${status} and a body that is not Lanthorn's`, {
@@ -104,8 +106,8 @@ export function createTransport(options: TransportOptions): Transport {
       });
     },
     text: async (path, query) => (await send("GET", path, { query }, "*/*")).text,
-    async download(path) {
-      const { status, body } = await ask("GET", path, {}, "*/*", DOWNLOAD_TIMEOUT_MS);
+    async download(path, query) {
+      const { status, body } = await ask("GET", path, { query }, "*/*", DOWNLOAD_TIMEOUT_MS);
       if (!body) throw new ClientError("not-an-answer", `${base}${path} answered with status ${status} and nothing`, { status });
       return body;
     },

@@ -65,7 +65,7 @@ export async function downloadBackup(
   const backup = await rest.readBackup(id);
   const file = out ?? basename(`lanthorn-backup-${backup.created_at.replaceAll(/[-:]|\.\d+/g, "")}-${backup.id}.tar.gz.age`);
   const password = passwordFile === undefined ? await input.askSecret("Your password: ") : (await readText(passwordFile, input)).trimEnd();
-  await rest.confirmPassword(password);
+  await rest.confirmPassword({ password });
   await saveFile(file, await rest.downloadBackup(id));
   return { json: { id, file }, text: `${file}, sha256 ${backup.sha256 ?? "unknown"}` };
 }

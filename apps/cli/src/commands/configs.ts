@@ -17,7 +17,7 @@ export async function showVersion(
 ): Promise<Answer> {
   const deviceId = await findDeviceId(rest, device);
   const { id } = await findVersion({ rest }, deviceId, number);
-  const version = await (reveal ? rest.revealConfigVersion(deviceId, id) : rest.readConfigVersion(deviceId, id));
+  const version = await (reveal ? rest.revealDeviceConfiguration(deviceId, id) : rest.readDeviceConfiguration(deviceId, id));
   return { json: version, text: printableText(version.content) };
 }
 
@@ -28,7 +28,7 @@ export async function showDiff(
   const { from, to, reveal } = options;
   const deviceId = await findDeviceId(rest, device);
   const between = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  const diff = await (reveal ? rest.revealConfigDiff(deviceId, between) : rest.readConfigDiff(deviceId, between));
+  const diff = await (reveal ? rest.revealDeviceConfigurationDiff(deviceId, between) : rest.compareDeviceConfigurations(deviceId, between));
   return { json: diff, text: printableText(diff.diff) || `versions ${diff.from} and ${diff.to} are equal` };
 }
 
@@ -39,7 +39,7 @@ export async function uploadVersion(
 ): Promise<Answer> {
   const { changedBy, comment } = options;
   const content = await readText(file, input);
-  const version = await rest.uploadConfigVersion(await findDeviceId(rest, device), {
+  const version = await rest.uploadDeviceConfiguration(await findDeviceId(rest, device), {
     content, ...(changedBy !== undefined && { changed_by: changedBy }), ...(comment !== undefined && { comment }),
   });
   return { ...answer([version]), json: version };
@@ -49,11 +49,11 @@ export async function uploadVersion(
 export async function deleteVersion({ rest }: Connection, device: string, number: number): Promise<Answer> {
   const deviceId = await findDeviceId(rest, device);
   const { id } = await findVersion({ rest }, deviceId, number);
-  await rest.deleteConfigVersion(deviceId, id);
+  await rest.deleteDeviceConfiguration(deviceId, id);
   return { json: { id, state: "deleted" }, text: `deleted version ${number}` };
 }
 
-const versionsOf = ({ rest }: Pick<Connection, "rest">, deviceId: string) => collect((query) => rest.listConfigVersions(deviceId, query));
+const versionsOf = ({ rest }: Pick<Connection, "rest">, deviceId: string) => collect((query) => rest.listDeviceConfigurations(deviceId, query));
 
 /** @throws CliError `not-found`. */
 async function findVersion(connection: Pick<Connection, "rest">, deviceId: string, number: number | null): Promise<ConfigVersion> {

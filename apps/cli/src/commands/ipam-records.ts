@@ -53,7 +53,7 @@ export async function updatePrefix({ rest }: Connection, prefix: string, options
 /** With how much of it is taken. */
 export async function showPrefix({ rest }: Connection, prefix: string): Promise<Answer> {
   const id = await findPrefixId(rest, prefix);
-  const [found, utilization] = [await rest.readIpamPrefix(id), await rest.readIpamUtilization(id)];
+  const [found, utilization] = [await rest.readIpamPrefix(id), await rest.readIpamPrefixUtilization(id)];
   return { ...answerPrefixes({ ...found, utilization }, [found]), notes: [describeUse(utilization)] };
 }
 

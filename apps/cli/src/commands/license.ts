@@ -15,7 +15,7 @@ export async function installLicense({ rest }: Connection, file: string, input: 
 
 /** From then on the community licence applies. */
 export async function removeLicense({ rest }: Connection): Promise<Answer> {
-  await rest.removeLicense();
+  await rest.deleteLicense();
   return describe(await rest.readLicense());
 }
 

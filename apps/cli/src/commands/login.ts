@@ -24,7 +24,7 @@ export async function login(
     ? await deps.input.askSecret(`Password of ${options.username}: `)
     : (await readText(options.passwordFile, deps.input)).trimEnd();
   const rest = createRestClient({ url, token: () => null, fetch: createFetch(ca) });
-  const token = await rest.login(options.username, password);
+  const token = await rest.login({ username: options.username, password });
   deps.store.write({
     url, username: options.username, access_token: token.access_token, expires_at: deps.clock.now() + token.expires_in * 1000, ca,
   });

@@ -8,7 +8,7 @@ import { findSiteId } from "../site-id.ts";
 export async function createProbeToken({ rest }: Connection, options: { readonly site: string; readonly ttl: string }): Promise<Answer> {
   const ttlMs = parseDuration(options.ttl);
   if (ttlMs === null) throw new CliError("bad-option", `--ttl: ${JSON.stringify(options.ttl)} is not a duration such as 30m, 1h or 7d`);
-  const token = await rest.createEnrollmentToken(await findSiteId(rest, options.site), ttlMs / 1000);
+  const token = await rest.createEnrollmentToken({ site_id: await findSiteId(rest, options.site), ttl_seconds: ttlMs / 1000 });
   return {
     json: token,
     text: [

@@ -1,5 +1,5 @@
 import type { RestClient } from "@lanthorn/client";
-import type { Scan } from "@lanthorn/contract";
+import type { Scan, ScanProfileName } from "@lanthorn/contract";
 import { type Clock, pause } from "@lanthorn/runtime";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
@@ -39,7 +39,8 @@ export async function startScan({ rest }: Connection, target: string, { profile,
   /** Settles when the scan that is watched is to be ended. */
   readonly stopped: () => Promise<unknown>;
 }): Promise<Answer> {
-  const scan = await rest.startScan({ target, profile, ...(site === undefined ? {} : { site_id: await findSiteId(rest, site) }) });
+  // The collector says which profiles it knows: an older command starts a newer collector's scans, too.
+  const scan = await rest.startScan({ target, profile: profile as ScanProfileName, ...(site === undefined ? {} : { site_id: await findSiteId(rest, site) }) });
   if (!watch) return { json: scan, text: `the scan ${scan.id} of ${scan.target} is ${scan.status}` };
   const ended = await watchScan(rest, scan, deps);
   if (ended.status !== "completed") throw new CliError("ended", `the scan of ${ended.target} ${describe(ended)}`);

@@ -1,26 +1,45 @@
 import type { OpenAPIHono, RouteConfig, RouteHandler, z } from "@hono/zod-openapi";
+import type { Operation } from "@lanthorn/contract";
 import type { GatewayEnvironment, SecretAnswer } from "./environment.ts";
-import { type Access, createRouter, declareRoute, json } from "./route.ts";
+import { type Access, createRouter, declareRoute, json, jsonBody } from "./route.ts";
 
 type Responses = RouteConfig["responses"];
 /** A body's media types, and the schema of each. */
 type Content = Readonly<Record<string, { readonly schema: z.ZodType }>>;
-type Answer = readonly [status: number, description: string, body?: z.ZodType | Content];
+type Answer = readonly [status: number, description: string, body?: z.ZodType | Content | undefined];
 type Requested = NonNullable<RouteConfig["request"]>;
 
-/** What an endpoint takes and answers: the schemas check what comes, type its handler and make its entry in the OpenAPI document. */
-interface EndpointShape extends Requested {
-  /** A verb and what it is done to, `listDevices`: what a generated client calls the operation. */
-  readonly operationId: string;
+/** What the collector adds to an operation of the contract: its documentation, and what only the server knows. */
+interface Served {
   readonly summary: string;
   readonly description?: string;
   /** That its answer holds a secret: it is never kept and never compressed. Left out where it holds none. */
   readonly "x-secret"?: SecretAnswer;
-  /** Its status, what it is, and the schema of its JSON; a body of another type gives its `content`. */
-  readonly answer: Answer;
+  /** What the answer is; one that is not JSON, in whole. */
+  readonly answer: string | Answer;
   /** Other answers that are no errors, or errors that it has beside those of all. */
   readonly also?: Responses;
+  /** A body that is not the contract's JSON alone. */
+  readonly body?: Requested["body"];
+  /** A body that the documentation shows instead of one made up from the schema. */
+  readonly example?: object;
 }
+
+/** An operation with all that is said of it: the schemas check what comes, type its handler and make its entry in the OpenAPI document. */
+interface EndpointShape extends Requested {
+  readonly answer: Answer;
+  readonly also?: Responses;
+}
+
+type JsonBody<B extends z.ZodType> = { required: true; content: { "application/json": { schema: B } } };
+type BodyOf<O, S> = S extends { readonly body: infer B } ? { readonly body: B }
+  : O extends { readonly body: infer B extends z.ZodType } ? { readonly body: JsonBody<B> } : unknown;
+type AnswerPart<O, S> = S extends { readonly answer: infer A extends Answer } ? A
+  : O extends { readonly status: infer Status extends number; readonly answer: infer B extends z.ZodType } ? readonly [Status, string, B]
+  : O extends { readonly status: infer Status extends number } ? readonly [Status, string] : never;
+/** What `EndpointShape` is of an operation `O` as it is served by `S`. */
+type ShapeOf<O extends Operation, S extends Served> = Pick<O, keyof O & ("params" | "query")> & Pick<S, keyof S & "also"> & BodyOf<O, S>
+  & { readonly answer: AnswerPart<O, S> } extends infer Shape extends EndpointShape ? Shape : never;
 
 type ResponseOf<B> = B extends z.ZodType ? { description: string; content: { "application/json": { schema: B } } }
   : B extends Content ? { description: string; content: B } : { description: string };
@@ -43,23 +62,24 @@ type AnswerOf<S extends EndpointShape> = ReturnType<HandlerOf<S>>
 type Handler<S extends EndpointShape, Service> = (c: Parameters<HandlerOf<S>>[0], service: Service) => AnswerOf<S>;
 
 type Endpoint<Service> = (router: OpenAPIHono<GatewayEnvironment>, service: Service) => void;
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The words in which a service's endpoints are written, each where its handler is. `Service` is what the handlers get beside the request. */
 export function endpointsOf<Service>() {
   return {
-    /** @param access Who may use it. @param target Method and path, as `PUT /devices/{device_id}`. */
-    endpoint<const S extends EndpointShape>(
-      access: Access, target: `${Method} /${string}`, shape: S, handler: Handler<S, Service>,
+    /** @param access Who may use it. @param served What the document says of the operation. */
+    endpoint<const O extends Operation, const S extends Served>(
+      access: Access, operation: O, served: S, handler: Handler<ShapeOf<O, S>, Service>,
     ): Endpoint<Service> {
-      const { answer, also, params, query, headers, cookies, body, description, "x-secret": secret, ...said } = shape;
-      const [method = "", path = ""] = target.split(" ");
+      const { operationId, params, query } = operation;
+      const { summary, description, also, "x-secret": secret } = served;
+      const [method = "", path = ""] = operation.target.split(" ");
+      const answer: Answer = typeof served.answer === "string" ? [operation.status, served.answer, operation.answer] : served.answer;
       const route = declareRoute(access, {
-        ...said, ...defined({ description, "x-secret": secret }), method: method.toLowerCase() as "get", path,
-        request: defined({ params, query, headers, cookies, body }), responses: { [answer[0]]: responseOf(answer), ...also },
+        operationId, summary, ...defined({ description, "x-secret": secret }), method: method.toLowerCase() as "get", path,
+        request: defined({ params, query, body: bodyOf(operation, served) }), responses: { [answer[0]]: responseOf(answer), ...also },
       });
-      // The types of `shape` are those of the route: `Handler` has checked the handler against them.
-      return (router, service) => void router.openapi(route, ((c: Parameters<HandlerOf<S>>[0]) => handler(c, service)) as never);
+      // The types of `operation` and `served` are those of the route: `Handler` has checked the handler against them.
+      return (router, service) => void router.openapi(route, ((c: never) => handler(c, service)) as never);
     },
     /** The app of a service: its endpoints in the order in which a request is compared with their paths. */
     routes: (...endpoints: readonly Endpoint<Service>[]) => (service: Service): OpenAPIHono<GatewayEnvironment> => {
@@ -68,6 +88,10 @@ export function endpointsOf<Service>() {
       return router;
     },
   };
+}
+
+function bodyOf({ body }: Operation, served: Served): Requested["body"] {
+  return served.body ?? (body && jsonBody(body, served.example));
 }
 
 function responseOf([, description, body]: Answer): Responses[number] {

@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { HealthResponse } from "@lanthorn/contract";
+import { healthOperations, HealthResponse } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { databaseAnswers } from "../db/answers.ts";
@@ -30,8 +30,8 @@ const { endpoint, routes } = endpointsOf<HealthDependencies>();
 
 /** `/health`. */
 export const healthRoutes = routes(
-  endpoint("anyone", "GET /health", {
-    operationId: "readHealth", summary: "Read whether the collector works", answer: [200, "Every part works", HealthResponse],
+  endpoint("anyone", healthOperations.readHealth, {
+    summary: "Read whether the collector works", answer: "Every part works",
     also: { 503: { description: "A part does not work", content: json(HealthResponse) } },
   }, async (c, { version, clock, log, parts }) => {
     const states = await Promise.all(Object.entries(parts).map(async ([name, part]) => [name, await stateOf(name, part, log)] as const));

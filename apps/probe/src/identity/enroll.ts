@@ -41,7 +41,7 @@ export async function enroll(options: {
     await readClock(url, collector.fetch);
     const { privateKey, certificateRequest } = await createKeyAndRequest(options.name);
     const client = createRestClient({ url: url.origin, token: () => null, fetch: collector.fetch });
-    const answer = await client.enroll({ token: options.token.trim(), certificate_request: certificateRequest, name: options.name })
+    const answer = await client.enrollProbe({ token: options.token.trim(), certificate_request: certificateRequest, name: options.name })
       .catch((error: unknown) => Promise.reject(explain(error, url)));
     checkIssued({
       certificate: answer.certificate, caCertificate: answer.ca_certificate, caPin: token.caPin, privateKey, probeId: answer.probe_id,
@@ -111,7 +111,7 @@ function explain(error: unknown, url: URL): unknown {
 }
 
 function toIdentity(
-  name: string, url: URL, trust: CollectorTrust, answer: Awaited<ReturnType<ReturnType<typeof createRestClient>["enroll"]>>,
+  name: string, url: URL, trust: CollectorTrust, answer: Awaited<ReturnType<ReturnType<typeof createRestClient>["enrollProbe"]>>,
   privateKey: string,
 ): Identity {
   return {

@@ -27,7 +27,7 @@ export async function renew(
   });
   try {
     const { privateKey, certificateRequest } = await createKeyAndRequest(identity.probe_id);
-    const answer = await createRestClient({ url: url.origin, token: () => null, fetch: collector.fetch }).renew(certificateRequest)
+    const answer = await createRestClient({ url: url.origin, token: () => null, fetch: collector.fetch }).renewProbeCertificate({ certificate_request: certificateRequest })
       .catch((error: unknown) => Promise.reject(error instanceof ClientError && error.code !== "unreachable"
         ? new ProbeError("refused", `the collector refused the renewal: ${error.message}`, { cause: error })
         : unreachable(url, error)));

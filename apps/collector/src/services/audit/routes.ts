@@ -1,4 +1,4 @@
-import { AuditQuery, AuditRecord, listEnvelope } from "@lanthorn/contract";
+import { auditOperations } from "@lanthorn/contract";
 import { identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
@@ -8,10 +8,10 @@ const { endpoint, routes } = endpointsOf<AuditService>();
 
 /** `/audit`. */
 export const auditRoutes = routes(
-  endpoint("audit:read", "GET /audit", {
-    operationId: "listAuditRecords", summary: "List audit records, newest first",
+  endpoint("audit:read", auditOperations.listAuditRecords, {
+    summary: "List audit records, newest first",
     description: "Logins, failed ones and logouts of an hour by the same user from the same address are one record. Where they are more than "
     + "one, its `after` has their `count` and `last_at`.",
-    query: AuditQuery, answer: [200, "Audit records", listEnvelope(AuditRecord)],
+    answer: "Audit records",
   }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
 );

@@ -1,8 +1,7 @@
-import { LoginRequest, Me, PasswordChange, PasswordConfirmation, PasswordConfirmed, StreamTicket, TokenResponse } from "@lanthorn/contract";
+import { authOperations } from "@lanthorn/contract";
 import type { Authentication } from "../../gateway/authentication.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
-import { jsonBody } from "../../gateway/route.ts";
 import type { AuthService } from "./service.ts";
 
 const { endpoint, routes } = endpointsOf<{
@@ -12,39 +11,36 @@ const { endpoint, routes } = endpointsOf<{
 
 /** `/me`, `/auth/login`, `/auth/refresh`, `/auth/logout`, `/auth/password`, `/auth/confirm` and `/ws/ticket`. */
 export const authRoutes = routes(
-  endpoint("anyone", "POST /auth/login", {
-    "x-secret": "shown", operationId: "login", summary: "Log in",
-    description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.",
-    body: jsonBody(LoginRequest), answer: [200, "A token", TokenResponse],
+  endpoint("anyone", authOperations.login, {
+    "x-secret": "shown", summary: "Log in",
+    description: "Five wrong passwords for one user from one address in 15 minutes: 429 until the window ends.", answer: "A token",
   }, async (c, { service }) => c.json(await service.login({ ...c.req.valid("json"), address: c.env.peer.address }), 200)),
-  endpoint("known", "GET /me", {
-    operationId: "readCaller", summary: "Read who calls",
-    description: "The user, the tenant and the current scopes of the token or API key of this request.", answer: [200, "The caller", Me],
+  endpoint("known", authOperations.readCaller, {
+    summary: "Read who calls", description: "The user, the tenant and the current scopes of the token or API key of this request.",
+    answer: "The caller",
   }, async (c, { service }) => c.json(await service.me(identityOf(c)), 200)),
-  endpoint("signed-in", "POST /auth/refresh", {
-    "x-secret": "shown", operationId: "refreshToken", summary: "Get a new token",
-    answer: [200, "A new token. The one that was sent stays valid until it expires", TokenResponse],
+  endpoint("signed-in", authOperations.refreshToken, {
+    "x-secret": "shown", summary: "Get a new token", answer: "A new token. The one that was sent stays valid until it expires",
   }, async (c, { service }) => c.json(await service.refresh(identityOf(c)), 200)),
-  endpoint("signed-in", "POST /auth/logout", {
-    operationId: "logout", summary: "Log out", answer: [204, "The token is revoked"],
+  endpoint("signed-in", authOperations.logout, {
+    summary: "Log out", answer: "The token is revoked",
   }, async (c, { service }) => {
     await service.logout(identityOf(c), actorOf(c));
     return c.body(null, 204);
   }),
-  endpoint("signed-in", "POST /auth/password", {
-    "x-secret": "made", operationId: "changePassword", summary: "Change your password",
-    description: "All tokens of the user are revoked. API keys stay.", body: jsonBody(PasswordChange),
-    answer: [200, "A new token", TokenResponse],
+  endpoint("signed-in", authOperations.changePassword, {
+    "x-secret": "made", summary: "Change your password", description: "All tokens of the user are revoked. API keys stay.",
+    answer: "A new token",
   }, async (c, { service }) => c.json(await service.changePassword(identityOf(c), actorOf(c), c.req.valid("json")), 200)),
-  endpoint("signed-in", "POST /auth/confirm", {
-    operationId: "confirmPassword", summary: "Confirm your password",
+  endpoint("signed-in", authOperations.confirmPassword, {
+    summary: "Confirm your password",
     description: "Some calls need it within the last 5 minutes, by the same token: they answer 403 with `details.required` = `password`. Wrong "
     + "passwords count as at login.",
-    body: jsonBody(PasswordConfirmation), answer: [200, "The token counts as confirmed until then", PasswordConfirmed],
+    answer: "The token counts as confirmed until then",
   }, async (c, { service }) => c.json(await service.confirm(identityOf(c), actorOf(c), c.req.valid("json").password), 200)),
-  endpoint("devices:read", "POST /ws/ticket", {
-    "x-secret": "shown", operationId: "createStreamTicket", summary: "Create a ticket for the event stream",
+  endpoint("devices:read", authOperations.createStreamTicket, {
+    "x-secret": "shown", summary: "Create a ticket for the event stream",
     description: "For `/ws/events?ticket=…` within 30 s. The stream ends with the token or key that created the ticket.",
-    answer: [201, "The ticket", StreamTicket],
+    answer: "The ticket",
   }, async (c, { authentication }) => c.json(await authentication.createTicket(identityOf(c)), 201)),
 );

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { BundleName, BundlePieceQuery, listEnvelope, PageQuery, PublishedBundle, Sha256, SignedBundle } from "@lanthorn/contract";
+import { bundlesOperations } from "@lanthorn/contract";
 import type { Context } from "hono";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { type GatewayEnvironment, probeOf } from "../../gateway/environment.ts";
@@ -13,32 +13,28 @@ interface Bundles {
   readonly admit: (probeId: string, key: string) => Promise<unknown>;
 }
 
-const params = z.object({ bundle_name: BundleName });
-
 const { endpoint, routes } = endpointsOf<Bundles>();
 
 /** `/agents/bundles…`: what probes are given, each under its own certificate, and what operators see of it. */
 export const bundlesRoutes = routes(
-  endpoint("agents:read", "GET /agents/bundles", {
-    operationId: "listBundles", summary: "List bundles",
+  endpoint("agents:read", bundlesOperations.listBundles, {
+    summary: "List bundles",
     description: "Files for probes: the newest version of each bundle. They belong to the deployment and are the same for every tenant. "
       + "A probe reports in `health.bundles` which versions it uses, and why it does not use the newest.",
-    query: PageQuery, answer: [200, "The newest version of each", listEnvelope(PublishedBundle)],
+    answer: "The newest version of each",
   }, async (c, { store }) => c.json(toAnswer(pageOfAll(await store.published(), c.req.valid("query"), ({ name }) => name)), 200)),
-  endpoint("probe", "GET /agents/bundles/{bundle_name}", {
-    operationId: "readBundle", summary: "Read a bundle's manifest",
+  endpoint("probe", bundlesOperations.readBundle, {
+    summary: "Read a bundle's manifest",
     description: "The newest version of a bundle, with its signature. The manifest names the parts by their SHA-256.",
-    params, answer: [200, "The signed manifest", SignedBundle],
+    answer: "The signed manifest",
   }, async (c, { store, admit }) => {
     await checkAdmitted(c, admit);
     const bundle = await store.find(c.req.valid("param").bundle_name);
     if (!bundle) throw notFound("bundle");
     return c.json(bundle, 200);
   }),
-  endpoint("probe", "GET /agents/bundles/{bundle_name}/parts/{sha256}", {
-    operationId: "readBundlePart", summary: "Read a piece of a bundle's part",
-    description: "At most 256 KiB from `offset` on. Only parts of the newest version exist.",
-    params: params.extend({ sha256: Sha256 }), query: BundlePieceQuery,
+  endpoint("probe", bundlesOperations.readBundlePart, {
+    summary: "Read a piece of a bundle's part", description: "At most 256 KiB from `offset` on. Only parts of the newest version exist.",
     answer: [200, "The piece", { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } }],
   }, async (c, { store, admit }) => {
     await checkAdmitted(c, admit);

@@ -1,16 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import {
-  Device, DeviceChange, DeviceCreate, DeviceMergeRequest, DevicePorts, DeviceProfile, DevicesExportQuery, DeviceSplitRequest, DevicesQuery,
-  DeviceUpdate, Id, IdPageQuery, listEnvelope, SimilarDevice,
-} from "@lanthorn/contract";
+import { devicesOperations } from "@lanthorn/contract";
 import { answerCsv } from "../../gateway/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
-import { jsonBody } from "../../gateway/route.ts";
 import type { DevicesService } from "./service.ts";
-
-const params = z.object({ device_id: Id });
 
 /** An id as the documentation shows it. */
 const EXAMPLE_ID = "01989f2e-7c11-7aa0-b3c4-5d6e7f809103";
@@ -19,70 +13,66 @@ const { endpoint, routes } = endpointsOf<DevicesService>();
 
 /** `/devices` and what is below it. */
 export const devicesRoutes = routes(
-  endpoint("devices:read", "GET /devices", {
-    operationId: "listDevices", summary: "List devices", query: DevicesQuery, answer: [200, "Devices", listEnvelope(Device)],
+  endpoint("devices:read", devicesOperations.listDevices, {
+    summary: "List devices", answer: "Devices",
   }, async (c, service) => c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("query"))), 200)),
   // Before the route of one device, which would take the word for an id.
-  endpoint("devices:read", "GET /devices/export", {
-    operationId: "exportDevices", summary: "Export devices as CSV",
-    description: "All pages of the list in the format of RFC 4180, with a header line. "
+  endpoint("devices:read", devicesOperations.exportDevices, {
+    summary: "Export devices as CSV", description: "All pages of the list in the format of RFC 4180, with a header line. "
     + "A cell that a spreadsheet would read as a formula begins with an apostrophe.",
-    query: DevicesExportQuery, answer: [200, "One line for each device", { "text/csv": { schema: z.string() } }],
+    answer: [200, "One line for each device", { "text/csv": { schema: z.string() } }],
   }, async (c, service) => answerCsv(c, "devices.csv", await service.exportCsv(identityOf(c).tenantId, c.req.valid("query")))),
-  endpoint("devices:write", "POST /devices", {
-    operationId: "createDevice", summary: "Add a device",
+  endpoint("devices:write", devicesOperations.createDevice, {
+    summary: "Add a device",
     description: "The vendor is that of the MAC. Stream and webhooks get `host_found` and `device.discovered`, as for one that a probe found; "
     + "a device without an address is announced when a probe first sees it. Hostname, type and tags are locked where they are set, "
     + "address and MAC where `locked_fields` names them.",
-    body: jsonBody(DeviceCreate), answer: [201, "The new device", DeviceProfile],
+    answer: "The new device",
   }, async (c, service) => {
     const device = await service.create(actorOf(c), c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });
   }),
-  endpoint("devices:read", "GET /devices/{device_id}", {
-    operationId: "readDevice", summary: "Read a device's full profile", params, answer: [200, "The full profile", DeviceProfile],
+  endpoint("devices:read", devicesOperations.readDevice, {
+    summary: "Read a device's full profile", answer: "The full profile",
   }, async (c, service) => c.json(await service.profile(identityOf(c).tenantId, c.req.valid("param").device_id), 200)),
-  endpoint("devices:write", "PUT /devices/{device_id}", {
-    operationId: "updateDevice", summary: "Change a device",
-    description: "Fields left out stay. A field that is set is locked: discovery never overwrites it. Null unlocks it.", params,
-    body: jsonBody(DeviceUpdate), answer: [200, "The device as it is now", DeviceProfile],
+  endpoint("devices:write", devicesOperations.updateDevice, {
+    summary: "Change a device",
+    description: "Fields left out stay. A field that is set is locked: discovery never overwrites it. Null unlocks it.",
+    answer: "The device as it is now",
   }, async (c, service) => c.json(await service.update(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200)),
-  endpoint("devices:write", "DELETE /devices/{device_id}", {
-    operationId: "deleteDevice", summary: "Delete a device",
-    description: "If it is still on the network, it is found again as a new device. The event log is kept.", params,
-    answer: [204, "Deleted"],
+  endpoint("devices:write", devicesOperations.deleteDevice, {
+    summary: "Delete a device", description: "If it is still on the network, it is found again as a new device. The event log is kept.",
+    answer: "Deleted",
   }, async (c, service) => {
     await service.remove(actorOf(c), c.req.valid("param").device_id);
     return c.body(null, 204);
   }),
-  endpoint("devices:read", "GET /devices/{device_id}/ports", {
-    operationId: "listDevicePorts", summary: "List a device's ports", params, answer: [200, "Ports by number", DevicePorts],
+  endpoint("devices:read", devicesOperations.listDevicePorts, {
+    summary: "List a device's ports", answer: "Ports by number",
   }, async (c, service) => c.json(await service.ports(identityOf(c).tenantId, c.req.valid("param").device_id), 200)),
-  endpoint("devices:read", "GET /devices/{device_id}/history", {
-    operationId: "listDeviceHistory", summary: "List a device's changes, newest first", params, query: IdPageQuery,
-    answer: [200, "Changes", listEnvelope(DeviceChange)],
+  endpoint("devices:read", devicesOperations.listDeviceHistory, {
+    summary: "List a device's changes, newest first", answer: "Changes",
   }, async (c, service) =>
     c.json(toAnswer(await service.history(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200)),
-  endpoint("devices:read", "GET /devices/{device_id}/similar", {
-    operationId: "listSimilarDevices", summary: "List devices that may be the same one",
+  endpoint("devices:read", devicesOperations.listSimilarDevices, {
+    summary: "List devices that may be the same one",
     description: "With what they have in common. A shared key (as an SSH host key) merges devices automatically unless something "
     + "contradicts it; a name, an address, a vendor or a random MAC only adds to the score. Merge those that are the same.",
-    params, query: IdPageQuery, answer: [200, "Devices with their scores", listEnvelope(SimilarDevice)],
+    answer: "Devices with their scores",
   }, async (c, service) =>
     c.json(toAnswer(await service.similar(identityOf(c).tenantId, c.req.valid("param").device_id, c.req.valid("query"))), 200)),
-  endpoint("devices:write", "POST /devices/{device_id}/merge", {
-    operationId: "mergeDevices", summary: "Merge two devices",
+  endpoint("devices:write", devicesOperations.mergeDevices, {
+    summary: "Merge two devices",
     description: "With `into` the other one is kept, with `with` this one. Values that users set come first. The id of the merged device "
     + "answers 404 with `details.merged_into`; its logged events keep its id. A split undoes the merge.",
-    params, body: jsonBody(DeviceMergeRequest, { into: EXAMPLE_ID }), answer: [200, "The device that is kept", DeviceProfile],
+    example: { into: EXAMPLE_ID }, answer: "The device that is kept",
   }, async (c, service) => c.json(await service.merge(actorOf(c), c.req.valid("param").device_id, c.req.valid("json")), 200)),
-  endpoint("devices:write", "POST /devices/{device_id}/split", {
-    operationId: "splitDevice", summary: "Split a device",
+  endpoint("devices:write", devicesOperations.splitDevice, {
+    summary: "Split a device",
     description: "With `merge_id` (one of the profile's `merges`) both devices are restored, with later findings on the one "
     + "that they belong to. With `interfaces` (MACs, not all of the device's) they and their addresses become a separate device. "
     + "Discovery keeps the two apart from then on.",
-    params, body: jsonBody(DeviceSplitRequest, { merge_id: EXAMPLE_ID }),
-    answer: [201, "The new or restored device", DeviceProfile],
+    example: { merge_id: EXAMPLE_ID }, answer: "The new or restored device",
   }, async (c, service) => {
     const device = await service.split(actorOf(c), c.req.valid("param").device_id, c.req.valid("json"));
     return c.json(device, 201, { location: `/api/v1/devices/${device.id}` });

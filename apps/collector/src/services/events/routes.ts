@@ -1,4 +1,4 @@
-import { EventsPage, EventsQuery } from "@lanthorn/contract";
+import { eventsOperations } from "@lanthorn/contract";
 import { identityOf } from "../../gateway/environment.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { conflict } from "../../gateway/route.ts";
@@ -8,12 +8,11 @@ const { endpoint, routes } = endpointsOf<EventsService>();
 
 /** `/events`. */
 export const eventsRoutes = routes(
-  endpoint("devices:read", "GET /events", {
-    operationId: "listEvents", summary: "List events, oldest first",
+  endpoint("devices:read", eventsOperations.listEvents, {
+    summary: "List events, oldest first",
     description: "The tenant's log, as the stream and webhooks send it. Begin with `since`, follow `cursor` to the end, and continue later with "
     + "`since` set to the last `position`. Events of alerts, scans and backups need the scope that reads those too. If the log "
     + "no longer reaches back as far, the answer is 409 with `details.resume_from`.",
-    query: EventsQuery, answer: [200, "Events in the order of their `seq`", EventsPage],
-    also: conflict("The log no longer reaches back as far"),
+    answer: "Events in the order of their `seq`", also: conflict("The log no longer reaches back as far"),
   }, async (c, service) => c.json(await service.list(identityOf(c), c.req.valid("query")), 200)),
 );

@@ -1,29 +1,27 @@
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { z } from "@hono/zod-openapi";
-import { Id, IdPageQuery, listEnvelope, ProbeFile } from "@lanthorn/contract";
+import { filesOperations } from "@lanthorn/contract";
 import { endpointsOf } from "../../gateway/endpoint.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import type { ReceivedFiles } from "./received.ts";
 
-const params = z.object({ probe_id: Id });
-
 const { endpoint, routes } = endpointsOf<ReceivedFiles>();
 
 /** `/agents/probes/{probe_id}/files…`: what probes have sent, for operators. */
 export const receivedRoutes = routes(
-  endpoint("agents:read", "GET /agents/probes/{probe_id}/files", {
-    operationId: "listProbeFiles", summary: "List the files of a probe",
+  endpoint("agents:read", filesOperations.listProbeFiles, {
+    summary: "List the files of a probe",
     description: "Captures and transcripts that the probe has sent or is sending, without their content.",
-    params, query: IdPageQuery, answer: [200, "Files, in the order of their ids", listEnvelope(ProbeFile)],
+    answer: "Files, in the order of their ids",
   }, async (c, service) =>
     c.json(toAnswer(await service.list(identityOf(c).tenantId, c.req.valid("param").probe_id, c.req.valid("query"))), 200)),
-  endpoint("agents:write", "GET /agents/probes/{probe_id}/files/{file_id}/content", {
-    operationId: "downloadProbeFile", summary: "Download a file of a probe",
+  endpoint("agents:write", filesOperations.downloadProbeFile, {
+    summary: "Download a file of a probe",
     description: "A whole file. A capture holds what hosts of the site sent, so this needs more than the list does, and each download is in the "
       + "audit log. `Repr-Digest` has its SHA-256 (RFC 9530).",
-    params: params.extend({ file_id: Id }), answer: [200, "The file", { "application/octet-stream": { schema: z.string() } }],
+    answer: [200, "The file", { "application/octet-stream": { schema: z.string() } }],
   }, async (c, service) => {
     const { probe_id: probeId, file_id: id } = c.req.valid("param");
     const { path, file } = await service.open(actorOf(c), probeId, id);

@@ -1,0 +1,25 @@
+import { healthOperations } from "./operations/health.ts";
+import { agentsOperations } from "./operations/agents.ts";
+import { bundlesOperations } from "./operations/bundles.ts";
+import { filesOperations } from "./operations/files.ts";
+import { sitesOperations } from "./operations/sites.ts";
+import { alertsOperations } from "./operations/alerts.ts";
+import { auditOperations } from "./operations/audit.ts";
+import { authOperations } from "./operations/auth.ts";
+import { backupsOperations } from "./operations/backups.ts";
+import { configVersionsOperations } from "./operations/config-versions.ts";
+import { devicesOperations } from "./operations/devices.ts";
+import { webhooksOperations } from "./operations/webhooks.ts";
+import { eventsOperations } from "./operations/events.ts";
+import { ipamOperations } from "./operations/ipam.ts";
+import { licenseOperations } from "./operations/license.ts";
+import { scansOperations } from "./operations/scans.ts";
+import { topologyOperations } from "./operations/topology.ts";
+import { vaultOperations } from "./operations/vault.ts";
+
+/** Every operation of the REST interface. */
+export const OPERATIONS = {
+  ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
+  ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
+  ...eventsOperations, ...ipamOperations, ...licenseOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
+};

@@ -1,0 +1,22 @@
+import * as z from "zod";
+import { Id } from "../../values.ts";
+import { IdPageQuery, listEnvelope } from "../envelopes.ts";
+import { Alert, AlertMute, AlertMuteCreate, AlertsExportQuery, AlertsQuery } from "../alerts.ts";
+import { operations } from "../operation.ts";
+
+const OfMute = z.object({ mute_id: Id });
+const OfAlert = z.object({ alert_id: Id });
+
+/** Alerts and their mutes. */
+export const alertsOperations = operations({
+  /** The whole list as CSV, with the list's filters. */
+  exportAlerts: { target: "GET /alerts/export", query: AlertsExportQuery, status: 200, content: "text/csv" },
+  listAlertMutes: { target: "GET /alerts/mutes", query: IdPageQuery, status: 200, answer: listEnvelope(AlertMute) },
+  readAlertMute: { target: "GET /alerts/mutes/{mute_id}", params: OfMute, status: 200, answer: AlertMute },
+  createAlertMute: { target: "POST /alerts/mutes", body: AlertMuteCreate, status: 201, answer: AlertMute },
+  deleteAlertMute: { target: "DELETE /alerts/mutes/{mute_id}", params: OfMute, status: 204 },
+  listAlerts: { target: "GET /alerts", query: AlertsQuery, status: 200, answer: listEnvelope(Alert) },
+  readAlert: { target: "GET /alerts/{alert_id}", params: OfAlert, status: 200, answer: Alert },
+  acknowledgeAlert: { target: "POST /alerts/{alert_id}/acknowledge", params: OfAlert, status: 200, answer: Alert },
+  resolveAlert: { target: "POST /alerts/{alert_id}/resolve", params: OfAlert, status: 200, answer: Alert },
+});
