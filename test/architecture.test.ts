@@ -182,9 +182,7 @@ const SQL = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|replaceInto|merge
 /** What has SQL in it and is neither a store nor in `db/`: shorter with each change, and never longer. */
 const SQL_ELSEWHERE: ReadonlySet<string> = new Set([
   "deliveries/claims.ts", "deliveries/notices.ts", "deliveries/subscriptions.ts", "deliveries/sweep.ts",
-  "events/log.ts",
-  "ingest/announcements.ts", "ingest/commit-batch.ts", "ingest/join-seen.ts", "ingest/judge-devices.ts",
-  "ingest/load-working-sets.ts", "ingest/presence-watch.ts", "ingest/probe-queues.ts", "ingest/save-working-sets.ts",
+  "events/log.ts", "ingest/presence-watch.ts",
   "retention/inventory.ts", "retention/limit-sites.ts", "retention/records.ts",
 ].map((path) => `apps/collector/src/${path}`));
 

@@ -58,8 +58,9 @@ export interface Broker {
    */
   start(receiver: ProbeReceiver, peers?: Peers): Promise<void>;
   /**
-   * Sends to one of a probe's own topics, QoS 1. Resolves when the broker has taken it; a probe that is not connected gets
-   * it only when `retain` is set. Rejects while an external broker is away.
+   * Sends to one of a probe's own topics. Resolves when the broker has taken it; a probe that is not connected gets it only when
+   * `retain` is set. QoS 1, but for acknowledgements from our own broker, which the probe does not confirm. Rejects while an external
+   * broker is away.
    */
   publish(probe: ProbeAddress, channel: DownChannel, payload: string, options: { readonly retain: boolean }): Promise<void>;
   /** Tells other collectors, soon, that events of the tenant are committed. A hint: it may be lost, and says it once for many. */

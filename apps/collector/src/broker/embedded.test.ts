@@ -32,6 +32,18 @@ const connect = async (...args: Parameters<BrokerBench["connect"]>) => {
 
 const closing = (client: MqttClient) => new Promise<void>((resolve) => client.once("close", resolve));
 
+test("an acknowledgement is not confirmed by its probe, and a command is", async () => {
+  const probe = await bench.enroll();
+  const client = await connect(probe);
+  const topics = (["acks", "commands"] as const).map((channel) => probeTopic(probe.tenantId, probe.probeId, channel));
+  await client.subscribeAsync(topics, { qos: 1 });
+  const heard: [topic: string, qos: number][] = [];
+  client.on("message", (topic, _payload, { qos }) => heard.push([topic, qos]));
+  await bench.broker.publish(probe, "acks", "{}", { retain: false });
+  await bench.broker.publish(probe, "commands", "{}", { retain: false });
+  await expect.poll(() => heard).toEqual([[topics[0], 0], [topics[1], 1]]);
+});
+
 describe("who is let in", () => {
   test("a probe with our certificate under its own name", async () => {
     const probe = await bench.enroll();

@@ -1,6 +1,6 @@
 import type { TLSSocket } from "node:tls";
 import { probeTopic } from "@lanthorn/contract";
-import { Aedes, type Client } from "aedes";
+import type { Aedes, Client } from "aedes";
 import { peerIdentity } from "../certificates/peer.ts";
 import type { Broker, ProbeAddress, ProbeReceiver } from "./broker.ts";
 import { createGate } from "./gate.ts";
@@ -8,6 +8,7 @@ import { gateStream } from "./gated-stream.ts";
 import { openProbeListener, type ProbeListener, type ProbeListenerOptions } from "./listener.ts";
 import { type Admit, DEAD_TOPIC, judge, type Refuse, type Refused, rules } from "./rules.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
+import { openUplinkAedes } from "./uplink-aedes.ts";
 
 /** Where the embedded broker listens, and whom it lets in. */
 export interface EmbeddedBrokerOptions extends ProbeListenerOptions {
@@ -52,7 +53,7 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
   return {
     async start(to) {
       receiver = to;
-      aedes = await Aedes.createBroker(rules({ sessions, refuse, admit: options.admit, log: options.log, receiver: () => receiver }));
+      aedes = await openUplinkAedes(rules({ sessions, refuse, admit: options.admit, log: options.log, receiver: () => receiver }));
       aedes.on("clientError", (client, error) => options.log.debug({ probe_id: client.id, reason: error.message }, "session ended"));
       aedes.on("connectionError", (_client, error) => options.log.debug({ reason: error.message }, "connection ended before a session"));
       trackTopics(aedes, sessions);
@@ -62,7 +63,9 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     publish: (probe, channel, payload, { retain }) => new Promise((resolve, reject) => {
       if (!aedes || aedes.closed) return reject(new Error("the broker is closed"));
       const topic = probeTopic(probe.tenantId, probe.probeId, channel);
-      const packet = { cmd: "publish", topic, payload, qos: 1, retain, dup: false } as const;
+      // An acknowledgement is lost only with its connection, and the probe then sends its batch again: nothing confirms a confirmation.
+      const qos = channel === "acks" ? 0 : 1;
+      const packet = { cmd: "publish", topic, payload, qos, retain, dup: false } as const;
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
       if (retain) return aedes.publish(packet, done);
       // What is kept for nobody goes to nobody else: aedes would look for who else wants it, three times for each acknowledgement.

@@ -38,6 +38,26 @@ test("what is too large to wait leaves at once, in its order", async () => {
   await expect.poll(() => received.join("")).toBe(`puback,${large}`);
 });
 
+test("a held connection is read one chunk further and no more, until it is let go", async () => {
+  const { stream, hold, far } = open();
+  const came: string[] = [];
+  stream.on("data", (chunk: Buffer) => came.push(chunk.toString()));
+  const say = (text: string) => new Promise<void>((resolve) => {
+    far.write(Buffer.concat([Buffer.from([0x30, 3, 0, 1]), Buffer.from(text)]), () => resolve());
+  });
+  const letters = () => came.join("").replaceAll(/[^a-z]/g, "");
+  await say("a");
+  await expect.poll(letters).toBe("a");
+  const letGo = hold();
+  await say("b");
+  await expect.poll(letters).toBe("ab");
+  void say("c");
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  expect(letters()).toBe("ab");
+  letGo();
+  await expect.poll(letters).toBe("abc");
+});
+
 test("a stream that ends while it is held has said everything", async () => {
   const { stream, hold, received, write } = open();
   hold();

@@ -5,8 +5,8 @@ import type { Gate, GateFault } from "./gate.ts";
 export interface GatedStream {
   readonly stream: Duplex;
   /**
-   * Reads nothing more from the socket until the returned function is called. What has been read already (a socket's chunk
-   * of 64 KiB) still comes out. aedes alone reads on with each `readable`, whatever it has not finished. Small answers that are
+   * Reads no more than one chunk (64 KiB) further from the socket until the returned function is called. What has been read already
+   * still comes out. aedes alone reads on with each `readable`, whatever it has not finished. Small answers that are
    * written meanwhile leave together when the hold ends; what does not fit leaves at once, with them before it.
    */
   hold(): () => void;
@@ -61,7 +61,8 @@ export function gateStream<Refusal>(socket: Duplex, options: {
     refusals.forEach(options.onRefusal);
     let hasRoom = true;
     for (const bytes of forward) hasRoom = stream.push(bytes);
-    if (!hasRoom) socket.pause();
+    // Most probes send nothing while they are held: pausing each for each batch cost more than reading what comes after all.
+    if (!hasRoom || holds > 0) socket.pause();
     if (fault === null) return;
     options.onFault(fault);
     stream.destroy();
@@ -73,12 +74,11 @@ export function gateStream<Refusal>(socket: Duplex, options: {
     stream,
     hold() {
       holds += 1;
-      socket.pause();
       return () => {
         holds -= 1;
         if (holds > 0) return;
         if (answers.length > 0 && socket.writable) socket.write(takeAnswers());
-        if (!stream.readableEnded) socket.resume();
+        if (socket.isPaused() && !stream.readableEnded) socket.resume();
       };
     },
   };

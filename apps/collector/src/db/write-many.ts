@@ -40,7 +40,7 @@ export async function upsertMany(
  * @param key What a row is found by.
  */
 export async function updateMany(
-  db: Kysely<Schema>, table: Table, rows: readonly ({ readonly id: string } & Row)[], key: readonly string[] = ["id"],
+  db: Kysely<Schema>, table: Table, rows: readonly Row[], key: readonly string[] = ["id"],
 ): Promise<void> {
   const isKey = new Set(key);
   await write(db, table, rows, `update by ${key.join()}`, (columns, { from }) => {

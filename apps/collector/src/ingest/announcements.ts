@@ -1,8 +1,5 @@
 import type { EventData } from "@lanthorn/contract";
-import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { selectIn } from "../db/select-in.ts";
-import { upsertMany } from "../db/write-many.ts";
 import type { DeviceDraft } from "./devices-draft.ts";
 import type { Site } from "./working-set.ts";
 
@@ -27,19 +24,7 @@ export interface Announcements {
   row(): Row | null;
 }
 
-/** @returns By site. Their rows are held by the lock on the site. */
-export async function loadAnnouncements(trx: Transaction<Schema>, sites: readonly Site[]): Promise<ReadonlyMap<string, Announcements>> {
-  const rows = await selectIn(sites.map(({ siteId }) => siteId), (list) =>
-    trx.selectFrom("site_discoveries").selectAll().where("site_id", "in", list).execute());
-  const known = new Map(rows.map((row) => [row.site_id, row]));
-  return new Map(sites.map((site) => [site.siteId, createAnnouncements(site, known.get(site.siteId))]));
-}
-
-export async function saveAnnouncements(trx: Transaction<Schema>, all: Iterable<Announcements>): Promise<void> {
-  await upsertMany(trx, "site_discoveries", { key: ["site_id"], update: ["window_at", "found", "storm", "storm_since", "storm_until"] },
-    [...all].flatMap((one) => one.row() ?? []));
-}
-
+/** @param stored The site's row, held by the lock on the site. */
 export function createAnnouncements({ siteId, tenantId }: Site, stored: Row | undefined): Announcements {
   const row: Row = stored ? { ...stored } : {
     site_id: siteId, tenant_id: tenantId, window_at: "", found: 0, storm: 0, storm_since: null, storm_until: null,

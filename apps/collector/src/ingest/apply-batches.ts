@@ -5,17 +5,18 @@ import type { NewEvent } from "../events/log.ts";
 import { keysOf, keyText } from "../identity/keys.ts";
 import type { Merges } from "../identity/merges.ts";
 import { type ShownInterface, takeMovedInterfaces } from "../identity/moved-interfaces.ts";
-import { type Announcements, loadAnnouncements, saveAnnouncements } from "./announcements.ts";
+import { type Announcements, createAnnouncements } from "./announcements.ts";
 import type { DeviceGrowth } from "./device-growth.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { groupBy } from "./group-by.ts";
 import { joinSeen } from "./join-seen.ts";
 import { judgeDevices } from "./judge-devices.ts";
-import { loadWorkingSets, type Wanted } from "./load-working-sets.ts";
 import { chassisKeys } from "./projections/neighbor.ts";
 import { projectionOf, type Projections } from "./projections/projection.ts";
 import type { Delivered, ReadEvent } from "./read-batch.ts";
-import { saveWorkingSets } from "./save-working-sets.ts";
+import { readDiscoveries, saveDiscoveries } from "./store/discoveries.ts";
+import { loadWorkingSets, type Wanted } from "./store/load-working-sets.ts";
+import { saveWorkingSets } from "./store/save-working-sets.ts";
 import type { Site, WorkingSet } from "./working-set.ts";
 
 /** What a batch holds beyond its queue's watermark. */
@@ -50,13 +51,14 @@ export async function applyBatches(
   const shown = sites.flatMap((site) => site.shown);
   if (shown.length > 0) await takeMovedInterfaces(trx, shown);
   const sets = await loadWorkingSets(trx, sites.map(({ wanted }) => wanted));
-  const announcements = await loadAnnouncements(trx, sets.map(({ site }) => site));
+  const discoveries = await readDiscoveries(trx, sets.map(({ site }) => site.siteId));
+  const announcements = new Map(sets.map(({ site }) => [site.siteId, createAnnouncements(site, discoveries.get(site.siteId))]));
   const bySite = new Map(sets.map((set) => [set.site.siteId, { set, announcements: announcements.get(set.site.siteId) as Announcements }]));
   const applied = batches.map((batch) => ({ ...batch, entries: entriesOf(projections, batch, bySite) }));
   await judgeDevices(trx, sets);
   await saveWorkingSets(trx, sets);
   await growth.limit(trx, sets);
-  await saveAnnouncements(trx, announcements.values());
+  await saveDiscoveries(trx, [...announcements.values()].flatMap((one) => one.row() ?? []));
   const joined = await joinSeen(trx, merges, sets);
   return joined.size === 0
     ? applied

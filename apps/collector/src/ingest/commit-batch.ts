@@ -1,5 +1,4 @@
 import type { Kysely } from "kysely";
-import { insertMany, upsertMany } from "../db/write-many.ts";
 import { lockSites } from "../db/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Appended, EventLog } from "../events/log.ts";
@@ -8,8 +7,8 @@ import { type AppliedBatch, applyBatches, type FreshBatch } from "./apply-batche
 import type { DeviceGrowth } from "./device-growth.ts";
 import { groupBy } from "./group-by.ts";
 import type { Projections } from "./projections/projection.ts";
-import { type ProbeQueues, readQueues } from "./probe-queues.ts";
 import type { Delivered, ProbeSite, RawEvent, ReadBatch } from "./read-batch.ts";
+import { addRejected, moveQueues, type ProbeQueues, readQueues } from "./store/probe-queues.ts";
 
 /** How far the queue is committed now, and what was done to get there. */
 export interface Committed {
@@ -46,16 +45,8 @@ export function commitBatches(deps: CommitDependencies, deliveries: readonly Del
     const queues = await readQueues(trx, deliveries);
     const inOrder = await applyBatches(trx, deps, deliveries.map((delivery) => freshOf(delivery, queues)));
     const unreadable = inOrder.map(rejectedRows);
-    await insertMany(trx, "rejected_events", unreadable.flat());
-    await upsertMany(
-      trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] },
-      inOrder.filter(({ isNews }) => isNews).map(({ delivery: { probe, batch, receivedAt }, watermark }) => (
-        {
-          probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark, updated_at: receivedAt,
-          created_at: receivedAt,
-        }
-      )),
-    );
+    await addRejected(trx, unreadable.flat());
+    await moveQueues(trx, inOrder.filter(({ isNews }) => isNews).map(({ delivery, watermark }) => ({ ...delivery, watermark })));
     // Last, since it holds the tenant, for whom everybody else waits.
     const appended = new Map<AppliedBatch, Appended>();
     for (const [tenantId, ofTenant] of [...groupBy(inOrder, ({ delivery }) => delivery.probe.tenantId)].toSorted(byKey)) {

@@ -1,11 +1,11 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { among, selectIn } from "../db/select-in.ts";
 import { type Candidate, joinDevices } from "../identity/join-devices.ts";
 import { macKind } from "../identity/macs.ts";
 import type { Merges } from "../identity/merges.ts";
 import type { HostRef } from "./devices-draft.ts";
 import { groupBy } from "./group-by.ts";
+import { readHolders, readKnownByAddress, readOwners } from "./store/holders.ts";
 import type { Site, WorkingSet } from "./working-set.ts";
 
 type Trx = Transaction<Schema>;
@@ -54,11 +54,6 @@ async function byKeys(trx: Trx, shown: readonly ShownKey[]): Promise<readonly Ca
   });
 }
 
-function readHolders(trx: Trx, keys: readonly (readonly [siteId: string, key: string])[]) {
-  return selectIn(keys, (list) => trx.selectFrom("device_keys").select(["device_id", "site_id", "key", "source"])
-    .where(among(["site_id", "key"], list)).execute());
-}
-
 function atSite({ site_id: siteId, key }: { readonly site_id: string; readonly key: string }): string {
   return `${siteId} ${key}`;
 }
@@ -66,8 +61,7 @@ function atSite({ site_id: siteId, key }: { readonly site_id: string; readonly k
 /** A MAC that one device announced, by its DHCP client identifier, and another one has: whichever came first. */
 async function byOwnMac(trx: Trx, shown: readonly ShownKey[], created: readonly Created[]): Promise<readonly Candidate[]> {
   const announced = shown.filter(({ key }) => key.startsWith("mac "));
-  const owners = new Map((await selectIn(announced, (list) => trx.selectFrom("interfaces").select(["device_id", "site_id", "mac"])
-    .where(among(["site_id", "mac"], list.map(({ site_id, key }) => [site_id, key.slice(4)]))).execute()))
+  const owners = new Map((await readOwners(trx, announced.map(({ site_id: siteId, key }) => [siteId, key.slice(4)])))
     .map(({ device_id, site_id, mac }) => [`${site_id} mac ${mac}`, device_id]));
   const seenFirst = announced.flatMap((row) => {
     const { device_id: deviceId, tenant_id: tenantId, key, source } = row;
@@ -87,10 +81,7 @@ async function byOwnMac(trx: Trx, shown: readonly ShownKey[], created: readonly 
 /** Devices that were known by their address alone, which is theirs still: now their MAC is known too. */
 async function byAddress(trx: Trx, created: readonly Created[]): Promise<readonly Candidate[]> {
   const byIp = new Map(created.map((one) => [`${one.siteId} ${one.ip}`, one]));
-  const rows = await selectIn([...byIp.values()], (list) => trx.selectFrom("addresses")
-    .innerJoin("devices", "devices.id", "addresses.device_id").select(["addresses.device_id", "addresses.site_id", "addresses.ip"])
-    .where(among(["addresses.site_id", "addresses.ip"], list.map(({ siteId, ip }) => [siteId, ip])))
-    .where("addresses.current", "=", 1).where("addresses.mac", "=", "").where("devices.mac", "=", "").execute());
+  const rows = await readKnownByAddress(trx, [...byIp.values()].map(({ siteId, ip }) => [siteId, ip]));
   return rows.flatMap(({ device_id: otherId, site_id: siteId, ip }) => {
     const device = byIp.get(`${siteId} ${ip}`);
     return !device || device.id === otherId

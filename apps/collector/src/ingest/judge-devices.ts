@@ -1,9 +1,9 @@
 import { VERDICT_FIELDS } from "@lanthorn/fingerprints";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { selectIn } from "../db/select-in.ts";
 import { shownOf, vendorOf, verdictsOf } from "../identity/verdicts.ts";
 import type { DeviceDraft } from "./devices-draft.ts";
+import { readVerdictEvidence } from "./store/evidence.ts";
 import type { WorkingSet } from "./working-set.ts";
 
 type EvidenceRow = Schema["evidence"];
@@ -17,9 +17,7 @@ const FIELDS: ReadonlySet<string> = new Set(VERDICT_FIELDS);
 export async function judgeDevices(trx: Kysely<Schema>, sets: readonly WorkingSet[]): Promise<void> {
   const judged = sets.flatMap((set) => judgedAt(set));
   const byId = new Map(judged.map((one) => [one.device.id, one]));
-  const known = await selectIn(judged.filter(({ device }) => !device.isNew).map(({ device }) => device.id), (list) =>
-    trx.selectFrom("evidence").selectAll().where("device_id", "in", list).where("field", "in", [...VERDICT_FIELDS]).execute());
-  for (const row of known) byId.get(row.device_id)?.evidence.push(row);
+  for (const row of await readVerdictEvidence(trx, judged.filter(({ device }) => !device.isNew).map(({ device }) => device.id))) byId.get(row.device_id)?.evidence.push(row);
   for (const one of judged) judge(one);
 }
 

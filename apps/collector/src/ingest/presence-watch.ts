@@ -148,8 +148,9 @@ export function createPresenceWatch(deps: {
     const now = clock.monotonic();
     const lateMs = now - lastCheck - CHECK_EVERY_MS;
     lastCheck = now;
+    const canHear = deps.canHear();
     for (const entry of online.values()) {
-      if (!deps.canHear()) entry.deadline = Math.max(entry.deadline, now + silentAfterMs);
+      if (!canHear) entry.deadline = Math.max(entry.deadline, now + silentAfterMs);
       else if (lateMs > STALL_MS) entry.deadline += lateMs;
       if (entry.deadline > now || entry.isJudged || !(duty?.isHeld() ?? true)) continue;
       entry.isJudged = true;

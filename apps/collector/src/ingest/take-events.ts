@@ -7,10 +7,10 @@ import { decodeBatch } from "./decode-batch.ts";
 import type { createGroupCommit } from "./group-commit.ts";
 import type { IngestMeasure } from "./measure.ts";
 import type { createProbeClocks } from "./probe-clock.ts";
-import { MAX_NEW_QUEUES } from "./probe-queues.ts";
 import type { KnownProbe } from "./probes-store.ts";
 import { costOf, type createQuota } from "./quota.ts";
 import type { createRefusals } from "./refusals.ts";
+import { MAX_NEW_QUEUES } from "./store/probe-queues.ts";
 
 /** The answer to a probe that may send no more now. */
 const SPENT = "the probe has used its quota for this time: send the batch again later";

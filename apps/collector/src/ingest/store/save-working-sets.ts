@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
-import { hostnameKey } from "../db/hostname-key.ts";
-import { insertMany, updateMany, upsertMany } from "../db/write-many.ts";
-import type { Schema } from "../db/schema.ts";
-import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "./devices-draft.ts";
-import type { WorkingSet } from "./working-set.ts";
+import { hostnameKey } from "../../db/hostname-key.ts";
+import { insertMany, updateMany, upsertMany } from "../../db/write-many.ts";
+import type { Schema } from "../../db/schema.ts";
+import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "../devices-draft.ts";
+import type { WorkingSet } from "../working-set.ts";
 
 /** Writes what batches changed at their sites, table by table, parents first: one statement serves all sites. */
 export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly WorkingSet[]): Promise<void> {
@@ -34,11 +34,8 @@ export async function saveWorkingSets(trx: Kysely<Schema>, sets: readonly Workin
   );
   await insertMany(trx, "device_changes", sets.flatMap(({ changes }) => changes));
   await upsertMany(trx, "device_keys", { key: ["site_id", "key", "device_id"], update: ["source"] }, sets.flatMap(({ keys }) => keys));
-  for (const { site, interfacePresence } of sets) {
-    for (const [mac, presence_state] of interfacePresence) {
-      await trx.updateTable("interfaces").set({ presence_state }).where("site_id", "=", site.siteId).where("mac", "=", mac).execute();
-    }
-  }
+  await updateMany(trx, "interfaces", sets.flatMap(({ site: { siteId }, interfacePresence }) =>
+    [...interfacePresence].map(([mac, presence_state]) => ({ site_id: siteId, mac, presence_state }))), ["site_id", "mac"]);
 }
 
 function columnsOf(device: DeviceDraft, group: ColumnGroup): { readonly id: string } & Record<string, string | number> {

@@ -1,8 +1,9 @@
 import type { Kysely } from "kysely";
-import type { Schema } from "../db/schema.ts";
-import { among, selectIn } from "../db/select-in.ts";
-import { type HostRef, identified } from "./devices-draft.ts";
-import { createWorkingSet, type HeldRows, type Site, type WorkingSet } from "./working-set.ts";
+import { listQuery } from "../../db/list-query.ts";
+import type { Schema } from "../../db/schema.ts";
+import { among } from "../../db/select-in.ts";
+import { type HostRef, identified } from "../devices-draft.ts";
+import { createWorkingSet, type HeldRows, type Site, type WorkingSet } from "../working-set.ts";
 
 /** What to read of a site before batches are applied there. */
 export interface Wanted {
@@ -24,6 +25,34 @@ const DEVICE_COLUMNS = [
 /** In the order in which new rows have them: rows of one statement must not differ in it. */
 const ADDRESS_COLUMNS = ["device_id", "tenant_id", "site_id", "mac", "ip", "ip_key", "first_seen", "last_seen", "current"] as const;
 
+/** A site and what is looked for there. */
+type AtSite = readonly [siteId: string, value: string];
+
+const devicesByMac = listQuery((db, list: readonly AtSite[]) => db.selectFrom("interfaces")
+  .innerJoin("devices", "devices.id", "interfaces.device_id")
+  .select(DEVICE_COLUMNS).select(["interfaces.site_id", "interfaces.mac as interface_mac", "interfaces.vendor as interface_vendor"])
+  .where(among(["interfaces.site_id", "interfaces.mac"], list)));
+
+const devicesByIp = listQuery((db, list: readonly AtSite[]) => db.selectFrom("addresses")
+  .innerJoin("devices", "devices.id", "addresses.device_id")
+  .select(DEVICE_COLUMNS).select(["addresses.site_id", "addresses.ip as address_ip"])
+  .where(among(["addresses.site_id", "addresses.ip"], list)).where("addresses.current", "=", 1)
+  // The last one read wins: a device known by its address alone, then the one last seen there by its MAC.
+  .orderBy((eb) => eb.case().when("devices.mac", "=", "").then(2).when("addresses.mac", "=", "").then(0).else(1).end())
+  .orderBy("addresses.last_seen"));
+
+const interfacesOf = listQuery((db, ids: readonly string[]) =>
+  db.selectFrom("interfaces").select(["device_id", "mac", "presence_state"]).where("device_id", "in", ids));
+
+const keysAt = listQuery((db, list: readonly AtSite[]) =>
+  db.selectFrom("device_keys").select(["device_id", "site_id", "key"]).where(among(["site_id", "key"], list)));
+
+const currentAddressesOf = listQuery((db, ids: readonly string[]) =>
+  db.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", ids).where("current", "=", 1));
+
+const openPortsOf = listQuery((db, ids: readonly string[]) =>
+  db.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", ids).where("state", "=", "open"));
+
 /** A site's set while it is filled. */
 interface Filling {
   readonly wanted: Wanted;
@@ -44,24 +73,19 @@ export async function loadWorkingSets(trx: Kysely<Schema>, wanted: readonly Want
   /** Each device's site. */
   const owners = new Map(all.flatMap((filling) => [...filling.set.devices.keys()].map((id) => [id, filling] as const)));
   const several = all.flatMap(({ set }) => [...set.devices.values()].filter(({ interfaces }) => interfaces !== null).map(({ id }) => id));
-  for (const row of await selectIn(several, (list) =>
-    trx.selectFrom("interfaces").select(["device_id", "mac", "presence_state"]).where("device_id", "in", list).execute())) {
+  for (const row of await interfacesOf(trx, several)) {
     owners.get(row.device_id)?.hold.interfaceOf(row.device_id, row.mac, row.presence_state);
   }
   const keys = all.flatMap(({ wanted: { site, keys: texts } }) => texts.map((text) => [site.siteId, text] as const));
-  for (const row of await selectIn(keys, (list) => trx.selectFrom("device_keys").select(["device_id", "site_id", "key"])
-    .where(among(["site_id", "key"], list)).execute())) {
+  for (const row of await keysAt(trx, keys)) {
     sites.get(row.site_id)?.hold.key(row.device_id, row.key);
   }
   const withAddresses = all.flatMap((filling) => idsOf(filling, filling.wanted.withAddresses));
-  for (const row of await selectIn([...new Set([...withAddresses, ...several])], (list) =>
-    trx.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", list).where("current", "=", 1).execute())) {
+  for (const row of await currentAddressesOf(trx, distinct([...withAddresses, ...several]))) {
     owners.get(row.device_id)?.hold.address(row);
   }
   const withPorts = all.flatMap((filling) => idsOf(filling, filling.wanted.withPorts));
-  for (const row of await selectIn(withPorts, (list) =>
-    trx.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", list).where("state", "=", "open")
-      .execute())) {
+  for (const row of await openPortsOf(trx, withPorts)) {
     owners.get(row.device_id)?.hold.openPort(row.device_id, row);
   }
   return all.map(({ set }) => set);
@@ -71,20 +95,13 @@ async function readHosts(trx: Kysely<Schema>, all: readonly Filling[], sites: Re
   const hosts = all.map(({ wanted }) => ({ siteId: wanted.site.siteId, refs: wanted.hosts.map(identified) }));
   const macs = hosts.flatMap(({ siteId, refs }) =>
     distinct(refs.map(({ mac }) => mac).filter(Boolean)).map((mac) => [siteId, mac] as const));
-  for (const row of await selectIn(macs, (list) => trx.selectFrom("interfaces").innerJoin("devices", "devices.id", "interfaces.device_id")
-    .select(DEVICE_COLUMNS).select(["interfaces.site_id", "interfaces.mac as interface_mac", "interfaces.vendor as interface_vendor"])
-    .where(among(["interfaces.site_id", "interfaces.mac"], list)).execute())) {
+  for (const row of await devicesByMac(trx, macs)) {
     const { site_id, interface_mac, interface_vendor, ...device } = row;
     sites.get(site_id)?.hold.byMac(interface_mac, interface_vendor, device);
   }
   const ips = hosts.flatMap(({ siteId, refs }) =>
     distinct(refs.filter(({ mac }) => mac === "").map(({ ip }) => ip)).map((ip) => [siteId, ip] as const));
-  for (const row of await selectIn(ips, (list) => trx.selectFrom("addresses").innerJoin("devices", "devices.id", "addresses.device_id")
-    .select(DEVICE_COLUMNS).select(["addresses.site_id", "addresses.ip as address_ip"])
-    .where(among(["addresses.site_id", "addresses.ip"], list)).where("addresses.current", "=", 1)
-    // The last one read wins: a device known by its address alone, then the one last seen there by its MAC.
-    .orderBy((eb) => eb.case().when("devices.mac", "=", "").then(2).when("addresses.mac", "=", "").then(0).else(1).end())
-    .orderBy("addresses.last_seen").execute())) {
+  for (const row of await devicesByIp(trx, ips)) {
     const { site_id, address_ip, ...device } = row;
     sites.get(site_id)?.hold.byIp(address_ip, device);
   }

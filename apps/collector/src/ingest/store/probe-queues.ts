@@ -1,7 +1,9 @@
 import type { Transaction } from "kysely";
-import type { Schema } from "../db/schema.ts";
-import { among, selectIn } from "../db/select-in.ts";
-import type { Delivered } from "./read-batch.ts";
+import { listQuery } from "../../db/list-query.ts";
+import type { Schema } from "../../db/schema.ts";
+import { among } from "../../db/select-in.ts";
+import { insertMany, upsertMany } from "../../db/write-many.ts";
+import type { Delivered } from "../read-batch.ts";
 
 /**
  * Queues that a probe may begin within an hour. A probe makes a new one only when it is set up, or when its database was broken or
@@ -18,6 +20,9 @@ export interface ProbeQueues {
   isRefused(probeId: string, queueId: string): boolean;
 }
 
+const queuesOf = listQuery((db, list: readonly (readonly [probeId: string, queueId: string])[]) =>
+  db.selectFrom("probe_queues").select(["probe_id", "queue_id", "watermark"]).where(among(["probe_id", "queue_id"], list)));
+
 /**
  * Reads the queues of these batches, and no other of their probes: of the rest only counts those that were begun lately, and only for
  * a probe that begins one now.
@@ -25,8 +30,7 @@ export interface ProbeQueues {
  */
 export async function readQueues(trx: Transaction<Schema>, deliveries: readonly Delivered[]): Promise<ProbeQueues> {
   const wanted = deliveries.map(({ probe, batch }) => [probe.probeId, batch.queueId] as const);
-  const rows = await selectIn(wanted, (list) => trx.selectFrom("probe_queues").select(["probe_id", "queue_id", "watermark"])
-    .where(among(["probe_id", "queue_id"], list)).execute());
+  const rows = await queuesOf(trx, wanted);
   const watermarks = new Map(rows.map((row) => [keyOf(row.probe_id, row.queue_id), row.watermark]));
   const tooMany = new Set<string>();
   for (const { probe: { probeId }, batch, receivedAt } of deliveries) {
@@ -41,6 +45,23 @@ export async function readQueues(trx: Transaction<Schema>, deliveries: readonly 
     watermark: (probeId, queueId) => watermarks.get(keyOf(probeId, queueId)) ?? null,
     isRefused: (probeId, queueId) => tooMany.has(keyOf(probeId, queueId)),
   };
+}
+
+/** Moves queues to their new watermarks; those that are not known begin. */
+export function moveQueues(
+  trx: Transaction<Schema>, moved: readonly (Pick<Delivered, "probe" | "batch" | "receivedAt"> & { readonly watermark: number })[],
+): Promise<void> {
+  return upsertMany(
+    trx, "probe_queues", { key: ["probe_id", "queue_id"], update: ["watermark", "updated_at"] },
+    moved.map(({ probe, batch, receivedAt, watermark }) => ({
+      probe_id: probe.probeId, queue_id: batch.queueId, tenant_id: probe.tenantId, watermark, updated_at: receivedAt, created_at: receivedAt,
+    })),
+  );
+}
+
+/** Keeps events that cannot be read, to be looked into. */
+export function addRejected(trx: Transaction<Schema>, rows: readonly Schema["rejected_events"][]): Promise<void> {
+  return insertMany(trx, "rejected_events", rows);
 }
 
 function keyOf(probeId: string, queueId: string): string {
