@@ -8,7 +8,7 @@ import type { Host } from "../hosts/host.ts";
 import { onlineAt, onlineIpv4, onlineIpv6 } from "../hosts/host-table.ts";
 import { createOwnHosts, type OwnHosts, type OwnHostsDeps } from "../hosts/own-hosts.ts";
 import { createReverseNames, type Nameable, type ReverseNames } from "../naming/reverse-names.ts";
-import { createRoutedLook } from "../routed/routed-asking.ts";
+import { createRoutedPoll } from "../routed/open-routed-poll.ts";
 import { createRoutedWatch, type RoutedWatch } from "../routed/routed-watch.ts";
 import type { ScanWays } from "../scan/scan-work.ts";
 import { createScans, type Scans } from "../scan/scans.ts";
@@ -60,7 +60,7 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
   const { table, tracker, events, facts, macAt } = hosts;
   const sender = createFrameSender({
     sender: deps.sender, exclusions: () => policy.exclusions, onSent: hosts.noteSent,
-    packetsPerSecond: () => policy.packetsPerSecond / (routed.isAsking ? 2 : 1),
+    packetsPerSecond: () => policy.packetsPerSecond / (routed.isPolling ? 2 : 1),
   });
   const names = deps.reverseNames && createReverseNames({ lookUp: deps.reverseNames, clock, random, onName: events.onName });
   const wantName = (host: Nameable) => names?.want(host) ?? true;
@@ -72,7 +72,7 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
     isHiding: (mac) => tracker.isHiding(mac), onRefused: (reason) => reportError("subnet-not-swept", reason),
   });
   const routed = createRoutedWatch({
-    ...deps, link: up, prefixes: policy.routed, look: createRoutedLook({ ...deps, link: up, macAt }),
+    ...deps, link: up, prefixes: policy.routed, poll: createRoutedPoll({ ...deps, link: up, macAt }),
     room: () => deps.maxHosts - table.size, onFault: reportError, wantName,
   });
   const scans = createScans({

@@ -25,15 +25,15 @@ export interface RoutedHost {
   reverseFailures: number;
   presence: "online" | "offline";
   seenWallAt: number;
-  /** Monotonic milliseconds when it was last looked for. */
-  lookedAt: number;
+  /** Monotonic milliseconds when it was last polled. */
+  polledAt: number;
   /** It did not answer the last time: it is asked again soon. */
   isDoubted: boolean;
   /** Since when its silence counts, monotonic; null while it answers. */
   missedFrom: number | null;
   /** Misses at the moment when it was given up. */
   missedChecks: number;
-  /** It was looked for in vain since the start, so `offline` is knowledge. */
+  /** It did not answer polls since the start, so `offline` is knowledge. */
   confirmedOffline: boolean;
   /** What was last published; null until its `host_found` is written. */
   published: RoutedState | null;
@@ -41,7 +41,7 @@ export interface RoutedHost {
   unreported: boolean;
 }
 
-/** Who was found has answered one of four waves of questions, after which a miss means more than one unanswered ARP request. */
+/** Who was found has answered one of four waves of packets, after which a miss means more than one unanswered ARP request. */
 const ASSUMED_RATE = { asked: 12, answered: 12 } as const;
 /** An answer that only the host itself can have given. */
 const CONFIDENCE = 0.9;
@@ -58,7 +58,7 @@ export function createRoutedHost(options: {
   return {
     address: formatIp(bytes), bytes, foundWallAt, watch: createWatch(silentFrom, rate), names: {}, reverseDueAt: 0, reverseFailures: 0,
     presence: "online", seenWallAt: foundWallAt,
-    lookedAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
+    polledAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
     confirmedOffline: false, published: null, unreported: false,
   };
 }

@@ -6,11 +6,12 @@ import { describe, expect, test } from "vitest";
 import { createLink } from "../capture/link.ts";
 import { bytesOf } from "../probing/routed-addresses.ts";
 import { createEgressPolicy } from "../egress/policy.ts";
-import { createRoutedWatch, type RoutedRequest } from "./routed-watch.ts";
+import type { RoutedRequest } from "./routed-poller.ts";
+import { createRoutedWatch } from "./routed-watch.ts";
 
 const INTERVAL_MS = 600_000;
-const LOOK_MS = 4500;
-/** What a question costs at half of 200 packets a second. */
+const POLL_MS = 4500;
+/** What a frame costs at half of 200 packets a second. */
 const FRAME_MS = 10;
 
 interface Options {
@@ -25,25 +26,25 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   const db = new Database(":memory:");
   const events: ProbeEvent[] = [];
   const faults: string[] = [];
-  const looks: { readonly at: number; readonly request: RoutedRequest; readonly asked: readonly string[] }[] = [];
+  const polls: { readonly at: number; readonly request: RoutedRequest; readonly asked: readonly string[] }[] = [];
   const alive = new Set<string>();
   const wanted = new Set<string>();
   const world = {
-    clock, events, faults, looks, alive, wanted, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false,
+    clock, events, faults, polls, alive, wanted, failure: null as Error | null, isRouterThere: true, firewalled: 0, isDiskFull: false,
   };
   const policy = createEgressPolicy({
     sweep: { enabled: true, intervalSeconds: INTERVAL_MS / 1000, packetsPerSecond, networks: [], routed },
     scanPacketsPerSecond: 1000, excluded: [],
   });
   const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }] });
-  const look = async (request: RoutedRequest) => {
+  const poll = async (request: RoutedRequest) => {
     const { addresses, signal } = request;
     const asked = Array.from({ length: addresses.count }, (_, place) => formatIp(bytesOf(addresses.at(place))));
-    looks.push({ at: clock.monotonic(), request, asked });
+    polls.push({ at: clock.monotonic(), request, asked });
     if (world.failure) throw world.failure;
     const there = world.isRouterThere ? asked.filter((address) => alive.has(address)) : [];
     const frames = there.length + (asked.length - there.length) * 11;
-    await new Promise<void>((resolve) => void clock.after(LOOK_MS + frames * FRAME_MS, resolve));
+    await new Promise<void>((resolve) => void clock.after(POLL_MS + frames * FRAME_MS, resolve));
     signal.throwIfAborted();
     return {
       answered: there.map((address) => parseIp(address) as Uint8Array), madeUp: world.firewalled, isRouterThere: world.isRouterThere,
@@ -61,7 +62,7 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   };
   const begin = () => {
     const watch = createRoutedWatch({
-      prefixes: policy.routed, policy, look, link: () => link, room: () => maxHosts, db, outbox, clock, log: silentLog,
+      prefixes: policy.routed, policy, poll, link: () => link, room: () => maxHosts, db, outbox, clock, log: silentLog,
       onFault: (code) => void faults.push(code), wantName: ({ address }) => void wanted.add(address),
     });
     watch.start();
@@ -87,7 +88,7 @@ describe("networks behind a router", () => {
     const world = createNetworks();
     for (const last of [1, 10, 20]) world.alive.add(`10.9.0.${last}`);
     await world.pass(60_000);
-    expect(world.looks.map(({ asked, request }) => [asked.length, request.framesPerSecond])).toEqual([[256, 100]]);
+    expect(world.polls.map(({ asked, request }) => [asked.length, request.framesPerSecond])).toEqual([[256, 100]]);
     expect(world.of("host_found").map(({ ip, mac, addresses }) => [ip, mac, addresses])).toEqual(
       [1, 10, 20].map((last) => [`10.9.0.${last}`, "", [`10.9.0.${last}`]]));
     world.alive.delete("10.9.0.20");
@@ -96,7 +97,7 @@ describe("networks behind a router", () => {
     const [offline] = world.of("host_offline");
     expect(offline).toMatchObject({ ip: "10.9.0.20", mac: "" });
     expect(offline?.missed_checks).toBeGreaterThanOrEqual(3);
-    const missed = world.looks.find(({ at, asked }) => at > leftAt && asked.includes("10.9.0.20"));
+    const missed = world.polls.find(({ at, asked }) => at > leftAt && asked.includes("10.9.0.20"));
     expect(world.clock.monotonic() - (missed?.at ?? 0)).toBeGreaterThanOrEqual(120_000);
     expect(world.clock.monotonic() - (missed?.at ?? 0)).toBeLessThanOrEqual(240_000);
     expect(world.watch().counts).toEqual({ online: 2, known: 3 });
@@ -112,13 +113,13 @@ describe("networks behind a router", () => {
     await world.pass(60_000);
     for (let round = 0; round < 20; round += 1) {
       world.alive.delete("10.9.0.7");
-      const looks = world.looks.length;
-      while (world.looks.length < looks + 3) await world.pass(1000);
+      const polls = world.polls.length;
+      while (world.polls.length < polls + 3) await world.pass(1000);
       world.alive.add("10.9.0.7");
       await world.pass(INTERVAL_MS + 60_000);
     }
     expect(world.of("host_offline")).toEqual([]);
-    expect(world.looks.filter(({ request }) => !request.addresses.isWhole).length).toBeGreaterThanOrEqual(40);
+    expect(world.polls.filter(({ request }) => !request.addresses.isWhole).length).toBeGreaterThanOrEqual(40);
   });
 
   test("believe a silence of all only after ten minutes, and say that the router is silent", async () => {
@@ -161,7 +162,7 @@ describe("networks behind a router", () => {
     world.watch().report("all");
     expect(world.of("presence_report")).toEqual([]);
     await world.pass(10_000);
-    expect(world.looks[1]?.asked.toSorted()).toEqual(["10.9.0.1", "10.9.0.7"]);
+    expect(world.polls[1]?.asked.toSorted()).toEqual(["10.9.0.1", "10.9.0.7"]);
     world.watch().report("all");
     expect(world.of("presence_report").at(-1)?.hosts.map(({ ip, presence_state: state }) => [ip, state])).toEqual([["10.9.0.1", "online"]]);
     await world.pass(300_000);
@@ -217,13 +218,13 @@ describe("networks behind a router", () => {
     const sweep = { enabled: false, interval_seconds: 60, packets_per_second: 50 };
     world.policy.narrow({ sweep, excluded: [] });
     await world.pass(INTERVAL_MS);
-    expect(world.looks).toEqual([]);
+    expect(world.polls).toEqual([]);
     world.policy.narrow({ sweep: { ...sweep, enabled: true, interval_seconds: 3600 }, excluded: [] });
     await world.pass(1_800_000);
-    expect([world.looks.length, world.looks.every(({ request }) => request.framesPerSecond === 25)]).toEqual([4, true]);
+    expect([world.polls.length, world.polls.every(({ request }) => request.framesPerSecond === 25)]).toEqual([4, true]);
     world.policy.narrow({ sweep: { ...sweep, enabled: true }, excluded: [] });
     await world.pass(10_000);
-    expect(world.looks.length).toBe(5);
+    expect(world.polls.length).toBe(5);
   });
 
   test("say nothing of an excluded host, which is not asked", async () => {
@@ -234,7 +235,7 @@ describe("networks behind a router", () => {
     world.alive.delete("10.9.0.7");
     await world.pass(3 * INTERVAL_MS);
     expect(world.of("host_offline")).toEqual([]);
-    expect(world.looks.filter(({ request }) => !request.addresses.isWhole)).toEqual([]);
+    expect(world.polls.filter(({ request }) => !request.addresses.isWhole)).toEqual([]);
   });
 
   test("leave out what is on the own link or routed nowhere, and say so", async () => {
@@ -242,7 +243,7 @@ describe("networks behind a router", () => {
     world.alive.add("192.168.0.9").add("fd00:9::142");
     await world.pass(120_000);
     expect(world.faults).toEqual(["network-not-watched", "network-not-watched"]);
-    expect(world.looks.map(({ asked }) => [asked[0], asked.length])).toEqual([["192.168.0.0", 256], ["fd00:9::100", 256]]);
+    expect(world.polls.map(({ asked }) => [asked[0], asked.length])).toEqual([["192.168.0.0", 256], ["fd00:9::100", 256]]);
     expect(world.of("host_found").map(({ ip }) => ip)).toEqual(["192.168.0.9", "fd00:9::142"]);
   });
 
@@ -251,9 +252,9 @@ describe("networks behind a router", () => {
     const world = createNetworks({ routed: ["10.8.0.0/20"], packetsPerSecond: 12 });
     world.alive.add("10.8.0.1").add("10.8.0.2");
     await world.pass(10_000);
-    expect([world.looks[0]?.asked.length, world.looks[0]?.request.framesPerSecond]).toEqual([64, 6]);
+    expect([world.polls[0]?.asked.length, world.polls[0]?.request.framesPerSecond]).toEqual([64, 6]);
     await world.pass(3 * INTERVAL_MS);
-    const known = world.looks.filter(({ request }) => !request.addresses.isWhole);
+    const known = world.polls.filter(({ request }) => !request.addresses.isWhole);
     expect(known.length).toBeGreaterThanOrEqual(2);
     expect(known.every(({ asked }) => asked.length <= 2)).toBe(true);
   });
@@ -299,7 +300,7 @@ describe("networks behind a router", () => {
     const world = createNetworks();
     world.alive.add("10.9.0.1");
     await world.pass(2000);
-    expect(world.watch().isAsking).toBe(true);
+    expect(world.watch().isPolling).toBe(true);
     const ended = world.watch().abort("the probe stops");
     await world.pass(60_000);
     await ended;

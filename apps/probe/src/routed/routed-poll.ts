@@ -4,13 +4,13 @@ import { findGateway, type Way } from "./find-gateway.ts";
 import { bytesOf, type RoutedAddresses } from "../probing/routed-addresses.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
 
-/** What a look at addresses behind a router has shown. */
-export interface RoutedLook {
+/** What a poll of addresses behind a router has shown. */
+export interface RoutedPoll {
   /** Addresses of hosts, four or sixteen bytes. */
   readonly answered: readonly Uint8Array[];
   /** For how many addresses something answers that cannot be hosts; 0 for none. */
   readonly madeUp: number;
-  /** Whether the router itself was there; without it nobody behind it was asked. */
+  /** Whether the router itself was there; without it nobody behind it was polled. */
   readonly isRouterThere: boolean;
 }
 
@@ -18,12 +18,12 @@ export interface RoutedLook {
 const MADE_UP = { fewest: 32, share: 0.97 } as const;
 
 /**
- * Looks once who is at addresses behind a router, as a scan does, through frames of its own.
+ * Polls addresses behind a router once, as a scan does, through frames of its own.
  * @param deps.findWay Throws where there is no way there.
  * @param deps.own Our own addresses, both families.
  * @throws PacketIoError, what `findWay` throws, and the signal's reason.
  */
-export async function lookBehindRouter(deps: {
+export async function pollBehindRouter(deps: {
   readonly addresses: RoutedAddresses;
   readonly openLink: () => ScanLink;
   readonly findWay: () => Promise<Way>;
@@ -33,7 +33,7 @@ export async function lookBehindRouter(deps: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
-}): Promise<RoutedLook> {
+}): Promise<RoutedPoll> {
   const { addresses } = deps;
   const way = await deps.findWay();
   const link = deps.openLink();
@@ -43,7 +43,7 @@ export async function lookBehindRouter(deps: {
     const ends = addresses.size === 4 ? { ip: ipv4Number(way.source) } : { ip: 0, address6: way.source };
     const answered: Uint8Array[] = [];
     let firewalled = 0;
-    // With it come the questions of UDP protocols, which a quiet daemon has not loaded.
+    // With it come the packets of UDP protocols, which a quiet daemon has not loaded.
     const { createRoutedSearch } = await import("./find-routed.ts");
     const search = createRoutedSearch({
       ...deps, link, gatewayMac, isRepeated: false, source: { mac: deps.mac, port: link.port, ...ends },

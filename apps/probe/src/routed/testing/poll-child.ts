@@ -1,12 +1,12 @@
 /**
- * Looks once behind a router from `lan0` of its own namespace, and prints what it saw as JSON. For tests only.
+ * Polls once behind a router from `lan0` of its own namespace, and prints what it saw as JSON. For tests only.
  * Arguments, as JSON: `{ own, gateway, first, count }` or `{ own, gateway, list }`, addresses as texts, and `framesPerSecond`.
  */
 import { readFileSync } from "node:fs";
 import { formatIp, parseIp, parseMac } from "@lanthorn/packets";
 import { systemClock } from "@lanthorn/runtime";
 import { addressesInList, addressesInRange } from "../../probing/routed-addresses.ts";
-import { lookBehindRouter } from "../routed-look.ts";
+import { pollBehindRouter } from "../routed-poll.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
 
 const request = JSON.parse(process.argv[2] ?? "") as {
@@ -16,7 +16,7 @@ const request = JSON.parse(process.argv[2] ?? "") as {
 const bytes = (text: string) => parseIp(text) as Uint8Array;
 let sent = 0;
 const startedAt = performance.now();
-const { answered, madeUp, isRouterThere } = await lookBehindRouter({
+const { answered, madeUp, isRouterThere } = await pollBehindRouter({
   addresses: request.list
     ? addressesInList(request.list.map(bytes))
     : addressesInRange({ first: bytes(request.first ?? ""), count: request.count ?? 0 }),
