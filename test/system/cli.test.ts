@@ -65,9 +65,9 @@ describe("lanthorn", () => {
     expect(await json<readonly unknown[]>("vault", "list")).toHaveLength(2);
   });
 
-  test("shows the licence, and refuses what is none", async () => {
+  test("shows the license, and refuses what is none", async () => {
     expect(await json("license", "show")).toMatchObject({ status: "community" });
-    const bad = await piped("no.licence.atall", "license", "install", "-");
+    const bad = await piped("no.license.atall", "license", "install", "-");
     expect([bad.code, bad.stdout]).toEqual([1, ""]);
     expect(await refused("license", "remove")).toContain("no such license");
   });

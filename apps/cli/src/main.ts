@@ -36,6 +36,7 @@ import { addLicenseCommands } from "./groups/license.ts";
 import { addVaultCommands } from "./groups/vault.ts";
 import { createInput } from "./input.ts";
 import { createSessionStore } from "./session.ts";
+import { siteFilter } from "./site-id.ts";
 
 const store = createSessionStore(
   process.env["LANTHORN_SESSION"] ?? join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "lanthorn", "session.json"),
@@ -102,7 +103,7 @@ answering(bundles.command("probes").description("list which version each probe u
 const devices = program.command("devices").description("the devices that the probes found");
 answering(
   devices.command("list").description("list the devices, all pages")
-    .option("--site <id>", "of one site").option("--online", "only those online").option("--vendor <text>", "of a vendor")
+    .option("--site <site>", "of one site, by its name or id").option("--online", "only those online").option("--vendor <text>", "of a vendor")
     .option("--type <type>", "of a type: router,switch or !printer").option("--os <text>", "of an operating system")
     .option("--tag <tag>", "with a tag").option("--subnet <network>", "in a network, 10.0.0.0/24")
     .option("--open-port <port>", "with an open port; 22,443: either")
@@ -110,8 +111,8 @@ answering(
     .addOption(new Option("--sort <field>", "by a field; -field descends").choices(
       ["ip", "hostname", "last_seen", "vendor"].flatMap((field) => [field, `-${field}`]),
     ).default("ip")),
-  (connection, { site, online, type, openPort, ...same }: DeviceListOptions) =>
-    listDevices(connection, { site_id: site, is_online: online, device_type: type, open_port: openPort, ...same }),
+  async (connection, { site, online, type, openPort, ...same }: DeviceListOptions) =>
+    listDevices(connection, { ...await siteFilter(connection.rest, site), is_online: online, device_type: type, open_port: openPort, ...same }),
 );
 
 answering(
@@ -130,10 +131,10 @@ answering(
 
 const scans = program.command("scans").description("the scans");
 answering(
-  scans.command("list").description("list the scans, the latest first").option("--site <id>", "of one site")
+  scans.command("list").description("list the scans, the latest first").option("--site <site>", "of one site, by its name or id")
     .option("--status <status>", "queued, running, completed, failed, cancelled").option("--limit <count>", "at most this many", Number, 20),
-  (connection, options: { site?: string; status?: string; limit: number }) =>
-    listScans(connection, { site_id: options.site, status: options.status }, options.limit),
+  async (connection, options: { site?: string; status?: string; limit: number }) =>
+    listScans(connection, { ...await siteFilter(connection.rest, options.site), status: options.status }, options.limit),
 );
 answering(scans.command("cancel <id>").description("cancel a scan; its results stay"), (connection, id: string) =>
   cancelScan(connection, id));
@@ -149,14 +150,14 @@ answering(
   alerts.command("list").description("list the alerts, all pages; by default those that are not resolved")
     .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged")
     .option("--source <source>", "ids, rogue, health …")
-    .option("--severity <severity>", "critical, high, medium, low, info").option("--site <id>", "of one site")
+    .option("--severity <severity>", "critical, high, medium, low, info").option("--site <site>", "of one site, by its name or id")
     .option("--since <duration>", "seen since: 24h, 7d")
     .option("--search <text>", "by title, description, subject or address"),
-  (
+  async (
     connection, options: { status: string; source?: string; severity?: string; site?: string; since?: string; search?: string },
   ) => listAlerts(connection, {
-    status: options.status, source: options.source, severity: options.severity, site_id: options.site, since: options.since,
-    search: options.search,
+    status: options.status, source: options.source, severity: options.severity, since: options.since, search: options.search,
+    ...await siteFilter(connection.rest, options.site),
   }),
 );
 answering(alerts.command("ack <id...>").description("acknowledge alerts"), (connection, ids: string[]) =>
@@ -194,7 +195,7 @@ program
   .description("print events as they happen")
   .option("--json", "one JSON frame a line", false)
   .option("--events <names...>", "only these events")
-  .option("--site <id>", "only of one site")
+  .option("--site <site>", "only of one site, by its name or id")
   .option("--since <seq>", "start after this sequence number", Number)
   .action(async (options: WatchOptions) => {
     const connection = await openConnection({ store, clock: systemClock });

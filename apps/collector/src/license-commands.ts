@@ -13,7 +13,7 @@ interface Options {
   readonly tenant?: string;
 }
 
-/** `license issue`: for whoever gives out licences, anywhere; it needs no collector. */
+/** `license issue`: for whoever gives out licenses, anywhere; it needs no collector. */
 export function addLicenseCommands(
   program: Command, deps: { readonly clock: Pick<Clock, "now">; readonly print: (text: string) => void },
 ): void {

@@ -74,7 +74,7 @@ export const IDENTITY_FIELDS = [
 /** How plan and sight of an address may differ. */
 export const CONFLICT_KINDS = ["wrong_mac", "reserved_in_use", "duplicate_address", "outside_prefixes"] as const;
 
-/** What a licence may count. */
+/** What a license may count. */
 export const LICENSE_LIMITS = ["probes", "devices"] as const;
 
 /** States of a license; `License` says what each means. */

@@ -8,12 +8,12 @@ export async function showLicense({ rest }: Connection): Promise<Answer> {
   return describe(await rest.readLicense());
 }
 
-/** @param file The licence as its issuer sent it; `-` for standard input. */
+/** @param file The license as its issuer sent it; `-` for standard input. */
 export async function installLicense({ rest }: Connection, file: string, input: Pick<Input, "readAll">): Promise<Answer> {
   return describe(await rest.uploadLicense({ license: (await readText(file, input)).trim() }));
 }
 
-/** From then on the community licence applies. */
+/** From then on the community license applies. */
 export async function removeLicense({ rest }: Connection): Promise<Answer> {
   await rest.deleteLicense();
   return describe(await rest.readLicense());
@@ -25,7 +25,7 @@ function describe(license: License): Answer {
   return {
     json: license,
     table: {
-      heading: ["STATUS", "LICENSEE", "PROBES", "DEVICES", "FEATURES", "UNTIL", "LICENCE"],
+      heading: ["STATUS", "LICENSEE", "PROBES", "DEVICES", "FEATURES", "UNTIL", "LICENSE"],
       rows: [[
         license.status, license.licensee ?? "-", used("probes"), used("devices"), license.features.join(" ") || "-",
         license.expires_at ?? "-", license.license_id ?? "-",

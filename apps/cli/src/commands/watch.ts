@@ -2,9 +2,10 @@ import { createLiveClient, type Socket } from "@lanthorn/client";
 import type { StreamFrame } from "@lanthorn/contract";
 import { type Clock, createBackoff } from "@lanthorn/runtime";
 import type { Connection } from "../connection.ts";
+import { siteFilter } from "../site-id.ts";
 import { printable } from "../table.ts";
 
-/** `site` is an id. `since` is a sequence number: events after it come first; without it, events from now on. */
+/** `site` is a name or an id. `since` is a sequence number: events after it come first; without it, events from now on. */
 export interface WatchOptions {
   readonly json: boolean;
   readonly events?: readonly string[];
@@ -16,7 +17,7 @@ export interface WatchOptions {
  * Prints events as they come, one line each, until it is stopped or the login ends.
  * @returns Why it ended.
  */
-export async function watch({ session }: Connection, options: WatchOptions, deps: {
+export async function watch({ session, rest }: Connection, options: WatchOptions, deps: {
   readonly connect: (url: string) => Socket;
   readonly clock: Clock;
   readonly random: () => number;
@@ -28,11 +29,12 @@ export async function watch({ session }: Connection, options: WatchOptions, deps
   const ended = new Promise<string>((resolve) => {
     end = resolve;
   });
+  const { site_id: siteId } = await siteFilter(rest, options.site);
   const live = createLiveClient({
     url: session.url,
     token: () => session.access_token,
     ...(options.events === undefined ? {} : { events: options.events }),
-    ...(options.site === undefined ? {} : { siteId: options.site }),
+    ...(siteId === undefined ? {} : { siteId }),
     since: options.since ?? null,
     connect: deps.connect,
     clock: deps.clock,

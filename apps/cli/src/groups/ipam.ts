@@ -5,6 +5,7 @@ import {
   type AddressOptions, createAddress, createPrefix, deleteAddress, deletePrefix, exportRecords, importRecords, listAddresses,
   type PrefixOptions, showPrefix, updateAddress, updatePrefix,
 } from "../commands/ipam-records.ts";
+import { siteFilter } from "../site-id.ts";
 import type { GroupDependencies } from "./group.ts";
 
 const prefixOptions = (command: Command) => command.option("--vlan <id>", "its VLAN", Number).option("--name <name>", "its name")
@@ -13,6 +14,7 @@ const prefixOptions = (command: Command) => command.option("--vlan <id>", "its V
 const addressOptions = (command: Command) => command.option("--mac <mac>", "the MAC that should use it; any other is a conflict")
   .option("--hostname <name>", "its host name").option("--description <text>", "its description")
   .addOption(new Option("--status <status>", "its status").choices(ADDRESS_STATUSES));
+const OF_SITE = ["--site <site>", "of one site, by its name or id"] as const;
 const SITE = ["--site <site>", "the site's name or id; all sites if left out"] as const;
 const whatArgument = () => new Argument("<what>", "which list").choices(["prefixes", "addresses"]);
 
@@ -23,9 +25,10 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
   addAddressCommands(ipam, deps);
   const { answering, input } = deps;
   answering(
-    ipam.command("conflicts").description("list conflicts between the plan and the network").option("--site <id>", "of one site")
+    ipam.command("conflicts").description("list conflicts between the plan and the network").option(...OF_SITE)
       .option("--kind <kind>", "wrong_mac, duplicate_address …"),
-    (connection, options: { site?: string; kind?: string }) => listConflicts(connection, { site_id: options.site, kind: options.kind }),
+    async (connection, options: { site?: string; kind?: string }) =>
+      listConflicts(connection, { ...await siteFilter(connection.rest, options.site), kind: options.kind }),
   );
   answering(
     ipam.command("export").description("export a list as CSV").addArgument(whatArgument()),
@@ -42,11 +45,11 @@ export function addIpamCommands(program: Command, deps: GroupDependencies): void
 
 function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
-    ipam.command("prefixes").description("list the prefixes").option("--site <id>", "of one site")
+    ipam.command("prefixes").description("list the prefixes").option(...OF_SITE)
       .option("--within <network>", "only those in a network")
       .option("--search <text>", "by prefix, name or description"),
-    (connection, options: { site?: string; within?: string; search?: string }) =>
-      listPrefixes(connection, { site_id: options.site, within: options.within, search: options.search }),
+    async (connection, options: { site?: string; within?: string; search?: string }) =>
+      listPrefixes(connection, { ...await siteFilter(connection.rest, options.site), within: options.within, search: options.search }),
   );
   answering(
     ipam.command("show-prefix <prefix>").description("show a prefix and its utilization"),
@@ -74,11 +77,12 @@ function addPrefixCommands(ipam: Command, { answering }: GroupDependencies): voi
 
 function addAddressCommands(ipam: Command, { answering }: GroupDependencies): void {
   answering(
-    ipam.command("addresses").description("list the recorded addresses").option("--site <id>", "of one site")
+    ipam.command("addresses").description("list the recorded addresses").option(...OF_SITE)
       .option("--within <network>", "only those in a network").option("--status <status>", "status, several with commas")
       .option("--search <text>", "by address, hostname or description"),
-    (connection, options: { site?: string; within?: string; status?: string; search?: string }) =>
-      listAddresses(connection, { site_id: options.site, within: options.within, status: options.status, search: options.search }),
+    async (connection, options: { site?: string; within?: string; status?: string; search?: string }) => listAddresses(connection, {
+      ...await siteFilter(connection.rest, options.site), within: options.within, status: options.status, search: options.search,
+    }),
   );
   answering(
     addressOptions(ipam.command("create-address <ip>").description("record an address")).option(...SITE),

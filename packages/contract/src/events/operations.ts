@@ -88,7 +88,7 @@ export const IpamConflictEvent = z.object({
   observed: z.array(z.object({ mac: z.string().max(17), hostname: z.string().max(255) })).max(16),
 });
 
-/** A tenant's licence has come into another state: about to end, ended, more in use than it is for, or well again. */
+/** A tenant's license has come into another state: about to end, ended, more in use than it is for, or well again. */
 export const LicenseState = z.object({
   status: z.enum(LICENSE_STATUSES),
   licensee: z.string().max(255),

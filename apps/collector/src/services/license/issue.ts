@@ -6,10 +6,10 @@ import { CollectorError } from "../../errors.ts";
 import { LICENSE_TYPE } from "./verify.ts";
 
 /**
- * Signs a licence.
+ * Signs a license.
  * @param keyFile An Ed25519 private key in PEM, whose public key is in `license.issuer_files` of whoever is to take it.
  * @returns The text to upload.
- * @throws CollectorError `admin-refused` for a key that cannot be used, or claims that no licence can have.
+ * @throws CollectorError `admin-refused` for a key that cannot be used, or claims that no license can have.
  */
 export async function issueLicense(claims: Omit<LicenseClaims, "aud">, keyFile: string): Promise<string> {
   const key = readIssuerKey(keyFile);

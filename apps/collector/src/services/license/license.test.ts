@@ -72,8 +72,8 @@ const alerts = async () => (await gateway.call("GET", "/api/v1/alerts", tenant.t
 };
 const events = async () => gateway.reads.selectFrom("events").select("data").where("type", "=", "license_state").orderBy("seq").execute();
 
-describe("a licence", () => {
-  test("is not needed: the community licence limits nothing", async () => {
+describe("a license", () => {
+  test("is not needed: the community license limits nothing", async () => {
     expect(await read()).toMatchObject({
       status: "community", limits: { probes: null, devices: null }, exceeded: [], features: [], uploaded_at: null,
     });
@@ -144,7 +144,7 @@ describe("a licence", () => {
   });
 });
 
-describe("a licence's end", () => {
+describe("a license's end", () => {
   test("is reported 30 days before, and when it has come, as one alert; a new license ends it", async () => {
     await put(await issue({ exp: SECONDS + 40 * 86_400 }));
     await service.job.run();

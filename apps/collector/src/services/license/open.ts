@@ -8,7 +8,7 @@ import { createLicenseStore } from "./store.ts";
 import { readIssuers } from "./verify.ts";
 
 /**
- * The licences as a configuration wants them.
+ * The licenses as a configuration wants them.
  * @throws CollectorError `config-invalid` for an issuer's key that cannot be used.
  */
 export function openLicense(

@@ -20,14 +20,14 @@ export interface LicenseService {
   read(tenantId: string): Promise<License>;
   /**
    * In place of the one that is there.
-   * @throws ApiError CONFLICT where the deployment trusts no issuer; BAD_REQUEST for what is no licence, is over, or is another tenant's.
+   * @throws ApiError CONFLICT where the deployment trusts no issuer; BAD_REQUEST for what is no license, is over, or is another tenant's.
    */
   put(actor: Actor, license: string): Promise<License>;
   /** @throws ApiError NOT_FOUND. */
   remove(actor: Actor): Promise<void>;
-  /** Tells of licences that have come into another state since they were last looked at. */
+  /** Tells of licenses that have come into another state since they were last looked at. */
   readonly job: Job<void>;
-  /** How the licences were when they were last looked at. Never degraded: what has ended stops nothing. */
+  /** How the licenses were when they were last looked at. Never degraded: what has ended stops nothing. */
   health(): PartState;
 }
 
@@ -48,7 +48,7 @@ export function createLicenseService(
   deps: LicenseDependencies, options: { readonly issuers: readonly KeyObject[]; readonly warnDays: number },
 ): LicenseService {
   const { store, audit, clock } = deps;
-  let summary = "the community licence";
+  let summary = "the community license";
 
   const look = async (tenantId: string, row: LicenseRow | null): Promise<License> => {
     const verified = row && (await verifyLicense(row.license, options.issuers));
@@ -80,7 +80,7 @@ export function createLicenseService(
       if (now === row.told) continue;
       await inTurn(row.tenant_id, async (trx) => ((await store.setPublished(trx, row, now)) ? tell(trx, row.tenant_id, license) : null));
     }
-    summary = seen.size === 0 ? "the community licence" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
+    summary = seen.size === 0 ? "the community license" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
   };
   const job = createJob({ clock, log: deps.logger }, {
     name: "licenses", everyMs: LOOK_EVERY_MS, atStart: true, who: "one replica",

@@ -10,9 +10,9 @@ const NONE: Omit<License, "usage"> = {
 };
 
 /**
- * The licence that applies to a tenant.
+ * The license that applies to a tenant.
  * @param found What was uploaded and what it says; null for nothing.
- * @param at.warnDays How long before its end a licence is about to end.
+ * @param at.warnDays How long before its end a license is about to end.
  */
 export function licenseOf(
   found: { readonly row: LicenseRow; readonly verified: Verified } | null, usage: License["usage"], at: {
@@ -36,7 +36,7 @@ export function licenseOf(
 
 /** The event about a license, published once for each state that it enters. */
 export function describeState({ status, licensee, expires_at, exceeded, limits, usage }: License): EventData<"license_state"> {
-  const whose = licensee === null ? "the licence" : `the license of ${licensee}`;
+  const whose = licensee === null ? "the license" : `the license of ${licensee}`;
   const day = expires_at?.slice(0, 10) ?? "";
   const over = exceeded.map((what) => `${usage[what]} ${what} are in use, ${limits[what] ?? 0} are licensed`);
   const words: Readonly<Record<License["status"], string>> = {

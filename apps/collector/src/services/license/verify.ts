@@ -4,14 +4,14 @@ import { LicenseClaims } from "@lanthorn/contract";
 import { compactVerify } from "jose";
 import { CollectorError } from "../../errors.ts";
 
-/** A licence that is what its issuer signed, or in words why it is none. It may be over by now. */
+/** A license that is what its issuer signed, or in words why it is none. It may be over by now. */
 export type Verified = { readonly ok: true; readonly claims: LicenseClaims } | { readonly ok: false; readonly message: string };
 
-/** Of `license` in a JOSE header, as `jwt` is for tokens: a token that something else signed with the same key is no licence. */
+/** Of `license` in a JOSE header, as `jwt` is for tokens: a token that something else signed with the same key is no license. */
 export const LICENSE_TYPE = "license+jwt";
 
 /**
- * Reads the public keys of those whose licences this deployment takes: Ed25519 in PEM (SubjectPublicKeyInfo).
+ * Reads the public keys of those whose licenses this deployment takes: Ed25519 in PEM (SubjectPublicKeyInfo).
  * @throws CollectorError `config-invalid` for a file that cannot be read or holds another key.
  */
 export function readIssuers(paths: readonly string[]): readonly KeyObject[] {
