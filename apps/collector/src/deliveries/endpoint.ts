@@ -20,7 +20,7 @@ export interface Endpoint {
   settled(): Promise<void>;
 }
 
-export interface EndpointDependencies {
+interface EndpointDependencies {
   readonly store: Pick<DeliveryStore, "next">;
   readonly attempt: Attempt;
   readonly recorder: Recorder;
@@ -37,6 +37,10 @@ export interface EndpointDependencies {
 /** Read at once; they are small, and their events with them seldom a megabyte together. */
 const READ_AT_ONCE = 16;
 
+/**
+ * Sends nothing before `wake`. A lane stops at a failed read or an open circuit and goes on at the next `wake`.
+ * @param first The webhook as it was claimed.
+ */
 export function createEndpoint(deps: EndpointDependencies, first: WebhookRow): Endpoint {
   const { clock, log } = deps;
   const circuit = createCircuit(() => clock.monotonic());

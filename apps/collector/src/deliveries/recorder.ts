@@ -19,6 +19,10 @@ const TRY_AGAIN_MS = 1000;
 /** Between commits that several share: some answers of other receivers come in it, and an endpoint's next delivery waits no longer. */
 const ROUND_MS = 5;
 
+/**
+ * Outcomes that come within 5 ms share a commit. A commit that fails is repeated each second until `close`.
+ * @param deps.workerId The claim under which outcomes are stored; asked at each commit.
+ */
 export function createRecorder(deps: {
   readonly store: Pick<DeliveryStore, "record">;
   readonly workerId: () => string;

@@ -8,9 +8,12 @@ import type { AttemptOutcome } from "./attempt.ts";
 import { cancelWaiting, subscriptionsChanged } from "./subscriptions.ts";
 import { type Settled, settle, type Standing } from "./settle.ts";
 
+/** The queues of a webhook: new events, retries, and what a person asked for again. */
 export const LANES = ["live", "retry", "replay"] as const;
+/** One queue of a webhook. Each is sent in its own order, so a retry holds up no new event. */
 export type Lane = (typeof LANES)[number];
 
+/** A webhook as stored; see `WebhookRow` of the diplomat's records. */
 export type WebhookRow = Selectable<Schema["webhooks"]>;
 
 type EventSource = Pick<Selectable<Schema["events"]>, "id" | "tenant_id" | "occurred_at" | "site_id" | "probe_id" | "device_id" | "data">;
@@ -31,6 +34,7 @@ export interface Made {
   readonly outcome: AttemptOutcome;
 }
 
+/** Deliveries as the worker reads and settles them, across all tenants. Times are milliseconds since the epoch. */
 export interface DeliveryStore {
   /** Every active webhook, with the lanes in which something is due. */
   due(now: number): Promise<readonly { readonly id: string; readonly workerId: string | null; readonly lanes: readonly Lane[] }[]>;
@@ -68,6 +72,7 @@ function nextQuery(reads: Kysely<Schema>, by: "lane" | "retry_at") {
     .select(WAITING).where("d.webhook_id", "=", "").where(`d.${by}`, by === "lane" ? "=" : "<=", "").orderBy("d.event_seq").limit(1);
 }
 
+/** `record` locks the webhooks that it changes in the order of their ids; the others read committed rows. */
 export function createDeliveryStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): DeliveryStore {
   const { db, reads } = deps;
   const dueIn = { live: compileNext(reads, "lane"), retry: compileNext(reads, "retry_at"), replay: compileNext(reads, "lane") };

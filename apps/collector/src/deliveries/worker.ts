@@ -21,7 +21,7 @@ export interface DeliveryWorker {
   close(): Promise<void>;
 }
 
-export interface WorkerDependencies {
+interface WorkerDependencies {
   readonly store: DeliveryStore;
   readonly claims: Claims;
   readonly attempt: Attempt;

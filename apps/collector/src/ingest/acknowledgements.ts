@@ -12,6 +12,7 @@ export interface Acknowledgements {
   askAgain(probe: ProbeAddress): Promise<void>;
 }
 
+/** A refusal has the watermark 0, which confirms nothing. `quota` goes to the probe as `not-ready`, so it sends the batch again. */
 export function createAcknowledgements(deps: {
   readonly broker: Pick<Broker, "publish">; readonly refusals: Pick<ReturnType<typeof createRefusals>, "count">;
   readonly clock: Pick<Clock, "now">; readonly logger: Log;

@@ -41,6 +41,7 @@ export interface Ingest extends ProbeReceiver {
   close(): Promise<void>;
 }
 
+/** What ingest needs of the other parts. `published` is called after the commit. */
 export interface IngestDependencies extends ProbeServices {
   readonly db: Kysely<Schema>;
   readonly reads: Kysely<Schema>;
@@ -65,6 +66,7 @@ export interface IngestDependencies extends ProbeServices {
 /** A commit takes milliseconds. What waits this long waits for a database that does not take it. */
 const MAX_WAIT_MS = 30_000;
 
+/** Messages of one probe are taken one after another; batches of different probes can share a transaction. */
 export function createIngest(deps: IngestDependencies): Ingest {
   const { clock, logger } = deps;
   const { serial, probes, refusals, inFlight, clocks, quota, group, watch, acknowledgements, configurations } = createParts(deps);

@@ -44,6 +44,7 @@ const WRITE_HEARD_EVERY_MS = 15_000;
 /** How often is looked at what other processes have heard. */
 const SHARE_EVERY_MS = 5000;
 
+/** Checks every second by the monotonic clock. Time in which the process stood still or could hear nothing does not count as silence. */
 export function createPresenceWatch(deps: {
   readonly db: Kysely<Schema>;
   readonly probes: Pick<ProbesStore, "hold" | "listOnline" | "setHeard">;

@@ -52,6 +52,7 @@ export function costOf(batch: { readonly jsonBytes: number; readonly events: num
   return batch.jsonBytes * COPIES + batch.events * EVENT_COST;
 }
 
+/** Counts in this process only, each probe for itself: 32 messages that wait, 240 a minute that are no batch, and the bytes of `limits`. */
 export function createQuota({ clock }: { readonly clock: Pick<Clock, "monotonic" | "after"> }, limits: QuotaLimits): Quota {
   const bytes = createBuckets(clock, { perMinute: limits.bytesPerMinute, burst: limits.bytesPerMinute * BURST_MINUTES });
   const messages = createBuckets(clock, { perMinute: MESSAGES_PER_MINUTE, burst: MESSAGES_PER_MINUTE });
