@@ -20,6 +20,12 @@ describe.skipIf(reason !== null)("a capture", () => {
     expect(await runInNamespace("filter")).toEqual([1, 3]);
   });
 
+  test("leaves out what somebody else reads, and does not count it", async () => {
+    expect(await runInNamespace("leftOut")).toEqual({
+      numbers: [1, 3, 5], counters: { frames: 3, droppedByKernel: 0, droppedByInterface: 0, droppedByReader: 0 },
+    });
+  });
+
   test("sees the frames that this host sends, unless its filter leaves out their sender", async () => {
     expect(await runInNamespace("ownFrames")).toEqual({ all: [1, 2, 3], others: [3] });
   });

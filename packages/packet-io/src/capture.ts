@@ -29,6 +29,8 @@ export interface CaptureOptions {
   /** Also take frames for other hosts, as on a mirror port. */
   readonly promiscuous: boolean;
   readonly clock: PacketIoClock;
+  /** Asked for each frame before it is copied, `bytes` being the next frame's afterwards: true leaves it out, and it is not counted. */
+  readonly isLeftOut?: (bytes: Uint8Array, length: number) => boolean;
   readonly onFrames: OnFrames;
   /**
    * The interface went down or away, or the capture went deaf. Frames that were waiting come first. Open it again when
@@ -67,7 +69,9 @@ export function openCapture(options: CaptureOptions): Capture {
       framesRead += 1;
       if (!open) return;
       const [seconds = 0, microseconds = 0, kept = 0, wireLength = 0] = words;
-      if (!queue.push(seconds * 1_000_000 + microseconds, frame, Math.min(kept, snapLength), wireLength)) droppedByReader += 1;
+      const length = Math.min(kept, snapLength);
+      if (options.isLeftOut?.(frame, length)) return;
+      if (!queue.push(seconds * 1_000_000 + microseconds, frame, length, wireLength)) droppedByReader += 1;
     },
   });
   const readKernelDrops = createKernelCounters(() => session.stats());

@@ -55,6 +55,7 @@ export function openRawSender(options: { readonly interface: string; readonly ex
   const slab = Buffer.allocUnsafeSlow(RAW_BATCH_FRAMES * RAW_FRAME_OCTETS).fill(0);
   const vectors = Buffer.allocUnsafeSlow(RAW_BATCH_FRAMES * IOVEC_OCTETS).fill(0);
   const messages = Buffer.allocUnsafeSlow(RAW_BATCH_FRAMES * MESSAGE_OCTETS).fill(0);
+  const lengths = new Uint32Array(vectors.buffer, vectors.byteOffset, vectors.length / 4);
   const slabAt = libc.addressOf(slab);
   const vectorsAt = libc.addressOf(vectors);
   for (let index = 0; index < RAW_BATCH_FRAMES; index += 1) {
@@ -82,7 +83,7 @@ export function openRawSender(options: { readonly interface: string; readonly ex
         refused += 1;
         return false;
       }
-      vectors.writeUInt32LE(length, count * IOVEC_OCTETS + 8);
+      lengths[(count * IOVEC_OCTETS + 8) >>> 2] = length;
       count += 1;
       return true;
     },

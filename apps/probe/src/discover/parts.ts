@@ -10,6 +10,7 @@ import { createOwnHosts, type OwnHosts, type OwnHostsDeps } from "../hosts/own-h
 import { createReverseNames, type Nameable, type ReverseNames } from "../naming/reverse-names.ts";
 import { createRoutedPoll } from "../routed/open-routed-poll.ts";
 import { createRoutedWatch, type RoutedWatch } from "../routed/routed-watch.ts";
+import type { AnswerClaims } from "../search/answer-claims.ts";
 import type { ScanWays } from "../scan/scan-work.ts";
 import { createScans, type Scans } from "../scan/scans.ts";
 import { createListenerQueries, type ListenerQueries } from "../sweep/listener-queries.ts";
@@ -29,6 +30,8 @@ export interface HostDiscoveryDeps extends ScanWays, OwnHostsDeps {
   readonly sender: Pick<PacedSender, "send">;
   /** Names that the site's DNS servers give an address, best first; null where there is no server to ask. A rejection counts as no name. */
   readonly reverseNames: ((address: string) => Promise<readonly string[]>) | null;
+  /** Has the capture leave out what a search hears by itself; absent where it cannot. */
+  readonly claimAnswers?: AnswerClaims["claim"];
 }
 
 /** What the watch of the own network is made of. */
@@ -76,7 +79,7 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
     room: () => deps.maxHosts - table.size, onFault: reportError, wantName,
   });
   const scans = createScans({
-    ...deps, facts, macAt, wantName, link: up, onSent: hosts.noteSent, online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
+    ...deps, ...(deps.claimAnswers ? { claims: { claim: deps.claimAnswers, heard: hosts.noteAnswer } } : {}), facts, macAt, wantName, link: up, onSent: hosts.noteSent, online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
     onFault: reportError, onRouted: (ip) => routed.noteSeen(ip), announce: (addresses) => hosts.announce(addresses),
   });
   const wantMore = (host: Host) => {

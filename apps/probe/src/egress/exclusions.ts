@@ -35,6 +35,8 @@ function createLookup(prefixes: readonly AddressPrefix[]): (bytes: Uint8Array, o
     const last = outermost.at(-1);
     if (!last || !prefixCovers(last, prefix)) outermost.push(prefix);
   }
+  // Asked for each frame, and mostly nothing is excluded.
+  if (outermost.length === 0) return () => false;
   return (bytes, offset) => {
     let low = 0;
     let high = outermost.length;
@@ -59,6 +61,7 @@ function compareBytes(address: Uint8Array, bytes: Uint8Array, offset: number): n
 
 /** What either of two leaves out. */
 export function bothExclusions(one: Exclusions, other: Exclusions): Exclusions {
+  if (other.prefixes.length === 0) return one;
   return {
     holds: (bytes, offset, length) => one.holds(bytes, offset, length) || other.holds(bytes, offset, length),
     hasIpv6: one.hasIpv6 || other.hasIpv6,

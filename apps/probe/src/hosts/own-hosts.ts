@@ -1,6 +1,8 @@
+import { ipv4Bytes } from "@lanthorn/packets";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
+import { macKey } from "./host.ts";
 import { createHostEvents, type HostEvents } from "./host-events.ts";
 import { createHostTable, type HostTable, onlineAt } from "./host-table.ts";
 import { createHostsStore } from "./hosts-store.ts";
@@ -18,6 +20,8 @@ export interface OwnHosts {
   readonly events: HostEvents;
   /** Empty where nobody is at the address. */
   macAt(address: string): string;
+  /** A host has answered a packet of ours that the bus does not hear. */
+  noteAnswer(host: { readonly ip: number; readonly mac: Uint8Array }): void;
   /** Packets went out: each may bring one host that nobody knew. */
   noteSent(count: number): void;
   /** Takes up what an earlier run knew. */
@@ -35,6 +39,7 @@ export interface OwnHosts {
 /** What one burst of frames brings is reported together. */
 const FLUSH_AFTER_MS = 50;
 const SAVED_AT_ONCE = 2000;
+const ARP_ANSWER = { source: "arp", solicited: true } as const;
 
 /** What the hosts of the own link need: a place to be stored, a way to report, and a bound. */
 export interface OwnHostsDeps {
@@ -79,6 +84,7 @@ export function createOwnHosts(deps: OwnHostsDeps): OwnHosts {
   return {
     table, announcer, facts, tracker, events,
     macAt: (address) => onlineAt(table, address)[0]?.mac ?? "",
+    noteAnswer: ({ ip, mac }) => tracker.seen(macKey(mac), ipv4Bytes(ip), ARP_ANSWER),
     noteSent: (count) => admission.asked(count),
     load() {
       for (const host of store.load(clock.monotonic())) {

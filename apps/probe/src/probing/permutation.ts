@@ -12,6 +12,7 @@ const ROUNDS = 4;
 export function createPermutation(count: number, random: () => number): (place: number) => number {
   const halfBits = Math.max(1, Math.ceil(Math.log2(Math.max(count, 2)) / 2));
   const half = 2 ** halfBits;
+  const mask = half - 1;
   // The rounds' functions: drawn from a table where it is small, as it nearly always is.
   const keys = Array.from({ length: ROUNDS }, () => createHashKey(random));
   const tables = keys.map((key) => Uint16Array.from({ length: half }, (_, index) => halfSipHash(key, [index]) % half));
@@ -19,13 +20,13 @@ export function createPermutation(count: number, random: () => number): (place: 
   return (place) => {
     let value = place;
     do {
-      let left = Math.floor(value / half);
-      let right = value % half;
+      let left = value >>> halfBits;
+      let right = value & mask;
       left ^= first[right] as number;
       right ^= second[left] as number;
       left ^= third[right] as number;
       right ^= fourth[left] as number;
-      value = left * half + right;
+      value = ((left << halfBits) | right) >>> 0;
     } while (value >= count);
     return value;
   };

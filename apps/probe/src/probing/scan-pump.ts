@@ -14,6 +14,8 @@ export interface ScanPump {
   send(write: WriteFrame, rate: ScanRate): Promise<void>;
   /** Reads answers until `isOver`, at most `timeoutMs`. @throws The signal's reason. */
   listen(timeoutMs: number, isOver: () => boolean): Promise<void>;
+  /** Reads the answers that wait. @returns How many there were. */
+  read(): number;
   /** Queues a frame that goes before the next others: a RST. */
   urgent(write: WriteFrame): void;
   /** Frames sent so far. */
@@ -38,6 +40,8 @@ export function createScanPump(deps: {
   readonly signal: AbortSignal;
   /** An answer, where the kernel wrote it: nothing of `bytes` may be kept. */
   readonly onFrame: (bytes: Uint8Array, offset: number, length: number) => void;
+  /** There is nothing to send or to read now. */
+  readonly onIdle?: (now: number) => void;
 }): ScanPump {
   const { clock, signal } = deps;
   const { sender, ring } = deps.link;
@@ -65,22 +69,27 @@ export function createScanPump(deps: {
     async send(write, rate) {
       let credit = 1;
       let last = clock.monotonic();
+      const onCommit = () => {
+        credit -= 1;
+        rate.sent();
+      };
       for (let isDone = false; !isDone; ) {
         signal.throwIfAborted();
+        // What has come is read before more is asked for: else answers would find the ring full, and be asked for again.
+        read();
         const now = clock.monotonic();
+        rate.look(now, ring.dropped);
         const perMs = rate.framesPerSecond / 1000;
         credit = Math.min(credit + (now - last) * perMs, Math.max(1, LATENESS_MS * perMs));
         last = now;
         writeUrgent();
-        isDone = fill(sender, write, Math.min(Math.floor(credit), BURST), () => {
-          credit -= 1;
-          rate.sent();
-        });
+        isDone = !rate.isWaiting && fill(sender, write, Math.min(Math.floor(credit), BURST), onCommit);
         await flush(rate);
-        read();
-        rate.look(now, () => ring.dropped());
-        if (credit < 1 && !isDone) await pause(clock, Math.max(1, Math.min(100, (1 - credit) / perMs)));
-        else await nextTurn();
+        if (isDone || (credit >= 1 && !rate.isWaiting)) await nextTurn();
+        else {
+          deps.onIdle?.(now);
+          await pause(clock, rate.isWaiting ? LOOK_MS : Math.max(1, Math.min(100, (1 - credit) / perMs)));
+        }
       }
     },
     async listen(timeoutMs, isOver) {
@@ -90,10 +99,13 @@ export function createScanPump(deps: {
         read();
         writeUrgent();
         await flush(null);
-        if (isOver() || clock.monotonic() - startedAt >= timeoutMs) return;
+        const now = clock.monotonic();
+        if (isOver() || now - startedAt >= timeoutMs) return;
+        deps.onIdle?.(now);
         await pause(clock, LOOK_MS);
       }
     },
+    read,
     urgent(write) {
       waiting.push(write);
     },

@@ -34,7 +34,7 @@ describe("the rate of a scan", () => {
     const rate = createScanRate(LIMITS);
     const at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
     expect(rate.framesPerSecond).toBeGreaterThan(150_000);
-    look(rate, Array.from({ length: 7 }, () => [1000, 500] as const), at);
+    look(rate, Array.from({ length: 12 }, () => [1000, 500] as const), at);
     expect(rate.framesPerSecond).toBeLessThan(130_000);
   });
 
@@ -46,11 +46,40 @@ describe("the rate of a scan", () => {
     expect(rate.framesPerSecond).toBeGreaterThanOrEqual(before);
   });
 
-  test("falls within a tenth of a second when nobody answers any more", () => {
+  test("waits within a tenth of a second when nobody answers any more, and falls when nobody has answered a tenth later", () => {
+    const rate = createScanRate(LIMITS);
+    let at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
+    const before = rate.framesPerSecond;
+    at = look(rate, Array.from({ length: 3 }, () => [1000, 0] as const), at);
+    expect([rate.isWaiting, rate.framesPerSecond]).toEqual([true, before]);
+    look(rate, Array.from({ length: 4 }, () => [0, 0] as const), at);
+    expect([rate.isWaiting, rate.framesPerSecond < 130_000]).toEqual([false, true]);
+  });
+
+  test("goes on as before when missing answers were only late", () => {
+    const rate = createScanRate(LIMITS);
+    let at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
+    const before = rate.framesPerSecond;
+    at = look(rate, [[1000, 0], [1000, 0], [1000, 0], [0, 0], [0, 0], [0, 3000]], at);
+    expect([rate.isWaiting, rate.framesPerSecond]).toEqual([false, before]);
+    look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), at);
+    expect([rate.isWaiting, rate.framesPerSecond]).toEqual([false, LIMITS.most]);
+  });
+
+  test("does not wait for those that stayed silent when others are asked", () => {
     const rate = createScanRate(LIMITS);
     const at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
     look(rate, Array.from({ length: 3 }, () => [1000, 0] as const), at);
-    expect(rate.framesPerSecond).toBeLessThan(130_000);
+    rate.askOthers();
+    expect(rate.isWaiting).toBe(false);
+  });
+
+  test("falls at once when frames found no room, also while it waits", () => {
+    const rate = createScanRate(LIMITS);
+    let at = look(rate, Array.from({ length: 12 }, () => [1000, 1000] as const), 0);
+    at = look(rate, Array.from({ length: 3 }, () => [1000, 0] as const), at);
+    look(rate, [[0, 0]], at, 1);
+    expect([rate.isWaiting, rate.framesPerSecond < 130_000]).toEqual([false, true]);
   });
 
   test("does not take the answers that came in one burst for what is usual", () => {

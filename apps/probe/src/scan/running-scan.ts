@@ -31,7 +31,7 @@ export interface RunningScan {
 export type Ending = { readonly type: "scan_cancelled" } | { readonly type: "scan_failed"; readonly reason: string };
 
 /** What a scan needs of the probe. */
-export type RunningScanDeps = ScanRecordDeps & ScanWays & Pick<ScanWorkDeps, "link" | "online" | "onSent"> & {
+export type RunningScanDeps = ScanRecordDeps & ScanWays & Pick<ScanWorkDeps, "link" | "online" | "onSent" | "claims"> & {
   readonly policy: EgressPolicy;
   readonly sender: Pick<PacedSender, "send">;
   readonly outbox: EventSink;
@@ -122,7 +122,13 @@ export function startScan(begun: BegunScan, plan: ScanPlan, deps: RunningScanDep
 
 function startWork(plan: ScanPlan, deps: RunningScanDeps, report: Parameters<typeof startScanWork>[2]): ScanWork {
   const { policy } = deps;
-  const exclusions = () => bothExclusions(policy.exclusions, plan.exclusions);
+  let known = { policy: policy.exclusions, both: bothExclusions(policy.exclusions, plan.exclusions) };
+  /** Asked for each frame, so made anew only where the collector has changed its own. */
+  const exclusions = () => {
+    const now = policy.exclusions;
+    if (known.policy !== now) known = { policy: now, both: bothExclusions(now, plan.exclusions) };
+    return known.both;
+  };
   const sender = createFrameSender({
     sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ ...exclusions(), hasIpv6: true }),
     packetsPerSecond: () => Math.min(policy.packetsPerSecond, plan.packetsPerSecond),

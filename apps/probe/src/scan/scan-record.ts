@@ -99,7 +99,8 @@ export function createScanRecord({ scan_id }: Pick<BegunScan, "scan_id">, deps: 
     },
     take(maxHosts = Number.POSITIVE_INFINITY) {
       // A host that just spoke is in the table by now.
-      const some = hosts.splice(0, maxHosts).map((host) => ({ ...host, mac: host.mac || deps.macAt(host.ip) }));
+      const some = hosts.splice(0, maxHosts);
+      for (const host of some) if (host.mac === "") host.mac = deps.macAt(host.ip);
       const found = takePorts();
       const results = Array.from({ length: Math.ceil(some.length / HOSTS_IN_EVENT) }, (_, index): ProbeEvent => ({
         type: "scan_results", occurred_at: now(), data: { scan_id, hosts: some.slice(index * HOSTS_IN_EVENT, (index + 1) * HOSTS_IN_EVENT) },

@@ -1,20 +1,14 @@
 import type { Clock } from "@lanthorn/runtime";
-import { ipv4Number } from "@lanthorn/packets";
-import { createLossProbes } from "../probing/loss-probes.ts";
+import { createLossProbes, type LossProbes } from "../probing/loss-probes.ts";
 import { createPermutation } from "../probing/permutation.ts";
 import type { HostTarget } from "../probing/frames/packet.ts";
 import { createArpWriter } from "../probing/frames/packet-writers.ts";
 import { createScanPump, type ScanPump } from "../probing/scan-pump.ts";
 import type { ScanLink } from "../probing/scan-link.ts";
-import { createScanRate } from "../probing/scan-rate.ts";
-
-/** A run of addresses, and who of us asks for them. */
-export interface NeighborRange {
-  readonly first: number;
-  readonly count: number;
-  /** Our own address in their subnet. */
-  readonly ownIp: number;
-}
+import { createScanRate, type ScanRate } from "../probing/scan-rate.ts";
+import type { AnswerClaims } from "./answer-claims.ts";
+import { createNeighborAnswers, type NeighborAnswers } from "./neighbor-answers.ts";
+import { createNeighborPlaces, type NeighborPlaces, type NeighborRange } from "./neighbor-places.ts";
 
 /** Who is there. */
 export interface HostSearch {
@@ -26,33 +20,30 @@ export interface HostSearch {
   readonly progress: number;
 }
 
-/** After the last answer and the last question: hosts that are awake answer within a few milliseconds. */
+/** After the last answer and the last packet: hosts that are awake answer within a few milliseconds. */
 const QUIET_MS = 60;
 const FIRST_QUIET_MS = 40;
 /** Where a host is known to be there, or answers were slow, so long: dozing phones answer after two seconds. */
 const MAX_WAIT_MS = 3000;
 /** The silent are asked again until nobody new answers: a first loss is found by the second pass, a second one by the third. */
 const MAX_PASSES = 5;
-/** Of a large network a third pass must be worth it: the second found somebody by so many questions. What it leaves the late pass finds. */
-const QUESTIONS_FOR_ONE = 2000;
-/** More than so many answers to repetitions mean that questions or answers get lost. */
+/** Of a large network a third pass must be worth it: the second found somebody by so many packets. What it leaves the late pass finds. */
+const PACKETS_FOR_ONE = 2000;
+/** More than so many answers to repetitions mean that packets or answers get lost. */
 const LOSS_SHARE = 0.01;
 /** Late answers: dozing phones wake up within 2.5 s, and are asked once more on the way. */
 const LATE_REPEAT_MS = 1000;
 const LATE_MS = 4500;
 /** Where hardly anybody is there, one of so many frames is a loss probe: so many of those who have answered are asked again in turns. */
 const LOSS_PROBE_EVERY = 32;
-const MAX_PROBED = 256;
 const LOSS_PROBE_PATIENCE_MS = 120;
 const FIRST_RATE = 20_000;
 const MIN_RATE = 1000;
+/** At this rate a /16 is asked within seconds: what is done with its hosts can wait until then. */
+const BURST_RATE = 10_000;
 
-/**
- * Searches IPv4 ranges of own subnets by ARP, at most 65,536 addresses: a byte for each is all that is held.
- * @param deps.expected Addresses where somebody was lately; they are waited for.
- * @param deps.onFound Each address once, with the MAC that it answered by; the bytes are the receiver's own.
- */
-export function createNeighborSearch(deps: {
+/** What a search of neighbors needs. */
+export interface NeighborSearchDeps {
   readonly link: ScanLink;
   readonly mac: Uint8Array;
   readonly ranges: readonly NeighborRange[];
@@ -60,115 +51,145 @@ export function createNeighborSearch(deps: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
+  /** Addresses where somebody was lately; they are waited for. */
   readonly expected: ReadonlySet<number>;
+  /** Each address once, with the MAC that it answered by; the bytes are the receiver's own. A burst's answers come when it is over. */
   readonly onFound: (host: HostTarget) => void;
-}): HostSearch {
-  const { clock, ranges } = deps;
-  const total = ranges.reduce((sum, { count }) => sum + count, 0);
-  const own = new Set(ranges.filter(({ first, count, ownIp }) => ownIp >= first && ownIp < first + count).map(({ ownIp }) => ownIp));
-  const others = total - own.size;
-  const answered = new Uint8Array(total);
-  const writers = ranges.map(({ ownIp }) => createArpWriter({ mac: deps.mac, ip: ownIp }));
+  /** Absent where nobody else hears the link, or is to hear these answers by itself. */
+  readonly claims?: AnswerClaims;
+}
+
+/** Searches IPv4 ranges of own subnets by ARP, at most 65,536 addresses: eleven bytes for each are all that is held. */
+export function createNeighborSearch(deps: NeighborSearchDeps): HostSearch {
+  const { clock, ranges, claims } = deps;
+  const places = createNeighborPlaces(ranges);
+  const others = places.total - places.own.size;
   const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(MIN_RATE, deps.framesPerSecond) });
   const onOutcome = (at: number, isAnswered: boolean) => rate.noteLossProbe(at, isAnswered);
   const lossProbes = createLossProbes({ patienceMs: LOSS_PROBE_PATIENCE_MS, onOutcome });
+  let isFinding = false;
+  const hear = (host: HostTarget) => {
+    if (isFinding) claims?.heard(host);
+  };
+  const answers = createNeighborAnswers({
+    ...deps, places, rate, lossProbes, onOther: hear,
+    onFound(host) {
+      deps.onFound(host);
+      hear(host);
+    },
+  });
+  const pump = createScanPump({
+    ...deps, onFrame: answers.take, onIdle: (now) => answers.handOverWaiting(now, isFinding && rate.framesPerSecond >= BURST_RATE),
+  });
+  const passes = createPasses({ ...deps, places, answers, rate, lossProbes, pump });
+  /** When somebody new was heard last, as far as it was looked for. */
   let heardAt = 0;
-  let askedAt = 0;
-  let found = 0;
-  let asked = 0;
-  let passes = 0;
-  /** Addresses where somebody was lately and nobody has answered. */
-  let missing = 0;
-
-  /** @returns The range that holds the place, and the address there. */
-  const locate = (place: number) => {
-    let rest = place;
-    for (let index = 0; index < ranges.length; index += 1) {
-      const { first, count, ownIp } = ranges[index] as NeighborRange;
-      if (rest < count) return { index, ip: first + rest, isOwn: first + rest === ownIp };
-      rest -= count;
-    }
-    return null;
-  };
-  const placeOf = (ip: number) => {
-    let before = 0;
-    for (const { first, count } of ranges) {
-      if (ip >= first && ip < first + count) return before + ip - first;
-      before += count;
-    }
-    return -1;
-  };
-  const onFrame = (bytes: Uint8Array, offset: number, length: number) => {
-    // Any ARP packet of theirs shows that they are there; its sender is what counts, as a wireless bridge puts its own MAC before it.
-    if (length < 42 || bytes[offset + 12] !== 0x08 || bytes[offset + 13] !== 0x06 || ((bytes[offset + 22] as number) & 1) !== 0) return;
-    const ip = ipv4Number(bytes, offset + 28);
-    const place = placeOf(ip);
-    if (place < 0) return;
-    if (answered[place] === 1) return lossProbes.answered(place, 0);
-    answered[place] = 1;
-    // Somebody else may have our own address, too.
-    if (!own.has(ip)) found += 1;
-    if (found <= MAX_PROBED) lossProbes.note(place, 0, true);
-    heardAt = clock.monotonic();
-    rate.answered();
-    if (deps.expected.has(ip)) missing -= 1;
-    deps.onFound({ ip, mac: bytes.slice(offset + 22, offset + 28) });
-  };
-  const pump: ScanPump = createScanPump({ ...deps, onFrame });
-
-  const ask = (bytes: Uint8Array, at: number, place: number): number => {
-    const here = locate(place);
-    return !here || here.isOwn ? 0 : (writers[here.index] as ReturnType<typeof createArpWriter>)(bytes, at, here.ip);
-  };
-  const askSilent = async () => {
-    const visit = createPermutation(total, deps.random);
-    let place = 0;
-    let untilLossProbe = LOSS_PROBE_EVERY;
-    rate.askOthers();
-    await pump.send((bytes, at) => {
-      if (place >= total) return -1;
-      if (untilLossProbe === 0) {
-        untilLossProbe = LOSS_PROBE_EVERY;
-        const lossProbe = rate.isBlind ? lossProbes.next(clock.monotonic()) : null;
-        if (lossProbe) return ask(bytes, at, lossProbe.host);
-      }
-      const index = visit(place);
-      place += 1;
-      asked += 1;
-      if (answered[index] === 1) return 0;
-      untilLossProbe -= 1;
-      return ask(bytes, at, index);
-    }, rate);
-    passes += 1;
-    askedAt = clock.monotonic();
-  };
+  let heard = 0;
   const isQuiet = (quietMs: number) => {
     const now = clock.monotonic();
-    return found >= others || (now - askedAt >= quietMs && now - heardAt >= Math.min(quietMs, FIRST_QUIET_MS));
+    if (answers.found > heard) heardAt = now;
+    heard = answers.found;
+    return heard >= others || (now - passes.endedAt >= quietMs && now - heardAt >= Math.min(quietMs, FIRST_QUIET_MS));
+  };
+  const isWorthAnother = (recovered: number): boolean => {
+    if (answers.found >= others || passes.count >= MAX_PASSES) return false;
+    return passes.count === 1 || recovered * PACKETS_FOR_ONE > others - answers.found;
+  };
+  const askAll = async () => {
+    let before = 0;
+    for (let again = true; again; ) {
+      await passes.askSilent();
+      // How slowly the last ones answered tells how long others may need.
+      await pump.listen(MAX_WAIT_MS, () => isQuiet(passes.count === 1 ? FIRST_QUIET_MS : QUIET_MS));
+      const recovered = passes.count === 1 ? 0 : answers.found - before;
+      if (recovered > answers.found * LOSS_SHARE && recovered > 2) rate.backOff();
+      again = isWorthAnother(recovered);
+      before = answers.found;
+    }
+    await pump.listen(MAX_WAIT_MS, () => answers.missing <= 0);
   };
   return {
     async find() {
-      for (const ip of deps.expected) if (placeOf(ip) >= 0 && answered[placeOf(ip)] === 0) missing += 1;
-      let before = 0;
-      for (let again = true; again; ) {
-        await askSilent();
-        // How slowly the last ones answered tells how long others may need.
-        await pump.listen(MAX_WAIT_MS, () => isQuiet(passes === 1 ? FIRST_QUIET_MS : QUIET_MS));
-        const recovered = passes === 1 ? 0 : found - before;
-        if (recovered > found * LOSS_SHARE && recovered > 2) rate.backOff();
-        again = found < others && passes < MAX_PASSES && (passes === 1 || recovered * QUESTIONS_FOR_ONE > others - found);
-        before = found;
+      const release = claims?.claim(ranges);
+      isFinding = true;
+      try {
+        await askAll();
+      } finally {
+        // What was heard is reported also where sending failed.
+        await answers.handOver(pump.read);
+        release?.();
+        isFinding = false;
       }
-      await pump.listen(MAX_WAIT_MS, () => missing <= 0);
     },
     async findLate() {
-      if (found >= others) return;
+      if (answers.found >= others) return;
       await pump.listen(LATE_REPEAT_MS, () => false);
-      await askSilent();
-      await pump.listen(LATE_MS - LATE_REPEAT_MS, () => found >= others);
+      await passes.askSilent();
+      await pump.listen(LATE_MS - LATE_REPEAT_MS, () => answers.found >= others);
+      await answers.handOver(pump.read);
     },
     get progress() {
-      return Math.min(0.99, asked / (total * 2));
+      return Math.min(0.99, passes.asked / (places.total * 2));
+    },
+  };
+}
+
+interface Passes {
+  /** Asks each address that has not answered, in an order drawn anew. */
+  askSilent(): Promise<void>;
+  readonly count: number;
+  /** Addresses that were looked at, in all passes. */
+  readonly asked: number;
+  /** When the last pass's last frame was sent. */
+  readonly endedAt: number;
+}
+
+function createPasses({ places, answers, rate, lossProbes, pump, ...deps }: Pick<NeighborSearchDeps, "mac" | "ranges" | "clock" | "random"> & {
+  readonly places: NeighborPlaces;
+  readonly answers: Pick<NeighborAnswers, "hasAnswered">;
+  readonly rate: ScanRate;
+  readonly lossProbes: Pick<LossProbes, "next">;
+  readonly pump: Pick<ScanPump, "send">;
+}): Passes {
+  const writers = deps.ranges.map(({ ownIp }) => createArpWriter({ mac: deps.mac, ip: ownIp }));
+  let count = 0;
+  let asked = 0;
+  let endedAt = 0;
+  const ask = (bytes: Uint8Array, at: number, place: number): number => {
+    const ip = places.ipAt(place);
+    return places.own.has(ip) ? 0 : (writers[places.rangeAt(place)] as ReturnType<typeof createArpWriter>)(bytes, at, ip);
+  };
+  return {
+    async askSilent() {
+      const visit = createPermutation(places.total, deps.random);
+      let next = 0;
+      let untilLossProbe = LOSS_PROBE_EVERY;
+      rate.askOthers();
+      await pump.send((bytes, at) => {
+        if (next >= places.total) return -1;
+        if (untilLossProbe === 0) {
+          untilLossProbe = LOSS_PROBE_EVERY;
+          const lossProbe = rate.isBlind ? lossProbes.next(deps.clock.monotonic()) : null;
+          if (lossProbe) return ask(bytes, at, lossProbe.host);
+        }
+        const place = visit(next);
+        next += 1;
+        asked += 1;
+        if (answers.hasAnswered(place)) return 0;
+        untilLossProbe -= 1;
+        return ask(bytes, at, place);
+      }, rate);
+      count += 1;
+      endedAt = deps.clock.monotonic();
+    },
+    get count() {
+      return count;
+    },
+    get asked() {
+      return asked;
+    },
+    get endedAt() {
+      return endedAt;
     },
   };
 }

@@ -40,6 +40,14 @@ async function filter() {
   return capture.frames.map(numberOf);
 }
 
+async function leftOut() {
+  const capture = keepCapture({ interface: "va", isLeftOut: (bytes, length) => bytes[13] === 0xb6 && length === 60 });
+  const injector = injectorOn("vb");
+  await injector.send([numberedFrame(1), numberedFrame(2, { etherType: 0x88b6 }), numberedFrame(3), numberedFrame(4, { etherType: 0x88b6 }), numberedFrame(5)]);
+  await until(() => capture.frames.length === 3);
+  return { numbers: capture.frames.map(numberOf), counters: capture.counters() };
+}
+
 async function ownFrames() {
   const all = keepCapture({ interface: "vb" });
   const others = keepCapture({ interface: "vb", filter: "not ether src 02:00:00:00:00:01 and ether proto 0x88b5" });
@@ -139,5 +147,5 @@ async function noCapability() {
 
 /** By name. Each runs in a process and namespace of its own; what it returns is what the test asserts. */
 export const captureScenarios = {
-  order, snapLength, filter, ownFrames, slowReader, close, down, flap, removed, refused, noCapability, flood,
+  order, snapLength, filter, leftOut, ownFrames, slowReader, close, down, flap, removed, refused, noCapability, flood,
 };

@@ -8,6 +8,8 @@ import type { RoundContext } from "./round-context.ts";
 /** Opens the interface, or the capture file in its place. @param deps.replayClock Given with a capture file. */
 export function openLan(context: RoundContext, deps: {
   readonly replayClock: ReplayClock | null;
+  /** Frames that somebody else hears. */
+  readonly isLeftOut: NonNullable<packetIo.CaptureOptions["isLeftOut"]>;
   readonly onFrames: packetIo.OnFrames;
   readonly onReplayEnd: (problem: string | null) => void;
 }): LanWatch {
@@ -22,8 +24,9 @@ export function openLan(context: RoundContext, deps: {
       },
     });
   }
+  const openCapture: typeof packetIo.openCapture = (options) => packetIo.openCapture({ ...options, isLeftOut: deps.isLeftOut });
   return createLanWatch({
-    interface: configuration.interface ?? "", packetIo, clock, random, log, onFrames,
+    interface: configuration.interface ?? "", packetIo: { ...packetIo, openCapture }, clock, random, log, onFrames,
     onDenied: (cause) =>
       context.finish({ kind: "failed", error: new ProbeError("missing-capability", "the probe may not capture frames", { cause }) }),
   });

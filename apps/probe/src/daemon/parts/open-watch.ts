@@ -11,6 +11,7 @@ import { createNeighborListener } from "../../listen/neighbor-listener.ts";
 import { createNameServers, type NameServers } from "../../naming/name-servers.ts";
 import { openDeepLook } from "../../nmap/open.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
+import { createCapturedClaims } from "../../search/answer-claims.ts";
 import { createSnmpAccess, type SnmpAccess } from "../../snmp/access.ts";
 import { openSwitches } from "../../snmp/open.ts";
 import { packetsPerSecond } from "../../sweep/settings.ts";
@@ -46,7 +47,8 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
   const replayClock = context.replay && createReplayClock(context.clock);
   const clock: BusClock = replayClock ?? createLiveClock(context.clock);
   const interfaceName = context.replay ? "replay" : configuration.interface ?? "";
-  const lan = openLan(context, { replayClock, onFrames: (batch) => bus.onFrames(batch), onReplayEnd: events.onReplayEnd });
+  const { claim: claimAnswers, isClaimed: isLeftOut } = createCapturedClaims();
+  const lan = openLan(context, { replayClock, isLeftOut, onFrames: (batch) => bus.onFrames(batch), onReplayEnd: events.onReplayEnd });
   const nameServers = createNameServers({
     servers: () => configuration.name_servers ?? lan.facts()?.gateways ?? [], isExcluded: policy.excludes,
   });
@@ -58,7 +60,7 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
     : null;
   const discovery = createHostDiscovery({
     db, outbox, clock, random, log, policy, interfaceName, interfaceFacts: () => lan.facts(),
-    maxHosts: configuration.max_hosts, unasked: context.replay ? "all" : "paced", sender: lan.sender, vendorOf: context.vendorOf,
+    maxHosts: configuration.max_hosts, unasked: context.replay ? "all" : "paced", sender: lan.sender, vendorOf: context.vendorOf, claimAnswers,
     ...waysOut(context, { interfaceName, access, nameServers, onBroken: events.onDatabasesBroken }),
   });
   const neighbors = createNeighborListener({ db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "" });

@@ -3,6 +3,7 @@ import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import { type Link, ownAddressFor } from "../../capture/link.ts";
 import type { Exclusions } from "../../egress/exclusions.ts";
 import type { OpenScanLink } from "../../probing/scan-link.ts";
+import type { AnswerClaims } from "../../search/answer-claims.ts";
 import { findWay, type WayDeps } from "../../routed/find-way.ts";
 import type { ScanPlan } from "../scan-plan.ts";
 import type { RunReport } from "../scan-report.ts";
@@ -20,6 +21,8 @@ export interface OpenRunDeps extends WayDeps {
   readonly searchFramesPerSecond: number;
   /** Addresses where hosts are known to be. */
   readonly online: () => ReadonlySet<number>;
+  /** As of `NeighborSearchDeps`. */
+  readonly claims?: AnswerClaims;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;

@@ -1,4 +1,5 @@
 import { macKey } from "../../hosts/host.ts";
+import { createMacCounts } from "./mac-counts.ts";
 import type { HostTarget } from "../../probing/frames/packet.ts";
 
 /** A MAC that answers for addresses at which nobody is: a router with proxy ARP. */
@@ -35,14 +36,16 @@ export function createProxyArpFilter(deps: {
   readonly take: (host: HostTarget) => void;
   readonly areThere: (hosts: readonly HostTarget[]) => Promise<ReadonlySet<number>>;
   readonly onProxy: (proxy: ArpProxy) => void;
+  /** In [0, 1). */
+  readonly random: () => number;
 }): ProxyArpFilter {
-  const addresses = new Map<number, number>();
+  const addresses = createMacCounts(deps.random);
   const held = new Map<number, HostTarget[]>();
   /** How many addresses each was reported with. */
   const published = new Map<number, number>();
 
   const judge = async (key: number, hosts: readonly HostTarget[], mac: Uint8Array) => {
-    const count = addresses.get(key) ?? 0;
+    const count = addresses.of(key);
     const there = await deps.areThere(hosts);
     const silent = hosts.length - there.size;
     const isServer = count <= MAX_ADDRESSES && silent < Math.max(SILENT.fewest, hosts.length * SILENT.share);
@@ -56,8 +59,7 @@ export function createProxyArpFilter(deps: {
   return {
     add(host) {
       const key = macKey(host.mac);
-      const count = (addresses.get(key) ?? 0) + 1;
-      addresses.set(key, count);
+      const count = addresses.add(key);
       if (count <= BELIEVED) return deps.take(host);
       const others = held.get(key);
       if (!others) held.set(key, [host]);

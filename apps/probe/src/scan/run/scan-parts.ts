@@ -1,6 +1,8 @@
 import type { Clock } from "@lanthorn/runtime";
 import { ipv4Number } from "@lanthorn/packets";
-import { createNeighborSearch, type HostSearch, type NeighborRange } from "../../search/find-neighbors.ts";
+import type { AnswerClaims } from "../../search/answer-claims.ts";
+import { createNeighborSearch, type HostSearch } from "../../search/find-neighbors.ts";
+import type { NeighborRange } from "../../search/neighbor-places.ts";
 import { createNeighborSearch6, type Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
 import { findGateway, type Way } from "../../routed/find-gateway.ts";
 import type { PacketSource, HostTarget } from "../../probing/frames/packet.ts";
@@ -35,6 +37,8 @@ export interface ScanPartDeps {
   readonly random: () => number;
   readonly signal: AbortSignal;
   readonly onFound: (host: HostTarget) => void;
+  /** As of `NeighborSearchDeps`. */
+  readonly claims?: AnswerClaims;
 }
 
 /** A line to another place may take so long, on top of what a host needs. */

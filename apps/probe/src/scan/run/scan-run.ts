@@ -1,7 +1,7 @@
 import { ipv4Bytes } from "@lanthorn/packets";
 import type { Exclusions } from "../../egress/exclusions.ts";
 import { createProxyArpFilter } from "./proxy-arp-filter.ts";
-import type { NeighborRange } from "../../search/find-neighbors.ts";
+import type { NeighborRange } from "../../search/neighbor-places.ts";
 import type { Neighbors6 } from "../../search/find-neighbors-ipv6.ts";
 import type { HostTarget } from "../../probing/frames/packet.ts";
 import type { ScanLink } from "../../probing/scan-link.ts";
@@ -56,12 +56,13 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   const { report } = deps;
   let hosts: HostTarget[] = [];
   const takeAs = (isRouted: boolean) => (host: HostTarget) => {
-    hosts.push(host);
+    // Of a /16 without ports they would be kept for nothing.
+    if (deps.tcpPorts.length > 0) hosts.push(host);
     report.host(host, isRouted);
   };
   const partOf = (host: HostTarget) => parts.find((part) => part.holds(host));
   const proxyArpFilter = createProxyArpFilter({
-    take: takeAs(false), onProxy: (proxy) => report.proxy(proxy),
+    take: takeAs(false), random: deps.random, onProxy: (proxy) => report.proxy(proxy),
     async areThere(some) {
       const source = some[0] && partOf(some[0])?.source();
       return source ? checkLiveness(some, { ...deps, link, source }) : new Set();
@@ -69,7 +70,8 @@ export function openScanRun(deps: ScanRunDeps): ScanRun {
   });
   const framesPerSecond = Math.min(deps.framesPerSecond, deps.searchFramesPerSecond);
   const unlessExcluded = (take: (host: HostTarget) => void) => (host: HostTarget) => {
-    if (!deps.exclusions().holds(host.address6 ?? ipv4Bytes(host.ip))) take(host);
+    const { prefixes, holds } = deps.exclusions();
+    if (prefixes.length === 0 || !holds(host.address6 ?? ipv4Bytes(host.ip))) take(host);
   };
   const near = { ...deps, framesPerSecond, link, onFound: unlessExcluded(proxyArpFilter.add) };
   const far = { ...deps, framesPerSecond, link, onFound: unlessExcluded(takeAs(true)), onFirewall: (addresses: number) => report.firewall(addresses) };
