@@ -14,7 +14,7 @@ export interface SilenceJudge {
 /** How fresh another host's frame must be to show that the link works: all quiet hosts are polled within forty seconds. */
 const PROOF_MS = 45_000;
 
-/** What presence is decided by, and who is told of it. */
+/** What presence is decided by, and who hears of it. */
 export interface SilenceJudgeDeps {
   readonly table: HostTable;
   readonly clock: Pick<Clock, "monotonic">;

@@ -2,7 +2,7 @@ import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import { createFakeClock, createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { createSnmpAccess } from "./access.ts";
-import type { SnmpCredential } from "./session.ts";
+import type { SnmpCredential } from "./session/session.ts";
 
 const community = (networks: readonly string[] = []): SnmpCredential => ({
   id: createId(), name: "community", networks: [...networks], type: "snmp", settings: { version: "2c", port: 161 },

@@ -1,7 +1,7 @@
 import { formatIp, parseIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import type { Credentials } from "../credentials/credentials.ts";
-import type { SnmpCredential, SnmpProblem } from "./session.ts";
+import type { SnmpCredential, SnmpProblem } from "./session/session.ts";
 
 /** Which credentials a host is asked with, whoever asks: a community is sent in the clear, and a wrong one is not tried again and again. */
 export interface SnmpAccess {

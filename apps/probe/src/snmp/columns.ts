@@ -1,5 +1,5 @@
 import { decodeInteger, formatMac } from "@lanthorn/packets";
-import type { Binding } from "./pdu.ts";
+import type { Binding } from "./session/pdu.ts";
 
 /** Reads one column. @returns Its values by what follows the column's name. */
 export type ReadColumn = (root: string) => Promise<ReadonlyMap<string, Binding>>;

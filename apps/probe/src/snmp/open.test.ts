@@ -4,7 +4,7 @@ import SqliteDatabase from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSnmpAccess } from "./access.ts";
 import { openSwitches } from "./open.ts";
-import type { SnmpCredential } from "./session.ts";
+import type { SnmpCredential } from "./session/session.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 
 let snmpd: Snmpd;

@@ -11,7 +11,7 @@ export interface Switches extends SwitchWatch {
 }
 
 /**
- * What speaks SNMP is loaded when there is somebody to ask, or somebody to tell of who was.
+ * What speaks SNMP is loaded when there is a switch to poll, or to report as no longer polled.
  * @throws SqliteError when its table cannot be made.
  */
 export function openSwitches(
@@ -40,7 +40,7 @@ export function openSwitches(
   return {
     pollNow,
     onCredentials() {
-      // A round that is under way may be past whom they are for.
+      // A round in progress may be past those whom they are for.
       if (isBegun) void round.then(pollNow);
     },
     async close() {

@@ -2,7 +2,7 @@ import { systemClock } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
 import { askDatagram } from "../identify/datagrams.ts";
 import { readSwitch } from "./read-switch.ts";
-import { createSnmpSession } from "./session.ts";
+import { createSnmpSession } from "./session/session.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 
 type Row = readonly [name: string, type: string, value: string];

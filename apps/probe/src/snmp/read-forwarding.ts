@@ -1,6 +1,6 @@
 // Which port a switch has heard a MAC at. @see RFC 4188 section 4 (BRIDGE-MIB), RFC 4363 section 5 (Q-BRIDGE-MIB)
 import { macOf, numberOf, type ReadColumn } from "./columns.ts";
-import type { Binding } from "./pdu.ts";
+import type { Binding } from "./session/pdu.ts";
 
 /** An entry of the forwarding table. */
 export interface Heard {

@@ -3,7 +3,7 @@ import { systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askDatagram } from "../identify/datagrams.ts";
 import { readSwitch, type SwitchTables } from "./read-switch.ts";
-import { createSnmpSession, type SnmpCredential } from "./session.ts";
+import { createSnmpSession, type SnmpCredential } from "./session/session.ts";
 import { createSwitchMemory, reportText } from "./switch-report.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
 

@@ -4,8 +4,8 @@ import { cleanText, LIMITS } from "../listen/advert.ts";
 import { macOf, numberOf, type ReadColumn, textOf } from "./columns.ts";
 import { type Heard, readForwarding } from "./read-forwarding.ts";
 import { ownId, readCdpNeighbors, readLldpNeighbors } from "./read-neighbors.ts";
-import type { Binding } from "./pdu.ts";
-import type { SnmpSession } from "./session.ts";
+import type { Binding } from "./session/pdu.ts";
+import type { SnmpSession } from "./session/session.ts";
 
 /** A port as its agent tells of it. */
 interface Interface {

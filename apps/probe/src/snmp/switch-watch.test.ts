@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { askDatagram } from "../identify/datagrams.ts";
 import { createPublisher } from "../queue/publisher.ts";
 import { createSnmpAccess } from "./access.ts";
-import type { SnmpCredential } from "./session.ts";
+import type { SnmpCredential } from "./session/session.ts";
 import { createSwitchWatch, type SwitchWatchDeps } from "./switch-watch.ts";
 import { createSwitchesStore } from "./switches-store.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";

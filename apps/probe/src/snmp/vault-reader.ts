@@ -4,8 +4,8 @@ import type { OpenSnmp } from "../identify/over-udp.ts";
 import { decodeObjectIdentifier } from "@lanthorn/packets";
 import { toText } from "../identify/protocol.ts";
 import type { SnmpAccess } from "./access.ts";
-import { type Binding, TAG } from "./pdu.ts";
-import { createSnmpSession, type SnmpSession } from "./session.ts";
+import { type Binding, TAG } from "./session/pdu.ts";
+import { createSnmpSession, type SnmpSession } from "./session/session.ts";
 
 /** Reads some values of whoever answers at a port that a credential is for: what a scan names a service by. */
 export function createVaultReader(deps: {

@@ -2,7 +2,7 @@
 import { systemClock } from "@lanthorn/runtime";
 import { askDatagram } from "../../identify/datagrams.ts";
 import { readSwitch } from "../read-switch.ts";
-import { createSnmpSession } from "../session.ts";
+import { createSnmpSession } from "../session/session.ts";
 import { COMMUNITY } from "./snmpd.ts";
 
 const session = createSnmpSession({

@@ -1,8 +1,8 @@
 import { systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AskDatagram, askDatagram } from "../identify/datagrams.ts";
+import { type AskDatagram, askDatagram } from "../../identify/datagrams.ts";
 import { createSnmpSession, type SnmpCredential, type SnmpProblem } from "./session.ts";
-import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
+import { COMMUNITY, type Snmpd, startSnmpd } from "../testing/snmpd.ts";
 
 const NAME = "1.3.6.1.2.1.1.5.0";
 const head = { id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [] };
