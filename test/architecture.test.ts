@@ -182,7 +182,7 @@ const SQL = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|replaceInto|merge
 /** What has SQL in it and is neither a store nor in `db/`: shorter with each change, and never longer. */
 const SQL_ELSEWHERE: ReadonlySet<string> = new Set([
   "deliveries/claims.ts", "deliveries/notices.ts", "deliveries/subscriptions.ts", "deliveries/sweep.ts",
-  "events/log.ts", "ingest/presence-watch.ts",
+  "events/log.ts",
   "retention/inventory.ts", "retention/limit-sites.ts", "retention/records.ts",
 ].map((path) => `apps/collector/src/${path}`));
 

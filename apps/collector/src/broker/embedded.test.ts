@@ -32,6 +32,26 @@ const connect = async (...args: Parameters<BrokerBench["connect"]>) => {
 
 const closing = (client: MqttClient) => new Promise<void>((resolve) => client.once("close", resolve));
 
+test("what a probe is answered comes in one piece: the broker's word and the collector's", async () => {
+  const probe = await bench.enroll();
+  const client = await connect(probe);
+  await client.subscribeAsync(probeTopic(probe.tenantId, probe.probeId, "acks"), { qos: 1 });
+  let commit = () => {};
+  bench.hold = new Promise((resolve) => {
+    commit = resolve;
+  });
+  const pieces: Buffer[] = [];
+  client.stream.on("data", (piece: Buffer) => pieces.push(piece));
+  const published = client.publishAsync(probeTopic(probe.tenantId, probe.probeId, "events"), "a batch", { qos: 1 });
+  await expect.poll(() => bench.messages.length).toBe(1);
+  await bench.broker.publish(probe, "acks", "committed", { retain: false });
+  expect(pieces).toEqual([]);
+  commit();
+  await published;
+  expect(pieces).toHaveLength(1);
+  expect(pieces[0]?.toString()).toContain("committed");
+});
+
 test("an acknowledgement is not confirmed by its probe, and a command is", async () => {
   const probe = await bench.enroll();
   const client = await connect(probe);

@@ -84,7 +84,12 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
     authorizePublish(client, packet, done) {
       const session = sessionOf(client);
       packet.retain = false;
-      if (packet.topic === DEAD_TOPIC || ownUpChannel(session, packet.topic)) return done();
+      if (packet.topic === DEAD_TOPIC) return done();
+      if (session && ownUpChannel(session, packet.topic)) {
+        // From before its PUBACK is written, which so leaves together with what `receive` answers.
+        session.holds.push(session.hold());
+        return done();
+      }
       refuse(session, "wrong-topic", null);
       return done(new Error("not this probe's topic"));
     },
@@ -98,13 +103,17 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
       const session = sessionOf(client);
       const channel = ownUpChannel(session, packet.topic);
       const to = receiver();
-      if (!to || !session?.tenantId || !channel) return done();
+      // None for what `authorizePublish` did not hold: a refused one lets go of no other.
+      const release = channel ? session?.holds.pop() : undefined;
+      if (!to || !session?.tenantId || !channel) {
+        release?.();
+        return done();
+      }
       const payload = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
-      const release = session.hold();
       const { tenantId, probeId } = session;
       void (async () => {
         await to.receive({ tenantId, probeId, channel, payload, retained: false });
-        release();
+        release?.();
         done();
       })();
       return undefined;

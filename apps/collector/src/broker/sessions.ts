@@ -10,6 +10,8 @@ export interface Session extends PeerIdentity {
   readonly stream: Duplex;
   /** See `GatedStream`. */
   readonly hold: () => () => void;
+  /** Ends of the holds of what it has published and is not yet being received. */
+  readonly holds: (() => void)[];
   /** Known once the probe has been admitted. */
   tenantId: string | null;
   /** The library's part of it, from when it was handed over. */
@@ -52,7 +54,7 @@ export function createSessions(): Sessions {
   return {
     open(connection, identity) {
       const { stream } = connection;
-      const session: Session = { ...identity, stream, hold: () => connection.hold(), tenantId: null, client: null, topics: new Set() };
+      const session: Session = { ...identity, stream, hold: () => connection.hold(), holds: [], tenantId: null, client: null, topics: new Set() };
       byStream.set(stream, session);
       open.add(session);
       stream.once("close", () => forget(session));

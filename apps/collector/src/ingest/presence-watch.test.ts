@@ -50,6 +50,14 @@ describe("a probe", () => {
     expect(JSON.parse(event.data)).toMatchObject({ code: "probe-silent", name: "probe", clean_stop: false });
   });
 
+  test("is watched beside others at no cost of theirs: the broker is asked once for each check, not for each probe", async () => {
+    const others = await Promise.all(Array.from({ length: 20 }, () => bench.addProbe()));
+    for (const from of [probe, ...others]) await status("online", { from });
+    const before = bench.healthChecks;
+    await bench.clock.advance(10_000);
+    expect(bench.healthChecks - before).toBe(10);
+  });
+
   test("that is heard in between, by whatever message, is not", async () => {
     await status("online");
     for (let minutes = 0; minutes < 10; minutes += 1) {

@@ -1,8 +1,7 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
-import { lockSite } from "../db/lock-site.ts";
+import { listQuery } from "../db/list-query.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
-import { selectIn } from "../db/select-in.ts";
 import { updateMany } from "../db/write-many.ts";
 import type { ProbeSite } from "./read-batch.ts";
 import { createCoalescer } from "./coalescer.ts";
@@ -19,6 +18,14 @@ export interface KnownProbe extends ProbeSite {
 }
 
 const COLUMNS = ["id", "tenant_id", "site_id", "name", "state", "silent_since", "last_heard_at", "run_id", "clock_offset_ms"] as const;
+
+const present = listQuery((db, ids: readonly string[]) =>
+  db.selectFrom("probes").select(COLUMNS).where("id", "in", ids).where("revoked_at", "is", null));
+
+const held = listQuery((db, ids: readonly string[]) => {
+  const query = db.selectFrom("probes").select(COLUMNS).where("id", "in", ids).where("revoked_at", "is", null).orderBy("id");
+  return hasRowLocks(db) ? query.forNoKeyUpdate() : query;
+});
 
 function toKnown(row: Pick<Selectable<Schema["probes"]>, (typeof COLUMNS)[number]>): KnownProbe {
   return {
@@ -58,14 +65,9 @@ export interface ProbesStore {
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
   const { db, reads } = deps;
   const lookUp = createCoalescer<null, KnownProbe>(async (asked) => {
-    const rows = await selectIn([...asked.keys()], (list) =>
-      reads.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).execute());
-    return new Map(rows.map((row) => [row.id, toKnown(row)]));
+    return new Map((await present(reads, [...asked.keys()])).map((row) => [row.id, toKnown(row)]));
   });
-  const hold: ProbesStore["hold"] = async (trx, probeIds) => (await selectIn(probeIds.toSorted(), (list) => {
-    const query = trx.selectFrom("probes").select(COLUMNS).where("id", "in", list).where("revoked_at", "is", null).orderBy("id");
-    return (hasRowLocks(trx) ? query.forNoKeyUpdate() : query).execute();
-  })).map(toKnown);
+  const hold: ProbesStore["hold"] = async (trx, probeIds) => (await held(trx, probeIds.toSorted())).map(toKnown);
   /** Sets what `change` says of those that are there, of all that are asked for at the same time by one statement. */
   const setTogether = <V>(change: (value: V, probe: KnownProbe) => Readonly<Record<string, string | number | null>> | null) =>
     createCoalescer<V, never>(async (asked) => {
@@ -107,19 +109,4 @@ export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly 
       await trx.updateTable("probes").set({ refused: JSON.stringify(total) }).where("id", "=", probeId).execute();
     }),
   };
-}
-
-/** The devices of a site that no probe watches any more: nothing is known of them but how they last were. */
-export async function setDevicesUnknown(trx: Transaction<Schema>, siteId: string): Promise<void> {
-  const watching = await trx.selectFrom("probes").select("id").where("site_id", "=", siteId).where("state", "=", "online")
-    .where("revoked_at", "is", null)
-    .limit(1).executeTakeFirst();
-  if (watching) return;
-  await lockSite(trx, siteId);
-  await trx.updateTable("interfaces").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where(
-    "presence_state", "<>", "unknown",
-  )
-    .execute();
-  await trx.updateTable("devices").set({ presence_state: "unknown" }).where("site_id", "=", siteId).where("presence_state", "<>", "unknown")
-    .execute();
 }

@@ -35,6 +35,8 @@ export interface IngestBench {
   readonly transactions: number[];
   /** Whether the broker is up. */
   brokerUp: boolean;
+  /** How often the broker was asked for its health. */
+  healthChecks: number;
   ingest: Ingest;
   addProbe(siteId?: string): Promise<ProbeAddress>;
   send(probe: ProbeAddress, channel: UpChannel, body: unknown, retained?: boolean): Promise<void>;
@@ -80,7 +82,10 @@ export async function createIngestBench(
       if (channel === "config") bench.configurations.push({ probeId: probe.probeId, text: payload, retain });
       return Promise.resolve();
     },
-    health: () => ({ status: bench.brokerUp ? "ok" : "degraded", detail: "" }),
+    health() {
+      bench.healthChecks += 1;
+      return { status: bench.brokerUp ? "ok" : "degraded", detail: "" };
+    },
   };
   const open = () => createIngest({
     registry: createTestRegistry({ ...database, clock }), db: database.db, reads: database.reads, log, merges, projections: REACTIONS, broker, clock,
@@ -90,7 +95,7 @@ export async function createIngestBench(
     published: (_tenant, fromSeq) => void bench.published.push(fromSeq),
   });
   const bench: IngestBench = {
-    database, clock, merges, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], transactions: [], brokerUp: true, ingest: open(),
+    database, clock, merges, tenantId, siteId, acks: [], configurations: [], published: [], measured: [], transactions: [], brokerUp: true, healthChecks: 0, ingest: open(),
     async addProbe(site = siteId) {
       const probeId = createId();
       await database.db.insertInto("probes").values({
