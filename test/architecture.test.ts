@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isIn, ourImports, outsideImports, product, relativeImports, roomOf, ROOT, sources, unitOf } from "./source-tree.ts";
+import { isIn, ourImports, outsideImports, product, readExports, relativeImports, roomOf, ROOT, sources, unitOf } from "./source-tree.ts";
 
 /** What each package may import of ours. What is not in its list is forbidden; a package that is not here fails the test. */
 const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -263,6 +263,12 @@ describe("files", () => {
     const broken = product.flatMap((source) => relativeImports(source).filter((path) => /\/testing\/|\.test\.ts$/.test(path))
       .map((path) => `${source.path} imports ${path}`));
     expect(broken).toEqual([]);
+  });
+
+  test("document every export", () => {
+    const found = product.filter(({ path }) => /\.tsx?$/.test(path) && !/\/migrations\/\d/.test(path)).map(readExports);
+    expect(found.reduce((sum, { documented }) => sum + documented.size, 0)).toBeGreaterThan(2000);
+    expect(found.flatMap(({ path, bare }) => bare.map((name) => `${path}: ${name}`))).toEqual([]);
   });
 
   test("import each other in no circle", () => {

@@ -74,3 +74,14 @@ export const sources: readonly Source[] = ["packages", "apps", "test"].flatMap((
 
 /** What is delivered: no tests. */
 export const product: readonly Source[] = sources.filter((source) => !source.isTest && !source.path.startsWith("test/"));
+
+/** @returns What a file declares and exports, by name: what has a docstring in one of its declarations, as a schema and its type, and what has none. */
+export function readExports({ path, text }: Source): { readonly path: string; readonly documented: ReadonlySet<string>; readonly bare: readonly string[] } {
+  const lines = text.split("\n");
+  const declared = lines.flatMap((line, at) => {
+    const name = /^export (?:async |abstract |declare )*(?:function\*?|const|let|interface|type|class|enum) (\w+)/.exec(line)?.[1];
+    return name === undefined ? [] : [{ name, isDocumented: lines[at - 1]?.endsWith("*/") === true }];
+  });
+  const documented = new Set(declared.filter(({ isDocumented }) => isDocumented).map(({ name }) => name));
+  return { path, documented, bare: [...new Set(declared.map(({ name }) => name))].filter((name) => !documented.has(name)) };
+}

@@ -23,6 +23,7 @@ export interface Session extends PeerIdentity {
 /** A probe that reconnects while its old connections are not yet known to be dead. */
 const SESSIONS_PER_PROBE = 4;
 
+/** The probes' connections to the embedded broker. One is known until its stream has closed, also after its session ended. */
 export interface Sessions {
   /** Begins a session; the oldest of a probe that has too many ends. */
   open(connection: GatedStream, identity: PeerIdentity): Session;
@@ -36,6 +37,7 @@ export interface Sessions {
   count(): number;
 }
 
+/** Sessions in memory: a broker's own, and gone with it. */
 export function createSessions(): Sessions {
   const open = new Set<Session>();
   const byProbe = new Map<string, Set<Session>>();

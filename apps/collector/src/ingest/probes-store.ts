@@ -62,6 +62,7 @@ export interface ProbesStore {
   addRefused(probeId: string, counts: Readonly<Record<string, number>>): Promise<void>;
 }
 
+/** What ingest knows of probes. @param deps.reads Asked for many probes at once: look-ups of one turn of the loop are one query. */
 export function createProbesStore(deps: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema> }): ProbesStore {
   const { db, reads } = deps;
   const lookUp = createCoalescer<null, KnownProbe>(async (asked) => {
