@@ -6,7 +6,7 @@ import { createId, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
-import { addBackupCommands } from "./backups/commands.ts";
+import { addBackupCommands } from "./backups/commands/commands.ts";
 import { createSigner, generateSigningKey, publishSigner } from "./backups/signing.ts";
 import { readCollectorConfiguration } from "./configuration.ts";
 import { openDatabase } from "./db/open.ts";

@@ -6,7 +6,7 @@ import { createLifecycle, createLog, createServiceManager, describeError, stopSi
 import { Command } from "commander";
 import { addAdminCommands } from "./admin-commands.ts";
 import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
-import { addBackupCommands } from "./backups/commands.ts";
+import { addBackupCommands } from "./backups/commands/commands.ts";
 import { addBundleCommands } from "./bundle-commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
 import {
