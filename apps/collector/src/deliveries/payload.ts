@@ -1,5 +1,5 @@
 import { ALL_EVENTS, EVENTS, type EventOrigin, type EventType, type WebhookEvent, type WebhookPayload } from "@lanthorn/contract";
-import type { StoredEvent } from "../events/log.ts";
+import type { StoredEvent } from "../events/log-store.ts";
 
 /** Something to be sent: the raw bytes of a payload and the id by which a receiver knows it again. */
 export interface Message {

@@ -1,5 +1,5 @@
 import { EVENTS, type EventType, type StreamFrame } from "@lanthorn/contract";
-import type { StoredEvent } from "./log.ts";
+import type { StoredEvent } from "./log-store.ts";
 
 /** A stored event, of a type that reaches the stream, as the JSON text of a frame. */
 export function toFrame(event: StoredEvent): string {

@@ -1,7 +1,8 @@
 import { EVENTS, type EventType, type StreamEvent } from "@lanthorn/contract";
 import { type Clock, createId, describeError, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import { gapFrame, toFrame } from "./frames.ts";
-import { type EventLog, type StoredEvent, STREAMED_TYPES } from "./log.ts";
+import type { StoredEvent } from "./log-store.ts";
+import { type EventLog, STREAMED_TYPES } from "./log.ts";
 
 /** Where one subscriber's frames go. */
 export interface Consumer {

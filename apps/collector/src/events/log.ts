@@ -1,9 +1,9 @@
 import { type EventData, EVENTS, type EventType } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
-import type { Insertable, Kysely, Transaction } from "kysely";
-import { insertMany } from "../db/write-many.ts";
+import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { CollectorError } from "../errors.ts";
+import { appendRows, eventReach, readEvents, type StoredEvent } from "./log-store.ts";
 
 /** An event that is about to be written down. `data` is what the contract's EVENTS says for the type, already checked. */
 export interface NewEvent {
@@ -30,9 +30,6 @@ export interface Appended {
   readonly fromSeq: number;
   readonly toSeq: number;
 }
-
-/** An event as it lies in the log. `data` is JSON text. */
-export type StoredEvent = Schema["events"];
 
 /**
  * An event that was written a moment ago, in a transaction that is still open. `data` is what the contract's EVENTS says for its type,
@@ -94,24 +91,17 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly 
   const write = async (
     trx: Transaction<Schema>, tenantId: string, events: readonly NewEvent[], raise: ReactionContext["raise"],
   ): Promise<Appended> => {
-    const rows = events.map((event): Insertable<Schema["events"]> & { readonly type: EventType } => ({
+    const rows = events.map((event): StoredEvent & { readonly type: EventType } => ({
       tenant_id: tenantId, seq: 0, id: createId(), type: event.type, site_id: event.siteId, probe_id: event.probeId,
       device_id: event.deviceId,
       queue_id: event.queueId, probe_seq: event.probeSeq, occurred_at: event.occurredAt, received_at: event.receivedAt,
       data: JSON.stringify(event.data),
     }));
     const bytes = rows.reduce((sum, row) => sum + ROW_OVERHEAD_BYTES + row.data.length, 0);
-    const { last_event_seq: toSeq, webhooks_revision: webhooksRevision } = await trx.updateTable("tenants")
-      .set((eb) => ({ last_event_seq: eb("last_event_seq", "+", rows.length), event_bytes: eb("event_bytes", "+", bytes) }))
-      .where("id", "=", tenantId).returning(["last_event_seq", "webhooks_revision"]).executeTakeFirstOrThrow();
-    const fromSeq = toSeq - rows.length + 1;
-    rows.forEach((row, index) => {
-      row.seq = fromSeq + index;
-    });
-    await insertMany(trx, "events", rows);
-    const followed = reactions ? rows.flatMap((row, index) => (reactions.concerns(row.type) ? asAppended(row as StoredEvent, events[index]) : [])) : [];
+    const { toSeq, webhooksRevision } = await appendRows(trx, tenantId, rows, bytes);
+    const followed = reactions ? rows.flatMap((row, index) => (reactions.concerns(row.type) ? asAppended(row, events[index]) : [])) : [];
     if (followed.length > 0) await reactions?.run(trx, { tenantId, webhooksRevision, raise }, followed);
-    return { fromSeq, toSeq };
+    return { fromSeq: toSeq - rows.length + 1, toSeq };
   };
   return {
     async append(trx, tenantId, events) {
@@ -127,23 +117,9 @@ export function createEventLog(deps: { readonly reads: Kysely<Schema>; readonly 
       return appended;
     },
 
-    async read(tenantId, seq, { upTo, limit, types }) {
-      let query = deps.reads.selectFrom("events").selectAll().where("tenant_id", "=", tenantId).where("seq", ">", seq)
-        .where("seq", "<=", upTo);
-      if (types) query = query.where("type", "in", types);
-      return query.orderBy("seq").limit(limit).execute();
-    },
+    read: (tenantId, seq, options) => readEvents(deps.reads, tenantId, seq, options),
 
-    async reach(tenantId) {
-      const row = await deps.reads.selectFrom("tenants")
-        .select((eb) => [
-          "last_event_seq",
-          eb.selectFrom("events").select((e) => e.fn.min<number | null>("seq").as("seq")).where("tenant_id", "=", tenantId).as("first"),
-        ])
-        .where("id", "=", tenantId).executeTakeFirst();
-      const last = row?.last_event_seq ?? 0;
-      return { first: row?.first ?? last + 1, last };
-    },
+    reach: (tenantId) => eventReach(deps.reads, tenantId),
   };
 }
 

@@ -27,6 +27,15 @@ const CHUNK_ROWS = 500;
 
 type Rows = Record<LimitedPart, Record<string, string | number>>;
 
+/** At most `limit` ids of devices that were seen since an instant, in order, after the id `after`. */
+export async function deviceIdsSince(
+  reads: Kysely<Schema>, { since, after, limit }: { readonly since: string; readonly after: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await reads.selectFrom("devices").select("id").where("id", ">", after).where("last_seen", ">=", since).orderBy("id")
+    .limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Forgets, of some devices, what is too old or too much; the oldest goes first.
  * @param before Changes and old addresses before this instant go.

@@ -2,8 +2,9 @@ import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { createRetentionJob, type Job } from "../jobs/job.ts";
-import { type DeviceLimits, limitDevices } from "./device-parts-store.ts";
+import { type DeviceLimits, deviceIdsSince, limitDevices } from "./device-parts-store.ts";
 import { limitSites } from "./limit-sites.ts";
+import { devicesOfManyMerges, forgetMergesBeyond, forgetOldMerges } from "./merges-store.ts";
 
 /** How much a site, a device and each of a device's tables may keep. */
 export interface InventoryLimits extends DeviceLimits {
@@ -31,8 +32,7 @@ export function createInventoryRetention(
   const limitParts = async (since: string, before: string, stopped: AbortSignal): Promise<number> => {
     let total = 0;
     for (let after = ""; !stopped.aborted;) {
-      const ids = (await reads.selectFrom("devices").select("id").where("id", ">", after).where("last_seen", ">=", since).orderBy("id")
-        .limit(CHUNK_DEVICES).execute()).map(({ id }) => id);
+      const ids = await deviceIdsSince(reads, { since, after, limit: CHUNK_DEVICES });
       total += await limitDevices(db, ids, limits, before);
       after = ids.at(-1) ?? "";
       if (ids.length < CHUNK_DEVICES) break;
@@ -43,18 +43,10 @@ export function createInventoryRetention(
 
   /** What was taken apart by people stays known for as long as the devices are: without it they would be joined again. */
   const limitMerges = async (before: string, stopped: AbortSignal): Promise<number> => {
-    const old = await db.deleteFrom("device_merges").where("at", "<", before).where("undone_at", "is", null).executeTakeFirst();
-    let total = Number(old.numDeletedRows);
-    const many = await reads.selectFrom("device_merges").select("kept_id").where("undone_at", "is", null).groupBy("kept_id")
-      .having((eb) => eb.fn.countAll(), ">", limits.keepMerges).execute();
-    for (const { kept_id: keptId } of many) {
+    let total = await forgetOldMerges(db, before);
+    for (const deviceId of await devicesOfManyMerges(reads, limits.keepMerges)) {
       if (stopped.aborted) break;
-      const beyond = await reads.selectFrom("device_merges").select("id").where("kept_id", "=", keptId).where("undone_at", "is", null)
-        .orderBy("id", "desc").offset(limits.keepMerges).limit(1).executeTakeFirst();
-      if (!beyond) continue;
-      const gone = await db.deleteFrom("device_merges").where("kept_id", "=", keptId).where("undone_at", "is", null)
-        .where("id", "<=", beyond.id).executeTakeFirst();
-      total += Number(gone.numDeletedRows);
+      total += await forgetMergesBeyond(deps, deviceId, limits.keepMerges);
       await nextTurn();
     }
     return total;

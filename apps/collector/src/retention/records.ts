@@ -1,7 +1,11 @@
 import { type Clock, type Log, nextTurn, toInstant } from "@lanthorn/runtime";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import { createRetentionJob, type Job } from "../jobs/job.ts";
+import { tenantIds } from "./events-store.ts";
+import {
+  forgetAuditRecords, forgetQueues, forgetRejected, oldestKeptQueue, oldestRejected, probesOfManyQueues, rejectedBytes, type RejectedEvent,
+} from "./records-store.ts";
 
 /** How long and how much each tenant's audit log and unreadable events may keep. Days are of 24 hours. */
 export interface RecordLimits {
@@ -33,63 +37,42 @@ export function createRecordRetention(
   deps: Handles & { readonly clock: Clock; readonly log: Log }, limits: RecordLimits,
 ): Job<number> {
   const { db, reads, clock } = deps;
+  const daysAgo = (days: number) => toInstant(clock.now() - days * DAY_MS);
 
-  const forgetOfAudit = async (tenantId: string, { isCounted, keepDays, keepRecords }: {
-    readonly isCounted: boolean; readonly keepDays: number; readonly keepRecords: number;
-  }): Promise<number> => {
-    const tooOld = toInstant(clock.now() - keepDays * DAY_MS);
-    const of = () => reads.selectFrom("audit").where("tenant_id", "=", tenantId).where("window_key", isCounted ? "is not" : "is", null);
-    const beyond = await of().select("id").orderBy("id", "desc").offset(keepRecords).limit(1).executeTakeFirst();
-    const oldest = await of().select(["id", "at"]).orderBy("id").limit(CHUNK_ROWS).execute();
-    const gone = oldest.filter(({ id, at }) => at < tooOld || id <= (beyond?.id ?? "")).map(({ id }) => id);
-    if (gone.length > 0) await db.deleteFrom("audit").where("id", "in", gone).execute();
-    return gone.length;
-  };
-  const forgetAudit = (tenantId: string) => forgetOfAudit(tenantId, { isCounted: false, ...limits.audit });
-  const forgetAuthentication = (tenantId: string) => forgetOfAudit(tenantId, {
-    isCounted: true, keepDays: limits.audit.keepAuthenticationDays, keepRecords: MAX_AUTHENTICATION_RECORDS,
+  const forgetAudit = (tenantId: string) => forgetAuditRecords(deps, tenantId, {
+    isCounted: false, before: daysAgo(limits.audit.keepDays), keepRecords: limits.audit.keepRecords, limit: CHUNK_ROWS,
+  });
+  const forgetAuthentication = (tenantId: string) => forgetAuditRecords(deps, tenantId, {
+    isCounted: true, before: daysAgo(limits.audit.keepAuthenticationDays), keepRecords: MAX_AUTHENTICATION_RECORDS, limit: CHUNK_ROWS,
   });
 
-  const oldestRejected = (tenantId: string) =>
-    reads.selectFrom("rejected_events").select(["probe_id", "queue_id", "probe_seq", "received_at"])
-      .select(sql<number>`length(payload) + length(reason)`.as("bytes"))
-      .where("tenant_id", "=", tenantId).orderBy("received_at").orderBy("probe_seq").limit(CHUNK_ROWS);
-
   /** What is beyond a tenant's bytes goes from the probes that have most of them: none pushes out what another sent. */
-  const tooManyRejected = async (tenantId: string) => {
-    const held = (await reads.selectFrom("rejected_events").select("probe_id")
-      .select(sql<number | string>`sum(length(payload) + length(reason))`.as("bytes"))
-      .where("tenant_id", "=", tenantId).groupBy("probe_id").execute()).map(({ probe_id, bytes }) => ({ probeId: probe_id, bytes: Number(bytes) }));
+  const tooManyRejected = async (tenantId: string): Promise<readonly RejectedEvent[]> => {
+    const held = await rejectedBytes(reads, tenantId);
     const share = shareOf(held.map(({ bytes }) => bytes), limits.rejected.keepBytes);
     const most = held.find(({ bytes }) => bytes > share);
     if (!most) return [];
     let excess = most.bytes - share;
-    return (await oldestRejected(tenantId).where("probe_id", "=", most.probeId).execute()).filter(({ bytes }) => {
+    return (await oldestRejected(reads, tenantId, { probeId: most.probeId, limit: CHUNK_ROWS })).filter(({ bytes }) => {
       const isTooMuch = excess > 0;
       excess -= bytes;
       return isTooMuch;
     });
   };
 
-  const forgetRejected = async (tenantId: string): Promise<number> => {
-    const tooOld = toInstant(clock.now() - limits.rejected.keepDays * DAY_MS);
-    const old = await oldestRejected(tenantId).where("received_at", "<", tooOld).execute();
+  const forgetUnreadable = async (tenantId: string): Promise<number> => {
+    const old = await oldestRejected(reads, tenantId, { before: daysAgo(limits.rejected.keepDays), limit: CHUNK_ROWS });
     const gone = old.length > 0 ? old : await tooManyRejected(tenantId);
-    if (gone.length > 0) await db.transaction().execute(async (trx) => {
-      for (const { probe_id, queue_id, probe_seq } of gone) {
-        await trx.deleteFrom("rejected_events").where("probe_id", "=", probe_id).where("queue_id", "=", queue_id)
-          .where("probe_seq", "=", probe_seq).execute();
-      }
-    });
+    await forgetRejected(db, gone);
     return gone.length;
   };
 
   return createRetentionJob(deps, {
     name: "record-retention", everyMs: RUN_EVERY_MS, who: "one replica", what: "old records",
     async run(stopped) {
-      let total = await forgetQueues(deps, stopped);
-      for (const { id } of await reads.selectFrom("tenants").select("id").execute()) {
-        for (const forget of [forgetAudit, forgetAuthentication, forgetRejected]) {
+      let total = await forgetOldQueues(deps, stopped);
+      for (const id of await tenantIds(reads)) {
+        for (const forget of [forgetAudit, forgetAuthentication, forgetUnreadable]) {
           for (let went = 1; went > 0 && !stopped.aborted; total += went) {
             went = await forget(id);
             await nextTurn();
@@ -101,21 +84,13 @@ export function createRecordRetention(
   });
 }
 
-/** @returns How many went. */
-async function forgetQueues({ db, reads }: Handles, stopped: AbortSignal): Promise<number> {
+/** The queue that is in use was moved last, and stays whatever came after it. @returns How many went. */
+async function forgetOldQueues(handles: Handles, stopped: AbortSignal): Promise<number> {
   let total = 0;
-  const many = await reads.selectFrom("probe_queues").select("probe_id").groupBy("probe_id")
-    .having((eb) => eb.fn.countAll(), ">", KEEP_QUEUES).execute();
-  for (const { probe_id: probeId } of many) {
-    // The one that is in use was moved last, and stays whatever came after it.
-    const kept = await reads.selectFrom("probe_queues").select("updated_at").where("probe_id", "=", probeId)
-      .orderBy("updated_at", "desc").offset(KEEP_QUEUES - 1).limit(1).executeTakeFirstOrThrow();
+  for (const probeId of await probesOfManyQueues(handles.reads, KEEP_QUEUES)) {
+    const before = await oldestKeptQueue(handles.reads, probeId, KEEP_QUEUES);
     for (let went = CHUNK_ROWS; went === CHUNK_ROWS && !stopped.aborted; total += went) {
-      const old = await reads.selectFrom("probe_queues").select("queue_id").where("probe_id", "=", probeId)
-        .where("updated_at", "<", kept.updated_at).orderBy("updated_at").limit(CHUNK_ROWS).execute();
-      went = old.length;
-      if (went > 0) await db.deleteFrom("probe_queues").where("probe_id", "=", probeId)
-        .where("queue_id", "in", old.map(({ queue_id: id }) => id)).where("updated_at", "<", kept.updated_at).execute();
+      went = await forgetQueues(handles, probeId, { before, limit: CHUNK_ROWS });
       await nextTurn();
     }
   }

@@ -2,7 +2,8 @@ import {
   EVENT_TYPES, type EventRecord, EVENTS, type EventsPage, type EventsQuery, type EventType, momentToInstant, type Scope,
 } from "@lanthorn/contract";
 import { type Clock, nextTurn } from "@lanthorn/runtime";
-import type { EventLog, StoredEvent } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { StoredEvent } from "../../events/log-store.ts";
 import type { Identity } from "../../gateway/environment.ts";
 import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
