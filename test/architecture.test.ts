@@ -231,6 +231,12 @@ describe("files", () => {
     expect(broken).toEqual([]);
   });
 
+  test("use the field's words for reports, pollers, maintenance and unknown hosts", () => {
+    const files = sources.filter(({ path }) => /^(?:apps|packages)\/.*\.ts$/.test(path));
+    expect(files.length).toBeGreaterThan(1000);
+    expect(files.filter(({ text }) => /\b(?:told|telling|asker|upkeep|strangers)\b/.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
   test("have at most 300 lines, tests and tables of data aside", () => {
     const long = product.filter((source) => source.text.split("\n").length > 301).map((source) => source.path);
     expect(long).toEqual([]);

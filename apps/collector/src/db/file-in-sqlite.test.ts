@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Sqlite from "better-sqlite3";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isFull } from "./faults.ts";
@@ -59,5 +60,29 @@ describe("a database file", () => {
     await Promise.all(Array.from({ length: 20 }, add));
     expect(await db.selectFrom("tenants").select("last_event_seq").executeTakeFirst()).toEqual({ last_event_seq: 20 });
     await close();
+  });
+
+  test("of the release before columns got other names ends as a new one does, with its rows", async () => {
+    const old = new Sqlite(file);
+    old.exec(readFileSync(new URL("./testing/released-0041.sql", import.meta.url), "utf8"));
+    old.close();
+    const { reads, close } = await openDatabase({ file });
+    expect(await reads.selectFrom("licenses").selectAll().execute()).toEqual([
+      { tenant_id: "t", license: "x", published_state: "expired", uploaded_at: AT, uploaded_by: "u" },
+    ]);
+    expect(await reads.selectFrom("ipam_conflicts").selectAll().execute()).toEqual([
+      { tenant_id: "t", site_id: "s", ip_key: "40a000001", kinds: "mac", published: 1 },
+    ]);
+    await close();
+    const fresh = join(directory, "new.db");
+    await (await openDatabase({ file: fresh })).close();
+    const schemaOf = (path: string) => {
+      const database = new Sqlite(path, { readonly: true });
+      const rows = database.prepare("select type, name, tbl_name, sql from sqlite_schema order by type, name").all();
+      database.close();
+      return rows;
+    };
+    expect(schemaOf(file).length).toBeGreaterThan(100);
+    expect(schemaOf(file)).toEqual(schemaOf(fresh));
   });
 });

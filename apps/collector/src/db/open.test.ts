@@ -139,6 +139,26 @@ describe("the database", () => {
     await close();
   });
 
+  test("renames the columns of what was published in a database of an earlier build, and leaves those of a new one", async () => {
+    const columnsOf = async ({ reads }: Awaited<ReturnType<typeof open>>) =>
+      (await reads.introspection.getTables()).filter(({ name }) => name === "licenses" || name === "ipam_conflicts")
+        .map(({ name, columns }) => [name, columns.map((column) => [column.name, column.dataType, column.isNullable])] as const)
+        .toSorted(([a], [b]) => a.localeCompare(b));
+    const old = await open(Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < "0042")));
+    const expected = await columnsOf(old);
+    await old.db.schema.alterTable("licenses").renameColumn("published_state", "earlier").execute();
+    await old.db.schema.alterTable("ipam_conflicts").renameColumn("published", "earlier").execute();
+    expect(await columnsOf(old)).not.toEqual(expected);
+    await old.db.insertInto("tenants").values({ id: "t", name: "t", created_at: AT }).execute();
+    const license = { tenant_id: "t", license: "x", earlier: "expired", uploaded_at: AT, uploaded_by: "u" };
+    await old.db.insertInto("licenses").values(license as never).execute();
+    await old.close();
+    const now = await open();
+    expect(await columnsOf(now)).toEqual(expected);
+    expect(await now.reads.selectFrom("licenses").select("published_state").execute()).toEqual([{ published_state: "expired" }]);
+    await now.close();
+  });
+
   test("takes back a migration that fails, and names it", async () => {
     const failing: Migration = { up: async (db) => {
       await db.schema.createTable("half").addColumn("id", "text").execute();

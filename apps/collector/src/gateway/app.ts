@@ -23,7 +23,7 @@ import { isUnreadable } from "../sealing/sealing.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
 import { useOwnMessages } from "./validation-messages.ts";
 
-/** Rate limits by kind of client: `standard` for users and strangers, `admin` for administrators, `service` for API keys and probes. */
+/** Rate limits by kind of client: `standard` for users and unknown clients, `admin` for administrators, `service` for API keys and probes. */
 export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>> & {
   /** How many times a token's limit all tokens of a user, or all keys of a maker, have together; 4. */
   readonly tokensPerUser?: number;

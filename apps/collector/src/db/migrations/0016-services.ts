@@ -1,12 +1,15 @@
 import type { Kysely } from "kysely";
 
-/** Licenses, credentials, network devices' configurations, settings of single probes, and syslog receivers. */
+/**
+ * Licenses, credentials, network devices' configurations, settings of single probes, and syslog receivers. Earlier builds gave `published_state`
+ * another name: see 0042.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { schema } = db;
   await schema.createTable("licenses")
     .addColumn("tenant_id", "text", (c) => c.primaryKey().references("tenants.id"))
     .addColumn("license", "text", (c) => c.notNull())
-    .addColumn("told", "text", (c) => c.notNull())
+    .addColumn("published_state", "text", (c) => c.notNull())
     .addColumn("uploaded_at", "text", (c) => c.notNull())
     .addColumn("uploaded_by", "text", (c) => c.notNull())
     .execute();

@@ -26,8 +26,12 @@ import * as deviceTexts from "./0039-device-texts.ts";
 import * as hostnameKeys from "./0039-hostname-keys.ts";
 import * as files from "./0040-files.ts";
 import * as bundles from "./0041-bundles.ts";
+import * as publishedColumns from "./0042-published-columns.ts";
 
-/** Every migration by name, applied in the order of the names. One that has been released never changes. */
+/**
+ * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
+ * got other names, 0042 brings older databases to the same tables, and `file-in-sqlite.test.ts` compares them.
+ */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first": first,
   "0010-webhooks": webhooks,
@@ -56,4 +60,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0039-hostname-keys": hostnameKeys,
   "0040-files": files,
   "0041-bundles": bundles,
+  "0042-published-columns": publishedColumns,
 };

@@ -60,7 +60,7 @@ export interface ServiceTables {
     verify_status: string | null; verify_method: string | null; verify_error: string | null; verified_at: string | null;
   };
   /** Of an address at a site; `kinds` with commas. The flag is 0 until a second check finds it too and it is published. */
-  ipam_conflicts: { tenant_id: string; site_id: string; ip_key: string; kinds: string; told: number };
+  ipam_conflicts: { tenant_id: string; site_id: string; ip_key: string; kinds: string; published: number };
   /** What people have set: one row at most. `recipients` is a JSON list; null where nothing was set, or nothing is scheduled. */
   backup_settings: {
     id: string; schedule: string | null; keep: number | null; recipients: string | null; scheduled_at: string | null; updated_at: string;
@@ -72,7 +72,7 @@ export interface ServiceTables {
     service: string; version: string; banner: string;
   };
   /** A tenant's license as it was uploaded, and its state that was published last. */
-  licenses: { tenant_id: string; license: string; told: string; uploaded_at: string; uploaded_by: string };
+  licenses: { tenant_id: string; license: string; published_state: string; uploaded_at: string; uploaded_by: string };
   /** Running configurations of network devices. `content_sealed` is the text, compressed and sealed. */
   config_versions: {
     id: string; tenant_id: string; device_id: string; version: number; content_sealed: string; size_bytes: number; lines: number;

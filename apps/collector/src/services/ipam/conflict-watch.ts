@@ -50,12 +50,12 @@ export function createConflictWatch(deps: {
   ): Promise<readonly NewEvent[]> => {
     const knownKeys = new Set(known.map((row) => keyOf(row.site_id, row.ip_key)));
     const fresh = [...found].filter(([key]) => !knownKeys.has(key)).map(([, conflict]) => ({
-      tenant_id: tenantId, site_id: conflict.siteId, ip_key: conflict.ipKey, kinds: conflict.kinds, told: 0,
+      tenant_id: tenantId, site_id: conflict.siteId, ip_key: conflict.ipKey, kinds: conflict.kinds, published: 0,
     }));
     await addConflicts(trx, fresh);
     const changed = known.filter((row) => {
       const now = found.get(keyOf(row.site_id, row.ip_key));
-      return now === undefined || row.told === 0 || now.kinds !== row.kinds;
+      return now === undefined || row.published === 0 || now.kinds !== row.kinds;
     }).slice(0, MAX_PUBLISHED_AT_ONCE);
     const holders = await holdersOf(trx, tenantId, changed.map(({ ip_key: key }) => key), null);
     const at = toInstant(clock.now());
@@ -63,7 +63,7 @@ export function createConflictWatch(deps: {
     for (const row of changed) {
       const now = found.get(keyOf(row.site_id, row.ip_key));
       await setConflict(trx, row, now?.kinds ?? null);
-      if (!now && row.told === 0) continue;
+      if (!now && row.published === 0) continue;
       const data: EventData<"ipam_conflict"> = {
         ip: addressOf(row.ip_key), state: now ? "present" : "gone", kinds: splitKinds(now?.kinds ?? row.kinds),
         expected_mac: now?.expectedMac ?? null,

@@ -77,7 +77,7 @@ export function createLicenseService(
       const license = await look(row.tenant_id, row);
       const now = stateKey(license);
       seen.set(license.status, (seen.get(license.status) ?? 0) + 1);
-      if (now === row.told) continue;
+      if (now === row.published_state) continue;
       await inTurn(row.tenant_id, async (trx) => ((await store.setPublished(trx, row, now)) ? tell(trx, row.tenant_id, license) : null));
     }
     summary = seen.size === 0 ? "the community license" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
@@ -103,10 +103,10 @@ export function createLicenseService(
       if (verified.claims.exp !== undefined && verified.claims.exp * 1000 <= clock.now()) {
         throw wrong(`expired at ${toInstant(verified.claims.exp * 1000)}`);
       }
-      const row = { tenant_id: tenantId, license: text, told: CALM_STATE, uploaded_at: toInstant(clock.now()), uploaded_by: actor.name };
+      const row = { tenant_id: tenantId, license: text, published_state: CALM_STATE, uploaded_at: toInstant(clock.now()), uploaded_by: actor.name };
       const [before, license] = [await look(tenantId, await store.byTenant(tenantId)), await look(tenantId, row)];
       await inTurn(tenantId, async (trx) => {
-        await store.put(trx, { ...row, told: stateKey(license) });
+        await store.put(trx, { ...row, published_state: stateKey(license) });
         await audit(trx, {
           actor, action: "license.put", target: TARGET, before: before.uploaded_at === null ? null : before, after: license,
         });

@@ -2,7 +2,7 @@ import type { License } from "@lanthorn/contract";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 
-/** A tenant's license as it was uploaded. `told` is the state that was last published, as `stateKey` writes it. */
+/** A tenant's license as it was uploaded. `published_state` is the state that was last published, as `stateKey` writes it. */
 export type LicenseRow = Selectable<Schema["licenses"]>;
 type Trx = Transaction<Schema>;
 
@@ -35,11 +35,11 @@ export function createLicenseStore({ db, reads }: { readonly db: Kysely<Schema>;
     async remove(trx, tenantId) {
       return (await trx.deleteFrom("licenses").where("tenant_id", "=", tenantId).returningAll().executeTakeFirst()) ?? null;
     },
-    async setPublished(trx, { tenant_id: tenantId, license, told: before }, state) {
-      const { numUpdatedRows } = await trx.updateTable("licenses").set({ told: state }).where("tenant_id", "=", tenantId).where(
+    async setPublished(trx, { tenant_id: tenantId, license, published_state: before }, state) {
+      const { numUpdatedRows } = await trx.updateTable("licenses").set({ published_state: state }).where("tenant_id", "=", tenantId).where(
         "license", "=", license,
       )
-        .where("told", "=", before).executeTakeFirst();
+        .where("published_state", "=", before).executeTakeFirst();
       return numUpdatedRows > 0n;
     },
     async usage(tenantId) {

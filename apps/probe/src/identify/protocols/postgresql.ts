@@ -3,7 +3,7 @@
 import { claims, learned, type TcpProtocol, toText } from "../protocol.ts";
 
 const SSL_REQUEST = Uint8Array.of(0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f);
-/** Whether it offers TLS, and its certificate. The version is not told before a login. */
+/** Whether it offers TLS, and its certificate. It gives its version only after a login. */
 export const postgresql: TcpProtocol = {
   name: "postgresql",
   ports: [5432, 5433],

@@ -45,7 +45,7 @@ export async function plannedAddress(trx: Trx, tenantId: string, ipKey: string, 
     .where("scope", "=", scope).executeTakeFirst()) ?? null;
 }
 
-/** An address of a site that is not used as planned. `kinds` is names with commas between; `told` is 1 once the conflict was published. */
+/** An address of a site that is not used as planned. `kinds` is names with commas between; `published` is 1 once an event has reported the conflict. */
 export type ConflictRow = Selectable<Schema["ipam_conflicts"]>;
 
 /** The conflicts that are known of a tenant. */
@@ -66,7 +66,7 @@ export async function setConflict(
     await trx.deleteFrom("ipam_conflicts").where("tenant_id", "=", tenant_id).where("site_id", "=", site_id).where("ip_key", "=", ip_key)
       .execute();
   } else {
-    await trx.updateTable("ipam_conflicts").set({ told: 1, kinds }).where("tenant_id", "=", tenant_id).where("site_id", "=", site_id)
+    await trx.updateTable("ipam_conflicts").set({ published: 1, kinds }).where("tenant_id", "=", tenant_id).where("site_id", "=", site_id)
       .where("ip_key", "=", ip_key).execute();
   }
 }
