@@ -26,7 +26,7 @@ export interface TestCa {
   }>;
 }
 
-/** A CA of its own at each call; its certificates are valid from yesterday for 90 days unless told otherwise. */
+/** A CA of its own at each call; its certificates are valid from yesterday for 90 days where nothing else is given. */
 export async function createTestCa(): Promise<TestCa> {
   const keys = await webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
