@@ -52,7 +52,7 @@ export default defineConfig({
      */
     isolate: false,
     /** More than the cores of a small machine: the system tests mostly wait for what takes its time, as a host's two minutes of silence. */
-    maxWorkers: 4,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     /** For what hangs, and so nowhere tighter. A busy machine is tens of times slower than a quiet one; speed is measured by benches. */
     testTimeout: 900_000,
