@@ -10,10 +10,12 @@ const root = file("..");
 // For `tmpdir()`, in this process and those that it starts.
 process.env["TMPDIR"] ??= openMemoryFolder() ?? "/tmp";
 
-/** Tests of the collector that open no database, and would say the same twice. */
+/** Tests of the collector that open no database, or ask for what no database has a part in: they would say the same twice. */
 const WITHOUT_DATABASE = [
-  "certificates/*", "broker/*", "deliveries/{attempt,resolve,target-policy,sealing,signatures,places}", "gateway/rate-limit",
-  "identity/{keys,join,similarity}", "services/auth/token-key", "configuration",
+  "certificates/*", "broker/*", "deliveries/{attempt,resolve,target-policy,sealing,signatures,places,semaphore,settle}",
+  "gateway/{rate-limit,json-limits,nul}", "gateway/proxy/close-frame", "identity/{keys,join,similarity}", "services/auth/{token-key,passwords}",
+  "configuration", "backups/{age,tar,libpq}", "db/{address-range,hostname-key,pace}", "sealing/keyring",
+  "services/config-versions/{text-worker,mask}", "services/ipam/occupied", "documents/{documents,described,client,every-call-bodies}",
 ].map((name) => `apps/collector/src/${name}.test.ts`);
 
 export default defineConfig({

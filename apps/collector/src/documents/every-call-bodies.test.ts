@@ -43,6 +43,11 @@ const BODIES: Readonly<Record<string, string>> = {
   "broken JSON": `{"a":"${fill("x", LIMIT - 20)}`,
   blanks: fill(" "),
 };
+/**
+ * A body is refused by its form or its schema, or what it is for is not there: none of these reaches a database, so that one kind is
+ * enough.
+ */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 404, 413]);
 /** What regular expressions and splitting go through twice, where one lets them. */
 const LETTERS = ["a", "1", ".", `${"\n".repeat(1000)}x`, "- ", "::"];
 const MEMBERS = [0, "x", {}, "10.0.0.0/8,"];
@@ -71,7 +76,7 @@ const ask = async (call: Call, headers: Record<string, string>, what: string, bo
   const from = collector.log().length;
   const { status, error, text } = await send(collector.url, call, { headers, body });
   const name = `${call.name} (${what})`;
-  const faults = status >= 400 && status < 500 && error !== null ? [] : [`${name}: ${status} ${text.slice(0, 200)}`];
+  const faults = REFUSALS.has(status) && error !== null ? [] : [`${name}: ${status} ${text.slice(0, 200)}`];
   // Else a small request makes the collector send megabytes.
   if (text.length > 100_000) faults.push(`${name}: an answer of ${text.length} characters`);
   const blocked = worstSince(from);

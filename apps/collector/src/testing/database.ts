@@ -35,9 +35,13 @@ export async function testLocation(dataDir: string, options: { readonly isBlank?
 
 /** On SQLite a new file begins as a copy of one with every table: what each migration flushes took most of a test's time. */
 export async function openTestDatabase(dataDir: string): Promise<Database> {
+  return openDatabase(await migratedLocation(dataDir));
+}
+
+async function migratedLocation(dataDir: string): Promise<DatabaseLocation> {
   const location = await testLocation(dataDir);
   if ("file" in location && !existsSync(location.file)) writeFileSync(location.file, await (migrated ??= readMigrated()), { mode: 0o600 });
-  return openDatabase(location);
+  return location;
 }
 
 /** An empty SQLite database with every table, as bytes; made once in a process. */
@@ -54,9 +58,14 @@ async function readMigrated(): Promise<Uint8Array> {
   }
 }
 
-/** What tells a collector in a process of its own where that database is. */
-export async function testEnvironment(dataDir: string): Promise<Readonly<Record<string, string>>> {
-  const location = await testLocation(dataDir, { isBlank: true });
+/**
+ * What tells a collector in a process of its own where that database is.
+ * @param options.isMigrated It has every table already, for tests in which the first start is not what is looked at.
+ */
+export async function testEnvironment(
+  dataDir: string, options: { readonly isMigrated?: boolean } = {},
+): Promise<Readonly<Record<string, string>>> {
+  const location = await (options.isMigrated ? migratedLocation(dataDir) : testLocation(dataDir, { isBlank: true }));
   return "url" in location ? { LANTHORN_DATABASE_URL: location.url } : {};
 }
 

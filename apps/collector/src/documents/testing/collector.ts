@@ -42,7 +42,7 @@ export async function startCollector(configuration = "", environment: Readonly<R
   const dataDir = mkdtempSync(join(tmpdir(), "lanthorn-documents-"));
   const file = join(dataDir, "collector.toml");
   writeFileSync(file, `${PLENTY}${BACKUPS}${configuration}`);
-  const database = await testEnvironment(dataDir);
+  const database = await testEnvironment(dataDir, { isMigrated: true });
   const start = (args: readonly string[]) => spawn(process.execPath, [
     MAIN, ...args, "--config", file,
   ], {
