@@ -194,6 +194,13 @@ test("the collector's parts read their own part of the configuration, not the wh
   expect(whole.toSorted()).toEqual(WHOLE_CONFIGURATION.map((path) => `apps/collector/src/${path}`));
 });
 
+test("the probe's parts read their own part of the configuration, not the whole", () => {
+  const rooms = product.filter(({ path }) => /^apps\/probe\/src\/[^/]+\//.test(path));
+  expect(rooms.filter(({ path }) => path.endsWith("/settings.ts")).length).toBeGreaterThan(10);
+  const whole = rooms.filter((source) => relativeImports(source).includes("apps/probe/src/configuration.ts")).map(({ path }) => path);
+  expect(whole).toEqual(["apps/probe/src/daemon/parts/round-context.ts"]);
+});
+
 describe("stores", () => {
   const collector = product.filter(isIn("apps/collector/src"));
   const stores = collector.filter(({ path }) => /(?:\/|-)store\.ts$|\/store\/[^/]+\.ts$/.test(path));

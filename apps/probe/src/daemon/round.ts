@@ -7,9 +7,10 @@ import type { Uplink } from "../uplink/uplink.ts";
 import { createLiveness } from "./liveness.ts";
 import { openHealth } from "./parts/open-health.ts";
 import { openQueue } from "./parts/open-queue.ts";
-import { openRenewal, openReplayEnd, openSiteConfiguration, openUplink } from "./parts/open-uplink.ts";
+import { openRenewal, openReplayEnd, openUplink } from "./parts/open-uplink.ts";
 import { openWatch } from "./parts/open-watch.ts";
 import type { DaemonDeps, Inheritance, RoundContext, RoundEnd } from "./parts/round-context.ts";
+import { openSiteConfiguration } from "./parts/site-modules.ts";
 import { openTransfers } from "./parts/transfers.ts";
 
 /** A running round, from opening the database to closing it. */
@@ -57,8 +58,10 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     onReplayEnd: (problem) => replayEnd.onEnd(problem),
     onDatabasesBroken: (reason) => transfers?.bundles.failed(FINGERPRINTS, reason),
   });
-  const siteConfiguration = openSiteConfiguration(context, watch, () => health?.look());
-  const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration, onConfiguration: () => announceBundles() });
+  const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox });
+  lifecycle.onClose("files", () => transfers?.close());
+  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, onState: () => health?.look() });
+  const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration });
   wake = () => uplink.wake();
   const replayEnd = openReplayEnd(context, { ...queue, uplink });
   watch.begin();
@@ -66,10 +69,6 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
     identity = readIdentity(configuration.data_dir) ?? identity;
     uplink.restart();
   });
-  const transfers = deps.replay ? null : openTransfers({ ...context, outbox: queue.outbox });
-  const announceBundles = () => transfers?.bundles.announced(siteConfiguration.current()?.bundles ?? []);
-  announceBundles();
-  lifecycle.onClose("files", () => transfers?.close());
   const opened = openHealth(context, { ...queue, watch, uplink, siteConfiguration, transfers });
   health = opened;
   return {

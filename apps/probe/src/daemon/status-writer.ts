@@ -1,7 +1,6 @@
 import type { ProbeHealth } from "@lanthorn/contract/uplink";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import type { LanWatch } from "../capture/lan-watch.ts";
-import type { Configuration } from "../configuration.ts";
 import type { HealthAlerts } from "../health/alerts.ts";
 import { certificateLifetime, type Identity } from "../identity/identity.ts";
 import type { OutboxState } from "../queue/outbox.ts";
@@ -17,7 +16,11 @@ export interface StatusWriter {
 
 /** A fault of the disk is logged once until a write succeeds again; nothing is thrown. Functions in `deps` are read at each write. */
 export function createStatusWriter(deps: {
-  readonly configuration: Configuration;
+  readonly dataDir: string;
+  /** How often it is written. */
+  readonly intervalSeconds: number;
+  /** Where the collector's broker is, as the probe's file says; null for where enrollment said. */
+  readonly mqttUrl: string | null;
   readonly version: string;
   readonly interfaceName: string;
   readonly identity: () => Identity;
@@ -29,7 +32,7 @@ export function createStatusWriter(deps: {
   readonly clock: Clock;
   readonly log: Log;
 }): StatusWriter {
-  const { clock, configuration } = deps;
+  const { clock, dataDir } = deps;
   const startedAt = toInstant(clock.now());
   const instant = (ms: number | null) => (ms === null ? null : toInstant(ms));
   let failing = false;
@@ -39,12 +42,12 @@ export function createStatusWriter(deps: {
       const uplink = deps.uplink();
       const queue = deps.outbox();
       try {
-        writeStatus(configuration.data_dir, {
+        writeStatus(dataDir, {
           pid: process.pid, version: deps.version, started_at: startedAt, written_at: toInstant(clock.now()),
-          interval_seconds: configuration.health.interval_seconds,
+          interval_seconds: deps.intervalSeconds,
           probe_id: identity.probe_id, site_name: deps.siteName(),
           collector: {
-            url: configuration.collector.mqtt_url ?? identity.mqtt_url, connected: uplink.connected, since: instant(uplink.since),
+            url: deps.mqttUrl ?? identity.mqtt_url, connected: uplink.connected, since: instant(uplink.since),
             problem: uplink.problem, last_acknowledged_at: instant(uplink.lastAcknowledgedAt), clock_offset_ms: uplink.clockOffsetMs,
           },
           certificate_expires_at: toInstant(certificateLifetime(identity).to),
@@ -68,7 +71,7 @@ export function createStatusWriter(deps: {
     },
     close() {
       try {
-        removeStatus(configuration.data_dir);
+        removeStatus(dataDir);
       } catch {
         // It goes stale by itself.
       }

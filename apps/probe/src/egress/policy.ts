@@ -1,8 +1,9 @@
-import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import { type AddressPrefix, parseIp } from "@lanthorn/packets";
+import type * as z from "zod";
 import { ProbeError } from "../errors.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { createReach, type Reach } from "./reach.ts";
+import type { egressPart } from "./settings.ts";
 
 /** What the probe's own file says; `configure` can only narrow it. */
 export interface EgressSettings {
@@ -26,7 +27,7 @@ export interface EgressSettings {
 }
 
 /** The part of the collector's configuration that concerns what is sent. */
-export type Narrowing = Pick<ProbeConfiguration, "sweep" | "excluded">;
+export type Narrowing = z.infer<typeof egressPart>;
 
 /**
  * What the probe may send now, and how fast: the settings, narrowed. Everything that sends asks it: sweeps and checks, scans, nmap, SNMP,

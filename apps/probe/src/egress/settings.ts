@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { ProbeConfiguration } from "@lanthorn/contract/uplink";
 import * as z from "zod";
 
 /** An address or a prefix of either family, as text. */
@@ -12,6 +13,12 @@ export const egressSettings = {
   /** Never sent to, whatever the collector says. */
   excluded: z.array(Prefix).max(4096).default([]),
 };
+
+/** Those keys with their defaults filled in. */
+export type EgressKeys = { readonly [Key in keyof typeof egressSettings]: z.infer<(typeof egressSettings)[Key]> };
+
+/** What the collector pushes to this module: slower or fewer sweeps, and addresses that nothing is sent to. It only narrows the file's settings. */
+export const egressPart = ProbeConfiguration.pick({ sweep: true, excluded: true });
 
 /** @returns Whether the text is an address, or one with as many bits behind it as its family has at most. */
 export function isPrefix(text: string): boolean {

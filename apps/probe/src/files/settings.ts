@@ -9,3 +9,4 @@ export const FilesSettings = z.strictObject({
   /** What files that wait to be sent may take together. */
   disk_budget_bytes: z.int().min(MIB).max(1024 * 1024 * MIB).default(2048 * MIB),
 }).prefault({});
+export type FilesSettings = z.infer<typeof FilesSettings>;

@@ -11,3 +11,4 @@ export const ScanSettings = z.strictObject({
   /** Networks behind routers that the collector may have scanned, or asked by SNMP, beside the own subnets and `sweep.routed`. */
   networks: z.array(Prefix).max(256).default([]),
 }).prefault({});
+export type ScanSettings = z.infer<typeof ScanSettings>;

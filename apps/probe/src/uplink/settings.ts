@@ -7,3 +7,4 @@ export const CollectorSettings = z.strictObject({
   /** Defaults to the URL that the collector gave at enrollment. */
   mqtt_url: z.url({ protocol: /^mqtts?$/, error: "a URL that begins with mqtts://" }).nullable().default(null),
 }).prefault({});
+export type CollectorSettings = z.infer<typeof CollectorSettings>;

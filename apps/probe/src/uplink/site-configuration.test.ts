@@ -1,17 +1,19 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ProbeConfiguration } from "@lanthorn/contract/uplink";
-import { silentLog } from "@lanthorn/runtime";
+import { ProbeConfiguration } from "@lanthorn/contract/uplink";
+import { nextTurn, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createSiteConfiguration } from "./site-configuration.ts";
+import { createSiteConfiguration, siteModule } from "./site-configuration.ts";
 
 let directory: string;
-let applied: ProbeConfiguration[];
+let applied: object[];
+let announced: object[];
 let said: number[];
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "lanthorn-site-"));
   applied = [];
+  announced = [];
   said = [];
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -19,12 +21,24 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const path = () => join(directory, "site-configuration.json");
 const open = () => createSiteConfiguration({
   path: path(), log: silentLog, onState: () => said.push(1),
-  credentials: (sealed) => Promise.resolve(sealed === "for another" ? "not sealed to this probe's key" : null),
-  apply(configuration) {
-    if (configuration.excluded.includes("printer")) return "no address";
-    applied.push(configuration);
-    return null;
-  },
+  modules: [
+    siteModule({
+      name: "egress", part: ProbeConfiguration.pick({ sweep: true, excluded: true }), refuses: "all",
+      take(part) {
+        if (part.excluded.includes("printer")) return "no address";
+        applied.push(part);
+        return null;
+      },
+    }),
+    siteModule({
+      name: "credentials", part: ProbeConfiguration.pick({ credentials: true }), refuses: "part",
+      take: ({ credentials }) => Promise.resolve(credentials === "for another" ? "not sealed to this probe's key" : null),
+    }),
+    siteModule({ name: "bundles", part: ProbeConfiguration.pick({ bundles: true }), refuses: "part", take(part) {
+      announced.push(part);
+      return null;
+    } }),
+  ],
 });
 const wish = (overrides: Partial<ProbeConfiguration> = {}): ProbeConfiguration => ({
   v: 1, revision: 1, site_name: "Office", sweep: { enabled: true, interval_seconds: 600, packets_per_second: 50 }, excluded: ["10.0.0.7"],
@@ -37,7 +51,17 @@ describe("the collector's configuration", () => {
     open().onMessage(payload(wish()));
     applied = [];
     expect(open().current()).toEqual(wish());
-    expect(applied).toEqual([wish()]);
+    const { sweep, excluded } = wish();
+    expect(applied).toEqual([{ sweep, excluded }]);
+  });
+
+  test("goes to each module as its own part, unless one of them refuses all of it", () => {
+    const configuration = open();
+    const bundles = [{ name: "fingerprints", version: 3 }];
+    configuration.onMessage(payload(wish({ bundles })));
+    configuration.onMessage(payload(wish({ revision: 2, bundles: [], excluded: ["printer"] })));
+    expect([applied.length, announced]).toEqual([1, [{ bundles }]]);
+    expect(configuration.current()?.revision).toBe(1);
   });
 
   test("that cannot be read, or used, leaves the last one in force", () => {
@@ -58,7 +82,7 @@ describe("the collector's configuration", () => {
     expect(configuration.state()).toEqual({ revision: null, error: null });
     const state = async (message: unknown) => {
       configuration.onMessage(payload(message));
-      await Promise.resolve();
+      await nextTurn();
       return configuration.state();
     };
     expect(await state(wish())).toEqual({ revision: 1, error: null });

@@ -25,7 +25,8 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
     db, outbox, log, limits: limitsOf(configuration.health.limits), samples: configuration.health.samples,
   });
   const status = createStatusWriter({
-    configuration, version, interfaceName, clock, log, identity,
+    dataDir: configuration.data_dir, intervalSeconds: configuration.health.interval_seconds, mqttUrl: configuration.collector.mqtt_url,
+    version, interfaceName, clock, log, identity,
     uplink: () => uplink.state(), outbox: () => outbox.state(), lan, alerts,
     siteName: () => siteConfiguration.current()?.site_name ?? null,
   });

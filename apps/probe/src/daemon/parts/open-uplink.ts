@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { certificateLifetime } from "../../identity/identity.ts";
 import { createRenewalSchedule } from "../../identity/renewal-schedule.ts";
-import { createSiteConfiguration, type SiteConfiguration } from "../../uplink/site-configuration.ts";
+import type { SiteConfiguration } from "../../uplink/site-configuration.ts";
 import { createUplink, type Uplink } from "../../uplink/uplink.ts";
 import { commandHandlers } from "../command-handlers.ts";
 import type { Queue } from "./open-queue.ts";
@@ -9,24 +8,10 @@ import type { Watch } from "./open-watch.ts";
 import { createReplayEnd, type ReplayEnd } from "../replay-end.ts";
 import type { RoundContext } from "./round-context.ts";
 
-/** What the collector wants of this probe, handed to the modules that take a part of it. @param onState It is another, or is wrong. */
-export function openSiteConfiguration({ configuration, log }: RoundContext, watch: Watch, onState: () => void): SiteConfiguration {
-  return createSiteConfiguration({
-    path: join(configuration.data_dir, "site-configuration.json"), log, onState,
-    apply: (wishes) => watch.discovery.configure(wishes),
-    async credentials(sealed) {
-      const wrong = await watch.credentials.take(sealed);
-      if (wrong === null) watch.onCredentials();
-      return wrong;
-    },
-  });
-}
-
-/** The connection to the collector. @param parts.onConfiguration A configuration came, and was taken or refused. */
-export function openUplink(context: RoundContext, { outbox, watch, siteConfiguration, onConfiguration }: Pick<Queue, "outbox"> & {
+/** The connection to the collector. */
+export function openUplink(context: RoundContext, { outbox, watch, siteConfiguration }: Pick<Queue, "outbox"> & {
   readonly watch: Watch;
   readonly siteConfiguration: SiteConfiguration;
-  readonly onConfiguration: () => void;
 }): Uplink {
   const { configuration, clock, random, log } = context;
   const { tenant_id: tenantId, probe_id: probeId } = context.identity();
@@ -41,10 +26,7 @@ export function openUplink(context: RoundContext, { outbox, watch, siteConfigura
       };
     },
     handlers: commandHandlers(watch.discovery, watch.lan.looked),
-    onConfiguration(payload) {
-      siteConfiguration.onMessage(payload);
-      onConfiguration();
-    },
+    onConfiguration: (payload) => siteConfiguration.onMessage(payload),
     onConnected: () => watch.discovery.reportAll(),
   });
   context.lifecycle.onClose("uplink", () => uplink.close());

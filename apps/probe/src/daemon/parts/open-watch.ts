@@ -3,18 +3,19 @@ import { type BusClock, createLiveClock, createReplayClock } from "../../bus/bus
 import { type BusModule, createFrameBus } from "../../bus/frame-bus.ts";
 import type { LanWatch } from "../../capture/lan-watch.ts";
 import { createLink } from "../../capture/link.ts";
-import type { Configuration } from "../../configuration.ts";
 import { createCredentials, type Credentials } from "../../credentials/credentials.ts";
 import { createHostDiscovery, type HostDiscovery } from "../../discover/host-discovery.ts";
 import { createEgressPolicy, type EgressPolicy } from "../../egress/policy.ts";
+import type { EgressKeys } from "../../egress/settings.ts";
 import { createNeighborListener } from "../../listen/neighbor-listener.ts";
 import { createNameServers, type NameServers } from "../../naming/name-servers.ts";
 import { openDeepLook } from "../../nmap/open.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
+import type { ScanSettings } from "../../scan/settings.ts";
 import { createCapturedClaims } from "../../search/answer-claims.ts";
 import { createSnmpAccess, type SnmpAccess } from "../../snmp/access.ts";
 import { openSwitches } from "../../snmp/open.ts";
-import { packetsPerSecond } from "../../sweep/settings.ts";
+import { packetsPerSecond, type SweepSettings } from "../../sweep/settings.ts";
 import { createIdentify } from "./identify-on-demand.ts";
 import { openLan } from "./open-lan.ts";
 import type { Queue } from "./open-queue.ts";
@@ -109,8 +110,9 @@ function waysOut(context: RoundContext, { interfaceName, access, nameServers, on
 }
 
 /** What the file lets out. With a capture file nothing is swept. */
-function policyOf(configuration: Configuration, isReplay: boolean): EgressPolicy {
-  const { sweep, scan, networks, excluded } = configuration;
+function policyOf(
+  { sweep, scan, networks, excluded }: EgressKeys & { readonly sweep: SweepSettings; readonly scan: ScanSettings }, isReplay: boolean,
+): EgressPolicy {
   return createEgressPolicy({
     sweep: {
       enabled: sweep.enabled && !isReplay, intervalSeconds: sweep.interval_seconds, packetsPerSecond: packetsPerSecond(sweep),

@@ -2,13 +2,14 @@ import { BATCH_MAX_EVENTS } from "@lanthorn/contract/uplink";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { type BundleWatch, createBundleWatch } from "../../bundles/bundle-watch.ts";
 import { fetchBundle } from "../../bundles/fetch.ts";
-import type { Configuration } from "../../configuration.ts";
 import { createFileSender } from "../../files/file-sender.ts";
 import { createPace } from "../../files/pace.ts";
+import type { FilesSettings } from "../../files/settings.ts";
 import { createSpool } from "../../files/spool.ts";
 import { createCollectorRequests } from "../../identity/collector-requests.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Outbox } from "../../queue/outbox.ts";
+import type { CollectorSettings } from "../../uplink/settings.ts";
 import { USED_BUNDLES } from "../bundle-kinds.ts";
 
 /** What goes between the probe and its collector by HTTPS, beside events and after them. */
@@ -23,7 +24,9 @@ export interface Transfers {
  * @param deps.installBundle Tries a bundle that was fetched, and puts it in its place.
  */
 export function openTransfers(deps: {
-  readonly configuration: Pick<Configuration, "data_dir" | "files" | "collector">;
+  readonly dataDir: string;
+  readonly files: FilesSettings;
+  readonly collector: Pick<CollectorSettings, "url">;
   readonly identity: () => Identity;
   readonly outbox: Pick<Outbox, "state">;
   readonly installBundle: (name: string, signal: AbortSignal) => Promise<void>;
@@ -31,7 +34,7 @@ export function openTransfers(deps: {
   readonly random: () => number;
   readonly log: Log;
 }): Transfers {
-  const { configuration: { data_dir: dataDir, files, collector }, identity, outbox } = deps;
+  const { dataDir, files, collector, identity, outbox } = deps;
   // More than the next batch takes with it.
   const pace = createPace({ ...deps, bytesPerSecond: files.bytes_per_second, hasBacklog: () => outbox.state().events > BATCH_MAX_EVENTS });
   // A connection for each way: a piece of one does not wait for an answer of the other.

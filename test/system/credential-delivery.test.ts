@@ -20,7 +20,7 @@ const LIMITS = [
 const HEALTH = `[health]\ninterval_seconds = 5\nlimits = { ${LIMITS} }\n`;
 
 describe("a collector and a probe, each a process of its own", () => {
-  const folder = mkdtempSync(join(tmpdir(), "lanthorn-handing-"));
+  const folder = mkdtempSync(join(tmpdir(), "lanthorn-credential-delivery-"));
   const box: ProbeBox = { dataDir: join(folder, "probe") };
   const capture = join(folder, "hosts.pcap");
   const probeFile = join(folder, "probe.toml");

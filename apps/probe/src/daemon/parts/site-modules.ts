@@ -1,0 +1,43 @@
+import { join } from "node:path";
+import { bundlesPart } from "../../bundles/settings.ts";
+import { credentialsPart } from "../../credentials/settings.ts";
+import { egressPart } from "../../egress/settings.ts";
+import { createSiteConfiguration, type SiteConfiguration, siteModule } from "../../uplink/site-configuration.ts";
+import type { Watch } from "./open-watch.ts";
+import type { RoundContext } from "./round-context.ts";
+import type { Transfers } from "./transfers.ts";
+
+/** What the collector can set of this probe: module → its part of the configuration → how it takes a change. Another part is another row. */
+export function siteModules({ watch, transfers }: {
+  readonly watch: Pick<Watch, "discovery" | "credentials" | "onCredentials">;
+  readonly transfers: Pick<Transfers, "bundles"> | null;
+}) {
+  return [
+    siteModule({ name: "egress", part: egressPart, refuses: "all", take: (part) => watch.discovery.configure(part) }),
+    siteModule({
+      name: "credentials", part: credentialsPart, refuses: "part",
+      async take({ credentials }) {
+        const wrong = await watch.credentials.take(credentials);
+        if (wrong === null) watch.onCredentials();
+        return wrong;
+      },
+    }),
+    siteModule({
+      name: "bundles", part: bundlesPart, refuses: "part",
+      take({ bundles }) {
+        transfers?.bundles.announced(bundles ?? []);
+        return null;
+      },
+    }),
+  ] as const;
+}
+
+/** The collector's configuration, taken by the modules of the table. @param parts.onState It is another, or is wrong. */
+export function openSiteConfiguration(
+  { configuration, log }: Pick<RoundContext, "configuration" | "log">,
+  parts: Parameters<typeof siteModules>[0] & { readonly onState: () => void },
+): SiteConfiguration {
+  return createSiteConfiguration({
+    path: join(configuration.data_dir, "site-configuration.json"), modules: siteModules(parts), log, onState: parts.onState,
+  });
+}
