@@ -79,7 +79,8 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
     room: () => deps.maxHosts - table.size, onFault: reportError, wantName,
   });
   const scans = createScans({
-    ...deps, ...(deps.claimAnswers ? { claims: { claim: deps.claimAnswers, heard: hosts.noteAnswer } } : {}), facts, macAt, wantName, link: up, onSent: hosts.noteSent, online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
+    ...deps, ...(deps.claimAnswers ? { claims: { claim: deps.claimAnswers, heard: hosts.noteAnswer } } : {}),
+    facts, macAt, wantName, link: up, onSent: hosts.noteSent, online: () => onlineIpv4(table), online6: () => onlineIpv6(table),
     onFault: reportError, onRouted: (ip) => routed.noteSeen(ip), announce: (addresses) => hosts.announce(addresses),
   });
   const wantMore = (host: Host) => {

@@ -1,4 +1,4 @@
-import { formatIp } from "@lanthorn/packets";
+import { formatIp, ipv4Bytes } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { createEvidence, type Evidence, findBinding } from "./evidence.ts";
 import { type Binding, hasIpv4, type Host } from "./host.ts";
@@ -16,6 +16,8 @@ import type { HostAnnouncer } from "./host-announcer.ts";
 export interface HostTracker extends Observer {
   /** As of `Evidence`. */
   readonly last: Evidence["last"];
+  /** A host has answered a search of ours. Of a burst it waits for its turn, and costs no more than two numbers until then. */
+  answered(mac: number, ip: number): void;
   /** Whether it shows no IPv4 address, and asks no DHCP server for one either. */
   isHiding(mac: number): boolean;
   /** Keeps an address out that nothing speaks for any more. */
@@ -37,23 +39,17 @@ export function createHostTracker(deps: {
   const { table, announcer, clock, events } = deps;
   const evidence = createEvidence(deps);
   const newcomers = createNewcomers({ ...deps, admissionQueue: () => admissionQueue });
-  const admissionQueue: AdmissionQueue = createAdmissionQueue({
-    clock,
-    enter(mac, address) {
-      const host = table.byMac(mac) ?? newcomers.meetAgain(mac, address);
-      if (host) evidence.note(host, address, "arp");
-    },
-  });
+  const admissionQueue: AdmissionQueue = createAdmissionQueue({ clock, enter: (mac, address) => enterAnswered(mac, address) });
 
-  /** A newcomer that asks for an IPv4 address is announced with it. */
-  const waitForIpv4 = (host: Host, settleMs: number) => {
-    if (host.published !== null || hasIpv4(host)) return;
-    host.announceAt = Math.max(host.announceAt, Math.min(clock.monotonic() + settleMs, host.announceLatestAt));
-  };
   const rename = (host: Host, fullName: string, source: NameSource) => {
     const isAnother = setName(host, source, fullName, clock.now());
     if (host.published === null && hasIpv4(host)) announcer.announceBy(host, clock.monotonic());
     else if (isAnother) announcer.announceChange(host);
+  };
+  const enterAnswered = (mac: number, address: Uint8Array) => {
+    events.onSpoken(address);
+    const host = table.byMac(mac) ?? newcomers.meetAgain(mac, address);
+    if (host) evidence.note(host, address, "arp");
   };
   return {
     last: evidence.last,
@@ -63,11 +59,15 @@ export function createHostTracker(deps: {
       if (host) evidence.note(host, address, source);
       else if (!address) newcomers.notePending(mac);
     },
+    answered(mac, ip) {
+      if (admissionQueue.takeTurn()) enterAnswered(mac, ipv4Bytes(ip));
+      else admissionQueue.wait(mac, ip);
+    },
     expectation(mac, address) {
       const host = table.byMac(mac);
       if (host && findBinding(host, address)) return;
       if (!host && address.length === 4) newcomers.noteDhcp(mac);
-      else if (host) waitForIpv4(host, SETTLE_OTHER_MS);
+      else if (host) waitForIpv4(host, clock.monotonic() + SETTLE_OTHER_MS);
       events.onExpected(mac, formatIp(address));
     },
     name(who, text, source) {
@@ -79,7 +79,7 @@ export function createHostTracker(deps: {
       }
       const host = table.byMac(who.mac);
       if (!host) return newcomers.namePending(who.mac, name);
-      waitForIpv4(host, SETTLE_DHCP_MS);
+      waitForIpv4(host, clock.monotonic() + SETTLE_DHCP_MS);
       rename(host, name, source);
     },
     facts(who, facts) {
@@ -106,4 +106,10 @@ export function createHostTracker(deps: {
       announcer.announceChange(host);
     },
   };
+}
+
+/** A newcomer that asks for an IPv4 address is announced with it. @param until Monotonic. */
+function waitForIpv4(host: Host, until: number): void {
+  if (host.published !== null || hasIpv4(host)) return;
+  host.announceAt = Math.max(host.announceAt, Math.min(until, host.announceLatestAt));
 }

@@ -1,4 +1,3 @@
-import { ipv4Bytes } from "@lanthorn/packets";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
@@ -39,7 +38,6 @@ export interface OwnHosts {
 /** What one burst of frames brings is reported together. */
 const FLUSH_AFTER_MS = 50;
 const SAVED_AT_ONCE = 2000;
-const ARP_ANSWER = { source: "arp", solicited: true } as const;
 
 /** What the hosts of the own link need: a place to be stored, a way to report, and a bound. */
 export interface OwnHostsDeps {
@@ -84,7 +82,7 @@ export function createOwnHosts(deps: OwnHostsDeps): OwnHosts {
   return {
     table, announcer, facts, tracker, events,
     macAt: (address) => onlineAt(table, address)[0]?.mac ?? "",
-    noteAnswer: ({ ip, mac }) => tracker.seen(macKey(mac), ipv4Bytes(ip), ARP_ANSWER),
+    noteAnswer: ({ ip, mac }) => tracker.answered(macKey(mac), ip),
     noteSent: (count) => admission.asked(count),
     load() {
       for (const host of store.load(clock.monotonic())) {
