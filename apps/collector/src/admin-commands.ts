@@ -7,8 +7,8 @@ import type { Configuration } from "./configuration.ts";
 import { withDatabase } from "./database-command.ts";
 import { CollectorError } from "./errors.ts";
 import { createAudit } from "./services/audit/audit.ts";
-import { type Administration, createAdministration } from "./services/auth/administration.ts";
-import { createPasswords } from "./services/auth/passwords.ts";
+import { type Administration, createAdministration } from "./services/auth/users/administration.ts";
+import { createPasswords } from "./services/auth/login/passwords.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "./services/sites/service.ts";
 
 interface Options {

@@ -5,9 +5,9 @@ import { addressKey } from "../db/address-key.ts";
 import { hostnameKey } from "../db/hostname-key.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog, NewEvent } from "../events/log.ts";
-import { createPasswords } from "../services/auth/passwords.ts";
+import { createPasswords } from "../services/auth/login/passwords.ts";
 import type { createTokens } from "../services/auth/tokens.ts";
-import { newUser } from "../services/auth/users-service.ts";
+import { newUser } from "../services/auth/users/service.ts";
 
 export interface TestTenant {
   readonly tenantId: string;

@@ -5,20 +5,20 @@ import type { Audit } from "../../gateway/audit.ts";
 import type { Authentication } from "../../gateway/authentication.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { createAuthentication } from "./authentication.ts";
-import { createConfirmations, type IsConfirmed } from "./confirmations.ts";
-import { keysRoutes } from "./keys-routes.ts";
-import { createKeysService } from "./keys-service.ts";
-import { createKeysStore } from "./keys-store.ts";
-import { createLoginThrottle } from "./login-throttle.ts";
-import type { Passwords } from "./passwords.ts";
+import { createConfirmations, type IsConfirmed } from "./login/confirmations.ts";
+import { keysRoutes } from "./keys/routes.ts";
+import { createKeysService } from "./keys/service.ts";
+import { createKeysStore } from "./keys/store.ts";
+import { createLoginThrottle } from "./login/throttle.ts";
+import type { Passwords } from "./login/passwords.ts";
 import { authRoutes } from "./routes.ts";
 import { createAuthService } from "./service.ts";
 import type { AuthStore } from "./store.ts";
 import { createTokens, type TokenKey } from "./tokens.ts";
 import { createMaintenance } from "./maintenance.ts";
-import { usersRoutes } from "./users-routes.ts";
-import { createUsersService } from "./users-service.ts";
-import { createUsersStore } from "./users-store.ts";
+import { usersRoutes } from "./users/routes.ts";
+import { createUsersService } from "./users/service.ts";
+import { createUsersStore } from "./users/store.ts";
 
 /** Users, and what others ask about who somebody is. */
 export interface Auth extends ServiceModule {

@@ -2,7 +2,7 @@ import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtim
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { createJob, type Job } from "../../jobs/job.ts";
-import { LOGIN_WINDOW_MS } from "./login-throttle.ts";
+import { LOGIN_WINDOW_MS } from "./login/throttle.ts";
 import { forgetEnded, forgetLoginFailures, forgetAnonymous, noteKeyUse } from "./maintenance-store.ts";
 
 /** Writes down when keys were used, and forgets what has ended, each minute. */

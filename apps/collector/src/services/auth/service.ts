@@ -1,5 +1,5 @@
-import { type OwnPassword, ownPassword, type OwnPasswordDependencies } from "./own-password.ts";
-import { type Sessions, sessions } from "./sessions.ts";
+import { type OwnPassword, ownPassword, type OwnPasswordDependencies } from "./login/own-password.ts";
+import { type Sessions, sessions } from "./login/sessions.ts";
 
 /** Logins, tokens and passwords of users. Every password that was compared is in the audit log, right or wrong. */
 export interface AuthService extends Sessions, OwnPassword {}

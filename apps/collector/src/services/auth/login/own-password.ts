@@ -1,11 +1,11 @@
 import type { PasswordChange, PasswordConfirmed, TokenResponse } from "@lanthorn/contract";
-import type { Actor, Identity } from "../../gateway/environment.ts";
-import { ApiError, forbidden } from "../../gateway/errors.ts";
-import { badRequest } from "../../gateway/route.ts";
+import type { Actor, Identity } from "../../../gateway/environment.ts";
+import { ApiError, forbidden } from "../../../gateway/errors.ts";
+import { badRequest } from "../../../gateway/route.ts";
 import type { Confirmations } from "./confirmations.ts";
 import { beginAttempt, issueToken, requireUser, type SessionsDependencies } from "./sessions.ts";
-import { nextTokensValidFrom } from "./tokens.ts";
-import { checkPassword } from "./users-service.ts";
+import { nextTokensValidFrom } from "../tokens.ts";
+import { checkPassword } from "../users/service.ts";
 
 /** What users do with their own password. */
 export interface OwnPassword {

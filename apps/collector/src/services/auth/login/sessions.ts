@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { Me, TokenResponse } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
-import type { Audit } from "../../gateway/audit.ts";
-import type { Actor, Identity } from "../../gateway/environment.ts";
-import { ApiError, rateLimited } from "../../gateway/errors.ts";
-import type { LoginThrottle } from "./login-throttle.ts";
+import type { Audit } from "../../../gateway/audit.ts";
+import type { Actor, Identity } from "../../../gateway/environment.ts";
+import { ApiError, rateLimited } from "../../../gateway/errors.ts";
+import type { LoginThrottle } from "./throttle.ts";
 import type { Passwords } from "./passwords.ts";
-import type { AuthStore, UserRow } from "./store.ts";
-import type { Tokens } from "./tokens.ts";
-import { toUser } from "./users-service.ts";
+import type { AuthStore, UserRow } from "../store.ts";
+import type { Tokens } from "../tokens.ts";
+import { toUser } from "../users/service.ts";
 
 /** How users get tokens, and end them. */
 export interface Sessions {

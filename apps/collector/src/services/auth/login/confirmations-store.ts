@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { Schema } from "../../db/schema.ts";
+import type { Schema } from "../../../db/schema.ts";
 
 /** Notes until when a token counts as confirmed. */
 export async function confirmToken(

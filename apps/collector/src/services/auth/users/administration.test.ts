@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { startGateway } from "../../testing/gateway-for-test.ts";
-import { createAudit } from "../audit/audit.ts";
+import { startGateway } from "../../../testing/gateway-for-test.ts";
+import { createAudit } from "../../audit/audit.ts";
 import { createAdministration } from "./administration.ts";
-import { createPasswords } from "./passwords.ts";
+import { createPasswords } from "../login/passwords.ts";
 
 async function start() {
   const server = await startGateway();

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { writeSecretFile } from "../../secret-file.ts";
-import type { Passwords } from "./passwords.ts";
-import type { AuthStore } from "./store.ts";
-import { newUser } from "./users-service.ts";
+import { writeSecretFile } from "../../../secret-file.ts";
+import type { Passwords } from "../login/passwords.ts";
+import type { AuthStore } from "../store.ts";
+import { newUser } from "./service.ts";
 
 interface FirstStart {
   readonly username: string;

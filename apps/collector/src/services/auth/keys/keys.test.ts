@@ -9,9 +9,9 @@ import {
 } from "@lanthorn/contract";
 import { createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
-import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
-import { startGateway } from "../../testing/gateway-for-test.ts";
-import { openWebSocket } from "../../testing/upgrade.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
+import { startGateway } from "../../../testing/gateway-for-test.ts";
+import { openWebSocket } from "../../../testing/upgrade.ts";
 
 const KEYS = "/api/v1/auth/keys";
 

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
-import { openTestDatabase } from "../../testing/database.ts";
+import { openTestDatabase } from "../../../testing/database.ts";
 import { prepareFirstStart } from "./first-start.ts";
-import { createPasswords } from "./passwords.ts";
-import { createAuthStore } from "./store.ts";
+import { createPasswords } from "../login/passwords.ts";
+import { createAuthStore } from "../store.ts";
 
 describe("the first start", () => {
   test("makes a tenant, a site and an administrator once, and keeps a made password where only its owner reads it", async () => {

@@ -1,9 +1,9 @@
 import { AuditRecord, listEnvelope, ROLE_SCOPES, TokenResponse } from "@lanthorn/contract";
 import { createFakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
-import { startTestGateway } from "../../testing/gateway.ts";
-import { startGateway } from "../../testing/gateway-for-test.ts";
-import { claimsOf, login } from "./testing/login.ts";
+import { startTestGateway } from "../../../testing/gateway.ts";
+import { startGateway } from "../../../testing/gateway-for-test.ts";
+import { claimsOf, login } from "../testing/login.ts";
 import { createPasswords } from "./passwords.ts";
 
 describe("login", () => {

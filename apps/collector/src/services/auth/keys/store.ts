@@ -1,7 +1,7 @@
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
-import { holdsText } from "../../db/like.ts";
-import type { Schema } from "../../db/schema.ts";
-import type { Rows } from "../../gateway/page.ts";
+import { holdsText } from "../../../db/like.ts";
+import type { Schema } from "../../../db/schema.ts";
+import type { Rows } from "../../../gateway/page.ts";
 
 type Trx = Transaction<Schema>;
 

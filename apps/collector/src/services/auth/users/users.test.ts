@@ -1,6 +1,6 @@
 import { ApiKeyCreated, AuditRecord, listEnvelope, TokenResponse, User } from "@lanthorn/contract";
 import { describe, expect, test } from "vitest";
-import { startGateway } from "../../testing/gateway-for-test.ts";
+import { startGateway } from "../../../testing/gateway-for-test.ts";
 
 async function start() {
   const server = await startGateway();

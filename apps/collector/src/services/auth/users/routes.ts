@@ -1,8 +1,8 @@
 import { authOperations } from "@lanthorn/contract";
-import { actorOf, identityOf } from "../../gateway/environment.ts";
-import { toAnswer } from "../../gateway/page.ts";
-import { endpointsOf } from "../../gateway/endpoint.ts";
-import type { UsersService } from "./users-service.ts";
+import { actorOf, identityOf } from "../../../gateway/environment.ts";
+import { toAnswer } from "../../../gateway/page.ts";
+import { endpointsOf } from "../../../gateway/endpoint.ts";
+import type { UsersService } from "./service.ts";
 
 const { endpoint, routes } = endpointsOf<UsersService>();
 

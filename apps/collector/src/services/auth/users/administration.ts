@@ -1,15 +1,15 @@
 import { type Role, UserCreate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import { CollectorError } from "../../errors.ts";
-import type { Audit } from "../../gateway/audit.ts";
-import type { Actor } from "../../gateway/environment.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { CollectorError } from "../../../errors.ts";
+import type { Audit } from "../../../gateway/audit.ts";
+import type { Actor } from "../../../gateway/environment.ts";
 import { addTenant, addUser, everybody, isDomainTaken, replacePassword, tenantsCalled, userCalled } from "./administration-store.ts";
-import { createLoginThrottle } from "./login-throttle.ts";
-import type { Passwords } from "./passwords.ts";
-import { nextTokensValidFrom } from "./tokens.ts";
-import { newUser } from "./users-service.ts";
+import { createLoginThrottle } from "../login/throttle.ts";
+import type { Passwords } from "../login/passwords.ts";
+import { nextTokensValidFrom } from "../tokens.ts";
+import { newUser } from "./service.ts";
 
 /**
  * What only the operator of the machine may do: across tenants, and without a password. It works on the database alone,

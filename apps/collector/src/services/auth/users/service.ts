@@ -1,15 +1,15 @@
 import { type List, ROLE_SCOPES, type Role, type User, type UserCreate, type UsersQuery, type UserUpdate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { isDuplicate } from "../../db/constraints.ts";
-import type { Audit } from "../../gateway/audit.ts";
-import type { Actor, Identity } from "../../gateway/environment.ts";
-import { ApiError, forbidden, notFound } from "../../gateway/errors.ts";
-import { pageById } from "../../gateway/page.ts";
-import { badRequest } from "../../gateway/route.ts";
-import type { Passwords } from "./passwords.ts";
-import type { UserRow } from "./store.ts";
-import { nextTokensValidFrom } from "./tokens.ts";
-import type { UsersStore } from "./users-store.ts";
+import { isDuplicate } from "../../../db/constraints.ts";
+import type { Audit } from "../../../gateway/audit.ts";
+import type { Actor, Identity } from "../../../gateway/environment.ts";
+import { ApiError, forbidden, notFound } from "../../../gateway/errors.ts";
+import { pageById } from "../../../gateway/page.ts";
+import { badRequest } from "../../../gateway/route.ts";
+import type { Passwords } from "../login/passwords.ts";
+import type { UserRow } from "../store.ts";
+import { nextTokensValidFrom } from "../tokens.ts";
+import type { UsersStore } from "./store.ts";
 
 /** Who asks, and as what the audit log knows it. */
 export interface Caller {

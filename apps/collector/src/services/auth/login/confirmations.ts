@@ -1,7 +1,7 @@
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import type { Identity } from "../../gateway/environment.ts";
+import type { Schema } from "../../../db/schema.ts";
+import type { Identity } from "../../../gateway/environment.ts";
 import { confirmToken, isTokenConfirmed } from "./confirmations-store.ts";
 
 /** Which tokens' bearers have given their password again, for what a stolen token alone must not do. */

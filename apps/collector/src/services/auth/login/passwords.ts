@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { hash, verify } from "@node-rs/argon2";
-import { ApiError } from "../../gateway/errors.ts";
+import { ApiError } from "../../../gateway/errors.ts";
 
 /** OWASP's least for argon2id: 19 MiB, two passes, one lane. @see RFC 9106 section 4 for what they mean */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

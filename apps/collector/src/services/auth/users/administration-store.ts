@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
-import { isDuplicate } from "../../db/constraints.ts";
-import type { Schema } from "../../db/schema.ts";
+import { isDuplicate } from "../../../db/constraints.ts";
+import type { Schema } from "../../../db/schema.ts";
 
 type Db = Kysely<Schema>;
 
