@@ -2,7 +2,7 @@ import { EVENT_TYPES, EVENTS, type EventType } from "@lanthorn/contract";
 import { describe, expect, test } from "vitest";
 import { createDeliveryReaction } from "./deliveries/reaction.ts";
 import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "./reactions.ts";
-import { alertEvent, createAlertReaction } from "./services/alerts/reaction.ts";
+import { alertEvent, createAlertReaction } from "./services/alerts/reaction/reaction.ts";
 import { scanReaction } from "./services/scans/reaction.ts";
 import { neighborReaction } from "./services/topology/neighbor-reaction.ts";
 import { switchReaction } from "./services/topology/switch-reaction.ts";

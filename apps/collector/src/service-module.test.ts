@@ -6,7 +6,7 @@ import { createJob, createProcessJob } from "./jobs/job.ts";
 import { startJobs } from "./jobs/start-jobs.ts";
 import { jobReadings } from "./metrics/job-readings.ts";
 import { jobsOf, reactionsOf, routesOf, type ServiceModule } from "./service-module.ts";
-import { createAlertReaction } from "./services/alerts/reaction.ts";
+import { createAlertReaction } from "./services/alerts/reaction/reaction.ts";
 import { scanReaction } from "./services/scans/reaction.ts";
 import { neighborReaction } from "./services/topology/neighbor-reaction.ts";
 import { switchReaction } from "./services/topology/switch-reaction.ts";

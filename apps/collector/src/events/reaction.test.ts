@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../db/open.ts";
 import type { CollectorError } from "../errors.ts";
 import { REACTION_ORDER, REACTIONS } from "../reactions.ts";
-import { createAlertReaction } from "../services/alerts/reaction.ts";
+import { createAlertReaction } from "../services/alerts/reaction/reaction.ts";
 import { openTestDatabase } from "../testing/database.ts";
 import { gapReaction } from "../testing/example-reaction.ts";
 import { type AppendedEvent, createEventLog, type NewEvent } from "./log.ts";

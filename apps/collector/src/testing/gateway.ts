@@ -23,7 +23,7 @@ import { createRateLimiter } from "../gateway/rate-limit.ts";
 import type { ServiceRoutes } from "../gateway/services.ts";
 import { createStreamSessions, type StreamLimits, type StreamSessions } from "../gateway/stream-sessions.ts";
 import { type Alerts, createAlerts } from "../services/alerts/alerts.ts";
-import { createAlertReaction } from "../services/alerts/reaction.ts";
+import { createAlertReaction } from "../services/alerts/reaction/reaction.ts";
 import { startJobs } from "../jobs/start-jobs.ts";
 import { jobsOf, type ServiceModule } from "../service-module.ts";
 import { REACTION_ORDER, REACTIONS, type ServiceReactions } from "../reactions.ts";

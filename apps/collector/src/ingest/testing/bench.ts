@@ -9,7 +9,7 @@ import { createDeliveryReaction } from "../../deliveries/reaction.ts";
 import { createEventLog } from "../../events/log.ts";
 import { createReactions } from "../../events/reaction.ts";
 import { REACTION_ORDER, REACTIONS } from "../../reactions.ts";
-import { createAlertReaction } from "../../services/alerts/reaction.ts";
+import { createAlertReaction } from "../../services/alerts/reaction/reaction.ts";
 import { createTestRegistry } from "../../services/agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { createMerges, type Merges } from "../../identity/merges.ts";

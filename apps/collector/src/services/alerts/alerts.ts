@@ -4,7 +4,7 @@ import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { ServiceModule } from "../../service-module.ts";
-import { createAlertReaction } from "./reaction.ts";
+import { createAlertReaction } from "./reaction/reaction.ts";
 import { alertsRoutes } from "./routes.ts";
 import { createAlertsService } from "./service.ts";
 import { createAlertsStore } from "./store.ts";

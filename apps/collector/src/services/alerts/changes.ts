@@ -4,7 +4,7 @@ import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
-import { alertEvent } from "./reaction.ts";
+import { alertEvent } from "./reaction/reaction.ts";
 import { toAlert } from "./records.ts";
 import type { AlertsStore } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
 import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
-import type { AlertRow } from "./reaction-store.ts";
+import type { AlertRow } from "./reaction/store.ts";
 
 type Trx = Transaction<Schema>;
 

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
 import { createJob, type Job } from "../../jobs/job.ts";
-import { alertEvent } from "./reaction.ts";
+import { alertEvent } from "./reaction/reaction.ts";
 import { createAlertMaintenanceStore } from "./maintenance-store.ts";
 
 /** What alerts need beside events: an end for what fell quiet, and for what is long past. */

@@ -1,19 +1,75 @@
-import type { Selectable } from "kysely";
-import type { Schema } from "../../db/schema.ts";
+import type { AlertMute, AlertMuteCreate, List } from "@lanthorn/contract";
+import { type Clock, createId, toInstant } from "@lanthorn/runtime";
+import type { Audit } from "../../gateway/audit.ts";
+import type { Actor } from "../../gateway/environment.ts";
+import { ApiError, notFound } from "../../gateway/errors.ts";
+import { type IdPage, pageOfAll } from "../../gateway/page.ts";
+import { badRequest } from "../../gateway/route.ts";
+import { toMute } from "./records.ts";
+import type { AlertsStore } from "./store.ts";
 
-/** A mute as stored. Each field that is null matches everything; a `subject` that ends with `*` matches by its beginning. */
-export type MuteRow = Selectable<Schema["alert_mutes"]>;
-
-/** Whether one of the mutes covers an alert: every field that it names matches. Expired ones are to be left out before. */
-export function isMuted(
-  mutes: readonly MuteRow[],
-  alert: { readonly source: string; readonly type: string; readonly subject: string; readonly site_id: string | null },
-): boolean {
-  return mutes.some((mute) =>
-    (mute.source === null || mute.source === alert.source) && (mute.type === null || mute.type === alert.type)
-    && (mute.site_id === null || mute.site_id === alert.site_id) && (mute.subject === null || subjectMatches(mute.subject, alert.subject)));
+/** Mutes of alerts. */
+export interface AlertMutes {
+  /** Those that count now, oldest first. */
+  mutes(tenantId: string, page: IdPage): Promise<List<AlertMute>>;
+  /** @throws ApiError NOT_FOUND, also for one that has expired. */
+  readMute(tenantId: string, muteId: string): Promise<AlertMute>;
+  /** @throws ApiError BAD_REQUEST for an end that is past or too far; NOT_FOUND for a site; CONFLICT when there are too many. */
+  mute(actor: Actor, mute: AlertMuteCreate): Promise<AlertMute>;
+  /** @throws ApiError NOT_FOUND. */
+  unmute(actor: Actor, muteId: string): Promise<void>;
 }
 
-function subjectMatches(pattern: string, subject: string): boolean {
-  return pattern.endsWith("*") ? subject.startsWith(pattern.slice(0, -1)) : subject === pattern;
+/** What keeping mutes needs. */
+export interface AlertMutesDependencies {
+  readonly store: AlertsStore;
+  readonly audit: Audit;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** A mute for ever is forgotten; this one is renewed by who still wants it. */
+const MAX_MUTE_MS = 366 * 86_400_000;
+/** All are compared with every alert. */
+const MAX_MUTES = 1000;
+
+/** Lists mutes, creates and removes them. */
+export function alertMutes({ store, audit, clock }: AlertMutesDependencies): AlertMutes {
+  const now = () => toInstant(clock.now());
+  const mutesOf = (tenantId: string) => store.mutes(tenantId, now());
+
+  return {
+    async mutes(tenantId, page) {
+      return pageOfAll((await mutesOf(tenantId)).map(toMute), page, ({ id }) => id);
+    },
+
+    async readMute(tenantId, muteId) {
+      const mute = (await mutesOf(tenantId)).find(({ id }) => id === muteId);
+      if (!mute) throw notFound("mute");
+      return toMute(mute);
+    },
+
+    async mute(actor, { source, type, subject, site_id, reason, expires_at }) {
+      const { tenantId } = actor;
+      const lastsMs = Date.parse(expires_at) - clock.now();
+      if (lastsMs <= 0 || lastsMs > MAX_MUTE_MS) throw badRequest([{ path: ["expires_at"], message: "within the next 366 days" }]);
+      if (site_id !== undefined && !(await store.siteExists(tenantId, site_id))) throw notFound("site");
+      if ((await mutesOf(tenantId)).length >= MAX_MUTES) throw new ApiError("CONFLICT", `there are ${MAX_MUTES} mutes already`);
+      const row = {
+        id: createId(), tenant_id: tenantId, source: source ?? null, type: type ?? null, subject: subject ?? null, site_id: site_id ?? null,
+        reason,
+        created_by: actor.name, created_at: now(), expires_at,
+      };
+      const mute = toMute(row);
+      await store.addMute(row, (trx) => audit(trx, {
+        actor, action: "alert_mute.create", target: { type: "alert_mute", id: row.id }, before: null, after: mute,
+      }));
+      return mute;
+    },
+
+    async unmute(actor, muteId) {
+      const removed = await store.removeMute(actor.tenantId, muteId, (trx, mute) =>
+        audit(trx, { actor, action: "alert_mute.delete", target: { type: "alert_mute", id: muteId }, before: toMute(mute), after: null }));
+      if (!removed) throw notFound("mute");
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { Alert, AlertEvidence, AlertMute } from "@lanthorn/contract";
-import type { AlertRow } from "./reaction-store.ts";
-import { isMuted, type MuteRow } from "./mutes.ts";
+import type { AlertRow } from "./reaction/store.ts";
+import { isMuted, type MuteRow } from "./reaction/mutes.ts";
 
 /** An alert's row as the API shows it. @param mutes Those that count now. */
 export function toAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {

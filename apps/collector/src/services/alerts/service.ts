@@ -7,8 +7,8 @@ import { notFound } from "../../gateway/errors.ts";
 import { pageBySort } from "../../gateway/page.ts";
 import { type AlertChanges, alertChanges, type AlertChangesDependencies } from "./changes.ts";
 import { ALERT_COLUMNS } from "./csv.ts";
-import { type AlertMutes, alertMutes, type AlertMutesDependencies } from "./mutes-service.ts";
-import type { AlertRow } from "./reaction-store.ts";
+import { type AlertMutes, alertMutes, type AlertMutesDependencies } from "./mutes.ts";
+import type { AlertRow } from "./reaction/store.ts";
 import { toAlert, toListedAlert } from "./records.ts";
 import { SORT_COLUMNS } from "./store.ts";
 

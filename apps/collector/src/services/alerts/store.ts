@@ -5,8 +5,8 @@ import { lockTenant } from "../../db/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import { siteExists } from "../../db/site-exists.ts";
 import type { Position } from "../../gateway/cursor.ts";
-import type { AlertRow } from "./reaction-store.ts";
-import type { MuteRow } from "./mutes.ts";
+import type { AlertRow } from "./reaction/store.ts";
+import type { MuteRow } from "./reaction/mutes.ts";
 
 const SEARCHED = ["title", "description", "subject", "device_ip"] as const;
 

@@ -1,8 +1,8 @@
 import type { AlertEvidence, Severity } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import { type AlertRow, openAlerts, saveAlerts } from "./reaction-store.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { type AlertRow, openAlerts, saveAlerts } from "./store.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
 

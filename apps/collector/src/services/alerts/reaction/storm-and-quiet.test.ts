@@ -1,6 +1,6 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AlertsBench, createAlertsBench, ids, returned, rogue, silent } from "./testing/bench.ts";
+import { type AlertsBench, createAlertsBench, ids, returned, rogue, silent } from "../testing/bench.ts";
 
 let bench: AlertsBench;
 beforeEach(async () => void (bench = await createAlertsBench()));

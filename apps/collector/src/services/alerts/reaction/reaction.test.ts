@@ -1,7 +1,7 @@
 import { Alert, type EventData } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type AlertsBench, createAlertsBench, health, type NewFact, returned, rogue, silent } from "./testing/bench.ts";
+import { type AlertsBench, createAlertsBench, health, type NewFact, returned, rogue, silent } from "../testing/bench.ts";
 
 let bench: AlertsBench;
 beforeEach(async () => void (bench = await createAlertsBench()));

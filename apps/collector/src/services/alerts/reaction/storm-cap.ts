@@ -1,6 +1,6 @@
 import type { Transaction } from "kysely";
-import type { Schema } from "../../db/schema.ts";
-import { alertTimes } from "./reaction-store.ts";
+import type { Schema } from "../../../db/schema.ts";
+import { alertTimes } from "./store.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
 

@@ -1,9 +1,9 @@
 import type { EventData } from "@lanthorn/contract";
-import type { AppendedEvent, NewEvent, ReactionContext } from "../../events/log.ts";
-import type { Reaction } from "../../events/reaction.ts";
+import type { AppendedEvent, NewEvent, ReactionContext } from "../../../events/log.ts";
+import type { Reaction } from "../../../events/reaction.ts";
 import { createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
-import { type AlertRow, mutesAt } from "./reaction-store.ts";
+import { type AlertRow, mutesAt } from "./store.ts";
 import { ALERTING_TYPES, type AlertingType, type Finding } from "./rules.ts";
 import { LIMIT_TYPE, limitOf, loadOpenLimit } from "./open-limit.ts";
 import { loadStormCap, STORM_TYPE, summaryOf } from "./storm-cap.ts";

@@ -1,4 +1,4 @@
-import type { AppendedEvent } from "../../events/log.ts";
+import type { AppendedEvent } from "../../../events/log.ts";
 import { type AlertingType, type Fact, type Finding, type Rule, RULES } from "./rules.ts";
 
 /** What one event means for the alerts. */
