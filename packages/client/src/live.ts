@@ -1,4 +1,4 @@
-import { StreamFrame } from "@lanthorn/contract";
+import { STREAM_PATH, StreamFrame } from "@lanthorn/contract";
 import { parseJson } from "./json.ts";
 
 interface SocketEvents {
@@ -108,7 +108,7 @@ function streamUrl(
   options: { readonly url: string; readonly token: () => string; readonly events?: readonly string[]; readonly siteId?: string },
   since: number | null,
 ): string {
-  const url = new URL("/ws/events", options.url.replace(/^http/, "ws"));
+  const url = new URL(STREAM_PATH, options.url.replace(/^http/, "ws"));
   url.searchParams.set("token", options.token());
   if (options.events?.length) url.searchParams.set("events", options.events.join(","));
   if (options.siteId !== undefined) url.searchParams.set("site_id", options.siteId);

@@ -1,10 +1,11 @@
+import { STREAM_PATH } from "@lanthorn/contract";
 import { SERVICE_NAMES, type ServiceName, type ServiceRoutes, SERVICES } from "../gateway/services.ts";
 import { createComponents } from "./components.ts";
 import { errorResponses, GENERAL_REFUSALS, HEADERS } from "./errors.ts";
 import type { Components, OpenApiDocument, Operation, Tag } from "./openapi.ts";
 import { completeOperation, withBodyExample } from "./operations.ts";
 import { pathsOf } from "./paths.ts";
-import { STREAM_PATH, STREAM_SECURITY_SCHEMES, streamOperation } from "./stream.ts";
+import { STREAM_SECURITY_SCHEMES, streamOperation } from "./stream.ts";
 import { webhooksOf } from "./webhooks.ts";
 
 /** The documents of this deployment. */

@@ -35,8 +35,6 @@ function query(name: string, schema: Schema, description: string): Parameter {
   return { name, in: "query", required: false, description, schema };
 }
 
-/** `GET /ws/events`, which is answered by no route but by the listener. */
-export const STREAM_PATH = "/ws/events";
 /** The two ways to authenticate in the stream's URL, as security schemes of the document. @see OpenAPI 3.1.0 section 4.8.27 */
 export const STREAM_SECURITY_SCHEMES = {
   streamToken: { type: "apiKey", in: "query", name: "token", description: "An access token in the URL, for `/ws/events` only." },

@@ -1,4 +1,4 @@
-import { STREAM_EVENTS } from "@lanthorn/contract";
+import { STREAM_EVENTS, STREAM_PATH } from "@lanthorn/contract";
 import * as z from "zod";
 import { allowanceHeaders, callerOf, type Tiers } from "../gateway/app.ts";
 import type { Authentication } from "../gateway/authentication.ts";
@@ -32,7 +32,6 @@ export interface StreamAdmissionDependencies {
   readonly tiers: Tiers;
 }
 
-const PATH = "/ws/events";
 /** The scope that a stream needs, as long as it lasts. */
 export const STREAM_SCOPE = "devices:read";
 
@@ -77,7 +76,7 @@ async function identify(
   { pathname, searchParams }: URL, authorization: string | undefined, { byTicket, byToken }: StreamAdmissionDependencies["authentication"],
 ): Promise<Identity | string | null> {
   const ticket = searchParams.get("ticket");
-  if (ticket !== null && pathname === PATH) return byTicket(ticket);
+  if (ticket !== null && pathname === STREAM_PATH) return byTicket(ticket);
   const token = searchParams.get("token") ?? /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   return token === undefined ? null : byToken(token);
 }
@@ -85,7 +84,7 @@ async function identify(
 /** @throws ApiError UNAUTHORIZED, NOT_FOUND for another path, or FORBIDDEN. */
 function checkBearer(identity: Identity | string | null, { pathname }: URL): Identity {
   if (!isIdentity(identity)) throw new ApiError("UNAUTHORIZED", identity ?? "a token is needed: ?token=<access_token>, or a ticket");
-  if (pathname !== PATH) throw new ApiError("NOT_FOUND", "there is no WebSocket here");
+  if (pathname !== STREAM_PATH) throw new ApiError("NOT_FOUND", "there is no WebSocket here");
   if (!identity.scopes.has(STREAM_SCOPE)) throw forbidden(`this needs the scope ${STREAM_SCOPE}`, STREAM_SCOPE);
   return identity;
 }

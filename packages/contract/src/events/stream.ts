@@ -2,6 +2,9 @@ import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { EVENTS, type EventType, STREAM_EVENTS, type StreamEvent, WEBHOOK_EVENTS } from "./table.ts";
 
+/** Where the collector's WebSocket of events is. */
+export const STREAM_PATH = "/ws/events";
+
 /** What the collector adds to the data of every event that it sends out. `device_id` is null where no one device is meant. */
 export const EventOrigin = z.object({ site_id: Id.nullable(), probe_id: Id.nullable(), device_id: Id.nullable() });
 export type EventOrigin = z.infer<typeof EventOrigin>;
