@@ -36,7 +36,7 @@ export function callsOf<T extends Readonly<Record<string, Operation>>>(operation
 async function perform(operation: Operation, values: readonly unknown[], transport: Transport): Promise<unknown> {
   const rest = [...values];
   const [method = "", template = ""] = operation.target.split(" ");
-  const path = `/api/v1${template.replace(/\{[^}]*\}/g, () => encodeURIComponent(String(rest.shift())))}`;
+  const path = `/api/v1${template.replace(/\{\w+\}/g, () => encodeURIComponent(String(rest.shift())))}`;
   const body = operation.bytes || operation.body ? (rest.shift() ?? {}) : undefined;
   const query = (rest.shift() ?? {}) as Query;
   if (operation.content === "text/csv") return transport.text(path, query);
