@@ -10,7 +10,15 @@ export interface Pace {
   next(): Promise<void>;
   /** A round begins. @param count How many share it. */
   began(count: number): void;
+  /**
+   * It ended, and the next one waits as long as a shared one took: on a slow disk or a busy machine rounds are fewer and larger, and at
+   * most half of the time goes into them. For work that who waits for it does not wait for alone; without it, only `roundMs` counts.
+   */
+  ended(): void;
 }
+
+/** A disk that stands still is no reason to wait longer. */
+const MAX_REST_MS = 250;
 
 /**
  * It goes by the machine's own clock: the pace spares the processor, and is no part of what anybody measures or keeps.
@@ -18,6 +26,7 @@ export interface Pace {
  */
 export function createPace(roundMs: number): Pace {
   let notBefore = 0;
+  let beganAt: number | null = null;
   return {
     async next() {
       await nextTurn();
@@ -25,7 +34,13 @@ export function createPace(roundMs: number): Pace {
       if (waitMs > 0) await pause(systemClock, waitMs);
     },
     began(count) {
-      notBefore = count > 1 ? systemClock.monotonic() + roundMs : 0;
+      beganAt = count > 1 ? systemClock.monotonic() : null;
+      notBefore = beganAt === null ? 0 : beganAt + roundMs;
+    },
+    ended() {
+      if (beganAt === null) return;
+      const now = systemClock.monotonic();
+      notBefore = Math.max(notBefore, now + Math.min(now - beganAt, MAX_REST_MS));
     },
   };
 }

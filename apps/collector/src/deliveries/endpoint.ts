@@ -20,7 +20,8 @@ export interface Endpoint {
   settled(): Promise<void>;
 }
 
-interface EndpointDependencies {
+/** What an endpoint needs, and shares with the others. */
+export interface EndpointDependencies {
   readonly store: Pick<DeliveryStore, "next">;
   readonly attempt: Attempt;
   readonly recorder: Recorder;

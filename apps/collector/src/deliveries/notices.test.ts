@@ -5,7 +5,9 @@ import { afterEach, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { eventually } from "../services/diplomat/testing/stack.ts";
 import { createSmtpMailer, type Mailer } from "./mailer.ts";
+import { startJobs } from "../jobs/start-jobs.ts";
 import { createNotices } from "./notices.ts";
+import { createNoticesStore } from "./notices-store.ts";
 
 const closing: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -73,11 +75,12 @@ async function start(mailer: Mailer | null, options: { readonly owners?: readonl
     next_attempt_at: at, error: null, created_at: at,
   }).execute();
   const notices = createNotices({
-    db: gateway.db, mailer, ownersOf: () => Promise.resolve(options.owners ?? ["owner@example.com", "other@example.com"]), clock,
+    store: createNoticesStore(gateway), mailer, ownersOf: () => Promise.resolve(options.owners ?? ["owner@example.com", "other@example.com"]), clock,
     log: options.log ?? silentLog,
   });
-  closing.push(() => gateway.stop(), () => notices.close());
-  notices.start();
+  const jobs = await startJobs([notices], { clock, lease: null });
+  closing.push(() => gateway.stop(), () => jobs.close());
+  void notices.runSoon();
   const record = () => gateway.db.selectFrom("webhook_notices").select(["status", "attempt", "error", "next_attempt_at"])
     .executeTakeFirstOrThrow();
   return { clock, gateway, id, record };

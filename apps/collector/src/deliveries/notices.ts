@@ -1,16 +1,8 @@
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
-import type { Kysely, Selectable } from "kysely";
-import type { Schema } from "../db/schema.ts";
+import { createJob, type Job } from "../jobs/job.ts";
 import type { Mail, Mailer } from "./mailer.ts";
+import type { Notice, NoticesStore } from "./notices-store.ts";
 import type { NoticeKind } from "./settle.ts";
-
-/** Notifies account owners by e-mail when a webhook of theirs fails or is deactivated. */
-export interface Notices {
-  start(): void;
-  close(): Promise<void>;
-}
-
-type Notice = Selectable<Schema["webhook_notices"]>;
 
 const POLL_EVERY_MS = 5000;
 /** Waits after the first, second, … failure to send an e-mail; after the last it is dropped, and its record says so. */
@@ -19,90 +11,57 @@ const WAITS_MS: readonly number[] = [60_000, 600_000, 3_600_000, 21_600_000];
 const HELD_MS = 300_000;
 
 /**
+ * The job that notifies account owners by e-mail when a webhook of theirs fails or is deactivated. Every replica runs it: who holds a
+ * notice first sends it.
  * @param deps.mailer Null where no mail server is configured: then only the log and the record say it.
  * @param deps.ownersOf E-mail addresses of a tenant's owners.
  */
 export function createNotices(deps: {
-  readonly db: Kysely<Schema>;
+  readonly store: NoticesStore;
   readonly mailer: Mailer | null;
   readonly ownersOf: (tenantId: string) => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly log: Log;
-}): Notices {
-  const { db, clock, log } = deps;
-  let stop = () => {};
-  let closed = false;
-  let looking: Promise<void> | null = null;
-
-  const end = (notice: Notice, values: Partial<Pick<Notice, "status" | "attempt" | "next_attempt_at" | "error">>) =>
-    db.updateTable("webhook_notices").set({ next_attempt_at: null, error: null, ...values }).where("id", "=", notice.id).execute();
+}): Job<void> {
+  const { store, mailer, clock, log } = deps;
 
   const handle = async (notice: Notice) => {
-    // Of several processes that saw it one changes the row, and that one sends.
-    const { numUpdatedRows: held } = await db.updateTable("webhook_notices").set({ next_attempt_at: toInstant(clock.now() + HELD_MS) })
-      .where("id", "=", notice.id).where("status", "=", "pending").where("next_attempt_at", "=", notice.next_attempt_at)
-        .executeTakeFirstOrThrow();
-    if (held === 0n) return;
-    const webhook = await db.selectFrom("webhooks").innerJoin("tenants", "tenants.id", "webhooks.tenant_id")
-      .select(["webhooks.id", "webhooks.url", "tenants.name"])
-      .where("webhooks.id", "=", notice.webhook_id).executeTakeFirst();
-    if (!webhook) {
-      await end(notice, { status: "unsent", error: "the webhook was deleted" });
-      return;
-    }
+    if (!await store.hold(notice, clock.now() + HELD_MS)) return;
+    const webhook = await store.webhookOf(notice);
+    if (!webhook) return store.set(notice, { status: "unsent", error: "the webhook was deleted" });
     const attempt = notice.attempt + 1;
     if (attempt === 1) log.warn(
       { tenant_id: notice.tenant_id, webhook_id: notice.webhook_id, kind: notice.kind, reason: notice.detail },
       WORDS[notice.kind as NoticeKind].title,
     );
-    const to = deps.mailer ? await deps.ownersOf(notice.tenant_id) : [];
-    if (!deps.mailer || to.length === 0) {
-      await end(
-        notice,
-        { status: "unsent", attempt, error: deps.mailer ? "the account owner has no e-mail address" : "no mail server is configured" },
-      );
-      return;
+    const to = mailer ? await deps.ownersOf(notice.tenant_id) : [];
+    if (!mailer || to.length === 0) {
+      const error = mailer ? "the account owner has no e-mail address" : "no mail server is configured";
+      return store.set(notice, { status: "unsent", attempt, error });
     }
     try {
-      await deps.mailer.send(mailOf(notice, webhook, to));
-      await end(notice, { status: "sent", attempt });
+      await mailer.send(mailOf(notice, webhook, to));
+      return await store.set(notice, { status: "sent", attempt });
     } catch (error) {
       const failure = failureOf(attempt, describeError(error), clock.now());
       const what = failure.status === "failed" ? "no further attempt is made" : "trying again later";
       log.error({ webhook_id: notice.webhook_id, attempt, reason: failure.error }, `an e-mail could not be sent, ${what}`);
-      await end(notice, failure);
+      return store.set(notice, failure);
     }
   };
 
-  const look = async () => {
-    try {
-      const due = await db.selectFrom("webhook_notices").selectAll().where("status", "=", "pending")
-        .where("next_attempt_at", "<=", toInstant(clock.now())).orderBy("next_attempt_at").limit(100).execute();
-      for (const notice of due) {
-        if (closed) return;
+  return createJob(deps, {
+    name: "webhook-notices", everyMs: POLL_EVERY_MS, who: "each replica", failure: "cannot read notices about webhooks, trying again",
+    async run(stopped) {
+      const giveUp = () => mailer?.close();
+      stopped.addEventListener("abort", giveUp);
+      for (const notice of await store.due(clock.now())) {
+        if (stopped.aborted) break;
         await handle(notice);
       }
-    } catch (error) {
-      log.error({ reason: describeError(error) }, "cannot read notices about webhooks, trying again");
-    } finally {
-      looking = null;
-    }
-  };
-
-  return {
-    start() {
-      stop = clock.every(POLL_EVERY_MS, () => {
-        looking ??= look();
-      });
-      looking ??= look();
+      stopped.removeEventListener("abort", giveUp);
     },
-    async close() {
-      closed = true;
-      stop();
-      deps.mailer?.close();
-      await looking;
-    },
-  };
+  });
 }
 
 /** What a notice's row says after an attempt that failed. */

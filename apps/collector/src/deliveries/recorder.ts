@@ -45,6 +45,7 @@ export function createRecorder(deps: {
       pace.began(batch.length);
       try {
         const rows = await deps.store.record(deps.workerId(), batch.map(({ made }) => made), clock.now());
+        pace.ended();
         const byId = new Map(rows.map((row) => [row.id, row]));
         fault = null;
         for (const { made, resolve } of batch) resolve(byId.get(made.delivery.webhookId) ?? null);

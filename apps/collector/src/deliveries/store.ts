@@ -5,7 +5,7 @@ import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
 import { updateMany } from "../db/write-many.ts";
 import type { AttemptOutcome } from "./attempt.ts";
-import { cancelWaiting, subscriptionsChanged } from "./subscriptions.ts";
+import { cancelWaiting, subscriptionsChanged } from "./subscriptions-store.ts";
 import { type Settled, settle, type Standing } from "./settle.ts";
 
 /** The queues of a webhook: new events, retries, and what a person asked for again. */

@@ -4,12 +4,13 @@ import { insertMany } from "../db/write-many.ts";
 import { startGateway } from "../testing/gateway-for-test.ts";
 import { newDelivery } from "./reaction.ts";
 import { createDeliverySweep } from "./sweep.ts";
+import { createSweepStore } from "./sweep-store.ts";
 
 async function start(options: { readonly keepDays?: number; readonly keepEach?: number } = {}) {
   const clock = createFakeClock();
   const server = await startGateway({ clock });
   const { tenantId } = await server.createTenant();
-  const sweep = createDeliverySweep({ ...server, clock, log: silentLog }, { keepDays: 14, keepEach: 100_000, ...options });
+  const sweep = createDeliverySweep({ store: createSweepStore(server), clock, log: silentLog }, { keepDays: 14, keepEach: 100_000, ...options });
   const at = () => new Date(clock.now()).toISOString();
   const addWebhook = async () => {
     const id = createId();

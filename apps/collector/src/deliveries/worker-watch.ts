@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { Claims } from "./claims.ts";
+import type { Claims } from "./claims-store.ts";
 
 /** Watches the other processes that deliver. */
 export interface WorkerWatch {

@@ -1,12 +1,13 @@
 import { setMaxListeners } from "node:events";
-import { type Clock, createId, describeError, type Log } from "@lanthorn/runtime";
+import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Attempt } from "./attempt.ts";
-import { type Claims } from "./claims.ts";
-import { ALL_LANES, createEndpoint, type Endpoint } from "./endpoint.ts";
+import { createClaimShare } from "./claim-share.ts";
+import { type Claims } from "./claims-store.ts";
+import { createHeldEndpoints, type HeldEndpoints } from "./held-endpoints.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createRecorder } from "./recorder.ts";
 import type { Sealing } from "../sealing/sealing.ts";
-import type { DeliveryStore, WebhookRow } from "./store.ts";
+import type { DeliveryStore } from "./store.ts";
 import { createWorkerWatch } from "./worker-watch.ts";
 
 /** Sends what is due to webhooks. Several processes share one database's webhooks. */
@@ -39,146 +40,48 @@ const PATIENCE_MS = 5000;
 const JUMP_MS = 2000;
 
 /**
+ * It is no row of the table of jobs: it looks for what is due twice a second and also whenever something is enqueued, one look at a time,
+ * and its heartbeat must not wait for a look.
  * @param options.isAlone Whether no other process uses the database: then what an earlier one held is free at once, and nobody
  * needs to know that this one lives.
  */
 export function createDeliveryWorker(deps: WorkerDependencies, options: { readonly isAlone: boolean }): DeliveryWorker {
   const { store, claims, clock, log } = deps;
-  const endpoints = new Map<string, Endpoint>();
-  /** Not ours any more, but with an attempt under way. */
-  const ending = new Set<Endpoint>();
   const stopping = new AbortController();
   const stop = new AbortController();
   // Every attempt under way listens to it.
   setMaxListeners(0, stop.signal);
-  const watch = createWorkerWatch({ claims, clock, log });
-  let workerId = createId();
-  const recorder = createRecorder({ store, workerId: () => workerId, clock, log });
-  const endpointDeps = { ...deps, recorder, places: createSemaphore(MAX_AT_ONCE), stopping: stopping.signal, stop: stop.signal };
-  let unclaimedBefore: ReadonlySet<string> = new Set();
-  let fault: string | null = null;
-  let looking: Promise<void> | null = null;
-  let lookAgain = false;
-  let clockOffset = clock.now() - clock.monotonic();
+  const recorder = createRecorder({ store, workerId: () => share.workerId(), clock, log });
+  const held = createHeldEndpoints(
+    { ...deps, recorder, places: createSemaphore(MAX_AT_ONCE), stopping: stopping.signal, stop: stop.signal },
+  );
+  const share = createClaimShare({ claims, store, held, watch: createWorkerWatch({ claims, clock, log }), log }, options);
+  const looks = createLooks({
+    log, stopping: stopping.signal,
+    look: createLook({ store, held, clock, log, workerId: share.workerId, claim: (unclaimed, active) => share.claim(unclaimed, active, clock.now()) }),
+  });
   const timers: (() => void)[] = [];
-
-  const adopt = (row: WebhookRow): Endpoint => {
-    const endpoint = createEndpoint(endpointDeps, row);
-    endpoints.set(row.id, endpoint);
-    return endpoint;
-  };
-  const drop = (id: string) => {
-    const endpoint = endpoints.get(id);
-    if (!endpoint) return;
-    endpoint.update(null);
-    endpoints.delete(id);
-    ending.add(endpoint);
-    void endpoint.settled().then(() => ending.delete(endpoint));
-  };
-  const refresh = async (id: string) => {
-    try {
-      const row = await store.webhook(id);
-      if (row?.worker_id === workerId) endpoints.get(id)?.update(row);
-      else drop(id);
-    } catch (error) {
-      log.error({ webhook_id: id, reason: describeError(error) }, "a changed webhook could not be read");
-    }
-    lookSoon();
-  };
-
-  /** Takes what nobody has: up to a fair share at once, and what others left lying for a whole round. */
-  const claimSome = async (unclaimed: readonly string[], active: number) => {
-    const left = unclaimed.filter((id) => unclaimedBefore.has(id));
-    unclaimedBefore = new Set(unclaimed);
-    const share = options.isAlone ? active : Math.ceil(active / watch.living());
-    const limit = Math.max(left.length, share - endpoints.size);
-    if (unclaimed.length === 0 || limit <= 0) return;
-    const mine = await claims.claim(workerId, share > endpoints.size ? unclaimed : left, limit);
-    await store.mend(mine.map(({ id }) => id), clock.now());
-    for (const row of mine) adopt(row).wake(ALL_LANES);
-  };
-
-  const look = async () => {
-    const offset = clock.now() - clock.monotonic();
-    const jumpedMs = offset - clockOffset;
-    clockOffset = offset;
-    if (Math.abs(jumpedMs) > JUMP_MS) {
-      log.warn({ jumped_ms: Math.round(jumpedMs) }, "the clock was changed; webhook retries keep their intervals");
-      await store.shift([...endpoints.keys()], Math.round(jumpedMs));
-    }
-    const found = await store.due(clock.now());
-    const active = new Set(found.map(({ id }) => id));
-    for (const id of endpoints.keys()) if (!active.has(id)) drop(id);
-    const unclaimed: string[] = [];
-    for (const { id, workerId: holder, lanes } of found) {
-      if (lanes.length === 0) continue;
-      if (holder === null) unclaimed.push(id);
-      else if (holder === workerId) {
-        const row = endpoints.has(id) ? null : await store.webhook(id);
-        (row ? adopt(row) : endpoints.get(id))?.wake(lanes);
-      } else drop(id);
-    }
-    await claimSome(unclaimed, found.length);
-    fault = null;
-  };
-
-  /** One look at a time; one that is asked for meanwhile follows. */
-  const lookSoon = () => {
-    lookAgain = true;
-    looking ??= (async () => {
-      while (lookAgain && !stopping.signal.aborted) {
-        lookAgain = false;
-        try {
-          await look();
-        } catch (error) {
-          fault = describeError(error);
-          log.error({ reason: fault }, "due deliveries could not be read, trying again");
-        }
-      }
-      looking = null;
-    })();
-  };
-
-  const beat = async () => {
-    if (!(await claims.beat(workerId))) {
-      log.warn({ worker_id: workerId }, "another process took this one for dead; it registers again");
-      for (const id of endpoints.keys()) drop(id);
-      workerId = createId();
-      await claims.register(workerId);
-    }
-    await watch.look(workerId);
-    if (!watch.hasNewcomer()) return;
-    const idle = [...endpoints].filter(([, endpoint]) => endpoint.isIdle()).map(([id]) => id);
-    const surplus = idle.slice(0, endpoints.size - Math.ceil(endpoints.size / watch.living()));
-    for (const id of surplus) drop(id);
-    await claims.release(workerId, surplus);
-  };
-
   return {
     async start() {
-      if (options.isAlone) await claims.bury((await claims.workers()).map(({ id }) => id));
-      await claims.register(workerId);
-      if (!options.isAlone) {
-        await watch.look(workerId);
-        timers.push(clock.every(BEAT_EVERY_MS, () => {
-          beat().catch((error: unknown) => log.error({ reason: describeError(error) }, "the delivery worker could not write its heartbeat"));
-        }));
-      }
-      timers.push(clock.every(LOOK_EVERY_MS, lookSoon));
-      lookSoon();
+      await share.begin();
+      if (!options.isAlone) timers.push(clock.every(BEAT_EVERY_MS, () => {
+        share.beat().catch((error: unknown) => log.error({ reason: describeError(error) }, "the delivery worker could not write its heartbeat"));
+      }));
+      timers.push(clock.every(LOOK_EVERY_MS, looks.soon));
+      looks.soon();
     },
     enqueued(webhookIds) {
       for (const id of webhookIds) {
-        const endpoint = endpoints.get(id);
+        const endpoint = held.find(id);
         if (endpoint) endpoint.wake(["live"]);
-        else lookSoon();
+        else looks.soon();
       }
     },
     changed(webhookId) {
-      void refresh(webhookId);
+      void held.refresh(webhookId, share.workerId()).then(looks.soon);
     },
     health() {
-      const why = recorder.fault() ?? fault;
+      const why = recorder.fault() ?? looks.fault();
       return why === null ? { status: "ok", detail: "deliveries are sent" } : {
         status: "degraded", detail: "deliveries cannot be stored; see the log",
       };
@@ -186,13 +89,71 @@ export function createDeliveryWorker(deps: WorkerDependencies, options: { readon
     async close() {
       stopping.abort();
       for (const cancel of timers.splice(0)) cancel();
-      await looking;
-      const all = Promise.all([...endpoints.values(), ...ending].map((endpoint) => endpoint.settled()));
+      await looks.idle();
+      const all = held.settled();
       const cancel = clock.after(PATIENCE_MS, () => stop.abort());
       await all;
       cancel();
       await recorder.close();
-      await claims.bury([workerId]);
+      await share.end();
     },
+  };
+}
+
+/** Looks for what is due: wakes what is ours, drops what is not any more, and claims from what nobody has. */
+function createLook({ store, held, clock, log, workerId, claim }: Pick<WorkerDependencies, "store" | "clock" | "log"> & {
+  readonly held: HeldEndpoints; readonly workerId: () => string;
+  readonly claim: (unclaimed: readonly string[], active: number) => Promise<void>;
+}): () => Promise<void> {
+  let clockOffset = clock.now() - clock.monotonic();
+  return async () => {
+    const offset = clock.now() - clock.monotonic();
+    const jumpedMs = offset - clockOffset;
+    clockOffset = offset;
+    if (Math.abs(jumpedMs) > JUMP_MS) {
+      log.warn({ jumped_ms: Math.round(jumpedMs) }, "the clock was changed; webhook retries keep their intervals");
+      await store.shift(held.ids(), Math.round(jumpedMs));
+    }
+    const found = await store.due(clock.now());
+    const active = new Set(found.map(({ id }) => id));
+    for (const id of held.ids()) if (!active.has(id)) held.drop(id);
+    const unclaimed: string[] = [];
+    for (const { id, workerId: holder, lanes } of found) {
+      if (lanes.length === 0) continue;
+      if (holder === null) unclaimed.push(id);
+      else if (holder === workerId()) {
+        const row = held.find(id) ? null : await store.webhook(id);
+        (row ? held.adopt(row) : held.find(id))?.wake(lanes);
+      } else held.drop(id);
+    }
+    await claim(unclaimed, found.length);
+  };
+}
+
+/** One look at a time; one that is asked for meanwhile follows. */
+function createLooks({ look, log, stopping }: { readonly look: () => Promise<void>; readonly log: Log; readonly stopping: AbortSignal }) {
+  let fault: string | null = null;
+  let looking: Promise<void> | null = null;
+  let lookAgain = false;
+  const lookAll = async () => {
+    while (lookAgain && !stopping.aborted) {
+      lookAgain = false;
+      try {
+        await look();
+        fault = null;
+      } catch (error) {
+        fault = describeError(error);
+        log.error({ reason: fault }, "due deliveries could not be read, trying again");
+      }
+    }
+    looking = null;
+  };
+  return {
+    soon() {
+      lookAgain = true;
+      looking ??= lookAll();
+    },
+    idle: async () => looking ?? undefined,
+    fault: () => fault,
   };
 }

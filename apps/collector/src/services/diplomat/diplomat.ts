@@ -2,15 +2,17 @@ import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { createAttempt } from "../../deliveries/attempt.ts";
-import { createClaims } from "../../deliveries/claims.ts";
+import { createClaims } from "../../deliveries/claims-store.ts";
 import { createDeliveryReaction, type DeliveryReaction } from "../../deliveries/reaction.ts";
 import type { Mailer } from "../../deliveries/mailer.ts";
 import { createNotices } from "../../deliveries/notices.ts";
+import { createNoticesStore } from "../../deliveries/notices-store.ts";
 import type { ResolveHost } from "../../deliveries/resolve.ts";
 import type { Sealing } from "../../sealing/sealing.ts";
 import type { Sender } from "../../deliveries/send.ts";
 import { createDeliveryStore } from "../../deliveries/store.ts";
 import { createDeliverySweep } from "../../deliveries/sweep.ts";
+import { createSweepStore } from "../../deliveries/sweep-store.ts";
 import { createTargetPolicy } from "../../deliveries/target-policy.ts";
 import { createDeliveryWorker } from "../../deliveries/worker.ts";
 import type { Audit } from "../../gateway/audit.ts";
@@ -68,24 +70,23 @@ export function createDiplomat(deps: DiplomatDependencies, options: DiplomatOpti
     { store: createDeliveryStore({ db, reads }), claims: createClaims({ db }), attempt, sealing, clock, log }, options,
   );
   const reaction = createDeliveryReaction();
-  const notices = createNotices({ db, mailer: deps.mailer, ownersOf: deps.ownersOf, clock, log });
-  const sweep = createDeliverySweep({ db, reads, clock, log }, options);
+  const notices = createNotices({ store: createNoticesStore({ db }), mailer: deps.mailer, ownersOf: deps.ownersOf, clock, log });
+  const sweep = createDeliverySweep({ store: createSweepStore({ db, reads }), clock, log }, options);
   const service = createDiplomatService({
     store: createDiplomatStore(deps), replay: createReplay(deps), sealing, policy, resolve, attempt, clock,
     changed: (webhookId) => worker.changed(webhookId),
   });
   return {
-    name: "diplomat", mount: "diplomat", routes: [diplomatRoutes(service)], reactions: { deliveries: reaction }, retention: [sweep],
+    name: "diplomat", mount: "diplomat", routes: [diplomatRoutes(service)], reactions: { deliveries: reaction }, jobs: [notices],
+    retention: [sweep],
     health: { deliveries: () => worker.health() },
     metrics: deliveryMetrics(reads),
     service, reaction,
     published: (tenantId) => worker.enqueued(reaction.takeEnqueued(tenantId)),
-    async start() {
-      await worker.start();
-      notices.start();
-    },
+    start: () => worker.start(),
     async close() {
       await Promise.all([worker.close(), notices.close()]);
+      deps.mailer?.close();
       deps.sender.close();
     },
   };

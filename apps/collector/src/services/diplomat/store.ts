@@ -3,7 +3,7 @@ import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transa
 import { holdsText } from "../../db/like.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
 import type { Schema } from "../../db/schema.ts";
-import { cancelWaiting, subscriptionsChanged } from "../../deliveries/subscriptions.ts";
+import { cancelWaiting, subscriptionsChanged } from "../../deliveries/subscriptions-store.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import { type DeliveryRow, toWebhook, type WebhookRow } from "./records.ts";
 

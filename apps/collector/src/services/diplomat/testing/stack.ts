@@ -2,6 +2,7 @@ import { listEnvelope, WebhookDelivery } from "@lanthorn/contract";
 import { type Log, silentLog, systemClock } from "@lanthorn/runtime";
 import type { Mailer } from "../../../deliveries/mailer.ts";
 import type { ResolveHost } from "../../../deliveries/resolve.ts";
+import { startJobs } from "../../../jobs/start-jobs.ts";
 import { singleKey } from "../../../sealing/keyring.ts";
 import { createSealing } from "../../../sealing/sealing.ts";
 import { createSender } from "../../../deliveries/send.ts";
@@ -51,12 +52,17 @@ async function startDiplomat(options: {
   });
   if (!diplomat) throw new Error("the gateway did not take the diplomat");
   await diplomat.start();
+  const jobs = await startJobs(diplomat.jobs ?? [], { clock: gateway.clock, lease: null });
   const call: DiplomatStack["call"] = ({ token }, method, path, body) => gateway.request(`/api/v1/integrations/webhooks${path}`, {
     method, headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return {
     ...gateway, diplomat, call,
+    async stop() {
+      await jobs.close();
+      await gateway.stop();
+    },
     async addWebhook(tenant, { url, events = ["device.offline"], secret }) {
       const answer = await call(tenant, "POST", "", { url, events: [...events], ...(secret !== undefined && { secret }) });
       if (answer.status !== 201) throw new Error(`webhook not made: ${answer.status} ${JSON.stringify(answer.body)}`);
