@@ -5,7 +5,7 @@ import { DatabaseSettings } from "./db/configuration.ts";
 import {
   CorsSettings, DocsSettings, HttpSettings, HttpsSettings, MetricsSettings, RateLimitSettings, RemoteSettings, SignedSettings,
 } from "./gateway/configuration.ts";
-import { ConnectionSettings, StreamSettings } from "./gateway/limits-configuration.ts";
+import { ConnectionSettings, StreamSettings } from "./gateway/limits/configuration.ts";
 import { ProbeLimitSettings } from "./ingest/configuration.ts";
 import { AlertSettings } from "./services/alerts/configuration.ts";
 import { AuditSettings, RejectedSettings } from "./services/audit/configuration.ts";

@@ -1,5 +1,5 @@
 import type { Configuration } from "./configuration.ts";
-import { createAddressSet } from "./gateway/address.ts";
+import { createAddressSet } from "./gateway/http/address.ts";
 
 const isLoopbackAddress = createAddressSet(["127.0.0.0/8", "::1"]);
 

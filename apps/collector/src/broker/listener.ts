@@ -4,7 +4,7 @@ import { createServer, type TLSSocket } from "node:tls";
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
 import { CollectorError } from "../errors.ts";
-import { createConnections } from "../gateway/connections.ts";
+import { createConnections } from "../gateway/http/connections.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 

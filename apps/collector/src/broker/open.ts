@@ -3,7 +3,7 @@ import type { Clock } from "@lanthorn/runtime";
 import type { Authority } from "../certificates/authority.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
 import { readPem } from "../data-dir.ts";
-import { urlHost } from "../gateway/url-host.ts";
+import { urlHost } from "../gateway/http/url-host.ts";
 import type { Broker } from "./broker.ts";
 import type { MqttSettings } from "./configuration.ts";
 import { createEmbeddedBroker, type EmbeddedBrokerOptions } from "./embedded.ts";

@@ -4,8 +4,8 @@ import { allowanceHeaders, callerOf, type Tiers } from "../gateway/app.ts";
 import type { Authentication } from "../gateway/authentication.ts";
 import { type Identity, isIdentity } from "../gateway/environment.ts";
 import { ApiError, forbidden, notFound, rateLimited } from "../gateway/errors.ts";
-import type { OnUpgrade } from "../gateway/listeners.ts";
-import type { RateLimiter } from "../gateway/rate-limit.ts";
+import type { OnUpgrade } from "../gateway/http/listeners.ts";
+import type { RateLimiter } from "../gateway/limits/rate-limit.ts";
 import { badRequest } from "../gateway/route.ts";
 
 /** Who asks for a stream, before it is decided. */

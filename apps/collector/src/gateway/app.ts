@@ -6,22 +6,22 @@ import { HTTPException } from "hono/http-exception";
 import { matchedRoutes } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { MeasureRequest } from "./measure.ts";
+import type { MeasureRequest } from "./http/measure.ts";
 import { isAway, isFull } from "../db/faults.ts";
-import { limitGroup } from "./address.ts";
+import { limitGroup } from "./http/address.ts";
 import type { Authentication } from "./authentication.ts";
-import { compressAnswers } from "./compress.ts";
-import { allowOrigins, answerPreflight, isPreflight } from "./cors.ts";
+import { compressAnswers } from "./http/compress.ts";
+import { allowOrigins, answerPreflight, isPreflight } from "./http/cors.ts";
 import { type GatewayEnvironment, type Identity, identityOf, isIdentity, type Peer, STRANGER_KEEP_ALIVE_SECONDS } from "./environment.ts";
 import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency } from "./idempotency/idempotency.ts";
 import { IDENTITY_HEADER, readCaller } from "./proxy/identity.ts";
-import type { Allowance, Caller, RateLimiter, Tier } from "./rate-limit.ts";
-import { createRecordReader } from "./record-reader.ts";
+import type { Allowance, Caller, RateLimiter, Tier } from "./limits/rate-limit.ts";
+import { createRecordReader } from "./body/record-reader.ts";
 import { createRouter } from "./route.ts";
 import { isUnreadable } from "../sealing/sealing.ts";
 import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
-import { useOwnMessages } from "./validation-messages.ts";
+import { useOwnMessages } from "./body/validation-messages.ts";
 
 /** Rate limits by kind of client: `standard` for users and unknown clients, `admin` for administrators, `service` for API keys and probes. */
 export type Tiers = Readonly<Record<"standard" | "admin" | "service", Tier>> & {

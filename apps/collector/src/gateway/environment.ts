@@ -1,6 +1,6 @@
 import type { Role } from "@lanthorn/contract";
 import type { Context, Next } from "hono";
-import type { Connection } from "./connections.ts";
+import type { Connection } from "./http/connections.ts";
 import { ApiError } from "./errors.ts";
 
 /** How long a connection without a valid credential may wait for its next request. Browsers ask for a page's files within this. */

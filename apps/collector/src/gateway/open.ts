@@ -3,10 +3,10 @@ import type { Authority } from "../certificates/authority.ts";
 import { ownPair } from "../certificates/own-pair.ts";
 import type { ServerCertificate } from "../certificates/server-certificate.ts";
 import type { HttpSettings, HttpsSettings } from "./configuration.ts";
-import { createClientAddress } from "./address.ts";
-import { openListener } from "./listeners.ts";
-import { createProxyWarning } from "./unlisted-proxy.ts";
-import { urlHost } from "./url-host.ts";
+import { createClientAddress } from "./http/address.ts";
+import { openListener } from "./http/listeners.ts";
+import { createProxyWarning } from "./http/unlisted-proxy.ts";
+import { urlHost } from "./http/url-host.ts";
 
 /** Where the gateway is reached. */
 interface Places {

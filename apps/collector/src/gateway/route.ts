@@ -2,12 +2,12 @@ import { createRoute, OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi
 import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
 import { createMiddleware } from "hono/factory";
 import { type GatewayEnvironment, identityOf, probeOf, type SecretAnswer } from "./environment.ts";
-import { examineBody, limitBody } from "./body.ts";
-import { takeCsv } from "./csv-body.ts";
+import { examineBody, limitBody } from "./body/body.ts";
+import { takeCsv } from "./body/csv-body.ts";
 import { ApiError, forbidden } from "./errors.ts";
-import { doOnce } from "./once.ts";
-import { recordPart } from "./record-part.ts";
-import { faultsOf } from "./validation-messages.ts";
+import { doOnce } from "./idempotency/once.ts";
+import { recordPart } from "./body/record-part.ts";
+import { faultsOf } from "./body/validation-messages.ts";
 
 /**
  * Who may use a route: the bearer of a scope, by token or API key; a person by any valid token (`signed-in`), which no key

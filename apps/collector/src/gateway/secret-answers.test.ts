@@ -6,7 +6,7 @@ import { createSealing } from "../sealing/sealing.ts";
 import { openVault } from "../services/vault/open.ts";
 import { type Answer, TEST_SECRET, type TestGateway, type TestTenant } from "../testing/gateway.ts";
 import { startGateway } from "../testing/gateway-for-test.ts";
-import { createIdempotencyStore } from "./idempotency-store.ts";
+import { createIdempotencyStore } from "./idempotency/store.ts";
 
 const SECRET = "wrap-ropes-27";
 let gateway: TestGateway;

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { MeasureRequest } from "../gateway/measure.ts";
+import type { MeasureRequest } from "../gateway/http/measure.ts";
 import type { IngestMeasure } from "../ingest/measure.ts";
 
 /** A number that is looked up when somebody reads the metrics. */

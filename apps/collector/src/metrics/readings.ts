@@ -1,5 +1,5 @@
 import type { Broker } from "../broker/broker.ts";
-import type { Connections } from "../gateway/connections.ts";
+import type { Connections } from "../gateway/http/connections.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { LabelledReading, Reading } from "./metrics.ts";
 

@@ -1,4 +1,4 @@
-import { createAddressSet } from "../gateway/address.ts";
+import { createAddressSet } from "../gateway/http/address.ts";
 import { identityOf } from "../gateway/environment.ts";
 import { ApiError } from "../gateway/errors.ts";
 import { createRouter } from "../gateway/route.ts";

@@ -1,10 +1,10 @@
 import { createStreamSockets } from "../events/stream-socket.ts";
-import { createClientAddress } from "../gateway/address.ts";
+import { createClientAddress } from "../gateway/http/address.ts";
 import { createPeerAllowance } from "../gateway/app.ts";
-import { type ConnectionLimits, type Connections, createConnections } from "../gateway/connections.ts";
-import { type Listener, type ListenerOptions, openListener } from "../gateway/listeners.ts";
+import { type ConnectionLimits, type Connections, createConnections } from "../gateway/http/connections.ts";
+import { type Listener, type ListenerOptions, openListener } from "../gateway/http/listeners.ts";
 import { createProxiedSockets } from "../gateway/proxy/sockets.ts";
-import { createProxyWarning } from "../gateway/unlisted-proxy.ts";
+import { createProxyWarning } from "../gateway/http/unlisted-proxy.ts";
 import { PLENTY_OF_CONNECTIONS } from "./plenty.ts";
 
 /** How a gateway under test is reached. */

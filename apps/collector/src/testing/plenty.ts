@@ -1,5 +1,5 @@
 import type { Tiers } from "../gateway/app.ts";
-import type { ConnectionLimits } from "../gateway/connections.ts";
+import type { ConnectionLimits } from "../gateway/http/connections.ts";
 
 const TIER = { perMinute: 100_000, burst: 100_000 };
 

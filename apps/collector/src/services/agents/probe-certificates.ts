@@ -4,7 +4,7 @@ import type { Authority } from "../../certificates/authority.ts";
 import { publicKeyOf } from "../../certificates/peer.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { ApiError, rateLimited } from "../../gateway/errors.ts";
-import type { RateLimiter, Tier } from "../../gateway/rate-limit.ts";
+import type { RateLimiter, Tier } from "../../gateway/limits/rate-limit.ts";
 import { hashOfSecret } from "./enrollment-tokens.ts";
 import type { AgentsStore, TokenRow } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { limitGroup } from "../../gateway/address.ts";
+import { limitGroup } from "../../gateway/http/address.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import { checkPrecondition } from "../../gateway/precondition.ts";
 import { redact } from "./redact.ts";

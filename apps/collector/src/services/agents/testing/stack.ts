@@ -11,12 +11,12 @@ import { type Authority, type KeyAndCertificate, openAuthority } from "../../../
 import type { Database } from "../../../db/open.ts";
 import { createEventLog } from "../../../events/log.ts";
 import { REACTIONS } from "../../../reactions.ts";
-import { createClientAddress } from "../../../gateway/address.ts";
+import { createClientAddress } from "../../../gateway/http/address.ts";
 import { createGateway, createPeerAllowance } from "../../../gateway/app.ts";
-import { type ConnectionLimits, createConnections } from "../../../gateway/connections.ts";
+import { type ConnectionLimits, createConnections } from "../../../gateway/http/connections.ts";
 import { healthRoutes } from "../../../gateway/health.ts";
-import { openListener } from "../../../gateway/listeners.ts";
-import { createRateLimiter } from "../../../gateway/rate-limit.ts";
+import { openListener } from "../../../gateway/http/listeners.ts";
+import { createRateLimiter } from "../../../gateway/limits/rate-limit.ts";
 import { createMerges } from "../../../identity/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { DEVICE_KEEP } from "../../../testing/device-keep.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
-import { limitGroup } from "../../../gateway/address.ts";
+import { limitGroup } from "../../../gateway/http/address.ts";
 import { forgetFailures, holdFailures, setFailures } from "./failures-store.ts";
 
 /** Counts failed logins for each user and address in the database, so that neither another replica nor a restart forgets them. */

@@ -1,6 +1,6 @@
 import { createFakeClock, type Log, silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
-import { startGateway } from "../testing/gateway-for-test.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 import { createProxyWarning } from "./unlisted-proxy.ts";
 
 function setUp(trustedProxies: readonly string[] = []) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { startGateway } from "../testing/gateway-for-test.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 
 async function start(origins: readonly string[], options: Parameters<typeof startGateway>[0] = {}) {
   return startGateway({ ...options, origins });

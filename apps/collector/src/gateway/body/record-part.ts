@@ -1,8 +1,8 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import * as z from "zod";
-import type { GatewayEnvironment } from "./environment.ts";
-import { guardRecord, tagRecord } from "./precondition.ts";
+import type { GatewayEnvironment } from "../environment.ts";
+import { guardRecord, tagRecord } from "../precondition.ts";
 import { takeWholeRecord } from "./whole-record.ts";
 
 type Content = NonNullable<NonNullable<RouteConfig["request"]>["body"]>["content"];

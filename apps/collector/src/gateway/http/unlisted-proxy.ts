@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock, Log } from "@lanthorn/runtime";
 import { createAddressSet, limitGroup, plainAddress } from "./address.ts";
-import { IDENTITY_HEADER } from "./proxy/identity.ts";
+import { IDENTITY_HEADER } from "../proxy/identity.ts";
 
 const SAY_AGAIN_MS = 3_600_000;
 /** Anybody can send the header from anywhere: in an hour the log gets no more lines than this. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "@lanthorn/runtime";
 import { createMiddleware } from "hono/factory";
 import * as z from "zod";
-import type { GatewayEnvironment } from "./environment.ts";
-import { ApiError } from "./errors.ts";
+import type { GatewayEnvironment } from "../environment.ts";
+import { ApiError } from "../errors.ts";
 import { replaceBody } from "./json-body.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startTestGateway, TEST_SECRET, type TestGateway, type TestTenant } from "../testing/gateway.ts";
-import { ApiError } from "./errors.ts";
-import { createIdempotencyStore } from "./idempotency-store.ts";
-import { createRouter, declareRoute, json, jsonBody } from "./route.ts";
+import { startTestGateway, TEST_SECRET, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
+import { ApiError } from "../errors.ts";
+import { createIdempotencyStore } from "./store.ts";
+import { createRouter, declareRoute, json, jsonBody } from "../route.ts";
 
 /** What the next work does; by default it answers its own number. */
 let work: (count: number) => Promise<void>;

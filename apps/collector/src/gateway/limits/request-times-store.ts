@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import type { Schema } from "../db/schema.ts";
+import type { Schema } from "../../db/schema.ts";
 
 type Trx = Transaction<Schema>;
 

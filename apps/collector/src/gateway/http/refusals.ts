@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { ApiError, errorEnvelope } from "./errors.ts";
+import { ApiError, errorEnvelope } from "../errors.ts";
 
 /** A refused client that neither reads nor closes is cut off after so long without activity. */
 const LINGER_MS = 2000;

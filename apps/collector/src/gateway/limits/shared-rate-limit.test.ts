@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFakeClock, type FakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Database } from "../db/open.ts";
-import { openTestDatabase } from "../testing/database.ts";
+import type { Database } from "../../db/open.ts";
+import { openTestDatabase } from "../../testing/database.ts";
 import { createSharedRateLimiter } from "./shared-rate-limit.ts";
 
 const TIER = { perMinute: 60, burst: 10 };

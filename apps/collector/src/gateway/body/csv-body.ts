@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import type { GatewayEnvironment } from "./environment.ts";
+import type { GatewayEnvironment } from "../environment.ts";
 import { NUL, refusal } from "./body.ts";
 import { replaceBody } from "./json-body.ts";
 

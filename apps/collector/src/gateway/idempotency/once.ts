@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import type { GatewayEnvironment, SecretAnswer } from "./environment.ts";
+import type { GatewayEnvironment, SecretAnswer } from "../environment.ts";
 
 /** A route's part of idempotency: behind its access check, so that a kept answer is for those only who may still ask for it. */
 export function doOnce(secret: SecretAnswer | null) {

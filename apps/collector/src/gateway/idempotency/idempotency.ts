@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { type Clock, type Log, pause } from "@lanthorn/runtime";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { createJob, type Job } from "../jobs/job.ts";
-import { actorOf, type DoOnce, type GatewayEnvironment, type SecretAnswer } from "./environment.ts";
-import { ApiError } from "./errors.ts";
-import type { Begun, IdempotencyStore, KeptAnswer, KeyedRequest } from "./idempotency-store.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
+import { actorOf, type DoOnce, type GatewayEnvironment, type SecretAnswer } from "../environment.ts";
+import { ApiError } from "../errors.ts";
+import type { Begun, IdempotencyStore, KeptAnswer, KeyedRequest } from "./store.ts";
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 

@@ -1,5 +1,5 @@
 import { createMiddleware } from "hono/factory";
-import type { GatewayEnvironment } from "./environment.ts";
+import type { GatewayEnvironment } from "../environment.ts";
 
 const METHODS = "GET, POST, PUT, DELETE";
 const ALLOWED = "authorization, content-type, idempotency-key, if-match, if-none-match, x-api-key";

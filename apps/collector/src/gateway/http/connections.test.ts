@@ -3,9 +3,9 @@ import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { createFakeClock, type FakeClock } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { startGateway } from "../testing/gateway-for-test.ts";
-import type { TestGateway } from "../testing/gateway.ts";
-import { openedWebSocket } from "../testing/upgrade.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
+import type { TestGateway } from "../../testing/gateway.ts";
+import { openedWebSocket } from "../../testing/upgrade.ts";
 
 const open = new Set<Socket>();
 afterEach(() => {

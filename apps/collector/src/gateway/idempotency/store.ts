@@ -1,9 +1,9 @@
 import { createHash, hkdfSync } from "node:crypto";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import type { Schema } from "../db/schema.ts";
-import { singleKey } from "../sealing/keyring.ts";
-import { createSealing, type Sealing } from "../sealing/sealing.ts";
+import type { Schema } from "../../db/schema.ts";
+import { singleKey } from "../../sealing/keyring.ts";
+import { createSealing, type Sealing } from "../../sealing/sealing.ts";
 
 /** Whose key, and for which request. */
 export interface KeyedRequest {

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createMiddleware } from "hono/factory";
-import type { GatewayEnvironment } from "./environment.ts";
+import type { GatewayEnvironment } from "../environment.ts";
 
 /** In a thread of its own, so that the loop does not wait for it. */
 const compress = promisify(gzip);

@@ -1,7 +1,7 @@
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
 import type { Kysely, Transaction } from "kysely";
-import type { Schema } from "../db/schema.ts";
-import { createJob, type Job } from "../jobs/job.ts";
+import type { Schema } from "../../db/schema.ts";
+import { createJob, type Job } from "../../jobs/job.ts";
 import { forgetTimes, holdTimes, setTimes } from "./request-times-store.ts";
 import { type Allowance, type Caller, createRateLimiter, judge, type RateLimiter, tighter } from "./rate-limit.ts";
 

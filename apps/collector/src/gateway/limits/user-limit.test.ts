@@ -1,8 +1,8 @@
 import { ApiKeyCreated, TokenResponse } from "@lanthorn/contract";
 import { createFakeClock, type FakeClock } from "@lanthorn/runtime";
 import { beforeEach, expect, test } from "vitest";
-import type { TestGateway } from "../testing/gateway.ts";
-import { startGateway } from "../testing/gateway-for-test.ts";
+import type { TestGateway } from "../../testing/gateway.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
 
 const tier = (perMinute: number) => ({ perMinute, burst: perMinute });
 let clock: FakeClock;

@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { TestGateway } from "../testing/gateway.ts";
-import { startGateway } from "../testing/gateway-for-test.ts";
-import { createRouter, declareRoute, json } from "./route.ts";
+import type { TestGateway } from "../../testing/gateway.ts";
+import { startGateway } from "../../testing/gateway-for-test.ts";
+import { createRouter, declareRoute, json } from "../route.ts";
 
 /** Two routes that answer the same, of which one says that it is a secret. */
 function routes() {

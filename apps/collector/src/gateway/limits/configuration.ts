@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { ConnectionLimits } from "./connections.ts";
-import type { StreamLimits } from "./stream-sessions.ts";
+import type { ConnectionLimits } from "../http/connections.ts";
+import type { StreamLimits } from "../stream-sessions.ts";
 
 const Count = (fallback: number, max: number) => z.int().min(1).max(max).default(fallback);
 

@@ -7,15 +7,15 @@ import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { getRequestListener } from "@hono/node-server";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import type { KeyAndCertificate } from "../certificates/authority.ts";
-import { peerIdentity, type PeerIdentity } from "../certificates/peer.ts";
-import { CollectorError } from "../errors.ts";
+import type { KeyAndCertificate } from "../../certificates/authority.ts";
+import { peerIdentity, type PeerIdentity } from "../../certificates/peer.ts";
+import { CollectorError } from "../../errors.ts";
 import type { ClientAddress } from "./address.ts";
-import { allowanceHeaders } from "./app.ts";
+import { allowanceHeaders } from "../app.ts";
 import type { Connection, Connections } from "./connections.ts";
-import { type GatewayEnvironment, type Peer, STRANGER_KEEP_ALIVE_SECONDS } from "./environment.ts";
-import { ApiError, errorEnvelope, rateLimited } from "./errors.ts";
-import type { Allowance } from "./rate-limit.ts";
+import { type GatewayEnvironment, type Peer, STRANGER_KEEP_ALIVE_SECONDS } from "../environment.ts";
+import { ApiError, errorEnvelope, rateLimited } from "../errors.ts";
+import type { Allowance } from "../limits/rate-limit.ts";
 import { endWithError, lateRequest, parserRefusal } from "./refusals.ts";
 
 /** A request to become a WebSocket. Whoever gets it answers on the socket or destroys it. */

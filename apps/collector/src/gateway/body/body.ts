@@ -1,7 +1,7 @@
 import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
-import type { GatewayEnvironment } from "./environment.ts";
-import { ApiError } from "./errors.ts";
+import type { GatewayEnvironment } from "../environment.ts";
+import { ApiError } from "../errors.ts";
 import { jsonExcess, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "./json-limits.ts";
 import { placeOfNul } from "./nul.ts";
 

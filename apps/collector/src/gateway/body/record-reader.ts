@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import type { GatewayEnvironment, ReadRecord } from "./environment.ts";
-import { SERVICE_NAMES, type ServiceRoutes } from "./services.ts";
+import type { GatewayEnvironment, ReadRecord } from "../environment.ts";
+import { SERVICE_NAMES, type ServiceRoutes } from "../services.ts";
 
 interface ReaderEnvironment {
   Bindings: GatewayEnvironment["Bindings"] & { readonly identity: GatewayEnvironment["Variables"]["identity"] };

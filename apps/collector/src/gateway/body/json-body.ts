@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { GatewayEnvironment } from "./environment.ts";
+import type { GatewayEnvironment } from "../environment.ts";
 
 /** Gives what comes after another body to read, in JSON, in place of the one that was sent. */
 export function replaceBody(c: Context<GatewayEnvironment>, body: unknown): void {

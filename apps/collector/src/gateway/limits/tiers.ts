@@ -1,5 +1,5 @@
-import type { Tiers } from "./app.ts";
-import type { RateLimitSettings } from "./configuration.ts";
+import type { Tiers } from "../app.ts";
+import type { RateLimitSettings } from "../configuration.ts";
 
 /** How much each kind of caller may ask, as the configuration says. */
 export function tiersOf({ rate_limits: limits }: { readonly rate_limits: RateLimitSettings }): Tiers {
