@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands/commands.ts";
-import { createSigner, generateSigningKey, publishSigner } from "./backups/signing.ts";
+import { createSigner, generateSigningKey, publishSigner } from "./backups/format/signing.ts";
 import { readCollectorConfiguration } from "./configuration.ts";
 import { openDatabase } from "./db/open.ts";
 import { secretsInFiles } from "./sealing/kept-secrets.ts";

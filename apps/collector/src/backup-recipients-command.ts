@@ -1,6 +1,6 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Command } from "commander";
-import { parseRecipients } from "./backups/age-keys.ts";
+import { parseRecipients } from "./backups/format/age-keys.ts";
 import type { Configuration } from "./configuration.ts";
 import { withDatabase } from "./database-command.ts";
 import { CollectorError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Lifecycle, Log } from "@lanthorn/runtime";
-import { finishSwap } from "./backups/swap.ts";
+import { finishSwap } from "./backups/restore/swap.ts";
 import { publishCaCertificate } from "./certificates/authority-files.ts";
 import { type Authority, openAuthority } from "./certificates/authority.ts";
 import { machineNames } from "./certificates/names.ts";

@@ -1,5 +1,5 @@
 import { createVendorLookup } from "@lanthorn/fingerprints";
-import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/signing.ts";
+import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } from "./backups/format/signing.ts";
 import type { Broker } from "./broker/broker.ts";
 import type { Configuration } from "./configuration.ts";
 import type { EventLog } from "./events/log.ts";

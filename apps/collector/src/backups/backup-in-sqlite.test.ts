@@ -5,13 +5,13 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createSeal } from "./age.ts";
+import { createSeal } from "./format/age.ts";
 import { createDatabaseTools } from "./database-tools.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "./format/manifest.ts";
 import { unpackBackup } from "./read-backup.ts";
-import { writeTar } from "./tar.ts";
+import { writeTar } from "./format/tar.ts";
 import { chunksOf, collect, createSample, type Sample } from "./testing/sample.ts";
-import type { Trust } from "./signing.ts";
+import type { Trust } from "./format/signing.ts";
 import { type WrittenBackup, writeBackup } from "./write-backup.ts";
 
 let sample: Sample;

@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { DatabaseLocation } from "../db/location.ts";
-import { FILE_NAME, MAX_FILE_BYTES } from "./manifest.ts";
-import { SIGNER_FILE } from "./signing.ts";
+import { FILE_NAME, MAX_FILE_BYTES } from "./format/manifest.ts";
+import { SIGNER_FILE } from "./format/signing.ts";
 
 /** What anybody may have. All else in the data directory is taken for a key. */
 const PUBLIC_FILES: ReadonlySet<string> = new Set(["ca.crt", SIGNER_FILE]);

@@ -1,7 +1,7 @@
 import type { DatabaseLocation } from "../db/location.ts";
-import type { DatabaseCopy, Engine } from "./manifest.ts";
-import { checkPostgres, copyPostgres } from "./postgres-copy.ts";
-import { createPostgresPrograms, type ProgramsSettings } from "./postgres-programs.ts";
+import type { DatabaseCopy, Engine } from "./format/manifest.ts";
+import { checkPostgres, copyPostgres } from "./postgres/copy.ts";
+import { createPostgresPrograms, type ProgramsSettings } from "./postgres/programs.ts";
 import { checkSqlite, copySqlite } from "./sqlite-copy.ts";
 
 /** What is done with the database of a backup, each kind in its way. */

@@ -6,7 +6,7 @@ import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { inProcess } from "../jobs/process.ts";
 import { type BackupJob, backupTask } from "./job.ts";
-import { generateSigningKey } from "./signing.ts";
+import { generateSigningKey } from "./format/signing.ts";
 import { createSample, type Sample } from "./testing/sample.ts";
 
 const PROGRAM = [

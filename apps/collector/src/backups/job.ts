@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
 import type { ProcessTask } from "../jobs/process.ts";
-import { parseIdentities, parseRecipients } from "./age-keys.ts";
+import { parseIdentities, parseRecipients } from "./format/age-keys.ts";
 import { createDatabaseTools } from "./database-tools.ts";
-import type { ProgramsSettings } from "./postgres-programs.ts";
-import { createSigner } from "./signing.ts";
+import type { ProgramsSettings } from "./postgres/programs.ts";
+import { createSigner } from "./format/signing.ts";
 import { unpackBackup } from "./read-backup.ts";
 import { workFolderOf, writeBackup } from "./write-backup.ts";
 

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { writeSecretFile } from "../secret-file.ts";
 import { CollectorError } from "../errors.ts";
 import type { KeptSecrets } from "../sealing/kept-secrets.ts";
-import type { Engine } from "./manifest.ts";
-import { SIGNING_KEY_NAME } from "./signing.ts";
+import type { Engine } from "./format/manifest.ts";
+import { SIGNING_KEY_NAME } from "./format/signing.ts";
 
 /** Keys of a deployment by the files that hold them, and what a restore without one of them means. */
 const KEYS = {

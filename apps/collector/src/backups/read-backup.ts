@@ -5,13 +5,13 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { MIGRATIONS } from "../db/migrations/table.ts";
 import { CollectorError } from "../errors.ts";
-import { decryptAge, type Opener } from "./age.ts";
+import { decryptAge, type Opener } from "./format/age.ts";
 import type { DatabaseTools } from "./database-tools.ts";
-import { DATABASE_NAME, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
+import { DATABASE_NAME, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./format/manifest.ts";
 import { requireFreeSpace } from "./free-space.ts";
-import { checkSignature, MAX_SIGNATURE_BYTES, SIGNATURE_NAME, type Trust } from "./signing.ts";
-import { readTar, type TarFile } from "./tar.ts";
-import { unreadable } from "./unreadable.ts";
+import { checkSignature, MAX_SIGNATURE_BYTES, SIGNATURE_NAME, type Trust } from "./format/signing.ts";
+import { readTar, type TarFile } from "./format/tar.ts";
+import { unreadable } from "./format/unreadable.ts";
 
 /** A backup in a folder, whole and compared. */
 export interface UnpackedBackup {

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 import { CollectorError } from "../errors.ts";
-import type { DatabaseCopy } from "./manifest.ts";
+import type { DatabaseCopy } from "./format/manifest.ts";
 import { requireFreeSpace } from "./free-space.ts";
-import { unreadable } from "./unreadable.ts";
+import { unreadable } from "./format/unreadable.ts";
 
 /** Pages copied before others of this process get their turn: some milliseconds. */
 const PAGES_AT_ONCE = 1000;

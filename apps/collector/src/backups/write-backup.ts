@@ -6,14 +6,14 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { syncPath } from "../secret-file.ts";
 import type { DatabaseLocation } from "../db/location.ts";
-import { createSeal } from "./age.ts";
-import type { AgeRecipients } from "./age-keys.ts";
+import { createSeal } from "./format/age.ts";
+import type { AgeRecipients } from "./format/age-keys.ts";
 import type { DatabaseTools } from "./database-tools.ts";
 import { isPublicFile, listDataFiles } from "./data-files.ts";
-import { countRows, DATABASE_NAME, type DatabaseCopy, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./manifest.ts";
+import { countRows, DATABASE_NAME, type DatabaseCopy, FILES_FOLDER, Manifest, MANIFEST_NAME } from "./format/manifest.ts";
 import { unpackBackup } from "./read-backup.ts";
-import { type BackupSigner, SIGNATURE_NAME } from "./signing.ts";
-import { type TarFile, writeTar } from "./tar.ts";
+import { type BackupSigner, SIGNATURE_NAME } from "./format/signing.ts";
+import { type TarFile, writeTar } from "./format/tar.ts";
 
 /** What is to be backed up, and where to. */
 export interface BackupOrder {

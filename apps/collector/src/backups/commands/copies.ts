@@ -9,7 +9,7 @@ import { secretsOf } from "../data-files.ts";
 import { createDatabaseTools } from "../database-tools.ts";
 import { readSigningKey } from "../keys.ts";
 import { unpackBackup } from "../read-backup.ts";
-import { createSigner } from "../signing.ts";
+import { createSigner } from "../format/signing.ts";
 import { writeBackup } from "../write-backup.ts";
 import {
   type BackupCommandDependencies, configFlag, describe, keyFlag, type OpenOptions, type Options, passphraseFlag, type PassphraseOption,

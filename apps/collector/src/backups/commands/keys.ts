@@ -3,10 +3,10 @@ import { toInstant } from "@lanthorn/runtime";
 import type { Command } from "commander";
 import { CollectorError } from "../../errors.ts";
 import { writeSecretFile } from "../../secret-file.ts";
-import { generateIdentity } from "../age-keys.ts";
+import { generateIdentity } from "../format/age-keys.ts";
 import { secretsOf } from "../data-files.ts";
 import { exportKeys } from "../keys.ts";
-import { readSigner } from "../signing.ts";
+import { readSigner } from "../format/signing.ts";
 import { type BackupCommandDependencies, configFlag, type Options } from "./options.ts";
 
 /** `backups key`, `backups signer` and `backups keys`: the keys of backups, and the deployment's own. */

@@ -3,10 +3,10 @@ import type { Clock } from "@lanthorn/runtime";
 import type { Configuration } from "../../configuration.ts";
 import { CollectorError } from "../../errors.ts";
 import type { usingSecrets } from "../../sealing/using-secrets.ts";
-import { type AgeIdentities, type AgeRecipients, parseIdentities, parsePassphrase, parseRecipients } from "../age-keys.ts";
-import { countRows, type Manifest } from "../manifest.ts";
-import type { ProgramsSettings } from "../postgres-programs.ts";
-import { isSigner, readSigner, type Trust } from "../signing.ts";
+import { type AgeIdentities, type AgeRecipients, parseIdentities, parsePassphrase, parseRecipients } from "../format/age-keys.ts";
+import { countRows, type Manifest } from "../format/manifest.ts";
+import type { ProgramsSettings } from "../postgres/programs.ts";
+import { isSigner, readSigner, type Trust } from "../format/signing.ts";
 
 /** What the commands of backups need of the process that runs them. */
 export interface BackupCommandDependencies {

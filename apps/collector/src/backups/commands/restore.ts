@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { toInstant } from "@lanthorn/runtime";
 import { secretsOf } from "../data-files.ts";
-import { restoreBackup } from "../restore.ts";
+import { restoreBackup } from "../restore/restore.ts";
 import {
   type BackupCommandDependencies, configFlag, describe, keyFlag, type OpenOptions, type Options, passphraseFlag, programsOf, readIdentities,
   signerFlag, trustOf, type TrustOptions, unsignedFlag,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createId } from "@lanthorn/runtime";
 import { openDatabase } from "../../db/open.ts";
-import { type AgeIdentities, generateIdentity, parseIdentities } from "../age-keys.ts";
-import { type BackupSigner, createSigner, generateSigningKey } from "../signing.ts";
+import { type AgeIdentities, generateIdentity, parseIdentities } from "../format/age-keys.ts";
+import { type BackupSigner, createSigner, generateSigningKey } from "../format/signing.ts";
 import type { BackupOrder } from "../write-backup.ts";
 
 /** A pair of keys, as texts and ready for use. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isRecipient } from "../../backups/age-keys.ts";
+import { isRecipient } from "../../backups/format/age-keys.ts";
 import { splitAtCommas } from "../../configuration-values.ts";
 import { parseSchedule } from "./schedule.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Alert, AuditRecord, Backup, listEnvelope, ROLE_SCOPES } from "@lanthorn/contract";
 import { createFakeClock, type FakeClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { generateIdentity } from "../../backups/age-keys.ts";
+import { generateIdentity } from "../../backups/format/age-keys.ts";
 import { doBackupJob } from "../../backups/job.ts";
-import { generateSigningKey } from "../../backups/signing.ts";
+import { generateSigningKey } from "../../backups/format/signing.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { type Backups, createBackups } from "./backups.ts";
 

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import type { Backup, BackupSettings, BackupSettingsUpdate, BackupsQuery, BackupVerify, EventData, List } from "@lanthorn/contract";
 import { type Clock, toInstant } from "@lanthorn/runtime";
-import { parseIdentities } from "../../backups/age-keys.ts";
+import { parseIdentities } from "../../backups/format/age-keys.ts";
 import { CollectorError } from "../../errors.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";

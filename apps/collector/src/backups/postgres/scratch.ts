@@ -1,7 +1,7 @@
 import { createId } from "@lanthorn/runtime";
-import { CollectorError } from "../errors.ts";
+import { CollectorError } from "../../errors.ts";
 import { databaseOf, withDatabase } from "./libpq.ts";
-import { countPostgres, openSession, type PostgresSession, quoteName } from "./postgres-session.ts";
+import { countPostgres, openSession, type PostgresSession, quoteName } from "./session.ts";
 
 /** A database that nobody else uses, beside the deployment's own on the same server. */
 export interface ScratchDatabase {

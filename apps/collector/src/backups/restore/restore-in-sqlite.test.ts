@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createDatabaseTools } from "./database-tools.ts";
+import { createDatabaseTools } from "../database-tools.ts";
 import { restoreBackup } from "./restore.ts";
 import { finishSwap } from "./swap.ts";
-import { createSample, type Sample } from "./testing/sample.ts";
-import { writeBackup } from "./write-backup.ts";
+import { createSample, type Sample } from "../testing/sample.ts";
+import { writeBackup } from "../write-backup.ts";
 
 const STAMP = "20260101T000000Z";
 let sample: Sample;

@@ -3,7 +3,7 @@ import { assert, asyncProperty, boolean, uint8Array } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSeal, decryptAge, type Opener } from "./age.ts";
 import { type AgeRecipients, generateIdentity, isRecipient, parseIdentities, parsePassphrase } from "./age-keys.ts";
-import { chunksOf, collect } from "./testing/sample.ts";
+import { chunksOf, collect } from "../testing/sample.ts";
 
 const PIECE = 65_536;
 const SEALED_PIECE = PIECE + 16;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { assert, asyncProperty, uint8Array } from "fast-check";
 import { expect, test } from "vitest";
 import { readTar, writeTar } from "./tar.ts";
-import { chunksOf, collect } from "./testing/sample.ts";
+import { chunksOf, collect } from "../testing/sample.ts";
 
 const AT = Date.UTC(2026, 0, 1);
 const file = (name: string, text: string) => ({ name, sizeBytes: Buffer.byteLength(text), bytes: chunksOf(Buffer.from(text)) });

@@ -1,10 +1,10 @@
-import { type PostgresLocation, showLocation } from "../db/location.ts";
-import { CollectorError } from "../errors.ts";
+import { type PostgresLocation, showLocation } from "../../db/location.ts";
+import { CollectorError } from "../../errors.ts";
 import { databaseOf, withDatabase } from "./libpq.ts";
-import { createPostgresPrograms, type ProgramsSettings } from "./postgres-programs.ts";
-import { createScratch, type ScratchDatabase } from "./postgres-scratch.ts";
-import { openSession, type PostgresSession, quoteName } from "./postgres-session.ts";
-import type { RestoreTarget } from "./restore-target.ts";
+import { createPostgresPrograms, type ProgramsSettings } from "./programs.ts";
+import { createScratch, type ScratchDatabase } from "./scratch.ts";
+import { openSession, type PostgresSession, quoteName } from "./session.ts";
+import type { RestoreTarget } from "../restore/target.ts";
 
 /** One of these every server has, and whoever may connect at all may usually connect there. */
 const MAINTENANCE_DATABASES = ["postgres", "template1"];

@@ -1,5 +1,5 @@
 import { ReadableStream } from "node:stream/web";
-import { CollectorError } from "../errors.ts";
+import { CollectorError } from "../../errors.ts";
 import type { AgeIdentities, AgeRecipients } from "./age-keys.ts";
 import { unreadable } from "./unreadable.ts";
 

@@ -1,4 +1,4 @@
-import type { DatabaseTools } from "./database-tools.ts";
+import type { DatabaseTools } from "../database-tools.ts";
 
 /** The database that a restored one takes the place of. */
 export interface RestoreTarget {

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { CollectorError } from "../errors.ts";
+import { CollectorError } from "../../errors.ts";
 
 /** One connection for work that may take long. */
 export interface PostgresSession {

@@ -3,10 +3,10 @@ import { createReadStream, createWriteStream, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { TRIGRAM_INDEX } from "../db/trigram-index.ts";
-import { CollectorError } from "../errors.ts";
+import { TRIGRAM_INDEX } from "../../db/trigram-index.ts";
+import { CollectorError } from "../../errors.ts";
 import { forLibpq } from "./libpq.ts";
-import { unreadable } from "./unreadable.ts";
+import { unreadable } from "../format/unreadable.ts";
 
 /**
  * PostgreSQL's `pg_dump` and `pg_restore`. What they read and write goes through this process: when it dies, so do they.

@@ -1,17 +1,17 @@
 import { constants, copyFileSync, createReadStream, mkdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { syncPath } from "../secret-file.ts";
-import { prepareDataDir } from "../data-dir.ts";
-import type { DatabaseLocation } from "../db/location.ts";
-import { CollectorError } from "../errors.ts";
-import type { AgeIdentities } from "./age-keys.ts";
-import type { Manifest } from "./manifest.ts";
-import type { ProgramsSettings } from "./postgres-programs.ts";
-import { findKeys, type MissingKey, missingKeys } from "./keys.ts";
-import { type UnpackedBackup, unpackBackup } from "./read-backup.ts";
-import { targetPostgres } from "./restore-postgres.ts";
+import { syncPath } from "../../secret-file.ts";
+import { prepareDataDir } from "../../data-dir.ts";
+import type { DatabaseLocation } from "../../db/location.ts";
+import { CollectorError } from "../../errors.ts";
+import type { AgeIdentities } from "../format/age-keys.ts";
+import type { Manifest } from "../format/manifest.ts";
+import type { ProgramsSettings } from "../postgres/programs.ts";
+import { findKeys, type MissingKey, missingKeys } from "../keys.ts";
+import { type UnpackedBackup, unpackBackup } from "../read-backup.ts";
+import { targetPostgres } from "../postgres/restore.ts";
 import { targetSqlite } from "./restore-sqlite.ts";
-import type { Trust } from "./signing.ts";
+import type { Trust } from "../format/signing.ts";
 import { filesIn, giveTo, swapIn } from "./swap.ts";
 
 interface Restored {

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { readTextFile } from "@lanthorn/runtime";
-import { CollectorError } from "../errors.ts";
+import { CollectorError } from "../../errors.ts";
 import { unreadable } from "./unreadable.ts";
 
 /**

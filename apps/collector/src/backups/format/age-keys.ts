@@ -1,5 +1,5 @@
 import { bech32 } from "@scure/base";
-import { CollectorError } from "../errors.ts";
+import { CollectorError } from "../../errors.ts";
 
 /**
  * Keys as age spells them: Bech32 of an X25519 key's 32 bytes.

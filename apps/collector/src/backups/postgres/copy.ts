@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
-import type { PostgresLocation } from "../db/location.ts";
-import type { DatabaseCopy } from "./manifest.ts";
-import type { PostgresPrograms } from "./postgres-programs.ts";
-import { createScratch } from "./postgres-scratch.ts";
-import { countPostgres, openSession } from "./postgres-session.ts";
-import { requireFreeSpace } from "./free-space.ts";
+import type { PostgresLocation } from "../../db/location.ts";
+import type { DatabaseCopy } from "../format/manifest.ts";
+import type { PostgresPrograms } from "./programs.ts";
+import { createScratch } from "./scratch.ts";
+import { countPostgres, openSession } from "./session.ts";
+import { requireFreeSpace } from "../free-space.ts";
 
 /**
  * Copies a database that others write to, as of one moment: what is counted and what is dumped is the same snapshot.

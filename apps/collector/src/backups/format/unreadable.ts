@@ -1,4 +1,4 @@
-import { CollectorError } from "../errors.ts";
+import { CollectorError } from "../../errors.ts";
 
 /** What is thrown for a backup that is none, is not whole, or was changed. */
 export function unreadable(reason: string, cause?: unknown): CollectorError {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { CollectorError } from "../errors.ts";
-import type { RestoreTarget } from "./restore-target.ts";
-import { checkSqlite } from "./sqlite-copy.ts";
+import { CollectorError } from "../../errors.ts";
+import type { RestoreTarget } from "./target.ts";
+import { checkSqlite } from "../sqlite-copy.ts";
 
 /** @param databaseFile Absolute; it may be absent, or no database. @throws CollectorError `restore-refused` where somebody has it open. */
 export function targetSqlite(databaseFile: string): RestoreTarget {
