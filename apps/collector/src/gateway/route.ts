@@ -3,7 +3,7 @@ import { ErrorEnvelope, type Scope } from "@lanthorn/contract";
 import { createMiddleware } from "hono/factory";
 import { type GatewayEnvironment, identityOf, probeOf, type SecretAnswer } from "./environment.ts";
 import { examineBody, limitBody } from "./body/body.ts";
-import { takeCsv } from "./body/csv-body.ts";
+import { takeCsv } from "./csv/csv-body.ts";
 import { ApiError, forbidden } from "./errors.ts";
 import { doOnce } from "./idempotency/once.ts";
 import { recordPart } from "./body/record-part.ts";

@@ -1,5 +1,5 @@
 import type { Alert } from "@lanthorn/contract";
-import type { CsvColumns } from "../../gateway/csv.ts";
+import type { CsvColumns } from "../../gateway/csv/csv.ts";
 
 /** The export of alerts. Null is empty; techniques are joined with spaces. Evidence stays in the alert's own record. */
 export const ALERT_COLUMNS: CsvColumns<Alert> = {

@@ -1,6 +1,6 @@
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EXPORT_ROWS } from "../../gateway/csv.ts";
+import { EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import { parseCsv } from "../../testing/csv.ts";
 import { type AlertsBench, createAlertsBench, ids, rogue } from "./testing/bench.ts";
 

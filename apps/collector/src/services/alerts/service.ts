@@ -1,7 +1,7 @@
 import type { Alert, AlertsExportQuery, AlertsQuery, List } from "@lanthorn/contract";
 import { momentToInstant } from "@lanthorn/contract";
 import { toInstant } from "@lanthorn/runtime";
-import { csvPages, EXPORT_ROWS } from "../../gateway/csv.ts";
+import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { pageBySort } from "../../gateway/page.ts";

@@ -1,5 +1,5 @@
 import type { Device } from "@lanthorn/contract";
-import type { CsvColumns } from "../../gateway/csv.ts";
+import type { CsvColumns } from "../../gateway/csv/csv.ts";
 
 /** The export of devices. Lists are joined with spaces, tags with semicolons. */
 export const DEVICE_COLUMNS: CsvColumns<Device> = {

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { devicesOperations } from "@lanthorn/contract";
-import { answerCsv } from "../../gateway/csv.ts";
+import { answerCsv } from "../../gateway/csv/csv.ts";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";

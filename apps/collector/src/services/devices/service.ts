@@ -8,7 +8,7 @@ import { type AddressRange, parseNetwork } from "../../db/address-range.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { deviceNotFound } from "./locks.ts";
-import { csvPages, EXPORT_ROWS } from "../../gateway/csv.ts";
+import { csvPages, EXPORT_ROWS } from "../../gateway/csv/csv.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import { type IdPage, pageById, pageBySort, pageOfAll } from "../../gateway/page.ts";
 import { badRequest } from "../../gateway/route.ts";

@@ -1,5 +1,5 @@
 import type { IpamAddress, IpamAddressesQuery, IpamPrefix, IpamPrefixesQuery, List } from "@lanthorn/contract";
-import { type CsvColumns, formatCsvLine, toLine } from "../../gateway/csv.ts";
+import { type CsvColumns, formatCsvLine, toLine } from "../../gateway/csv/csv.ts";
 
 const ROWS_AT_ONCE = 500;
 

@@ -1,6 +1,6 @@
 import { nextTurn } from "@lanthorn/runtime";
 import type * as z from "zod";
-import { type CsvLine, MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "../../gateway/body/csv-reader.ts";
+import { type CsvLine, MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "../../gateway/csv/csv-reader.ts";
 import { badRequest } from "../../gateway/route.ts";
 
 /** A table that can be imported. */

@@ -1,7 +1,7 @@
 import { createMiddleware } from "hono/factory";
 import type { GatewayEnvironment } from "../environment.ts";
-import { NUL, refusal } from "./body.ts";
-import { replaceBody } from "./json-body.ts";
+import { NUL, refusal } from "../body/body.ts";
+import { replaceBody } from "../body/json-body.ts";
 
 /** @see RFC 7111 section 5.1: without a charset it is UTF-8. */
 const TEXT_CSV = /^text\/csv\s*(?:;(.*))?$/is;

@@ -1,8 +1,8 @@
 import { array, assert, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { parseCsv as parseByRfc } from "../testing/csv.ts";
+import { parseCsv as parseByRfc } from "../../testing/csv.ts";
 import { FORMULA, formatCsvLine } from "./csv.ts";
-import { MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "./body/csv-reader.ts";
+import { MAX_CELL_LENGTH, MAX_CELLS, parseCsv } from "./csv-reader.ts";
 
 test("what is written is read back, whatever is in it", () => {
   const line = array(string({ unit: "binary" }), { minLength: 1, maxLength: 6 }).filter((cells) => cells.length > 1 || cells[0] !== "");

@@ -1,4 +1,4 @@
-import { FORMULA } from "../csv.ts";
+import { FORMULA } from "./csv.ts";
 
 /** A line of a CSV text: its cells (none for an empty line), or what is wrong with it. `number` is where it begins, from 1. */
 export type CsvLine = { readonly number: number; readonly cells: readonly string[] } | CsvFault;

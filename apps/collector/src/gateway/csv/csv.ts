@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import type { Position } from "./cursor.ts";
-import type { GatewayEnvironment } from "./environment.ts";
+import type { Position } from "../cursor.ts";
+import type { GatewayEnvironment } from "../environment.ts";
 
 /** A table's columns by their names, and how a record fills them. */
 export type CsvColumns<T> = Readonly<Record<string, (record: T) => string>>;
