@@ -23,7 +23,7 @@ export const LONG_FILES: readonly (readonly string[])[] = [
   ],
   [
     "test/lab/take-down", "test/lab/debian-packages", "apps/collector/src/backups/backup-in-postgres", "apps/collector/src/backups/age",
-    "apps/probe/src/identify/ask-databases", "apps/probe/src/identify/loop-blocks", "apps/probe/src/identify/loop-blocks-facts",
+    "apps/probe/src/identify/database-thread", "apps/probe/src/identify/loop-blocks", "apps/probe/src/identify/loop-blocks-facts",
     "apps/probe/src/scan/first-scan", "apps/probe/src/scan/scans", "apps/probe/src/listen/neighbor-listener",
     "apps/probe/src/discover/presence-on-a-lan", "apps/probe/src/discover/newcomers", "apps/probe/src/snmp/switch-watch",
     "apps/probe/src/snmp/vault-reader", "apps/probe/src/snmp/session", "packages/packets/src/capture-file",

@@ -1,4 +1,4 @@
-/** Why a command of the probe ended; each has its own exit code, so that a script can tell them apart. */
+/** Why a command of the probe ended; each has its own exit code, by which a script distinguishes them. */
 export const EXIT_CODES = {
   "config-invalid": 1,
   "failed": 1,

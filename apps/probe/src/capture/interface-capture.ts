@@ -34,7 +34,7 @@ export interface InterfaceCapture {
 }
 
 /**
- * Everything that tells of hosts and neighbors: what is said to all or many, VLAN tags or not, and the answers to what we ask. Other
+ * Everything that shows hosts and neighbors: what is said to all or many, VLAN tags or not, and the answers to what we ask. Other
  * traffic would only cost time. EDP goes to an address that is no multicast address.
  * What we send is left out by its MAC: libpcap's `inbound` loses frames until its ring has gone round once.
  * @see pcap-filter(7)

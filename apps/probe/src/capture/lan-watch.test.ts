@@ -59,13 +59,13 @@ beforeEach(() => {
 const lose = (code: "interface-down" | "capture-lost") => captures.at(-1)?.onLost(new PacketIoError(code, "it went"));
 
 describe("watching the LAN", () => {
-  test("has looked when the first answer is there, whatever it says", async () => {
-    let hasLooked = false;
-    const looked = lan.looked.then(() => (hasLooked = true));
+  test("has firstRead when the first answer is there, whatever it says", async () => {
+    let hasRead = false;
+    const firstRead = lan.firstRead.then(() => (hasRead = true));
     await Promise.resolve();
-    expect(hasLooked).toBe(false);
+    expect(hasRead).toBe(false);
     watching.onChange(null);
-    await looked;
+    await firstRead;
     expect(lan.facts()).toBeNull();
   });
 

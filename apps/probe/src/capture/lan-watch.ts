@@ -13,7 +13,7 @@ export interface LanWatch {
   /** `up` only while frames are captured: what is asked while nobody listens says nothing. Another object only after a change. */
   facts(): InterfaceFacts | null;
   /** Resolves when the interface was read for the first time, whatever was found: before, nothing is known of it. */
-  readonly looked: Promise<void>;
+  readonly firstRead: Promise<void>;
   /** Fails while the interface is not there. */
   readonly sender: Pick<PacedSender, "send">;
   counters(): CaptureCounters;
@@ -44,9 +44,9 @@ export function createLanWatch(deps: {
   let facts: InterfaceFacts | null = null;
   let closed = false;
   let cancelRetry = () => {};
-  let noteLooked = () => {};
-  const looked = new Promise<void>((resolve) => {
-    noteLooked = resolve;
+  let noteFirstRead = () => {};
+  const firstRead = new Promise<void>((resolve) => {
+    noteFirstRead = resolve;
   });
   const problem = createCaptureProblem(name, log);
   const capture = createInterfaceCapture({
@@ -90,17 +90,17 @@ export function createLanWatch(deps: {
       else if (!now.up && !capture.isOpen) problem.set(`${name} is down or has no carrier`);
       open();
       updateFacts();
-      noteLooked();
+      noteFirstRead();
     },
     onFailure(reason) {
       problem.set(describeError(reason));
-      noteLooked();
+      noteFirstRead();
     },
   });
 
   return {
     facts: () => facts,
-    looked,
+    firstRead,
     sender: capture.sender,
     counters: () => capture.counters(),
     problem: () => problem.text,

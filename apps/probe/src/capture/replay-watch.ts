@@ -11,7 +11,7 @@ const OWN_MAC = "02:00:00:00:00:01";
 
 /**
  * A capture file in the place of an interface, read as fast as it can be. Nothing is sent.
- * @param deps.networks Subnets whose hosts are looked for; the private ones when empty.
+ * @param deps.networks Subnets whose hosts are firstRead for; the private ones when empty.
  * @param deps.onEnd Called once with what was wrong with the file, or null.
  * @throws ProbeError `config-invalid` for a file that cannot be read.
  */
@@ -49,7 +49,7 @@ export function createReplayWatch(deps: {
   }
   return {
     facts: () => facts,
-    looked: Promise.resolve(),
+    firstRead: Promise.resolve(),
     sender: { send: () => Promise.resolve() },
     counters() {
       const { frames, droppedByReader } = replay.counters();

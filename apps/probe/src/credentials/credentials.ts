@@ -4,7 +4,7 @@ import { type AddressPrefix, formatIp, parseIp, parsePrefix, prefixHolds } from 
 import { parseJson } from "@lanthorn/runtime";
 import type { Identity } from "../identity/identity.ts";
 
-/** What the collector has handed to this probe, for logging in to devices. It is open in memory only; on the disk it lies sealed. */
+/** What the collector has delivered to this probe, for logging in to devices. It is open in memory only; on the disk it lies sealed. */
 export interface Credentials {
   /** Those that are for a host: the ones for the smallest network first, those for every host last. @param ip Of either family. */
   forHost(ip: string): readonly ProbeCredential[];
@@ -43,10 +43,10 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
     } catch {
       return "the credentials are not encrypted to this probe's key";
     }
-    const handed = HandedCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
-    if (!handed.success) return "the credentials have a type that this version of the probe does not know";
-    if (handed.data.probe_id !== probeId) return "the credentials belong to another probe";
-    return handed.data.credentials.map(
+    const delivered = HandedCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
+    if (!delivered.success) return "the credentials have a type that this version of the probe does not know";
+    if (delivered.data.probe_id !== probeId) return "the credentials belong to another probe";
+    return delivered.data.credentials.map(
       (credential) => ({ credential, prefixes: credential.networks.flatMap((text) => parsePrefix(text) ?? []) }),
     );
   };

@@ -3,12 +3,12 @@ import type { CommandHandlers } from "../uplink/commands.ts";
 
 /**
  * What the collector may ask of discovery.
- * @param looked When it is known whether the interface is up: a command that arrives as soon as the probe connects must not fail for it.
+ * @param interfaceRead Resolves when it is known whether the interface is up: a command that arrives as soon as the probe connects must not fail for it.
  */
-export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">, looked: Promise<void>): CommandHandlers {
+export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">, interfaceRead: Promise<void>): CommandHandlers {
   return {
     async sweep() {
-      await looked;
+      await interfaceRead;
       const summary = await discovery.sweepNow();
       return {
         data: {
@@ -19,7 +19,7 @@ export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "sca
       };
     },
     async scan_start(command) {
-      await looked;
+      await interfaceRead;
       const begun = discovery.scans.start(command);
       return "refused" in begun ? begun : { data: { hosts_total: begun.hostsTotal } };
     },

@@ -6,7 +6,7 @@ export interface ReplayEnd {
   close(): void;
 }
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 /** Hosts are published up to two seconds after their last frame, so this long without a new event means that all are published. */
 const QUIET_MS = 3000;
 
@@ -27,7 +27,7 @@ export function createReplayEnd(deps: {
       if (!onDrained) return;
       let seq = deps.lastSeq();
       let quietSince = clock.monotonic();
-      stop = clock.every(LOOK_MS, () => {
+      stop = clock.every(CHECK_MS, () => {
         const now = deps.lastSeq();
         if (now !== seq) quietSince = clock.monotonic();
         seq = now;

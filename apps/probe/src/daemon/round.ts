@@ -60,7 +60,7 @@ function wire(deps: DaemonDeps, inheritance: Inheritance | null, lifecycle: Life
   });
   const transfers = deps.replay ? null : openTransfers({ ...context, ...configuration, dataDir: configuration.data_dir, outbox: queue.outbox });
   lifecycle.onClose("files", () => transfers?.close());
-  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, onState: () => health?.look() });
+  const siteConfiguration = openSiteConfiguration(context, { watch, transfers, onState: () => health?.report() });
   const uplink: Uplink = openUplink(context, { ...queue, watch, siteConfiguration });
   wake = () => uplink.wake();
   const replayEnd = openReplayEnd(context, { ...queue, uplink });

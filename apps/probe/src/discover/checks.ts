@@ -1,7 +1,7 @@
 import type { Link } from "../capture/link.ts";
 import { askFor } from "../egress/request-frames.ts";
 import { type Host, macBytes, standingMs } from "../hosts/host.ts";
-import { noteAsked, startAnew, type Watch } from "../hosts/presence.ts";
+import { notePolled, startAnew, type Watch } from "../hosts/presence.ts";
 import { duePolls, isStillNeeded, type Poll, watchOf } from "./due-polls.ts";
 import { createSilenceJudge, type SilenceJudgeDeps } from "./silence-judge.ts";
 
@@ -71,8 +71,8 @@ export function createChecks(deps: SilenceJudgeDeps & { readonly mayAsk: (host: 
       if (table.byMac(host.key) !== host || !isStillNeeded(poll, now)) continue;
       const frame = askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null);
       if (!frame) continue;
-      noteAsked(watch, now);
-      noteAsked(binding.watch, now);
+      notePolled(watch, now);
+      notePolled(binding.watch, now);
       yield frame;
     }
   }

@@ -116,7 +116,7 @@ describe("a sweep", () => {
     expect(lan.eventsOf("host_found").map(({ ip }) => ip)).toEqual(["10.200.0.9"]);
   });
 
-  test("that is asked for tells what it did, and joins the one under way", async () => {
+  test("that is asked for tells what it did, and joins the one in progress", async () => {
     const lan = lanWith({ addresses: ["10.0.0.1/29"] });
     lan.join(hostMac(3), ["10.0.0.3"]);
     lan.start();

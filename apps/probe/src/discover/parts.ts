@@ -76,7 +76,7 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
   });
   const routed = createRoutedWatch({
     ...deps, link: up, prefixes: policy.routed, poll: createRoutedPoll({ ...deps, link: up, macAt }),
-    room: () => deps.maxHosts - table.size, onFault: reportError, wantName,
+    capacity: () => deps.maxHosts - table.size, onFault: reportError, wantName,
   });
   const scans = createScans({
     ...deps, ...(deps.claimAnswers ? { claims: { claim: deps.claimAnswers, heard: hosts.noteAnswer } } : {}),

@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import type { Binding, Host } from "../hosts/host.ts";
 import type { HostTable } from "../hosts/host-table.ts";
-import { CHECK_AFTER_MS, endQuestion, isGone, missesNeeded, OFFLINE_FLOOR_MISSES, SILENCE_BELIEVED_MS } from "../hosts/presence.ts";
+import { CHECK_AFTER_MS, endPoll, isGone, missesNeeded, OFFLINE_FLOOR_MISSES, SILENCE_BELIEVED_MS } from "../hosts/presence.ts";
 
 /** Decides which hosts are offline, and which addresses their hosts have left. */
 export interface SilenceJudge {
@@ -38,7 +38,7 @@ export function createSilenceJudge({ table, clock, last, onGone, onAddressGone }
   }
 
   function judgeHost(host: Host, now: number): void {
-    if (!endQuestion(host.watch, now, linkWorks(host, now))) return;
+    if (!endPoll(host.watch, now, linkWorks(host, now))) return;
     if (host.presence === "offline") {
       if (!isGone(host.watch, now, OFFLINE_FLOOR_MISSES)) return;
       host.confirmedOffline = true;
@@ -56,7 +56,7 @@ export function createSilenceJudge({ table, clock, last, onGone, onAddressGone }
     for (let at = host.bindings.length - 1; at >= 0; at -= 1) {
       const binding = host.bindings[at] as Binding;
       const isHostHeard = now - host.watch.seenAt < CHECK_AFTER_MS;
-      if (!endQuestion(binding.watch, now, isHostHeard) || !isHostHeard || host.bindings.length < 2) continue;
+      if (!endPoll(binding.watch, now, isHostHeard) || !isHostHeard || host.bindings.length < 2) continue;
       if (isGone(binding.watch, now, missesNeeded(host.watch))) onAddressGone(host, binding);
     }
   }

@@ -11,8 +11,8 @@ export interface FileSender {
   close(): Promise<void>;
 }
 
-/** How often the spool is looked at: other programs put files into it. */
-const LOOK_EVERY_MS = 2000;
+/** How often the spool is read: other programs put files into it. */
+const CHECK_EVERY_MS = 2000;
 const RETRY_FIRST_MS = 2000;
 const RETRY_LONGEST_MS = 600_000;
 
@@ -49,7 +49,7 @@ export function createFileSender(deps: {
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      let waitMs = LOOK_EVERY_MS;
+      let waitMs = CHECK_EVERY_MS;
       try {
         const file = spool.list()[0];
         if (file) {

@@ -2,12 +2,12 @@ import { HEALTH_METRICS } from "@lanthorn/contract/uplink";
 import type { Log } from "@lanthorn/runtime";
 import type Database from "better-sqlite3";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
-import { CALM, type HealthMetric, judge, type Limit, type Standing } from "./limits.ts";
+import { CALM, type HealthMetric, judgeLimit, type Limit, type Standing } from "./limits.ts";
 import { type HealthValues, toHealthAlert } from "./metrics.ts";
 
-/** Tells when a limit is passed and when it holds again. What was raised is remembered over a restart, so that it can be cleared. */
+/** Raises an alert when a limit is passed, and clears it when it holds again. What was raised is remembered over a restart, so that it can be cleared. */
 export interface HealthAlerts {
-  look(values: HealthValues, occurredAt: string): void;
+  judge(values: HealthValues, occurredAt: string): void;
   raised(): readonly HealthMetric[];
 }
 
@@ -33,18 +33,18 @@ export function createHealthAlerts(deps: {
   );
 
   /** The event is appended in any case; that it was is remembered with it when the disk takes both. */
-  function tell(limit: Limit, change: "raised" | "cleared", value: number, occurredAt: string): void {
+  function publish(limit: Limit, change: "raised" | "cleared", value: number, occurredAt: string): void {
     publisher.publishAnyway([{ type: "probe_health_alert", occurred_at: occurredAt, data: toHealthAlert(limit, change, value) }], () =>
       (change === "raised" ? remember : forget).run(limit.metric));
   }
 
   return {
-    look(values, occurredAt) {
+    judge(values, occurredAt) {
       for (const limit of deps.limits) {
         const value = values[limit.metric];
-        const { standing, change } = judge(standings.get(limit.metric) ?? CALM, limit, value, deps.samples);
+        const { standing, change } = judgeLimit(standings.get(limit.metric) ?? CALM, limit, value, deps.samples);
         standings.set(limit.metric, standing);
-        if (change !== null && value !== null) tell(limit, change, value, occurredAt);
+        if (change !== null && value !== null) publish(limit, change, value, occurredAt);
       }
     },
     raised: () => HEALTH_METRICS.filter((metric) => standings.get(metric)?.raised === true),

@@ -20,11 +20,11 @@ export interface HealthSources {
   readonly bundles: () => NonNullable<ProbeHealth["bundles"]>;
 }
 
-/** Looks at the probe at a steady pace. */
+/** Measures and reports how the probe is, at a steady pace. */
 export interface HealthWatch {
-  /** Looks now as well, because there is news for the collector; alerts wait for their own look. */
-  look(): void;
-  /** The last look took place in time: whatever hangs the process has not. */
+  /** Reports now as well, because something changed that the collector is to know; alerts are judged at their own times. */
+  report(): void;
+  /** The last report was made in time: whatever hangs the process has not. */
   turning(): boolean;
   close(): void;
 }
@@ -34,10 +34,10 @@ const DAY_MS = 86_400_000;
 const MAX_NETWORKS = 64;
 
 /** By then capture and connection are up, if they come up at all: a status that is read after a start shows them. Alerts wait. */
-const SECOND_LOOK_MS = 3000;
+const SECOND_REPORT_MS = 3000;
 
 /**
- * Looks at once, soon again, and then every `intervalMs`, tells what it saw, and lets the alerts judge it.
+ * Reports at once, soon again, and then every `intervalMs`, and lets the alerts judge the values.
  * @param deps.onHealth Called with each report, after the alerts.
  */
 export function createHealthWatch(deps: {
@@ -51,11 +51,11 @@ export function createHealthWatch(deps: {
 }): HealthWatch {
   const { sources, clock } = deps;
   const startedAt = clock.monotonic();
-  let lastLookAt = startedAt;
+  let lastReportAt = startedAt;
   let before = sources.capture();
 
-  function look(isJudged: boolean): void {
-    lastLookAt = clock.monotonic();
+  function report(isJudged: boolean): void {
+    lastReportAt = clock.monotonic();
     const machine = sources.machine();
     const queue = sources.outbox();
     const capture = sources.capture();
@@ -78,7 +78,7 @@ export function createHealthWatch(deps: {
       interface: link.up ? 0 : 1,
       certificate: endsAt === null ? null : (endsAt - clock.now()) / DAY_MS,
     };
-    if (isJudged) deps.alerts.look(values, toInstant(clock.now()));
+    if (isJudged) deps.alerts.judge(values, toInstant(clock.now()));
     deps.onHealth({
       v: MESSAGE_VERSION,
       at: toInstant(clock.now()),
@@ -101,12 +101,12 @@ export function createHealthWatch(deps: {
     });
   }
 
-  look(true);
-  const cancelSecond = clock.after(SECOND_LOOK_MS, () => look(false));
-  const stop = clock.every(deps.intervalMs, () => look(true));
+  report(true);
+  const cancelSecond = clock.after(SECOND_REPORT_MS, () => report(false));
+  const stop = clock.every(deps.intervalMs, () => report(true));
   return {
-    look: () => look(false),
-    turning: () => clock.monotonic() - lastLookAt < 3 * deps.intervalMs,
+    report: () => report(false),
+    turning: () => clock.monotonic() - lastReportAt < 3 * deps.intervalMs,
     close() {
       cancelSecond();
       stop();

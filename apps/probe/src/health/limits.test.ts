@@ -1,15 +1,15 @@
 import { constantFrom, assert, array, double, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CALM, judge, type Limit, type Standing } from "./limits.ts";
+import { CALM, judgeLimit, type Limit, type Standing } from "./limits.ts";
 
-const HOT: Limit = { metric: "temperature", bad: "above", threshold: 80, room: 5 };
-const DAYS: Limit = { metric: "certificate", bad: "below", threshold: 10, room: 1 };
+const HOT: Limit = { metric: "temperature", bad: "above", threshold: 80, hysteresis: 5 };
+const DAYS: Limit = { metric: "certificate", bad: "below", threshold: 10, hysteresis: 1 };
 
 /** What is said after each value. */
 function follow(limit: Limit, values: readonly (number | null)[], samples = 3): readonly (string | null)[] {
   let standing: Standing = CALM;
   return values.map((value) => {
-    const judged = judge(standing, limit, value, samples);
+    const judged = judgeLimit(standing, limit, value, samples);
     standing = judged.standing;
     return judged.change;
   });
@@ -28,7 +28,7 @@ describe("a health limit", () => {
     expect(follow(HOT, [80, 80, 80, 80]).some(Boolean)).toBe(false);
   });
 
-  test("clears below it with room only, after as many reports", () => {
+  test("clears below it by its hysteresis only, after as many reports", () => {
     expect(follow(HOT, [85, 85, 85, 79, 79, 79, 79, 75, 75, 75, 75])).toEqual([
       null, null, "raised", null, null, null, null, null, null, "cleared", null,
     ]);

@@ -2,7 +2,7 @@ import type { EventData } from "@lanthorn/contract/uplink";
 import type { HealthSettings } from "./settings.ts";
 import type { HealthMetric, Limit } from "./limits.ts";
 
-/** A value of each metric that is held against a limit; null where the machine does not tell. */
+/** A value of each metric that is held against a limit; null where the machine does not report one. */
 export type HealthValues = Readonly<Record<HealthMetric, number | null>>;
 
 type Severity = EventData<"probe_health_alert">["severity"];
@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<HealthMetric, Words>> = {
   },
 };
 
-/** Clearing needs a tenth of the threshold as room. */
+/** Clearing needs a tenth of the threshold as its hysteresis. */
 const ROOM = 0.1;
 
 /** The configured limits, and the two that nobody can set: what is missing then is the probe's purpose. */
@@ -65,14 +65,14 @@ export function limitsOf(limits: HealthSettings["limits"]): readonly Limit[] {
   ];
   return [
     ...configured.flatMap(([metric, threshold]): Limit[] =>
-      (threshold === false ? [] : [{ metric, bad: "above", threshold, room: roomOf(metric, threshold) }])),
-    { metric: "interface", bad: "above", threshold: 0, room: 0 },
-    { metric: "certificate", bad: "below", threshold: CERTIFICATE_DAYS, room: 1 },
+      (threshold === false ? [] : [{ metric, bad: "above", threshold, hysteresis: hysteresisOf(metric, threshold) }])),
+    { metric: "interface", bad: "above", threshold: 0, hysteresis: 0 },
+    { metric: "certificate", bad: "below", threshold: CERTIFICATE_DAYS, hysteresis: 1 },
   ];
 }
 
 /** A tenth of 95 % full would be a long way back for a disk. */
-function roomOf(metric: HealthMetric, threshold: number): number {
+function hysteresisOf(metric: HealthMetric, threshold: number): number {
   return metric === "disk" || metric === "memory" ? Math.min(threshold, 100 - threshold + 1) * 0.5 : threshold * ROOM;
 }
 

@@ -48,7 +48,7 @@ export function createEvidence(deps: {
       noteSeen(host.watch, now);
       last.host = host;
       last.at = now;
-      host.seenWallAt = clock.now();
+      host.lastSeenAt = clock.now();
       host.unsaved = true;
       host.unreported = true;
       if (host.presence === "offline") {
@@ -61,7 +61,7 @@ export function createEvidence(deps: {
       const binding = findBinding(host, address);
       if (!binding) return bind(host, address, source);
       noteSeen(binding.watch, now);
-      binding.seenWallAt = host.seenWallAt;
+      binding.lastSeenAt = host.lastSeenAt;
       binding.doubted = false;
       if (source !== "traffic") binding.source = source;
     },

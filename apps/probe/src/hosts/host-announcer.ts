@@ -138,7 +138,7 @@ function saveLastSeen(
 }
 
 function presenceOf(host: Host, { ip }: PublishedState) {
-  return { ip, mac: host.mac, last_seen_at: toInstant(host.seenWallAt) };
+  return { ip, mac: host.mac, last_seen_at: toInstant(host.lastSeenAt) };
 }
 
 /** The events that lead from the state that was published last to `next`. @param occurred_at An instant. */

@@ -11,10 +11,10 @@ export interface HostTable {
   /** Every host, oldest entry first; it may be changed meanwhile. */
   all(): IterableIterator<Host>;
   /**
-   * @param wallNow Milliseconds since the epoch.
+   * @param now Milliseconds since the epoch.
    * @returns The hosts that had to leave for it, or null when there is no room and nobody who may leave.
    */
-  add(host: Host, wallNow: number): readonly Host[] | null;
+  add(host: Host, now: number): readonly Host[] | null;
   /** @returns False when the host has as many addresses as it may, or all hosts together have as many beyond their first ones. */
   addBinding(host: Host, binding: Binding): boolean;
   removeBinding(host: Host, binding: Binding): void;
@@ -62,17 +62,17 @@ export function createHostTable(maxHosts: number): HostTable {
    * Only who is offline leaves: who was there briefly, then who is away for long, then who was there for the shorter time. Of the half that
    * was there for the longer time nobody leaves but who is away for long: a flood that answers is online, and must not push out history.
    */
-  const makeRoom = (wallNow: number): readonly Host[] => {
+  const makeRoom = (now: number): readonly Host[] => {
     const hosts = [...byMac.values()];
     const median = Float64Array.from(hosts, standingMs).sort()[Math.floor(hosts.length / 2)] ?? 0;
     const claimOf = (host: Host): number => {
       const standing = standingMs(host);
       if (standing < BRIEF_MS) return host.watch.answered > 0 ? 1 : 0;
-      return wallNow - host.seenWallAt > Math.max(MAX_ABSENCE_MS, standing) ? 2 : standing <= median ? 3 : 4;
+      return now - host.lastSeenAt > Math.max(MAX_ABSENCE_MS, standing) ? 2 : standing <= median ? 3 : 4;
     };
     const leaving = hosts.flatMap((host) => (host.presence === "offline" ? [{ host, claim: claimOf(host) }] : []))
       .filter(({ claim }) => claim < 4)
-      .sort((a, b) => a.claim - b.claim || standingMs(a.host) - standingMs(b.host) || a.host.seenWallAt - b.host.seenWallAt)
+      .sort((a, b) => a.claim - b.claim || standingMs(a.host) - standingMs(b.host) || a.host.lastSeenAt - b.host.lastSeenAt)
       .slice(0, Math.ceil(maxHosts * LEAVING_SHARE))
       .map(({ host }) => host);
     for (const host of leaving) remove(host);
@@ -88,8 +88,8 @@ export function createHostTable(maxHosts: number): HostTable {
     byMac: (key) => byMac.get(key),
     atAddress: (address) => byAddress.get(address) ?? [],
     all: () => byMac.values(),
-    add(host, wallNow) {
-      const left = byMac.size >= maxHosts ? makeRoom(wallNow) : [];
+    add(host, now) {
+      const left = byMac.size >= maxHosts ? makeRoom(now) : [];
       if (byMac.size >= maxHosts) return null;
       byMac.set(host.key, host);
       shared += sharedBy(host);

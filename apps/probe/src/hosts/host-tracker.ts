@@ -12,7 +12,7 @@ import type { Observer } from "./observer.ts";
 import type { FactsTaker } from "./service-facts.ts";
 import type { HostAnnouncer } from "./host-announcer.ts";
 
-/** Turns what frames tell into hosts: the one place where a host comes into being, changes its addresses, and comes back. */
+/** Turns what frames show into hosts: the one place where a host comes into being, changes its addresses, and comes back. */
 export interface HostTracker extends Observer {
   /** As of `Evidence`. */
   readonly last: Evidence["last"];

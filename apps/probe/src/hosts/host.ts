@@ -19,7 +19,7 @@ export interface Binding {
   readonly watch: Watch;
   source: EvidenceSource;
   /** Milliseconds since the epoch. */
-  seenWallAt: number;
+  lastSeenAt: number;
   /** Something says that it moved on: it is checked now instead of after minutes. */
   doubted: boolean;
 }
@@ -40,7 +40,7 @@ export interface Host {
   /** The 48 bits as a number: the key of the hot path. */
   readonly key: number;
   readonly mac: string;
-  readonly foundWallAt: number;
+  readonly foundAt: number;
   /** In no order; at most MAX_BINDINGS. */
   readonly bindings: Binding[];
   readonly watch: Watch;
@@ -51,7 +51,7 @@ export interface Host {
   /** Misses at the moment when it was given up. */
   missedChecks: number;
   /** Milliseconds since the epoch of the last evidence, from before the start too. */
-  seenWallAt: number;
+  lastSeenAt: number;
   /** Null until the host_found event is written. */
   published: PublishedState | null;
   /** Monotonic milliseconds at which it, or its changes, may be published; infinity when there is nothing to publish. */
@@ -65,7 +65,7 @@ export interface Host {
   /** When its address is to be looked up in DNS (monotonic), and how often that brought nothing. */
   reverseDueAt: number;
   reverseFailures: number;
-  /** It was looked for in vain since the start, so `offline` is knowledge. */
+  /** It did not answer polls since the start, so `offline` is knowledge. */
   confirmedOffline: boolean;
   /** Evidence since the last flush to the database, and since the last report. */
   unsaved: boolean;
@@ -95,17 +95,17 @@ export function macBytes(key: number): Uint8Array {
   return Uint8Array.of(high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low);
 }
 
-/** A host that is online, has no address yet and was not published. @param options.wallAt Since the epoch; `silentFrom` is monotonic. */
+/** A host that is online, has no address yet and was not published. @param options.foundAt Milliseconds since the epoch; `silentFrom` is monotonic. */
 export function createHost(options: {
   readonly key: number;
   readonly vendor: string;
-  readonly wallAt: number;
+  readonly foundAt: number;
   readonly silentFrom: number;
 }): Host {
   return {
     key: options.key,
     mac: formatMac(macBytes(options.key)),
-    foundWallAt: options.wallAt,
+    foundAt: options.foundAt,
     bindings: [],
     watch: createWatch(options.silentFrom),
     names: {},
@@ -113,7 +113,7 @@ export function createHost(options: {
     facts: [],
     presence: "online",
     missedChecks: 0,
-    seenWallAt: options.wallAt,
+    lastSeenAt: options.foundAt,
     published: null,
     announceAt: Number.POSITIVE_INFINITY,
     announceLatestAt: Number.POSITIVE_INFINITY,
@@ -128,10 +128,10 @@ export function createHost(options: {
 }
 
 /** @returns Null for text that is no address. */
-export function createBinding(address: string, source: EvidenceSource, silentFrom: number, wallAt: number): Binding | null {
+export function createBinding(address: string, source: EvidenceSource, silentFrom: number, lastSeenAt: number): Binding | null {
   const bytes = parseIp(address);
   if (!bytes) return null;
-  return { address, bytes, order: addressOrder(bytes), watch: createWatch(silentFrom), source, seenWallAt: wallAt, doubted: false };
+  return { address, bytes, order: addressOrder(bytes), watch: createWatch(silentFrom), source, lastSeenAt, doubted: false };
 }
 
 function addressOrder(bytes: Uint8Array): string {
@@ -146,8 +146,8 @@ export function sortedBindings(host: Host): Binding[] {
 }
 
 /** From its first evidence to its last, in milliseconds: what a made-up host cannot have, however much it says. */
-export function standingMs({ foundWallAt, seenWallAt }: Pick<Host, "foundWallAt" | "seenWallAt">): number {
-  return Math.max(0, seenWallAt - foundWallAt);
+export function standingMs({ foundAt, lastSeenAt }: Pick<Host, "foundAt" | "lastSeenAt">): number {
+  return Math.max(0, lastSeenAt - foundAt);
 }
 
 /** Whether any address that it is known by is IPv4. */
@@ -155,7 +155,7 @@ export function hasIpv4(host: Host): boolean {
   return host.bindings.some(({ bytes }) => bytes.length === 4);
 }
 
-/** What is true of a host with at least one address now, as the contract tells it. */
+/** What is true of a host with at least one address now, as the contract has it. */
 export function describeHost(host: Host): HostState {
   const bindings = sortedBindings(host);
   return {
@@ -169,7 +169,7 @@ export function describeHost(host: Host): HostState {
 }
 
 /** What names and the maker of its interface say. */
-export function nameEvidence(host: Pick<Host, "names" | "vendor" | "foundWallAt">): HostState["evidence"] {
+export function nameEvidence(host: Pick<Host, "names" | "vendor" | "foundAt">): HostState["evidence"] {
   const names = NAME_SOURCES.flatMap((source) => {
     const name = host.names[source];
     if (!name) return [];
@@ -178,13 +178,13 @@ export function nameEvidence(host: Pick<Host, "names" | "vendor" | "foundWallAt"
   // What people call a machine, and who made its interface, say a little of what it is.
   const name = chooseName(host.names);
   const claims = [...readMaker(host.vendor), ...(name === "" ? [] : deviceClaims(readAnswer("hostname", name)))];
-  return [...names, ...claims.map((claim) => ({ ...claim, seen_at: toInstant(host.foundWallAt) }))];
+  return [...names, ...claims.map((claim) => ({ ...claim, seen_at: toInstant(host.foundAt) }))];
 }
 
 function toEvidence(binding: Binding): HostState["evidence"][number] {
   // Whoever sends a datagram may lie about its source; ARP and NDP lies break the liar's own traffic.
   const confidence = binding.source === "traffic" ? 0.7 : 0.9;
-  return { field: "ip", value: binding.address, source: binding.source, confidence, seen_at: toInstant(binding.seenWallAt) };
+  return { field: "ip", value: binding.address, source: binding.source, confidence, seen_at: toInstant(binding.lastSeenAt) };
 }
 
 /** What is compared to know whether to publish an event. */

@@ -4,7 +4,7 @@ import { createBinding, createHost, describeHost } from "./host.ts";
 import { createHostsStore } from "./hosts-store.ts";
 
 function sampleHost() {
-  const host = createHost({ key: 0x00_11_22_33_44_55, vendor: "Acme", wallAt: 1_760_000_000_000, silentFrom: 0 });
+  const host = createHost({ key: 0x00_11_22_33_44_55, vendor: "Acme", foundAt: 1_760_000_000_000, silentFrom: 0 });
   for (const address of ["192.168.1.20", "192.168.1.3", "fe80::1", "2001:db8::1"]) {
     const binding = createBinding(address, "arp", 0, 1_760_000_000_500);
     if (binding) host.bindings.push(binding);

@@ -83,16 +83,16 @@ export function createHostsStore(db: Database): HostsStore {
         host.presence,
         host.vendor,
         JSON.stringify(host.names),
-        Math.round(host.foundWallAt),
-        Math.round(host.seenWallAt),
+        Math.round(host.foundAt),
+        Math.round(host.lastSeenAt),
         asked,
         answered,
       );
       deleteAddresses.run(host.mac);
-      for (const { address, source, seenWallAt } of host.bindings) insertAddress.run(host.mac, address, source, Math.round(seenWallAt));
+      for (const { address, source, lastSeenAt } of host.bindings) insertAddress.run(host.mac, address, source, Math.round(lastSeenAt));
     },
     touch(host) {
-      touchHost.run(Math.round(host.seenWallAt), host.watch.asked, host.watch.answered, host.mac);
+      touchHost.run(Math.round(host.lastSeenAt), host.watch.asked, host.watch.answered, host.mac);
     },
     remove(mac) {
       deleteAddresses.run(mac);
@@ -102,10 +102,10 @@ export function createHostsStore(db: Database): HostsStore {
 }
 
 function toHost(row: HostRow, key: number, silentFrom: number): Host {
-  const host = createHost({ key, vendor: row.vendor, wallAt: row.found_at, silentFrom });
+  const host = createHost({ key, vendor: row.vendor, foundAt: row.found_at, silentFrom });
   Object.assign(host.watch, createWatch(silentFrom, { asked: row.checks_asked, answered: row.checks_answered }));
   host.presence = row.presence;
-  host.seenWallAt = row.last_seen_at;
+  host.lastSeenAt = row.last_seen_at;
   host.names = readNames(row.names);
   return host;
 }

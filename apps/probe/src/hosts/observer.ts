@@ -3,7 +3,7 @@ import type { EvidenceSource } from "./host.ts";
 import type { NameSource } from "./names.ts";
 
 /**
- * Takes what frames tell of hosts. MACs are keys as `macKey` makes them, of one host and never ours; addresses are views of the frame,
+ * Takes what frames show of hosts. MACs are keys as `macKey` makes them, of one host and never ours; addresses are views of the frame,
  * possible neighbors only.
  */
 export interface Observer {

@@ -42,5 +42,5 @@ test("one that was known is seen again, and another machine at its address is a 
   answer(7);
   answer(7, macOf(9));
   expect(hosts.table.size).toBe(2);
-  expect([...hosts.table.all()].map(({ mac, seenWallAt }) => [mac, clock.now() - seenWallAt])).toEqual([[macOf(7), 0], [macOf(9), 0]]);
+  expect([...hosts.table.all()].map(({ mac, lastSeenAt }) => [mac, clock.now() - lastSeenAt])).toEqual([[macOf(7), 0], [macOf(9), 0]]);
 });

@@ -4,10 +4,10 @@ import {
   ANSWER_WAIT_MS,
   CHECK_AFTER_MS,
   createWatch,
-  endQuestion,
+  endPoll,
   isGone,
   missesNeeded,
-  noteAsked,
+  notePolled,
   noteSeen,
   startAnew,
   type Watch,
@@ -21,10 +21,10 @@ function live(watch: Watch, from: number, to: number, answers: (question: number
   let questions = 0;
   for (let now = from; now < to; now += 1000) {
     if (watch.askedAt !== null && answers(questions)) noteSeen(watch, now);
-    else if (endQuestion(watch, now, true) && isGone(watch, now, missesNeeded(watch))) return now;
+    else if (endPoll(watch, now, true) && isGone(watch, now, missesNeeded(watch))) return now;
     if (watch.askedAt === null && now - watch.silentFrom >= CHECK_AFTER_MS) {
       questions += 1;
-      noteAsked(watch, now);
+      notePolled(watch, now);
     }
   }
   return null;
@@ -85,17 +85,17 @@ describe("presence", () => {
 
   test("does not count a question that ended while the link was down", () => {
     const watch = createWatch(0);
-    noteAsked(watch, 0);
-    expect(endQuestion(watch, ANSWER_WAIT_MS - 1, true)).toBe(false);
-    expect(endQuestion(watch, ANSWER_WAIT_MS, false)).toBe(true);
+    notePolled(watch, 0);
+    expect(endPoll(watch, ANSWER_WAIT_MS - 1, true)).toBe(false);
+    expect(endPoll(watch, ANSWER_WAIT_MS, false)).toBe(true);
     expect(watch.misses).toBe(0);
   });
 
   test("starts anew after a suspension: neither the misses nor the time before it count", () => {
     const watch = createWatch(0);
     for (let miss = 0; miss < 60; miss += 1) {
-      noteAsked(watch, miss * ANSWER_WAIT_MS);
-      endQuestion(watch, (miss + 1) * ANSWER_WAIT_MS, true);
+      notePolled(watch, miss * ANSWER_WAIT_MS);
+      endPoll(watch, (miss + 1) * ANSWER_WAIT_MS, true);
     }
     startAnew(watch, 400_000);
     expect(watch.misses).toBe(0);

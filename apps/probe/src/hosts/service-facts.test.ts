@@ -8,7 +8,7 @@ const hostKey = (value: string) => ({ field: "ssh_host_key", value, source: "ssh
 
 function createScene() {
   const table = createHostTable(16);
-  const host = createHost({ key: 1, vendor: "Brother industries, LTD.", wallAt: 0, silentFrom: 0 });
+  const host = createHost({ key: 1, vendor: "Brother industries, LTD.", foundAt: 0, silentFrom: 0 });
   const binding = createBinding("10.0.0.7", "arp", 0, 0);
   if (binding) host.bindings.push(binding);
   table.add(host, 0);

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { FINGERPRINTS } from "../bundles/names.ts";
 import { openBundleStore } from "../bundles/store.ts";
-import type { DatabaseAnswer, DatabaseTask } from "./ask-databases.ts";
+import type { DatabaseAnswer, DatabaseTask } from "./database-thread.ts";
 import { createFingerprintDatabases } from "./databases.ts";
 
 const { dataDir } = workerData as { readonly dataDir: string };

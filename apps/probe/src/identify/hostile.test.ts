@@ -161,7 +161,7 @@ describe("every protocol", () => {
     const next = seededRandom(13);
     for (const protocol of UDP_PROTOCOLS) {
       for (let round = 0; round < 400; round += 1) {
-        const question = protocol.questions[round % protocol.questions.length]?.(() => 0.5) ?? new Uint8Array();
+        const question = protocol.payloads[round % protocol.payloads.length]?.(() => 0.5) ?? new Uint8Array();
         const answer = round % 2 === 0
           ? question.map((byte) => (next(6) === 0 ? next(256) : byte))
           : Uint8Array.from({ length: next(300) }, () => next(256));

@@ -164,6 +164,6 @@ describe("every protocol", () => {
   test("has a question that is its own, or waits for a greeting", () => {
     const names = [...TCP_PROTOCOLS, ...UDP_PROTOCOLS].map((protocol) => protocol.name);
     expect(new Set(names).size).toBeGreaterThan(48);
-    for (const protocol of UDP_PROTOCOLS) for (const question of protocol.questions) expect(question(() => 0.5).length).toBeGreaterThan(7);
+    for (const protocol of UDP_PROTOCOLS) for (const payload of protocol.payloads) expect(payload(() => 0.5).length).toBeGreaterThan(7);
   });
 });

@@ -112,9 +112,9 @@ describe("whoever answers with", () => {
 
   test.for(Object.keys(PUMPS))("%s in a datagram holds up nobody else", async (pump) => {
     for (const protocol of UDP_PROTOCOLS) {
-      for (const question of protocol.questions) {
+      for (const payload of protocol.payloads) {
         // An answer begins as its question does, and is as long as a datagram can be.
-        const start = Buffer.from(question(() => 0.5));
+        const start = Buffer.from(payload(() => 0.5));
         const answer = Buffer.concat([start, Buffer.alloc(65_507 - start.length, PUMPS[pump])]);
         const asking = { ip: "192.0.2.1", snmp: NO_SNMP, ask: () => Promise.resolve(answer), connect: () => Promise.resolve(null) };
         const beginnings = [answer, Buffer.concat([latin1("HTTP/1.1 200 OK\r\n"), answer]), Buffer.concat([latin1("<ProbeMatch"), answer])];

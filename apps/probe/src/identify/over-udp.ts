@@ -39,8 +39,8 @@ export async function identifyUdp(
 async function askUdp(protocol: UdpProtocol, asking: UdpAsking, random: () => number): Promise<Learned | null> {
   const known = await protocol.learnAsKnown?.(asking);
   if (known) return known;
-  for (const question of protocol.questions) {
-    const bytes = question(random);
+  for (const payload of protocol.payloads) {
+    const bytes = payload(random);
     // A datagram may be lost: once more is worth it, thrice is not.
     const answer = (await asking.ask(bytes)) ?? (await asking.ask(bytes));
     const result = answer && (await protocol.learn(answer, asking));

@@ -81,8 +81,8 @@ export interface UdpProtocol {
   readonly ports: readonly number[];
   /** Asked before all others, as somebody who is known there. @returns Null where nobody is. */
   readonly learnAsKnown?: (asking: UdpAsking) => Promise<Learned | null>;
-  /** Asked one after the other until one is answered. */
-  readonly questions: readonly ((random: () => number) => Uint8Array)[];
+  /** Datagrams, sent one after the other until one is answered. */
+  readonly payloads: readonly ((random: () => number) => Uint8Array)[];
   readonly learn: (answer: Uint8Array, asking: UdpAsking) => Promise<Learned | null> | Learned | null;
   readonly answersFromAnyPort?: boolean;
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { emptyFacts } from "./advert.ts";
 import { createNeighborAnnouncer } from "./neighbor-announcer.ts";
 import type { Neighbor } from "./neighbor-table.ts";
-import { createNewsBudget } from "./news-budget.ts";
+import { createEventBudget } from "./event-budget.ts";
 
 const neighbor = (n: number): Neighbor => ({
   key: `sw${n}`, protocol: "lldp", localInterface: "lan0", sourceMac: "00:11:22:33:44:55", ttlSeconds: 120,
@@ -16,7 +16,7 @@ const neighbor = (n: number): Neighbor => ({
 function open(isDiskFull = false) {
   const events: ProbeEvent[] = [];
   const announcer = createNeighborAnnouncer({
-    store: { load: () => [], save: () => undefined, remove: () => undefined }, budget: createNewsBudget(), clock: createFakeClock(),
+    store: { load: () => [], save: () => undefined, remove: () => undefined }, budget: createEventBudget(), clock: createFakeClock(),
     interfaceName: "lan0",
     publisher: {
       publish(more) {

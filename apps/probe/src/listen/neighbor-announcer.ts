@@ -4,7 +4,7 @@ import type { Publisher } from "../queue/publisher.ts";
 import type { NeighborFacts } from "./advert.ts";
 import type { Neighbor } from "./neighbor-table.ts";
 import type { NeighborsStore } from "./neighbors-store.ts";
-import type { NewsBudget } from "./news-budget.ts";
+import type { EventBudget } from "./event-budget.ts";
 
 /** Publishes what became of neighbors, each event together with what is stored of the neighbor. */
 export interface NeighborAnnouncer {
@@ -27,7 +27,7 @@ const MAX_PAUSE_MS = 3_600_000;
 export function createNeighborAnnouncer(deps: {
   readonly store: NeighborsStore;
   readonly publisher: Publisher;
-  readonly budget: NewsBudget;
+  readonly budget: EventBudget;
   readonly clock: Pick<Clock, "now">;
   readonly interfaceName: string;
 }): NeighborAnnouncer {

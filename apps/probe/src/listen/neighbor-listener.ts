@@ -4,7 +4,7 @@ import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { BusModule } from "../bus/frame-bus.ts";
 import { createNeighborAnnouncer } from "./neighbor-announcer.ts";
 import { createNeighborTable, MAX_NEIGHBORS } from "./neighbor-table.ts";
-import { createNewsBudget } from "./news-budget.ts";
+import { createEventBudget } from "./event-budget.ts";
 import { createNeighborsStore } from "./neighbors-store.ts";
 import { readAdvert } from "./read-advert.ts";
 
@@ -39,7 +39,7 @@ export function createNeighborListener(deps: {
   const store = createNeighborsStore(deps.db);
   const table = createNeighborTable();
   const announcer = createNeighborAnnouncer({
-    ...deps, store, budget: createNewsBudget(), publisher: createPublisher({ ...deps, what: "neighbors" }),
+    ...deps, store, budget: createEventBudget(), publisher: createPublisher({ ...deps, what: "neighbors" }),
   });
   let lastTick = 0;
   let warnedAt = Number.NEGATIVE_INFINITY;

@@ -14,7 +14,7 @@ const DESTINATIONS: ReadonlySet<number> = new Set(
     .map((mac) => Number.parseInt(mac.replaceAll(":", ""), 16)),
 );
 
-/** EDP and SONMP tell no time to live; both are sent at least once a minute, and two may get lost. */
+/** EDP and SONMP have no time to live; both are sent at least once a minute, and two may get lost. */
 const TTL_WITHOUT_ONE_SECONDS = 180;
 const MIN_HEADER_LENGTH = 14;
 

@@ -30,7 +30,7 @@ async function dnsServer(names: Readonly<Record<string, string>>): Promise<strin
 }
 
 function hostAt(address: string): Host {
-  const host = createHost({ key: 1, vendor: "", wallAt: 0, silentFrom: 0 });
+  const host = createHost({ key: 1, vendor: "", foundAt: 0, silentFrom: 0 });
   const binding = createBinding(address, "arp", 0, 0);
   if (binding) host.bindings.push(binding);
   return host;

@@ -122,7 +122,7 @@ function primaryAddress(host: Nameable): string | null {
 export interface ReverseResolver {
   /** @returns The names of an address, none where the servers know none. @throws What `node:dns` throws when no server answers. */
   reverseNames(address: string): Promise<readonly string[]>;
-  /** Ends the questions under way; they fail. */
+  /** Ends the queries in flight; they fail. */
   close(): void;
 }
 

@@ -30,12 +30,12 @@ export function createRoutedAnnouncer(deps: {
   const due = new Set<RoutedHost>();
   const left = new Set<string>();
 
-  const presenceOf = ({ address, seenWallAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(seenWallAt) });
+  const presenceOf = ({ address, lastSeenAt }: RoutedHost) => ({ ip: address, mac: "" as const, last_seen_at: toInstant(lastSeenAt) });
   const eventsFor = (host: RoutedHost): ProbeEvent[] => {
     const occurred_at = toInstant(clock.now());
     const { published } = host;
     const events: ProbeEvent[] = [];
-    const state = () => describeRoutedHost(host, [], toInstant(host.seenWallAt));
+    const state = () => describeRoutedHost(host, [], toInstant(host.lastSeenAt));
     if (published === null) events.push({ type: "host_found", occurred_at, data: state() });
     else if (published.hostname !== routedStateOf(host).hostname) {
       events.push({ type: "host_changed", occurred_at, data: { ...state(), changed: ["hostname"] } });

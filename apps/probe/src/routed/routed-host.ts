@@ -16,7 +16,7 @@ export interface RoutedHost {
   /** Four or sixteen bytes. */
   readonly bytes: Uint8Array;
   /** Milliseconds since the epoch. */
-  readonly foundWallAt: number;
+  readonly foundAt: number;
   readonly watch: Watch;
   /** What DNS calls its address. */
   names: HostNames;
@@ -24,7 +24,7 @@ export interface RoutedHost {
   reverseDueAt: number;
   reverseFailures: number;
   presence: "online" | "offline";
-  seenWallAt: number;
+  lastSeenAt: number;
   /** Monotonic milliseconds when it was last polled. */
   polledAt: number;
   /** It did not answer the last time: it is asked again soon. */
@@ -49,15 +49,15 @@ const CONFIDENCE = 0.9;
 /** A host that is online and was not published. @param options.rate How often it answered before, else that of a new one. */
 export function createRoutedHost(options: {
   readonly bytes: Uint8Array;
-  readonly foundWallAt: number;
+  readonly foundAt: number;
   /** Monotonic milliseconds. */
   readonly silentFrom: number;
   readonly rate?: { readonly asked: number; readonly answered: number };
 }): RoutedHost {
-  const { bytes, foundWallAt, silentFrom, rate = ASSUMED_RATE } = options;
+  const { bytes, foundAt, silentFrom, rate = ASSUMED_RATE } = options;
   return {
-    address: formatIp(bytes), bytes, foundWallAt, watch: createWatch(silentFrom, rate), names: {}, reverseDueAt: 0, reverseFailures: 0,
-    presence: "online", seenWallAt: foundWallAt,
+    address: formatIp(bytes), bytes, foundAt, watch: createWatch(silentFrom, rate), names: {}, reverseDueAt: 0, reverseFailures: 0,
+    presence: "online", lastSeenAt: foundAt,
     polledAt: Number.NEGATIVE_INFINITY, isDoubted: false, missedFrom: null, missedChecks: 0,
     confirmedOffline: false, published: null, unreported: false,
   };
@@ -68,13 +68,13 @@ export function routedStateOf({ presence, names }: Pick<RoutedHost, "presence" |
   return { presence, hostname: chooseName(names) };
 }
 
-/** The whole state of a host behind a router, as the contract tells it. @param at An instant. */
+/** The whole state of a host behind a router, as the contract has it. @param at An instant. */
 export function describeRoutedHost(
-  { address: ip, names, foundWallAt }: Pick<RoutedHost, "address" | "names" | "foundWallAt">, facts: readonly HostFact[], at: string,
+  { address: ip, names, foundAt }: Pick<RoutedHost, "address" | "names" | "foundAt">, facts: readonly HostFact[], at: string,
 ): HostState {
   const self = { field: "ip", value: ip, source: "scan", confidence: CONFIDENCE, seen_at: at } as const;
   return {
     ip, mac: "", hostname: chooseName(names), vendor: "", addresses: [ip],
-    evidence: [self, ...nameEvidence({ names, vendor: "", foundWallAt }), ...facts].slice(0, MAX_EVIDENCE),
+    evidence: [self, ...nameEvidence({ names, vendor: "", foundAt }), ...facts].slice(0, MAX_EVIDENCE),
   };
 }

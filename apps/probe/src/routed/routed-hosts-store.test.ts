@@ -5,7 +5,7 @@ import { createRoutedHost } from "./routed-host.ts";
 import { createRoutedHostsStore } from "./routed-hosts-store.ts";
 
 function sampleHost() {
-  const host = createRoutedHost({ bytes: parseIp("10.9.0.7") as Uint8Array, foundWallAt: 1_760_000_000_000, silentFrom: 0 });
+  const host = createRoutedHost({ bytes: parseIp("10.9.0.7") as Uint8Array, foundAt: 1_760_000_000_000, silentFrom: 0 });
   host.names = { "reverse-dns": { fullName: "till-3.lan", seenAt: 1_760_000_000_000 } };
   host.presence = "offline";
   return host;

@@ -49,12 +49,12 @@ export function createRoutedHostsStore(db: Database): RoutedHostsStore {
       const bytes = parseIp(row.address);
       if (!bytes) return [];
       const rate = { asked: row.checks_asked, answered: row.checks_answered };
-      const host = createRoutedHost({ bytes, foundWallAt: row.found_at, silentFrom, rate });
+      const host = createRoutedHost({ bytes, foundAt: row.found_at, silentFrom, rate });
       const saved = { presence: row.presence, names: readNames(row.names) };
-      return [Object.assign(host, saved, { published: routedStateOf(saved), seenWallAt: row.last_seen_at })];
+      return [Object.assign(host, saved, { published: routedStateOf(saved), lastSeenAt: row.last_seen_at })];
     }),
-    save({ address, presence, foundWallAt, seenWallAt, watch, names }) {
-      const times = [Math.round(foundWallAt), Math.round(seenWallAt)];
+    save({ address, presence, foundAt, lastSeenAt, watch, names }) {
+      const times = [Math.round(foundAt), Math.round(lastSeenAt)];
       upsert.run(address, presence, ...times, watch.asked, watch.answered, JSON.stringify(names));
     },
     remove(address) {

@@ -22,7 +22,7 @@ export interface RoutedHosts {
 }
 
 interface Found {
-  readonly foundWallAt: number;
+  readonly foundAt: number;
   facts: readonly HostFact[];
   names: HostNames;
 }
@@ -38,7 +38,7 @@ export function createRoutedHosts(deps: {
   const nameless = new Set<string>();
   return {
     add(ip) {
-      hosts.set(ip, { foundWallAt: clock.now(), facts: [], names: {} });
+      hosts.set(ip, { foundAt: clock.now(), facts: [], names: {} });
       pending.add(ip);
       nameless.add(ip);
     },

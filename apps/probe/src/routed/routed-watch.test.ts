@@ -62,7 +62,7 @@ function createNetworks({ routed = ["10.9.0.0/24"], maxHosts = 8192, packetsPerS
   };
   const begin = () => {
     const watch = createRoutedWatch({
-      prefixes: policy.routed, policy, poll, link: () => link, room: () => maxHosts, db, outbox, clock, log: silentLog,
+      prefixes: policy.routed, policy, poll, link: () => link, capacity: () => maxHosts, db, outbox, clock, log: silentLog,
       onFault: (code) => void faults.push(code), wantName: ({ address }) => void wanted.add(address),
     });
     watch.start();
@@ -296,7 +296,7 @@ describe("networks behind a router", () => {
     expect(world.watch().counts.known).toBe(2);
   });
 
-  test("end what is under way without counting it", async () => {
+  test("end what is in progress without counting it", async () => {
     const world = createNetworks();
     world.alive.add("10.9.0.1");
     await world.pass(2000);

@@ -47,7 +47,7 @@ export function createRoutedWatch(deps: {
   readonly poll: (request: RoutedRequest) => Promise<RoutedPoll>;
   readonly link: () => Link | null;
   /** How many hosts there may be. */
-  readonly room: () => number;
+  readonly capacity: () => number;
   readonly db: Database;
   readonly outbox: EventSink;
   /** A host that is there may have a name, if it is due to be asked for. */
@@ -92,7 +92,7 @@ export function createRoutedWatch(deps: {
     start() {
       for (const host of store.load(clock.monotonic())) {
         const network = plan.networkOf(host.bytes);
-        if (network !== null && table.size < deps.room()) table.restore(host, network);
+        if (network !== null && table.size < deps.capacity()) table.restore(host, network);
         else announcer.forget(host);
       }
     },

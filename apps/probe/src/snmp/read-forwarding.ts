@@ -7,7 +7,7 @@ export interface Heard {
   readonly mac: string;
   /** The interface's name. */
   readonly port: string;
-  /** Null where the switch does not tell, or learns for several in one. */
+  /** Null where the switch does not say, or learns for several in one. */
   readonly vlan: number | null;
 }
 
@@ -49,7 +49,7 @@ export async function readForwarding(table: ReadColumn, names: ReadonlyMap<numbe
   ];
 }
 
-/** @returns The VLAN that a forwarding table's id stands for. An agent that does not tell mostly counts its tables by their VLANs. */
+/** @returns The VLAN that a forwarding table's id stands for. An agent that does not say mostly counts its tables by their VLANs. */
 async function readVlans(table: ReadColumn): Promise<(fdb: number) => number | null> {
   // All that has changed since time 0 is all there is; else each row comes once for every time that it may be asked for. @see RFC 4502,
   // TimeFilter

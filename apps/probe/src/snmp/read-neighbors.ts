@@ -1,4 +1,4 @@
-// What a switch tells of who announces itself to it. @see IEEE 802.1AB-2016 clause 11 (LLDP-MIB), CISCO-CDP-MIB
+// What a switch reports of those that announce themselves to it. @see IEEE 802.1AB-2016 clause 11 (LLDP-MIB), CISCO-CDP-MIB
 import type { SwitchNeighbor } from "@lanthorn/contract/uplink";
 import { formatIp, type LldpItem } from "@lanthorn/packets";
 import { cdpFacts } from "../listen/cdp-facts.ts";

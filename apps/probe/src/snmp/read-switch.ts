@@ -7,7 +7,7 @@ import { ownId, readCdpNeighbors, readLldpNeighbors } from "./read-neighbors.ts"
 import type { Binding } from "./session/pdu.ts";
 import type { SnmpSession } from "./session/session.ts";
 
-/** A port as its agent tells of it. */
+/** A port as its agent reports it. */
 interface Interface {
   readonly name: string;
   readonly alias: string;

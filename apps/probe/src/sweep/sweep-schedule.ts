@@ -2,7 +2,7 @@ import type { Log } from "@lanthorn/runtime";
 import { hasIpv4, type Host } from "../hosts/host.ts";
 import type { HostListener } from "../hosts/host-events.ts";
 import type { ListenerQueries } from "./listener-queries.ts";
-import { createNewcomerLook, type SweepDeps } from "./newcomer-look.ts";
+import { createNewcomerSweep, type SweepDeps } from "./newcomer-sweep.ts";
 import { planSweep } from "./sweep-plan.ts";
 import { startSweep, type Sweep, type SweepSummary } from "./sweeper.ts";
 
@@ -31,7 +31,7 @@ export function createSweepSchedule(deps: SweepDeps & {
   let running: { readonly sweep: Sweep; readonly summary: Promise<SweepSummary> } | null = null;
   let dueAt = clock.monotonic();
   let newHosts = 0;
-  const newcomers = createNewcomerLook(deps);
+  const newcomers = createNewcomerSweep(deps);
 
   const begin = (why: string): Promise<SweepSummary> => {
     if (running) return running.summary;

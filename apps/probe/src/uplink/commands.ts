@@ -21,7 +21,7 @@ const REMEMBERED = 256;
 
 /**
  * Carries out the collector's commands, each once, and answers every one: `expired` when it was not begun in time,
- * `not-a-command` for a payload that cannot be read, `refused` when too much is under way.
+ * `not-a-command` for a payload that cannot be read, `refused` when too many are running.
  * @param deps.collectorNow The collector's clock as far as we know it: expiry is by its time, not by a probe's that is off.
  */
 export function createCommands(deps: {

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import { FINGERPRINTS } from "../../bundles/names.ts";
 import { openBundleStore } from "../../bundles/store.ts";
-import { createDatabaseAsker } from "../../identify/ask-databases.ts";
+import { createDatabaseThread } from "../../identify/database-thread.ts";
 import type { ServiceFinding } from "../../identify/finding.ts";
 import { identifyService, type OpenPort } from "../../identify/identify.ts";
 import { askDatagram } from "../../identify/datagrams.ts";
@@ -25,7 +25,7 @@ export function openIdentification(deps: {
   readonly onBroken: (reason: string) => void;
 }): OpenIdentification {
   const store = openBundleStore(deps.dataDir, FINGERPRINTS);
-  const databases = createDatabaseAsker({ ...deps, version: () => store.versions().current });
+  const databases = createDatabaseThread({ ...deps, version: () => store.versions().current });
   const { access, random } = deps;
   const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: askDatagram }) } : {};
   return {

@@ -60,7 +60,7 @@ export function createNewcomers(deps: {
   const sharersOf = (address: Uint8Array) => onlineAt(table, formatIp(address)).length;
   const enter = (key: number): Host | null => {
     const now = clock.monotonic();
-    const host = createHost({ key, vendor: "", wallAt: clock.now(), silentFrom: now });
+    const host = createHost({ key, vendor: "", foundAt: clock.now(), silentFrom: now });
     host.vendor = deps.vendorOf(host.mac);
     const left = table.add(host, clock.now());
     if (left === null) {

@@ -12,7 +12,7 @@ const SEARCH = "M-SEARCH * HTTP/1.1\r\nHOST: 239.255.255.250:1900\r\nMAN: \"ssdp
 export const ssdp: UdpProtocol = {
   name: "upnp",
   ports: [1900],
-  questions: [() => Buffer.from(SEARCH), () => Buffer.from(SEARCH.replace("upnp:rootdevice", "ssdp:all"))],
+  payloads: [() => Buffer.from(SEARCH), () => Buffer.from(SEARCH.replace("upnp:rootdevice", "ssdp:all"))],
   async learn(answer, asking) {
     const text = toText(answer);
     if (!/^(?:HTTP\/1\.\d 200|NOTIFY )/.test(text)) return null;
@@ -67,7 +67,7 @@ const PROBE = '<?xml version="1.0" encoding="utf-8"?><s:Envelope xmlns:s="http:/
 export const wsDiscovery: UdpProtocol = {
   name: "ws-discovery",
   ports: [3702],
-  questions: [() => Buffer.from(PROBE)],
+  payloads: [() => Buffer.from(PROBE)],
   learn(answer) {
     const text = toText(answer, 16_384);
     if (!/ProbeMatch/.test(text)) return null;
@@ -96,7 +96,7 @@ function decodeScope(text: string | undefined): string {
 export const coap: UdpProtocol = {
   name: "coap",
   ports: [5683],
-  questions: [
+  payloads: [
     () => Buffer.concat([Buffer.from([0x40, 1, 0x4c, 0x4e, 0xbb]), Buffer.from(".well-known"), Buffer.from([4]), Buffer.from("core")]),
   ],
   async learn(answer, { ask }) {
@@ -123,7 +123,7 @@ function payloadOf(answer: Uint8Array): string | null {
 export const ipmi: UdpProtocol = {
   name: "asf-rmcp",
   ports: [623],
-  questions: [() => Uint8Array.of(6, 0, 0xff, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0x20, 0x18, 0xc8, 0x81, 0, 0x38, 0x8e, 4, 0xb5)],
+  payloads: [() => Uint8Array.of(6, 0, 0xff, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0x20, 0x18, 0xc8, 0x81, 0, 0x38, 0x8e, 4, 0xb5)],
   learn(answer) {
     const reader = new Reader(answer, 4 + 10 + 6);
     if (answer[0] !== 6 || answer[3] !== 7 || reader.u8() !== 0) return null;

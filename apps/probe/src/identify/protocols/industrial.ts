@@ -85,7 +85,7 @@ function learnIdentity(answer: Uint8Array): Learned | null {
 
 /** List Identity over UDP. @see CIP Volume 2 section 2-4.2 */
 export const ethernetIpUdp: UdpProtocol = {
-  name: "EtherNet-IP-2", ports: [44_818, 2222], questions: [() => LIST_IDENTITY], learn: learnIdentity,
+  name: "EtherNet-IP-2", ports: [44_818, 2222], payloads: [() => LIST_IDENTITY], learn: learnIdentity,
 };
 
 /** List Identity over TCP: vendor, product and revision of a controller. @see CIP Volume 2 section 2-4.2 */
@@ -125,7 +125,7 @@ export function decodeBacnetText(answer: Uint8Array): string | null {
 export const bacnet: UdpProtocol = {
   name: "bacnet",
   ports: [47_808],
-  questions: [() => encodeBacnetRead(BACNET_PROPERTIES.vendorName)],
+  payloads: [() => encodeBacnetRead(BACNET_PROPERTIES.vendorName)],
   async learn(answer, { ask }) {
     const vendor = decodeBacnetText(answer);
     if (vendor === null) return null;

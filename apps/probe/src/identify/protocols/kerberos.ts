@@ -35,7 +35,7 @@ function learnKerberos(answer: Uint8Array): Learned | null {
 }
 
 /** A ticket request over UDP for a realm that does not exist: no failed login is counted. @see RFC 4120 sections 5.4.1 and 7.2.1 */
-export const kerberosUdp: UdpProtocol = { name: "kerberos-sec", ports: [88], questions: [encodeTicketRequest], learn: learnKerberos };
+export const kerberosUdp: UdpProtocol = { name: "kerberos-sec", ports: [88], payloads: [encodeTicketRequest], learn: learnKerberos };
 
 /** The same over TCP, behind a length of four bytes. @see RFC 4120 section 7.2.2 */
 export const kerberos: TcpProtocol = {

@@ -28,7 +28,7 @@ function learnVersion(bytes: Uint8Array): Learned | null {
 
 /** Asks a DNS server for `version.bind`. @see RFC 4892 section 2 */
 export const dnsUdp: UdpProtocol = {
-  name: "domain", ports: [53], questions: [(random) => encodeVersionQuestion(Math.floor(random() * 65_536))], learn: learnVersion,
+  name: "domain", ports: [53], payloads: [(random) => encodeVersionQuestion(Math.floor(random() * 65_536))], learn: learnVersion,
 };
 
 /** The same over TCP or TLS, behind a length of two bytes. @see RFC 1035 section 4.2.2, RFC 7858 */
@@ -54,7 +54,7 @@ export const dns: TcpProtocol = {
 export const mdns: UdpProtocol = {
   name: "mdns",
   ports: [5353],
-  questions: [(random) => encodeDns({ id: 1 + Math.floor(random() * 65_535), questions: [{ name: SERVICES, type: DNS_TYPE.ptr }] })],
+  payloads: [(random) => encodeDns({ id: 1 + Math.floor(random() * 65_535), questions: [{ name: SERVICES, type: DNS_TYPE.ptr }] })],
   learn(answer) {
     const message = decodeAnswer(answer);
     if (!message) return null;
@@ -93,7 +93,7 @@ export const netbios: UdpProtocol = {
   name: "netbios-ns",
   ports: [137],
   // The name `*`, in half bytes, and the question NBSTAT.
-  questions: [() => Buffer.concat([
+  payloads: [() => Buffer.concat([
     Buffer.from([0x4c, 0x4e, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 32]), Buffer.from(`CK${"A".repeat(30)}`), Buffer.from([0, 0, 0x21, 0, 1]),
   ])],
   learn(answer) {

@@ -70,7 +70,7 @@ export const snmp: UdpProtocol = {
     const tag = isNetSnmp ? await reader.get([NET_SNMP_VERSION]) : null;
     return describe(reader.engineId() || null, values, isNetSnmp ? tag?.get(NET_SNMP_VERSION) ?? "" : null);
   },
-  questions: [
+  payloads: [
     () => encodeSnmpDiscovery(0x4c4e), () => encodeSnmpGet(1, "public", Object.values(SYSTEM), 0x4c4f),
     () => encodeSnmpGet(0, "public", Object.values(SYSTEM), 0x4c50),
   ],

@@ -9,7 +9,7 @@ const READ_VARIABLES = Uint8Array.of(0x16, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0);
 export const ntp: UdpProtocol = {
   name: "ntp",
   ports: [123],
-  questions: [() => Uint8Array.of(CLIENT_V4, ...Array.from({ length: 46 }, () => 0), 1)],
+  payloads: [() => Uint8Array.of(CLIENT_V4, ...Array.from({ length: 46 }, () => 0), 1)],
   async learn(answer, { ask }) {
     const [flags = 0, stratum = 0] = answer;
     if (answer.length < 48 || (flags & 7) !== 4) return null;

@@ -8,7 +8,7 @@ import { encodeSipOptions, learnSip } from "./sip.ts";
 export const tftp: UdpProtocol = {
   name: "tftp",
   ports: [69],
-  questions: [() => encodeTftpRead("netascii")],
+  payloads: [() => encodeTftpRead("netascii")],
   answersFromAnyPort: true,
   async learn(answer, { ask }) {
     const message = decodeTftpAnswer(answer);
@@ -39,7 +39,7 @@ function decodeTftpAnswer(answer: Uint8Array): string | null {
 export const sipUdp: UdpProtocol = {
   name: "sip",
   ports: [5060],
-  questions: [() => Buffer.from(encodeSipOptions({ ip: "lanthorn.invalid", port: 5060 }, "UDP"))],
+  payloads: [() => Buffer.from(encodeSipOptions({ ip: "lanthorn.invalid", port: 5060 }, "UDP"))],
   learn: (answer) => learnSip(answer, "sip"),
 };
 
@@ -47,7 +47,7 @@ export const sipUdp: UdpProtocol = {
 export const portmapUdp: UdpProtocol = {
   name: "rpcbind",
   ports: [111],
-  questions: [() => encodePortmapDump()],
+  payloads: [() => encodePortmapDump()],
   learn(answer) {
     const programs = decodePortmapDump(answer);
     return programs && learned("rpcbind", { claims: claims("rpc", 0.9, { product: "rpcbind" }), banner: programs.join("\n") });
@@ -58,7 +58,7 @@ export const portmapUdp: UdpProtocol = {
 export const ike: UdpProtocol = {
   name: "isakmp",
   ports: [500, 4500],
-  questions: [() => {
+  payloads: [() => {
     const attributes = [0x80, 1, 0, 5, 0x80, 2, 0, 2, 0x80, 3, 0, 1, 0x80, 4, 0, 2];
     const transform = [0, 0, 0, 8 + attributes.length, 1, 1, 0, 0, ...attributes];
     const proposal = [0, 0, 0, 8 + transform.length, 1, 1, 0, 1, ...transform];
@@ -81,7 +81,7 @@ export const ike: UdpProtocol = {
 export const stun: UdpProtocol = {
   name: "stun",
   ports: [3478],
-  questions: [() => Uint8Array.of(0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...Buffer.from("lanthornstun"))],
+  payloads: [() => Uint8Array.of(0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, ...Buffer.from("lanthornstun"))],
   learn(answer) {
     const reader = new Reader(answer);
     const type = reader.u16();
@@ -114,7 +114,7 @@ function softwareOf(text: string): { readonly product: string; readonly version:
 export const bittorrentDht: UdpProtocol = {
   name: "bittorrent-dht",
   ports: [6881, 6882, 6889, 51_413],
-  questions: [() => Buffer.from("d1:ad2:id20:lanthorn-lanthorn-00e1:q4:ping1:t2:ln1:y1:qe")],
+  payloads: [() => Buffer.from("d1:ad2:id20:lanthorn-lanthorn-00e1:q4:ping1:t2:ln1:y1:qe")],
   learn(answer) {
     const text = Buffer.from(answer).toString("latin1");
     const version = /1:v(\d):?/.exec(text) && /1:v4:(..)/s.exec(text)?.[1];

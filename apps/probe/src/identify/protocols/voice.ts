@@ -14,7 +14,7 @@ function learnVersion(major: number, minor: number, patch: number): Learned {
 export const mumbleUdp: UdpProtocol = {
   name: "murmur",
   ports: [64_738],
-  questions: [() => Uint8Array.of(0, 0, 0, 0, ...Buffer.from("lanthorn"))],
+  payloads: [() => Uint8Array.of(0, 0, 0, 0, ...Buffer.from("lanthorn"))],
   learn(answer) {
     const reader = new Reader(answer);
     const [, major, minor, patch] = [reader.u8(), reader.u8(), reader.u8(), reader.u8()];

@@ -27,7 +27,7 @@ export function udpRequests(ports: readonly number[], source: PacketSource, rand
       return source.address6 ? [] : [{ port, payloads: [dhcpInform(source, random)], answersFromAnyPort: false }];
     }
     const protocols = UDP_PROTOCOLS.filter((protocol) => protocol.ports.includes(port));
-    const payloads = protocols.flatMap(({ questions }) => questions.map((question) => question(random)))
+    const payloads = protocols.flatMap((protocol) => protocol.payloads.map((payload) => payload(random)))
       .filter(({ length }) => length <= MAX_PAYLOAD).slice(0, MAX_PAYLOADS);
     return payloads.length === 0 ? [] : [{ port, payloads, answersFromAnyPort: protocols.some((one) => one.answersFromAnyPort === true) }];
   });

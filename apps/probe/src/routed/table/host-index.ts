@@ -50,6 +50,6 @@ export function createRoutedHostIndex(): RoutedHostIndex {
       return true;
     },
     longestOffline: () =>
-      [...byAddress.values()].filter(({ presence }) => presence === "offline").toSorted((a, b) => a.seenWallAt - b.seenWallAt)[0],
+      [...byAddress.values()].filter(({ presence }) => presence === "offline").toSorted((a, b) => a.lastSeenAt - b.lastSeenAt)[0],
   };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "@lanthorn/runtime";
-import { missesNeeded, noteAsked, noteSeen, OFFLINE_FLOOR_MS, startAnew } from "../../hosts/presence.ts";
+import { missesNeeded, notePolled, noteSeen, OFFLINE_FLOOR_MS, startAnew } from "../../hosts/presence.ts";
 import type { RoutedHost } from "../routed-host.ts";
 
 /** For a host in doubt, as many as are polled beside it, to show that answers of its network arrive. */
@@ -10,9 +10,9 @@ const MAX_DUE = 256;
 /** The host showed itself. The caller sets its presence. @param isAnswer It answered a poll, and was not only seen by a scan. */
 export function noteShown(host: RoutedHost, clock: Pick<Clock, "now" | "monotonic">, isAnswer: boolean): void {
   const now = clock.monotonic();
-  if (isAnswer) noteAsked(host.watch, now);
+  if (isAnswer) notePolled(host.watch, now);
   noteSeen(host.watch, now);
-  Object.assign(host, { isDoubted: false, missedFrom: null, seenWallAt: clock.now(), unreported: true, confirmedOffline: false });
+  Object.assign(host, { isDoubted: false, missedFrom: null, lastSeenAt: clock.now(), unreported: true, confirmedOffline: false });
 }
 
 /**
@@ -55,5 +55,5 @@ export function chooseDue(
   const due = hosts.filter(isDue).toSorted((a, b) => a.polledAt - b.polledAt).slice(0, MAX_DUE);
   if (!due.some(({ isDoubted }) => isDoubted)) return due;
   const witnesses = hosts.filter((host) => !host.isDoubted && !due.includes(host));
-  return [...due, ...witnesses.toSorted((a, b) => b.seenWallAt - a.seenWallAt).slice(0, WITNESSES)];
+  return [...due, ...witnesses.toSorted((a, b) => b.lastSeenAt - a.lastSeenAt).slice(0, WITNESSES)];
 }

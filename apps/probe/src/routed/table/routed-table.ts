@@ -46,14 +46,14 @@ const RECHECK_AFTER_MS = 10_000;
 const RECHECK_SILENT_AFTER_MS = 60_000;
 
 /**
- * @param deps.room How many there may be.
+ * @param deps.capacity How many there may be.
  * @param deps.onChange Its presence or its name is not what it was, or it is new.
  * @param deps.onLeft A host was removed to make room for another one.
  * @param deps.onRefused There is no room for a host.
  */
 export function createRoutedTable(deps: {
   readonly clock: Pick<Clock, "now" | "monotonic">;
-  readonly room: () => number;
+  readonly capacity: () => number;
   readonly onChange: (host: RoutedHost) => void;
   readonly onLeft: (host: RoutedHost) => void;
   readonly onRefused: () => void;
@@ -77,9 +77,9 @@ export function createRoutedTable(deps: {
     deps.onLeft(leaving);
   };
   const admit = (bytes: Uint8Array, network: string) => {
-    if (index.size >= deps.room()) makeRoom();
-    if (index.size >= deps.room()) return deps.onRefused();
-    const host = createRoutedHost({ bytes, foundWallAt: clock.now(), silentFrom: clock.monotonic() });
+    if (index.size >= deps.capacity()) makeRoom();
+    if (index.size >= deps.capacity()) return deps.onRefused();
+    const host = createRoutedHost({ bytes, foundAt: clock.now(), silentFrom: clock.monotonic() });
     index.add(host, network);
     host.polledAt = clock.monotonic();
     see(host, false);

@@ -5,14 +5,14 @@ import type { EgressPolicy } from "../egress/policy.ts";
 import { planSweep } from "./sweep-plan.ts";
 import { startSweep, type Sweep } from "./sweeper.ts";
 
-/** Looks for the IPv4 addresses of newcomers that show none. */
-export interface NewcomerLook {
+/** Sweeps small subnets for the IPv4 addresses of newcomers that show none. */
+export interface NewcomerSweep {
   /** A newcomer that may be hiding an IPv4 address. */
   note(mac: number): void;
   /** Call it twice a second. @param isSwept A sweep asks for all addresses anyway. */
   tick(now: number, isSwept: boolean): Promise<void>;
   noteAnswer(address: Uint8Array): void;
-  /** Ends the look. */
+  /** Ends the sweep in progress. */
   abort(reason: string): Promise<void>;
 }
 
@@ -31,24 +31,24 @@ export interface SweepDeps {
 
 /**
  * A newcomer with a fixed IPv4 address may never speak from it where we hear it: its first frames are IPv6 or no IP at all. Small subnets
- * are looked through for it, without the addresses that are known, and not so often that made-up MACs could make us flood the link.
+ * are swept for it, without the addresses that are known, and not so often that made-up MACs could make us flood the link.
  */
 const NEWCOMER = { afterMs: 500, maxAddresses: 1024, minPacketsPerSecond: 100, pauseMs: 15_000, maxAtOnce: 64 } as const;
 
 /** Asks once in 15 seconds at most, and nothing in subnets of more than 1024 addresses in all. */
-export function createNewcomerLook(deps: SweepDeps): NewcomerLook {
+export function createNewcomerSweep(deps: SweepDeps): NewcomerSweep {
   const { policy, clock } = deps;
   const newcomers = new Set<number>();
   let since = 0;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let look: Sweep | null = null;
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  let sweep: Sweep | null = null;
   return {
     note(mac) {
       if (newcomers.size === 0) since = clock.monotonic();
       if (newcomers.size < NEWCOMER.maxAtOnce) newcomers.add(mac);
     },
     async tick(now, isSwept) {
-      if (newcomers.size === 0 || now - since < NEWCOMER.afterMs || now - lookedAt < NEWCOMER.pauseMs) return;
+      if (newcomers.size === 0 || now - since < NEWCOMER.afterMs || now - sweptAt < NEWCOMER.pauseMs) return;
       const isHiding = [...newcomers].some((mac) => deps.isHiding(mac));
       newcomers.clear();
       const link = deps.link();
@@ -56,15 +56,15 @@ export function createNewcomerLook(deps: SweepDeps): NewcomerLook {
       const size = ranges.reduce((sum, { count }) => sum + count, 0);
       const isCheap = size <= NEWCOMER.maxAddresses && policy.packetsPerSecond >= NEWCOMER.minPacketsPerSecond;
       if (!isHiding || isSwept || !isCheap || size === 0) return;
-      lookedAt = now;
-      look = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken, listenerQueries: () => [] });
-      await look.done;
-      look = null;
+      sweptAt = now;
+      sweep = startSweep({ ...deps, ranges, passes: 1, isSkipped: deps.isTaken, listenerQueries: () => [] });
+      await sweep.done;
+      sweep = null;
     },
-    noteAnswer: (address) => look?.noteAnswer(address),
+    noteAnswer: (address) => sweep?.noteAnswer(address),
     async abort(reason) {
-      look?.abort(reason);
-      await look?.done;
+      sweep?.abort(reason);
+      await sweep?.done;
     },
   };
 }

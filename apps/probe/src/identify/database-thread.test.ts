@@ -5,7 +5,7 @@ import { createFakeClock, silentLog } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FINGERPRINTS } from "../bundles/names.ts";
 import { openBundleStore } from "../bundles/store.ts";
-import { createDatabaseAsker, type DatabaseAsker } from "./ask-databases.ts";
+import { createDatabaseThread, type DatabaseThread } from "./database-thread.ts";
 import { toFinding } from "./finding.ts";
 import { watchLoop } from "./testing/watch-loop.ts";
 
@@ -16,7 +16,7 @@ const finding = toFinding({ service: "ftp", texts: [{ kind: "ftp", text: "Bell 1
 const hostile = toFinding({ service: "ftp", texts: [{ kind: "ftp", text: `${"a".repeat(1000)}!` }] });
 
 let dataDir: string;
-let databases: DatabaseAsker;
+let databases: DatabaseThread;
 let broken: string[];
 let said: { level: string; about: unknown }[];
 const clock = createFakeClock(0);
@@ -25,7 +25,7 @@ beforeEach(() => {
   const store = openBundleStore(dataDir, FINGERPRINTS);
   const note = (level: string) => (about: unknown) => void said.push({ level, about });
   [said, broken] = [[], []];
-  databases = createDatabaseAsker({
+  databases = createDatabaseThread({
     dataDir, version: () => store.versions().current, clock, onBroken: (reason) => void broken.push(reason),
     log: { ...silentLog, warn: note("warn"), error: note("error") },
   });

@@ -1,7 +1,7 @@
 import { KNOWN_AFTER_MS, type Neighbor } from "./neighbor-table.ts";
 
 /** How many neighbor events may be published, so that made-up neighbors fill no queue and use no budget of real ones. */
-export interface NewsBudget {
+export interface EventBudget {
   /** Whether an event about this one may be published now. @param now Monotonic milliseconds. */
   allows(neighbor: Neighbor, now: number): boolean;
   /** An event about it was published. */
@@ -14,7 +14,7 @@ const EVENTS_A_MINUTE = 120;
 const MAX_NEW_AN_HOUR = 300;
 
 /** 120 events a minute for known neighbors and 120 for others, of these 300 arrivals an hour. */
-export function createNewsBudget(): NewsBudget {
+export function createEventBudget(): EventBudget {
   const minutes = { known: createWindow(60_000, EVENTS_A_MINUTE), unknown: createWindow(60_000, EVENTS_A_MINUTE) };
   const hour = createWindow(3_600_000, MAX_NEW_AN_HOUR);
   const windowsOf = ({ reported, gone, heardAt, firstHeardAt }: Neighbor) => {

@@ -5,7 +5,7 @@ import type { DatabaseQuestion } from "./databases.ts";
 import { type ServiceFinding, withClaims } from "./finding.ts";
 
 /** Asks databases of fingerprints in a thread of their own, so that the event loop waits for none, whatever is in them. */
-export interface DatabaseAsker {
+export interface DatabaseThread {
   /** @returns The finding with what the databases say of its texts, too; as it was where they say nothing or fail. Does not reject. */
   consult(finding: ServiceFinding): Promise<ServiceFinding>;
   close(): void;
@@ -41,14 +41,14 @@ interface Running {
  * @param deps.dataDir Where `lanthorn-probe fingerprints update` keeps databases.
  * @param deps.version Which version holds; null where there are none: no thread is started then.
  */
-export function createDatabaseAsker(deps: {
+export function createDatabaseThread(deps: {
   readonly dataDir: string;
   readonly version: () => string | null;
   /** A version failed before it had answered anything: it cannot be used on this machine. */
   readonly onBroken: (reason: string) => void;
   readonly clock: Pick<Clock, "after">;
   readonly log: Pick<Log, "warn" | "error">;
-}): DatabaseAsker {
+}): DatabaseThread {
   let running: Running | null = null;
   /** Databases that ended their thread, or took too long, are not asked again. */
   let brokenVersion: string | null = null;
