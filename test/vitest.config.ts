@@ -3,20 +3,13 @@ import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./longest-first.ts";
 import { openMemoryFolder } from "./memory-folder.ts";
 import { SummaryReporter } from "./summary-reporter.ts";
+import { WITHOUT_DATABASE } from "./without-database.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const root = file("..");
 
 // For `tmpdir()`, in this process and those that it starts.
 process.env["TMPDIR"] ??= openMemoryFolder() ?? "/tmp";
-
-/** Tests of the collector that open no database, or ask for what no database has a part in: they would say the same twice. */
-const WITHOUT_DATABASE = [
-  "certificates/*", "broker/*", "deliveries/{attempt,resolve,target-policy,sealing,signatures,places,semaphore,settle}",
-  "gateway/{rate-limit,json-limits,nul}", "gateway/proxy/close-frame", "identity/{keys,join,similarity}", "services/auth/{token-key,passwords}",
-  "configuration", "backups/{age,tar,libpq}", "db/{address-range,hostname-key,pace}", "sealing/keyring",
-  "services/config-versions/{text-worker,mask}", "services/ipam/occupied", "documents/{documents,described,client,every-call-bodies}",
-].map((name) => `apps/collector/src/${name}.test.ts`);
 
 export default defineConfig({
   root,

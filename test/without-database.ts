@@ -1,0 +1,11 @@
+/**
+ * Tests of the collector, as globs below its source, that open no database, or ask for what no database has a part in: on PostgreSQL they
+ * would say the same once more.
+ */
+export const WITHOUT_DATABASE: readonly string[] = [
+  "certificates/*", "broker/*", "sealing/{sealing,keyring}", "identity/{keys,join,similarity}", "configuration",
+  "deliveries/**/{attempt,resolve,target-policy,signatures,semaphore,settle}", "gateway/**/{rate-limit,json-limits,nul,close-frame}",
+  "services/auth/**/{token-key,passwords}", "backups/**/{age,tar,libpq}", "db/**/{address-range,hostname-key,pace}",
+  "services/config-versions/**/{text-worker,mask}", "services/ipam/**/occupied",
+  "documents/**/{documents,described,client,every-call-bodies}",
+].map((name) => `apps/collector/src/${name}.test.ts`);
