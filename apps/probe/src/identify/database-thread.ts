@@ -1,20 +1,20 @@
 import { Worker } from "node:worker_threads";
 import type { Claim } from "@lanthorn/fingerprints";
 import { type Clock, describeError, type Log } from "@lanthorn/runtime";
-import type { DatabaseQuestion } from "./databases.ts";
+import type { DatabaseQuery } from "./databases.ts";
 import { type ServiceFinding, withClaims } from "./finding.ts";
 
-/** Asks databases of fingerprints in a thread of their own, so that the event loop waits for none, whatever is in them. */
+/** Queries databases of fingerprints in a thread of their own, so that the event loop waits for none, whatever is in them. */
 export interface DatabaseThread {
   /** @returns The finding with what the databases say of its texts, too; as it was where they say nothing or fail. Does not reject. */
   consult(finding: ServiceFinding): Promise<ServiceFinding>;
   close(): void;
 }
 
-/** A question to the thread, and what it answers. */
+/** A query as it is sent to the thread. */
 export interface DatabaseTask {
   readonly id: number;
-  readonly question: DatabaseQuestion;
+  readonly query: DatabaseQuery;
 }
 /** What the thread sends back: the claims for one task by its `id`, or a warning about one database, which ends no task. */
 export type DatabaseAnswer =
@@ -96,12 +96,12 @@ export function createDatabaseThread(deps: {
     worker.unref();
     return { worker, waiting };
   };
-  const ask = (question: DatabaseQuestion) => new Promise<readonly Claim[]>((resolve) => {
+  const ask = (query: DatabaseQuery) => new Promise<readonly Claim[]>((resolve) => {
     running ??= start();
     lastId += 1;
     running.waiting.set(lastId, resolve);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-    running.worker.postMessage({ id: lastId, question } satisfies DatabaseTask);
+    running.worker.postMessage({ id: lastId, query } satisfies DatabaseTask);
     if (running.waiting.size === 1) setTimer();
   });
   return {

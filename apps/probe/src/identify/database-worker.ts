@@ -15,4 +15,4 @@ const databases = createFingerprintDatabases({
   warn: (about, message) => say({ kind: "warning", about, message }),
 });
 
-parentPort?.on("message", ({ id, question }: DatabaseTask) => say({ kind: "claims", id, claims: databases.consult(question) }));
+parentPort?.on("message", ({ id, query }: DatabaseTask) => say({ kind: "claims", id, claims: databases.consult(query) }));

@@ -18,7 +18,7 @@ const FILES: Readonly<Partial<Record<TextKind, { readonly name: string; readonly
 };
 
 /** What is asked of the databases: a finding's texts, and what our own rules have read in them. */
-export interface DatabaseQuestion {
+export interface DatabaseQuery {
   readonly texts: readonly FindingText[];
   readonly claims: readonly Pick<Claim, "field" | "value" | "source">[];
   /** What our own rules call the product; empty where they know none. */
@@ -28,7 +28,7 @@ export interface DatabaseQuestion {
 /** Databases of fingerprints, beside our own rules. Reading one takes some 100 ms, so they belong in a thread of their own. */
 export interface FingerprintDatabases {
   /** @returns What they say of the texts; nothing where there are none. Does not throw. */
-  consult(question: DatabaseQuestion): readonly Claim[];
+  consult(query: DatabaseQuery): readonly Claim[];
 }
 
 interface Opened {
@@ -41,7 +41,7 @@ interface Opened {
 
 /**
  * Reads a database when the first text of its kind comes, and all anew when another version holds.
- * @param deps.version Which version holds, asked for each question: an update and a rollback take effect in a scan that goes on.
+ * @param deps.version Which version holds, read for each query: an update and a rollback take effect in a scan that goes on.
  * @param deps.folder Where whole databases are; null where there are none.
  * @param deps.warn Told once of each database that cannot be read or used, and of each that takes too long.
  */
@@ -83,7 +83,7 @@ export function createFingerprintDatabases(deps: {
     deps.warn({ name, reason }, "a fingerprint database is too slow");
   };
   /** Where our own rules have read the same text otherwise, they are heard: two parts of one witness should not contradict each other. */
-  const claimsOf = ({ kind, text }: FindingText, { claims, product }: DatabaseQuestion): readonly Claim[] => {
+  const claimsOf = ({ kind, text }: FindingText, { claims, product }: DatabaseQuery): readonly Claim[] => {
     const file = FILES[kind];
     if (!file) return [];
     const now = opened();
@@ -94,5 +94,5 @@ export function createFingerprintDatabases(deps: {
     const said = recogClaims(match, kind, { preference: database.preference, product });
     return said.filter(({ field, value }) => (own.get(field) ?? value.toLowerCase()) === value.toLowerCase());
   };
-  return { consult: (question) => question.texts.flatMap((text) => claimsOf(text, question)) };
+  return { consult: (query) => query.texts.flatMap((text) => claimsOf(text, query)) };
 }

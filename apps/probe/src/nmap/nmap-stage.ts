@@ -1,29 +1,29 @@
 import type { OpenPort } from "../identify/identify.ts";
 import type { NmapFindings } from "./host-findings.ts";
-import type { DeepOrder, LookDeeper } from "./look-deeper.ts";
+import type { NmapOrder, ScanWithNmap } from "./scan-with-nmap.ts";
 import { mergeFindings } from "./merge-findings.ts";
 import type { PortFinding } from "../identify/finding.ts";
 
 /** nmap, as a scan of the profile `deep` uses it. */
-export interface DeepLook {
+export interface NmapScanner {
   /** Why it cannot be used, in words; else null. */
   readonly problem: () => string | null;
-  readonly run: LookDeeper;
+  readonly run: ScanWithNmap;
 }
 
 /** The part of a `deep` scan that comes after our own: nmap's, at what was found open. */
 export interface NmapStage {
   noteOpen(openPort: OpenPort): void;
   noteFinding(openPort: OpenPort, finding: PortFinding): void;
-  /** @throws As `LookDeeper`. */
+  /** @throws As `ScanWithNmap`. */
   run(): Promise<void>;
   /** 0 to 1. */
   readonly progress: number;
 }
 
 /** @param deps.onPort An open port of which nmap says more than we knew. */
-export function createNmapStage(deps: Pick<DeepOrder, "isGentle" | "exclusions" | "signal" | "onFault"> & {
-  readonly look: DeepLook;
+export function createNmapStage(deps: Pick<NmapOrder, "isGentle" | "exclusions" | "signal" | "onFault"> & {
+  readonly scanner: NmapScanner;
   readonly onPort: (openPort: OpenPort, finding: PortFinding) => void;
   readonly onFindings: (findings: NmapFindings) => void;
 }): NmapStage {
@@ -44,7 +44,7 @@ export function createNmapStage(deps: Pick<DeepOrder, "isGentle" | "exclusions" 
     async run() {
       if (known.size === 0) return;
       const { isGentle, exclusions, signal, onFault } = deps;
-      await deps.look.run({
+      await deps.scanner.run({
         hosts: [...known].map(([ip, ports]) => ({ ip, ports: [...ports.keys()] })), isGentle, exclusions, signal, onFault,
         onProgress(done) {
           progress = done;

@@ -9,7 +9,7 @@ import { createExclusions, parsePrefixes } from "../egress/exclusions.ts";
 import { nmapArguments } from "./arguments.ts";
 import { createProgramFinder } from "./find-program.ts";
 import type { NmapFindings } from "./host-findings.ts";
-import { type DeepOrder, lookDeeper } from "./look-deeper.ts";
+import { type NmapOrder, scanWithNmap } from "./scan-with-nmap.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -40,10 +40,10 @@ const commandLine = (pid: string) => {
 };
 const given = (name: "args" | "targets") => readFileSync(join(folder, name), "utf8").split("\n");
 
-async function look(order: Partial<DeepOrder>) {
+async function scan(order: Partial<NmapOrder>) {
   const findings: NmapFindings[] = [];
   const faults: string[] = [];
-  const error = await lookDeeper({
+  const error = await scanWithNmap({
     find: createProgramFinder({ PATH: `${folder}:/usr/bin:/bin` }), interfaceName: "lan0", every: systemClock.every,
   }, {
     hosts: [{ ip: "10.0.0.7", ports: [22] }], isGentle: false, exclusions: () => excluding(), signal: new AbortController().signal,
@@ -56,7 +56,7 @@ describe("nmap", () => {
   test("gets its targets, their ports and the exclusions", async () => {
     writeNmap(`echo '${host("10.0.0.7")}'`);
     const hosts = [{ ip: "10.0.0.7", ports: [22, 9101] }, { ip: "10.0.0.8", ports: [8080] }, { ip: "10.0.0.9", ports: [22] }];
-    const { findings, faults, error } = await look({ hosts, exclusions: () => excluding("10.0.0.9", "10.9.0.0/16", "fd00::/8") });
+    const { findings, faults, error } = await scan({ hosts, exclusions: () => excluding("10.0.0.9", "10.9.0.0/16", "fd00::/8") });
     expect([findings, faults, error, given("targets").slice(0, 2)]).toEqual([["10.0.0.7"], [], null, ["10.0.0.7", "10.0.0.8"]]);
     const args = given("args");
     const after = (name: string) => args[args.indexOf(name) + 1];
@@ -67,28 +67,28 @@ describe("nmap", () => {
 
   test("is asked for IPv6 by a run of its own", async () => {
     writeNmap(":");
-    await look({ hosts: [{ ip: "fd00::7", ports: [22] }, { ip: "10.0.0.7", ports: [22] }] });
+    await scan({ hosts: [{ ip: "fd00::7", ports: [22] }, { ip: "10.0.0.7", ports: [22] }] });
     expect(given("args").filter((arg) => arg === "-6")).toHaveLength(1);
     expect(nmapArguments({ family: 6, interfaceName: "lan0", ports: [], excluded: [] })).not.toContain("--exclude");
   });
 
   test("is not believed what it says of hosts that it was not to ask", async () => {
     writeNmap(`echo '${host("10.0.0.8")}${host("10.0.0.7")}${host("nobody")}'`);
-    expect(await look({})).toEqual({ findings: ["10.0.0.7"], faults: [], error: null });
+    expect(await scan({})).toEqual({ findings: ["10.0.0.7"], faults: [], error: null });
   });
 
   test("keeps what it said before it failed, and says why; a warning is no failure", async () => {
     writeNmap(`echo 'a warning' >&2; echo '${host("10.0.0.7")}'; exit 0`);
-    expect(await look({})).toEqual({ findings: ["10.0.0.7"], faults: [], error: null });
+    expect(await scan({})).toEqual({ findings: ["10.0.0.7"], faults: [], error: null });
     writeNmap(`echo '${host("10.0.0.7")}'; echo 'no such interface' >&2; echo QUITTING! >&2; exit 1`);
-    expect(await look({})).toEqual({
+    expect(await scan({})).toEqual({
       findings: ["10.0.0.7"], faults: ["nmap ended with 1: no such interface"], error: "nmap ended with 1: no such interface",
     });
   });
 
   test("that writes without end is ended", async () => {
     writeNmap("exec cat /dev/zero");
-    expect((await look({})).error).toBe("nmap wrote too much output");
+    expect((await scan({})).error).toBe("nmap wrote too much output");
   });
 
   test("is begun anew without a host that is excluded on the way", async () => {
@@ -97,7 +97,7 @@ describe("nmap", () => {
     systemClock.after(400, () => {
       excluded = excluding("10.0.0.8");
     });
-    expect(await look({ hosts: [{ ip: "10.0.0.7", ports: [22] }, { ip: "10.0.0.8", ports: [22] }], exclusions: () => excluded })).toEqual({
+    expect(await scan({ hosts: [{ ip: "10.0.0.7", ports: [22] }, { ip: "10.0.0.8", ports: [22] }], exclusions: () => excluded })).toEqual({
       findings: ["10.0.0.7"], faults: [], error: null,
     });
     expect(excluded.holds(parseIp("10.0.0.8") ?? new Uint8Array())).toBe(true);
@@ -106,7 +106,7 @@ describe("nmap", () => {
   test("is ended with all that it started", async () => {
     writeNmap(`sleep 300 & echo $! >${folder}/sleeper; wait`);
     const stop = new AbortController();
-    const ended = look({ signal: stop.signal });
+    const ended = scan({ signal: stop.signal });
     const sleeper = await waitFor("what it starts", () => readFileSync(join(folder, "sleeper"), "utf8").trim() || null, { everyMs: 20 });
     stop.abort(new Error("cancelled"));
     const startedAt = performance.now();

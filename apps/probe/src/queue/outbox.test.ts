@@ -40,7 +40,7 @@ const online = (n: number): ProbeEvent => ({
   type: "host_online", occurred_at: toInstant(clock.now()),
   data: { ip: `10.0.0.${n % 256}`, mac: "", last_seen_at: toInstant(clock.now()) },
 });
-const sighting = (n: number): ProbeEvent => ({
+const presenceReport = (n: number): ProbeEvent => ({
   type: "presence_report", occurred_at: toInstant(clock.now() + n),
   data: { hosts: [{ ip: `10.0.0.${n % 256}`, mac: "", last_seen_at: toInstant(clock.now()), presence_state: "online" }] },
 });
@@ -126,10 +126,10 @@ describe("an event appended inside a transaction", () => {
 });
 
 describe("the disk budget", () => {
-  test("takes sightings first, then changes, and alerts last, and says so in one record", () => {
+  test("takes presence reports first, then changes, and alerts last, and says so in one record", () => {
     const outbox = open({ budgetBytes: 60_000 });
     outbox.append(many(40, (n) => alert(`a${n}`)));
-    outbox.append(many(100, sighting));
+    outbox.append(many(100, presenceReport));
     outbox.append(many(300, online));
     const events = parsed(outbox);
     expect(events.filter((event) => event.type === "error")).toHaveLength(40);
@@ -159,7 +159,7 @@ describe("the disk budget", () => {
 
   test("leaves the batch that is on its way alone", () => {
     const outbox = open({ budgetBytes: 20_000 });
-    outbox.append(many(50, sighting));
+    outbox.append(many(50, presenceReport));
     const sent = outbox.take({ maxEvents: 20, maxBytes: 1e6 });
     outbox.append(many(400, online));
     const again = outbox.take({ maxEvents: 20, maxBytes: 1e6 });
@@ -257,7 +257,7 @@ describe("a disk that takes nothing", () => {
   test("costs the least important events first, under sequences that the gap record names", async () => {
     const outbox = open();
     fillUp();
-    for (let round = 0; round < 60; round += 1) outbox.append(many(500, sighting));
+    for (let round = 0; round < 60; round += 1) outbox.append(many(500, presenceReport));
     outbox.append(many(10, (n) => alert(`a${n}`)));
     const { dropped } = outbox.state();
     expect(dropped).toBeGreaterThan(1000);

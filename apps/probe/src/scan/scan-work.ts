@@ -1,7 +1,7 @@
 import { formatIp, ipv4Number, parseIp, parseMac } from "@lanthorn/packets";
 import { describeError } from "@lanthorn/runtime";
 import type { FrameSender } from "../egress/frame-sender.ts";
-import { createNmapStage, type NmapStage, type DeepLook } from "../nmap/nmap-stage.ts";
+import { createNmapStage, type NmapStage, type NmapScanner } from "../nmap/nmap-stage.ts";
 import type { HostTarget } from "../probing/frames/packet.ts";
 import { addressesInRange, bytesOf, type RoutedRange } from "../probing/routed-addresses.ts";
 import type { IdentifyService } from "./identification.ts";
@@ -42,7 +42,7 @@ export interface ScanWorkDeps extends OpenRunDeps {
   /** UDP ports at which the vault has a credential for an address: a host that is silent to anonymous queries is polled there too. Default none. */
   readonly vaultPorts?: (ip: string) => readonly number[];
   /** Null where there is no profile `deep`, as with a capture file. */
-  readonly deepLook: DeepLook | null;
+  readonly nmap: NmapScanner | null;
   /** The paced way out, for searches that are to be gentle. */
   readonly sender: FrameSender;
   /** Questions went out: each may bring a host. */
@@ -50,7 +50,7 @@ export interface ScanWorkDeps extends OpenRunDeps {
 }
 
 /** What the daemon brings for a scan's ways out. */
-export type ScanWays = Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "deepLook">;
+export type ScanWays = Pick<ScanWorkDeps, "interfaceName" | "openScanLink" | "routeTo" | "identify" | "vaultPorts" | "nmap">;
 
 /** What our own part of a `deep` scan is of the whole. */
 const OWN_SHARE_OF_DEEP = 0.2;
@@ -123,9 +123,9 @@ export function startScanWork(deps: ScanWorkDeps, plan: ScanPlan, report: ScanRe
 
 /** @returns Null where the plan wants no nmap, or there is none. */
 function openNmapStage(deps: ScanWorkDeps, plan: ScanPlan, report: ScanReport, signal: AbortSignal): NmapStage | null {
-  if (!plan.isDeep || !deps.deepLook) return null;
+  if (!plan.isDeep || !deps.nmap) return null;
   return createNmapStage({
-    look: deps.deepLook, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
+    scanner: deps.nmap, isGentle: plan.isGentle, exclusions: deps.exclusions, signal, onPort: report.port,
     onFindings: ({ ip, verdicts }) => report.facts(ip, verdicts),
     onFault(reason) {
       deps.log.warn({ reason }, "a part of a deep scan failed");

@@ -49,7 +49,7 @@ export function createScans(deps: RunningScanDeps & {
       if (running.size >= MAX_AT_ONCE) return { refused: `${MAX_AT_ONCE} scans are already running` };
       const plan = planScan(command, {
         link: deps.link(), policy, online6: deps.online6, hasOwnFrames: deps.openScanLink !== null,
-        deepProblem: () => (deps.deepLook ? deps.deepLook.problem() : "this probe cannot run nmap"),
+        deepProblem: () => (deps.nmap ? deps.nmap.problem() : "this probe cannot run nmap"),
       });
       if ("refused" in plan) return plan;
       const scan = startScan({ scan_id, target, profile }, plan, { ...deps, publisher, store });

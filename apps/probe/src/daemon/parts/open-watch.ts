@@ -9,7 +9,7 @@ import { createEgressPolicy, type EgressPolicy } from "../../egress/policy.ts";
 import type { EgressKeys } from "../../egress/settings.ts";
 import { createNeighborListener } from "../../listen/neighbor-listener.ts";
 import { createNameServers, type NameServers } from "../../naming/name-servers.ts";
-import { openDeepLook } from "../../nmap/open.ts";
+import { openNmapScanner } from "../../nmap/open.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
 import type { ScanSettings } from "../../scan/settings.ts";
 import { createCapturedClaims } from "../../search/answer-claims.ts";
@@ -98,13 +98,13 @@ function waysOut(context: RoundContext, { interfaceName, access, nameServers, on
     identify: createIdentify(context, { access, onBroken }),
     vaultPorts: (ip: string) => access?.forHost(ip).map(({ settings }) => settings.port) ?? [],
   };
-  if (context.replay) return { ...shared, openScanLink: null, routeTo: async () => null, deepLook: null, reverseNames: null };
+  if (context.replay) return { ...shared, openScanLink: null, routeTo: async () => null, nmap: null, reverseNames: null };
   return {
     ...shared,
     openScanLink: (excluded: () => packetIo.AddressSet, book?: Parameters<typeof openScanLink>[0]["book"]) =>
       openScanLink({ interface: interfaceName, excluded, random, ...(book ? { book } : {}) }),
     routeTo: (address: string) => packetIo.readRoute(interfaceName, address),
-    deepLook: openDeepLook({ find: context.findProgram, interfaceName: configuration.interface ?? "", clock }),
+    nmap: openNmapScanner({ find: context.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: (address: string) => nameServers.reverseNames(address),
   };
 }

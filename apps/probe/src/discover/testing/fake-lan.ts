@@ -104,7 +104,7 @@ export interface FakeLan {
 
 /** `addresses` are the probe's own, as prefixes; with `queueBytes` events go through the real queue. */
 export type FakeLanOptions = { readonly addresses?: readonly string[]; readonly clockStart?: number; readonly queueBytes?: number } & Partial<
-  Pick<HostDiscoveryDeps, "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "deepLook"> & { readonly settings: LanSettings }
+  Pick<HostDiscoveryDeps, "reverseNames" | "vendorOf" | "openScanLink" | "identify" | "nmap"> & { readonly settings: LanSettings }
 >;
 
 /** What the probe's file says. */
@@ -190,7 +190,7 @@ export function createFakeLan(options: FakeLanOptions = {}): FakeLan {
       openScanLink: options.openScanLink ?? null,
       routeTo: async () => null,
       identify: options.identify ?? null,
-      deepLook: options.deepLook ?? null,
+      nmap: options.nmap ?? null,
     });
   const own = (options.addresses ?? ["192.168.1.2/24"]).map((text) => ({
     ip: text.split("/")[0] as string,

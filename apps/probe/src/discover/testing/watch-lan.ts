@@ -33,7 +33,7 @@ const discovery = createHostDiscovery({
   openScanLink: null,
   routeTo: async () => null,
   identify: null,
-  deepLook: null,
+  nmap: null,
 });
 const bus = createFrameBus({ modules: [discovery], clock, log });
 openCapture({

@@ -11,7 +11,7 @@ import { createEgressPolicy } from "../../egress/policy.ts";
 import { createFrameBus } from "../../bus/frame-bus.ts";
 import { identifyService } from "../../identify/identify.ts";
 import { createProgramFinder } from "../../nmap/find-program.ts";
-import { openDeepLook } from "../../nmap/open.ts";
+import { openNmapScanner } from "../../nmap/open.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
 import { createHostDiscovery } from "../../discover/host-discovery.ts";
 import { SETTINGS } from "../../discover/testing/fake-lan.ts";
@@ -38,7 +38,7 @@ const done = new Promise<void>((resolve) => {
     routeTo: async () => null,
     openScanLink: (excluded) => openScanLink({ interface: "lan0", excluded, random: Math.random }),
     identify: (openPort, signal) => identifyService(openPort, { random: Math.random }, signal),
-    deepLook: openDeepLook({ find: createProgramFinder(process.env), interfaceName: "lan0", clock: systemClock }),
+    nmap: openNmapScanner({ find: createProgramFinder(process.env), interfaceName: "lan0", clock: systemClock }),
   });
   const bus = createFrameBus({ modules: [discovery], clock, log });
   openCapture({

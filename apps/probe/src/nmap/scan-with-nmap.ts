@@ -6,8 +6,8 @@ import type { FindProgram } from "./find-program.ts";
 import { findingsOf, type NmapFindings } from "./host-findings.ts";
 import { type NmapEnd, runNmap } from "./run-nmap.ts";
 
-/** Hosts that nmap is to look at, and what is open on them. */
-export interface DeepOrder {
+/** Hosts that nmap is to scan, and what is open on them. */
+export interface NmapOrder {
   /** Each with at least one open TCP port. */
   readonly hosts: readonly { readonly ip: string; readonly ports: readonly number[] }[];
   /** Whether a switch guards its ports against many ARP requests: then a few hosts at a time. */
@@ -24,42 +24,42 @@ export interface DeepOrder {
 }
 
 /** @throws The signal's reason; and an error when every run has failed. */
-export type LookDeeper = (order: DeepOrder) => Promise<void>;
+export type ScanWithNmap = (order: NmapOrder) => Promise<void>;
 
 /**
- * nmap tells of a host when all hosts of its run are done, so a run has few; two runs at once, as each mostly waits, and holds 63
+ * nmap reports a host when all hosts of its run are done, so a run has few; two runs at once, as each mostly waits, and holds 63
  * MB before it has asked anybody.
  */
 const HOSTS_IN_RUN = 8;
 const RUNS_AT_ONCE = 2;
 /** It asks for their MACs all at once. */
 const HOSTS_IN_GENTLE_RUN = 4;
-const LOOK_AT_EXCLUSIONS_MS = 250;
+const CHECK_EXCLUSIONS_MS = 250;
 
-interface LookDeeperDeps {
+interface NmapDeps {
   readonly find: FindProgram;
   readonly interfaceName: string;
   readonly every: Clock["every"];
 }
 
-/** Has nmap look at hosts that our own search has found, at the ports that our own scan has found open, some hosts at a time. */
-export async function lookDeeper(deps: LookDeeperDeps, order: DeepOrder): Promise<void> {
+/** Has nmap scan hosts that our own search has found, at the ports that our own scan has found open, some hosts at a time. */
+export async function scanWithNmap(deps: NmapDeps, order: NmapOrder): Promise<void> {
   const { signal } = order;
   const size = order.isGentle ? HOSTS_IN_GENTLE_RUN : HOSTS_IN_RUN;
   const waiting = [4, 6].flatMap((family) => inRuns(order.hosts.filter(({ ip }) => parseIp(ip)?.length === (family === 4 ? 4 : 16)), size));
   const total = waiting.length;
   const progress = new Map<number, number>();
   let failed = 0;
-  const tell = (run: number, done: number) => {
+  const noteProgress = (run: number, done: number) => {
     progress.set(run, Math.max(progress.get(run) ?? 0, done));
     order.onProgress([...progress.values()].reduce((sum, one) => sum + one, 0) / total);
   };
   const work = async () => {
     for (let hosts = waiting.shift(); hosts; hosts = waiting.shift()) {
       const run = total - waiting.length;
-      const end = await lookAt(deps, order, hosts, (done) => tell(run, done));
+      const end = await runOnce(deps, order, hosts, (done) => noteProgress(run, done));
       signal.throwIfAborted();
-      tell(run, 1);
+      noteProgress(run, 1);
       if (end.ok) continue;
       failed += 1;
       order.onFault(end.reason);
@@ -70,10 +70,10 @@ export async function lookDeeper(deps: LookDeeperDeps, order: DeepOrder): Promis
   signal.throwIfAborted();
 }
 
-type Hosts = DeepOrder["hosts"];
+type Hosts = NmapOrder["hosts"];
 
 /** One run; and another one without them, when some of its hosts are excluded on the way. */
-async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onProgress: (done: number) => void): Promise<NmapEnd> {
+async function runOnce(deps: NmapDeps, order: NmapOrder, hosts: Hosts, onProgress: (done: number) => void): Promise<NmapEnd> {
   const program = deps.find("nmap");
   if (!program) return { ok: false, reason: "nmap is no longer on this probe's PATH" };
   const mayAsk = (ip: string) => !order.exclusions().holds(parseIp(ip) ?? new Uint8Array(4));
@@ -82,7 +82,7 @@ async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onPr
   const family = parseIp(asked[0]?.ip ?? "")?.length === 16 ? 6 : 4;
   const targets = new Set(asked.map(({ ip }) => ip));
   const forbidden = new AbortController();
-  const stopLooking = deps.every(LOOK_AT_EXCLUSIONS_MS, () => {
+  const stopChecking = deps.every(CHECK_EXCLUSIONS_MS, () => {
     if (!asked.every(({ ip }) => mayAsk(ip))) forbidden.abort();
   });
   const end = await runNmap({
@@ -100,8 +100,8 @@ async function lookAt(deps: LookDeeperDeps, order: DeepOrder, hosts: Hosts, onPr
       if (findings && targets.has(ip) && mayAsk(ip)) order.onFindings({ ...findings, ip });
     },
   });
-  stopLooking();
-  return forbidden.signal.aborted && !order.signal.aborted ? lookAt(deps, order, asked, onProgress) : end;
+  stopChecking();
+  return forbidden.signal.aborted && !order.signal.aborted ? runOnce(deps, order, asked, onProgress) : end;
 }
 
 /** Linux takes 128 KiB in one argument; targets are named one by one, and those that are excluded are not among them. */
