@@ -1,12 +1,11 @@
-import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import {
-  accessTopic, COLLECTOR_LOST_TOPIC, PAYLOAD_MAX_BYTES, parseAccessTopic, parseProbeTopic, parseStreamTopic, PROBE_CHANNELS, probeTopic,
-  streamTopic, TOPIC_PREFIX,
-} from "@lanthorn/contract";
+import { COLLECTOR_LOST_TOPIC, probeTopic, TOPIC_PREFIX } from "@lanthorn/contract";
 import { type Clock, createBackoff, describeError, type Log } from "@lanthorn/runtime";
-import { connect, type IPublishPacket, type MqttClient } from "mqtt";
-import type { Broker, Peers, ProbeReceiver, UpChannel } from "./broker.ts";
+import { connect, type IClientOptions, type MqttClient } from "mqtt";
+import type { Broker, Peers, UpChannel } from "./broker.ts";
+import { createIntake } from "./external-intake.ts";
+import { createPeerMessages } from "./external-peers.ts";
 
 interface ExternalBrokerOptions {
   /** What this collector is called there: no two that run at the same time may be called the same. */
@@ -27,10 +26,6 @@ interface ExternalBrokerOptions {
 const QOS = 1;
 const KEEPALIVE_SECONDS = 30;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** What is committed within this is announced once. */
-const ANNOUNCE_AFTER_MS = 20;
-/** Payloads that have arrived and are not yet committed, of all probes together. Past it, nothing more is read. */
-const IN_FLIGHT_MAX_BYTES = 32 * 1024 * 1024;
 /**
  * Whether one collector gets each message, or every one. A status is rare, matters to all, and is kept by the broker for those that
  * come later, which is not done for shared subscriptions.
@@ -56,112 +51,39 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
   let lastFault = "not connected yet";
   let isClosed = false;
   let cancelRetry = () => {};
-  let inFlightBytes = 0;
-  let waiting: (() => void)[] = [];
   let peers: Peers | null = null;
-  let toAnnounce = new Set<string>();
-  /** Ends each publish that the broker has not answered yet. */
-  const unanswered = new Set<(error: Error) => void>();
+  const messages = createPeerMessages({ ...options, client: () => (isReady ? client : null), peers: () => peers });
+  const unanswered = createUnanswered();
 
   const retry = () => {
     isReady = false;
-    // mqtt.js forgets them when it connects anew: whoever waits for one would wait for ever, and the probe's next batch behind it.
-    for (const abandon of unanswered) abandon(new Error("the connection to the broker was lost before it answered"));
+    unanswered.giveUp(new Error("the connection to the broker was lost before it answered"));
     if (isClosed) return;
     const waitMs = backoff.next();
     log.warn({ reason: lastFault, retry_in_ms: waitMs }, "the broker is not connected");
     cancelRetry();
     cancelRetry = clock.after(waitMs, () => client?.reconnect());
   };
-  const subscribe = async (to: MqttClient) => {
-    const topics = Object.entries(UP_CHANNELS)
-      .map(([channel, whose]) => `${whose === "one" ? `$share/${options.group}/` : ""}${TOPIC_PREFIX}/+/+/${channel}`);
-    const grants = await to.subscribeAsync([
-      ...topics, ...(peers ? [`$share/${options.group}/${COLLECTOR_LOST_TOPIC}`, `${TOPIC_PREFIX}/+/stream`, `${TOPIC_PREFIX}/+/access`] : []),
-    ], { qos: QOS });
-    const refused = grants.filter((grant) => grant.qos >= 128);
-    if (refused.length > 0) throw new Error("the broker does not let this collector subscribe to the probes' messages");
-    backoff.reset();
-    isReady = true;
-    log.info({ host }, "connected to the broker");
+  const onConnect = async (to: MqttClient) => {
+    // An acknowledgement waits for no other.
+    if ("setNoDelay" in to.stream) (to.stream as Socket).setNoDelay(true);
+    try {
+      await subscribe(to, [...upTopics(options.group), ...messages.topics(options.group)]);
+      backoff.reset();
+      isReady = true;
+      log.info({ host }, "connected to the broker");
+    } catch (error) {
+      lastFault = describeError(error);
+      to.stream.destroy();
+    }
   };
-
-  const hearAccess = (tenantId: string, payload: string) => {
-    const [name = "", signature = ""] = payload.split(" ");
-    if (name === options.name) return;
-    const [given, expected] = [Buffer.from(signature), Buffer.from(signAccess(tenantId, name))];
-    if (given.length === expected.length && timingSafeEqual(given, expected)) peers?.accessChanged(tenantId);
-    else log.warn({ tenant_id: tenantId }, "a message that claims to be from another collector has no valid signature, and is dropped");
-  };
-  /** Nothing in it keeps it from being sent again: all that it brings about is one more look at who may have a stream. */
-  const signAccess = (tenantId: string, name: string) =>
-    createHmac("sha256", options.announcementKey).update(`${tenantId} ${name}`).digest("hex");
-  const hear = (packet: IPublishPacket): boolean => {
-    if (packet.topic === COLLECTOR_LOST_TOPIC) peers?.lost();
-    const tenantId = parseStreamTopic(packet.topic);
-    if (tenantId !== null && packet.payload.toString() !== options.name) peers?.committed(tenantId);
-    const accessOf = parseAccessTopic(packet.topic);
-    if (accessOf !== null) hearAccess(accessOf, packet.payload.toString());
-    return packet.topic === COLLECTOR_LOST_TOPIC || tenantId !== null || accessOf !== null;
-  };
-  const announceAll = () => {
-    const tenants = toAnnounce;
-    toAnnounce = new Set();
-    if (!isReady) return;
-    for (const tenantId of tenants) client?.publish(streamTopic(tenantId), options.name, { qos: 0 });
-  };
-
-  const take = async (receiver: ProbeReceiver, packet: IPublishPacket) => {
-    if (hear(packet)) return;
-    const address = parseProbeTopic(packet.topic);
-    if (!address || PROBE_CHANNELS[address.channel] !== "up") return;
-    const { tenantId, probeId } = address;
-    const channel = address.channel as UpChannel;
-    const payload = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
-    if (payload.length > PAYLOAD_MAX_BYTES) return receiver.refused({ tenantId, probeId }, "too-large", channel);
-    // An empty retained message is only the end of an earlier one.
-    if (payload.length === 0 && packet.retain) return;
-    inFlightBytes += payload.length;
-    await receiver.receive({ tenantId, probeId, channel, payload, retained: packet.retain });
-    inFlightBytes -= payload.length;
-    if (inFlightBytes > IN_FLIGHT_MAX_BYTES) return;
-    const released = waiting;
-    waiting = [];
-    for (const release of released) release();
-  };
-
   return {
     async start(receiver, others) {
       peers = others ?? null;
-      client = connect(options.url, {
-        clientId: `${options.name}-${randomUUID()}`,
-        protocolVersion: 4,
-        clean: true,
-        keepalive: KEEPALIVE_SECONDS,
-        connectTimeout: CONNECT_TIMEOUT_MS,
-        // Ours waits longer each time, and by the clock that was passed in.
-        reconnectPeriod: 0,
-        queueQoSZero: false,
-        ...(peers ? { will: { topic: COLLECTOR_LOST_TOPIC, payload: Buffer.from(options.name), qos: QOS, retain: false } } : {}),
-        ...(options.tls ? { ca: options.tls.ca, key: options.tls.key, cert: options.tls.certificate, rejectUnauthorized: true } : {}),
-      });
+      client = connect(options.url, clientOptions(options, { hasPeers: peers !== null }));
       const own = client;
-      // Called for each message before it is answered; the next is read only after `done`.
-      own.handleMessage = (packet, done) => {
-        take(receiver, packet).catch(
-          (error: unknown) => log.error({ topic: packet.topic, reason: describeError(error) }, "a message could not be processed"),
-        );
-        if (inFlightBytes <= IN_FLIGHT_MAX_BYTES) done();
-        else waiting.push(() => done());
-      };
-      own.on("connect", () => {
-        // An acknowledgement waits for no other.
-        if ("setNoDelay" in own.stream) (own.stream as Socket).setNoDelay(true);
-        subscribe(own).catch((error: unknown) => {
-          lastFault = describeError(error);
-          own.stream.destroy();
-        });
-      });
+      own.handleMessage = createIntake({ receiver, hear: messages.hear, log });
+      own.on("connect", () => void onConnect(own));
       own.on("error", (error) => {
         lastFault = error.message;
       });
@@ -170,24 +92,10 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
     },
     async publish(probe, channel, payload, { retain }) {
       if (!client || !isReady) throw new Error(`the broker is not connected: ${lastFault}`);
-      const sent = client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), payload, { qos: QOS, retain });
-      let abandon: (error: Error) => void = () => {};
-      const lost = new Promise<never>((_, reject) => {
-        abandon = reject;
-        unanswered.add(abandon);
-      });
-      await Promise.race([sent, lost]).finally(() => unanswered.delete(abandon));
+      await unanswered.wait(client.publishAsync(probeTopic(probe.tenantId, probe.probeId, channel), payload, { qos: QOS, retain }));
     },
-    announce(tenantId) {
-      if (toAnnounce.size === 0) clock.after(ANNOUNCE_AFTER_MS, announceAll);
-      toAnnounce.add(tenantId);
-    },
-    announceAccess(tenantId) {
-      if (!isReady) return;
-      client?.publish(accessTopic(tenantId), `${options.name} ${signAccess(tenantId, options.name)}`, { qos: QOS }, (error) => {
-        if (error) log.debug({ reason: error.message }, "cannot notify other collectors of a change of access");
-      });
-    },
+    announce: messages.announce,
+    announceAccess: messages.announceAccess,
     // Its session is the other broker's. What it sends from now on is not taken, and its certificate can be put on that broker's list.
     disconnect: () => {},
     sessions: () => null,
@@ -200,6 +108,49 @@ export function createExternalBroker(options: ExternalBrokerOptions): Broker {
       cancelRetry();
       isReady = false;
       await client?.endAsync(true);
+    },
+  };
+}
+
+function clientOptions({ name, tls }: ExternalBrokerOptions, { hasPeers }: { readonly hasPeers: boolean }): IClientOptions {
+  return {
+    clientId: `${name}-${randomUUID()}`,
+    protocolVersion: 4,
+    clean: true,
+    keepalive: KEEPALIVE_SECONDS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // Ours waits longer each time, and by the clock that was passed in.
+    reconnectPeriod: 0,
+    queueQoSZero: false,
+    ...(hasPeers ? { will: { topic: COLLECTOR_LOST_TOPIC, payload: Buffer.from(name), qos: QOS, retain: false } } : {}),
+    ...(tls ? { ca: tls.ca, key: tls.key, cert: tls.certificate, rejectUnauthorized: true } : {}),
+  };
+}
+
+function upTopics(group: string): readonly string[] {
+  return Object.entries(UP_CHANNELS).map(([channel, whose]) => `${whose === "one" ? `$share/${group}/` : ""}${TOPIC_PREFIX}/+/+/${channel}`);
+}
+
+async function subscribe(to: MqttClient, topics: readonly string[]): Promise<void> {
+  const grants = await to.subscribeAsync([...topics], { qos: QOS });
+  if (grants.some(({ qos }) => qos >= 128)) throw new Error("the broker does not let this collector subscribe to the probes' messages");
+}
+
+/** Ends each publish that the broker has not answered when the connection is lost: mqtt.js forgets them when it connects anew. */
+function createUnanswered() {
+  const waiting = new Set<(error: Error) => void>();
+  return {
+    async wait(sent: Promise<unknown>): Promise<void> {
+      let abandon: (error: Error) => void = () => {};
+      const lost = new Promise<never>((_, reject) => {
+        abandon = reject;
+        waiting.add(abandon);
+      });
+      await Promise.race([sent, lost]).finally(() => waiting.delete(abandon));
+    },
+    /** Whoever waits for one would wait for ever, and the probe's next batch behind it. */
+    giveUp(error: Error): void {
+      for (const abandon of waiting) abandon(error);
     },
   };
 }

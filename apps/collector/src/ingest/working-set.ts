@@ -1,11 +1,13 @@
 import type { Evidence } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import type { Insertable } from "kysely";
-import { addressKey } from "../db/address-key.ts";
 import type { Schema } from "../db/schema.ts";
-import { type IdentityKey, keyText } from "../identity/keys.ts";
-import { presenceOf } from "../identity/merge-records.ts";
-import { type AddressRow, type ColumnGroup, type DeviceDraft, type DeviceFields, type HostRef, identified } from "./devices-draft.ts";
+import type { IdentityKey } from "../identity/keys.ts";
+import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from "./devices-draft.ts";
+import { createAddresses } from "./working-set/addresses.ts";
+import { createDevices, type DeviceRow } from "./working-set/devices.ts";
+import { createEvidenceAndKeys } from "./working-set/evidence.ts";
+import { createPorts } from "./working-set/ports.ts";
 
 /** Whose events are applied. */
 export interface Site {
@@ -59,173 +61,46 @@ export interface HeldRows {
   openPort(deviceId: string, port: Pick<Schema["ports"], "port" | "protocol">): void;
 }
 
-type DeviceRow = DeviceFields & { readonly id: string; readonly locked_fields: string; readonly mac_count: number };
 type InterfaceRow = Omit<Insertable<Schema["interfaces"]>, "presence_state"> & { readonly vendor: string };
-
-/** What is taken in of one device at once; a busy machine's whole state has some dozens. */
-export const MAX_EVIDENCE = 500;
-
-const NO_LOCKS: ReadonlySet<string> = new Set();
 
 /** A set of nothing yet, and how it gets what it is to hold. */
 export function createWorkingSet(site: Site): { readonly set: WorkingSet; readonly hold: HeldRows } {
   const { tenantId, siteId } = site;
-  const devices = new Map<string, DeviceDraft>();
-  const byMac = new Map<string, DeviceDraft>();
-  const byIp = new Map<string, DeviceDraft>();
+  const devices = createDevices();
+  const addresses = createAddresses(site);
+  const said = createEvidenceAndKeys(site);
+  const ports = createPorts(tenantId);
   const interfaceVendors = new Map<string, string>();
-  const addresses = new Map<string, AddressRow>();
-  const currentByInterface = new Map<string, Map<string, AddressRow>>();
-  const openPorts = new Map<string, Set<string>>();
   const dirtyInterfaces = new Map<string, InterfaceRow>();
-  const evidence = new Map<string, Schema["evidence"]>();
-  const evidenceOf = new Map<string, number>();
-  const ports = new Map<string, Schema["ports"]>();
   const changes: Insertable<Schema["device_changes"]>[] = [];
-  const heldKeys = new Set<string>();
-  const newKeys: Schema["device_keys"][] = [];
-  const interfacePresence = new Map<string, string>();
-
-  const draftOf = (row: DeviceRow): DeviceDraft => {
-    let draft = devices.get(row.id);
-    if (!draft) {
-      const { id, locked_fields, mac_count, ...fields } = row;
-      draft = {
-        id, isNew: false, fields, changed: new Set(), interfaces: mac_count > 1 ? new Map() : null,
-        locked: locked_fields === "[]" ? NO_LOCKS : new Set(JSON.parse(locked_fields) as string[]),
-      };
-      devices.set(id, draft);
-    }
-    return draft;
-  };
-
   const hold: HeldRows = {
     byMac(mac, vendor, device) {
-      byMac.set(mac, draftOf(device));
+      devices.holdByMac(mac, device);
       interfaceVendors.set(mac, vendor);
     },
-    byIp: (ip, device) => void byIp.set(ip, draftOf(device)),
-    interfaceOf: (deviceId, mac, state) => void devices.get(deviceId)?.interfaces?.set(mac, state),
-    key: (deviceId, text) => void heldKeys.add(`${deviceId} ${text}`),
-    address: (row) => void currentOf(row.device_id, row.mac).set(row.ip, row),
-    openPort: (deviceId, { port, protocol }) => void openPortsOf(deviceId).add(`${port} ${protocol}`),
+    byIp: devices.holdByIp,
+    interfaceOf: devices.holdInterface,
+    key: said.holdKey,
+    address: addresses.hold,
+    openPort: ports.holdOpen,
   };
-
-  function currentOf(deviceId: string, mac: string): Map<string, AddressRow> {
-    const key = `${deviceId} ${mac}`;
-    let current = currentByInterface.get(key);
-    if (!current) currentByInterface.set(key, (current = new Map()));
-    return current;
-  }
-  function openPortsOf(deviceId: string): Set<string> {
-    let open = openPorts.get(deviceId);
-    if (!open) openPorts.set(deviceId, (open = new Set()));
-    return open;
-  }
-  function set(device: DeviceDraft, group: ColumnGroup, values: Partial<DeviceFields>): boolean {
-    const fields = device.fields as Record<string, unknown>;
-    const differing = Object.entries(values).filter(([name, value]) => fields[name] !== value);
-    for (const [name, value] of differing) fields[name] = value;
-    if (differing.length > 0) device.changed.add(group);
-    return differing.length > 0;
-  }
-
-  const workingSet: WorkingSet = {
-    site, devices, interfaces: dirtyInterfaces, addresses, evidence, ports, changes, keys: newKeys, interfacePresence, set,
-    find(ref) {
-      const { ip, mac } = identified(ref);
-      return mac === "" ? byIp.get(ip) : byMac.get(mac);
-    },
-    create(ref, { hostname, vendor, last_seen }) {
-      const device: DeviceDraft = {
-        id: createId(), isNew: true, changed: new Set(), locked: NO_LOCKS, interfaces: null,
-        fields: {
-          ip: ref.ip, ip_key: addressKey(ref.ip), mac: ref.mac, hostname, vendor, is_online: 1, presence_state: "online",
-          first_seen: last_seen, last_seen, open_ports: "[]", os_guess: "", device_type: "unknown", verdicts: "{}",
-        },
-      };
-      devices.set(device.id, device);
-      if (ref.mac === "") byIp.set(ref.ip, device);
-      else byMac.set(ref.mac, device);
-      return device;
-    },
+  const set: WorkingSet = {
+    site, devices: devices.all, interfaces: dirtyInterfaces, addresses: addresses.rows, evidence: said.evidence, ports: ports.rows,
+    changes, keys: said.keys, interfacePresence: devices.interfacePresence,
+    find: devices.find, create: devices.create, set: devices.set, setInterfacePresence: devices.setInterfacePresence,
+    setAddresses: addresses.set, lowestAddress: addresses.lowest, addEvidence: said.addEvidence, addKeys: said.addKeys,
     setVendor(device, mac, vendor, at) {
       if (mac === "" || interfaceVendors.get(mac) === vendor) return;
       interfaceVendors.set(mac, vendor);
       dirtyInterfaces.set(mac, { device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, vendor, first_seen: at });
     },
-    setAddresses(device, mac, list, at) {
-      const current = currentOf(device.id, mac);
-      const now = new Set(list);
-      let isNews = false;
-      const write = (row: AddressRow) => void addresses.set(`${row.device_id} ${row.mac} ${row.ip}`, row);
-      for (const ip of now) {
-        const known = current.get(ip);
-        const row: AddressRow = known ?? {
-          device_id: device.id, tenant_id: tenantId, site_id: siteId, mac, ip, ip_key: addressKey(ip), first_seen: at, last_seen: at,
-          current: 1,
-        };
-        isNews ||= known === undefined;
-        if (row.last_seen < at) row.last_seen = at;
-        // A person entered it, and it is seen now.
-        if (row.first_seen === "") row.first_seen = at;
-        current.set(ip, row);
-        write(row);
-      }
-      for (const [ip, row] of current) {
-        if (now.has(ip)) continue;
-        current.delete(ip);
-        write({ ...row, current: 0 });
-        isNews = true;
-      }
-      return isNews;
-    },
-    lowestAddress(device, mac) {
-      return [...currentOf(device.id, mac).values()].toSorted((a, b) => (a.ip_key < b.ip_key ? -1 : 1))[0];
-    },
-    setInterfacePresence(device, mac, state) {
-      const { interfaces } = device;
-      // An address without a MAC is of no interface that could keep a state.
-      if (interfaces === null || !interfaces.has(mac)) return state;
-      if (interfaces.get(mac) !== state) interfacePresence.set(mac, state);
-      interfaces.set(mac, state);
-      return presenceOf([...interfaces.values()]);
-    },
-    addKeys(device, keys, at) {
-      for (const key of keys) {
-        const text = keyText(key);
-        const held = `${device.id} ${text}`;
-        if (heldKeys.has(held)) continue;
-        heldKeys.add(held);
-        newKeys.push({ device_id: device.id, tenant_id: tenantId, site_id: siteId, key: text, source: key.source, first_seen: at });
-      }
-    },
-    addEvidence(device, list) {
-      for (const { field, value, source, confidence, seen_at } of list) {
-        const key = JSON.stringify([device.id, field, source, value]);
-        const known = evidence.get(key);
-        if (known && known.seen_at >= seen_at) continue;
-        if (!known) {
-          const count = evidenceOf.get(device.id) ?? 0;
-          if (count >= MAX_EVIDENCE) continue;
-          evidenceOf.set(device.id, count + 1);
-        }
-        evidence.set(key, { device_id: device.id, tenant_id: tenantId, field, value, source, confidence, seen_at });
-      }
-    },
     setPort(device, port) {
-      ports.set(`${device.id} ${port.port} ${port.protocol}`, { device_id: device.id, tenant_id: tenantId, ...port });
-      const open = openPortsOf(device.id);
-      const key = `${port.port} ${port.protocol}`;
-      if (port.state === "open" ? open.has(key) : !open.has(key)) return;
-      if (port.state === "open") open.add(key);
-      else open.delete(key);
-      const numbers = [...new Set([...open].map((entry) => Number.parseInt(entry, 10)))].toSorted((a, b) => a - b);
-      set(device, "ports", { open_ports: JSON.stringify(numbers) });
+      const open = ports.set(device, port);
+      if (open !== null) devices.set(device, "ports", { open_ports: open });
     },
     addChange(device, change) {
       changes.push({ id: createId(), device_id: device.id, tenant_id: tenantId, ...change });
     },
   };
-  return { set: workingSet, hold };
+  return { set, hold };
 }
