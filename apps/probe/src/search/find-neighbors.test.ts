@@ -41,11 +41,22 @@ test("has answers left out of the capture while it asks, and passes on a second 
     wasClaimed ||= isClaimed();
     return ip === FIRST + 9 ? [arpAnswer(ip, macOf(ip)), arpAnswer(ip, other), arpAnswer(ip, macOf(ip))] : [];
   });
-  const { neighbors, found, heard, isClaimed } = search(link, 16);
+  const { neighbors, found, heard, isClaimed } = search(link, 4096);
   await neighbors.find();
   expect([wasClaimed, isClaimed()]).toEqual([true, false]);
   expect(found).toEqual(["9 02:11:00:00:00:09"]);
   expect(new Set(heard)).toEqual(new Set(["9 02:11:00:00:00:09", "9 02:22:00:00:00:09"]));
+});
+
+test("of a small network leaves its answers to the capture", async () => {
+  let wasClaimed = false;
+  const link = createArpLink((ip) => {
+    wasClaimed ||= isClaimed();
+    return [arpAnswer(ip, macOf(ip))];
+  });
+  const { neighbors, found, heard, isClaimed } = search(link, 256);
+  await neighbors.find();
+  expect([wasClaimed, found.length, heard]).toEqual([false, 255, []]);
 });
 
 test("reports who has answered where sending fails, and claims nothing any more", async () => {

@@ -41,6 +41,8 @@ const FIRST_RATE = 20_000;
 const MIN_RATE = 1000;
 /** At this rate a /16 is asked within seconds: what is done with its hosts can wait until then. */
 const BURST_RATE = 10_000;
+/** A smaller search brings no burst: whoever watches the link hears its answers as frames, as all others. */
+const MIN_CLAIMED = 4096;
 
 /** What a search of neighbors needs. */
 export interface NeighborSearchDeps {
@@ -61,8 +63,9 @@ export interface NeighborSearchDeps {
 
 /** Searches IPv4 ranges of own subnets by ARP, at most 65,536 addresses: eleven bytes for each are all that is held. */
 export function createNeighborSearch(deps: NeighborSearchDeps): HostSearch {
-  const { clock, ranges, claims } = deps;
+  const { clock, ranges } = deps;
   const places = createNeighborPlaces(ranges);
+  const claims = places.total >= MIN_CLAIMED ? deps.claims : undefined;
   const others = places.total - places.own.size;
   const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(MIN_RATE, deps.framesPerSecond) });
   const onOutcome = (at: number, isAnswered: boolean) => rate.noteLossProbe(at, isAnswered);
