@@ -30,13 +30,13 @@ export interface GatewayRecords {
 
 /** Of every user that `createTenant` makes. */
 const PASSWORD = "password";
+/** Argon2 is slow by design: one hash serves all users of a process's tests. */
+let passwordHash: Promise<string> | undefined;
 
 export function createGatewayRecords({ db, clock, tokens, eventLog, published }: {
   readonly db: Kysely<Schema>; readonly clock: Clock; readonly tokens: Pick<ReturnType<typeof createTokens>, "issue">;
   readonly eventLog: Pick<EventLog, "append">; readonly published: (tenantId: string, fromSeq: number) => void;
 }): GatewayRecords {
-  // Argon2 is slow by design: one hash serves all tenants of a test.
-  let passwordHash: Promise<string> | undefined;
   const createUser = async ({ tenantId, siteId }: Pick<TestTenant, "tenantId" | "siteId">, role: Role): Promise<TestTenant> => {
     passwordHash ??= createPasswords().hash(PASSWORD);
     const username = `user-${createId()}`;

@@ -68,9 +68,15 @@ export function lostByVeth(): number {
   return Number(readFileSync("/sys/class/net/vb/statistics/tx_dropped", "latin1"));
 }
 
-/** Waits until something is so; the test's own time limit is the only one. */
+/** Only what hangs takes this long. */
+const HANG_MS = 300_000;
+
+/** Waits until something is so. @throws Error after five minutes, with what was waited for as it stands in the test. */
 export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise<void>((resolve) => void setTimeout(resolve, 5));
+  for (const end = performance.now() + HANG_MS; !isSo(); ) {
+    if (performance.now() > end) throw new Error(`did not come to be: ${isSo.toString()}`);
+    await new Promise<void>((resolve) => void setTimeout(resolve, 5));
+  }
 }
 
 /** The code of the error that an attempt ends with, or null. */

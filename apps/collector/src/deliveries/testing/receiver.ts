@@ -23,10 +23,13 @@ export interface Receiver {
   readonly connections: string[];
   /** What it does with a request; answers 204 at first. */
   answer: (response: ServerResponse, request: IncomingMessage, received: Received) => void;
-  /** Resolves when it got `count` requests in all. */
+  /** Resolves when it got `count` requests in all; fails after five minutes, with how many it got. */
   got(count: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
+
+/** Only what hangs takes this long. */
+const HANG_MS = 300_000;
 
 export async function startReceiver(options: { readonly tls?: ServerOptions; readonly now?: () => number } = {}): Promise<Receiver> {
   const sockets = new Set<Socket>();
@@ -72,7 +75,17 @@ export async function startReceiver(options: { readonly tls?: ServerOptions; rea
       response.writeHead(204).end();
     },
     async got(count) {
-      if (receiver.received.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      if (receiver.received.length >= count) return receiver.received;
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`got ${receiver.received.length} of ${count} requests`)), HANG_MS);
+        waiting.push({
+          count,
+          resolve: () => {
+            clearTimeout(timer);
+            resolve();
+          },
+        });
+      });
       return receiver.received;
     },
     async close() {

@@ -71,10 +71,10 @@ async function startDiplomat(options: {
   };
 }
 
-/** Asks until something holds. @throws Error when it does not within ten seconds, or what is given. */
 /** Of the real clock: only what hangs takes this long, on a machine with much other work too. */
 const HANG_MS = 300_000;
 
+/** Asks until something holds. @throws Error that names it when it does not within five minutes. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | null | undefined | false> | T | null | undefined | false,
@@ -83,7 +83,7 @@ export async function eventually<T>(
   for (;;) {
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) return answer;
-    if (Date.now() > until) throw new Error(`did not come to be: ${what}`);
+    if (Date.now() > until) throw new Error(`did not come to be: ${what}; the last answer was ${String(answer)}`);
     await new Promise((resolve) => {
       setTimeout(resolve, 10);
     });
