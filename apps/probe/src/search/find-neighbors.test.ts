@@ -34,6 +34,28 @@ test("finds all who answer, each once, asks hardly anybody twice who has answere
   expect(heard.toSorted()).toEqual(found.toSorted());
 });
 
+test("does not ask again those whose answers are only late, as long as nobody else answers either", async () => {
+  const isLive = (ip: number) => ip % 2 === 0;
+  let sentAt = 0;
+  let sent = 0;
+  const link = createArpLink((ip) => (isLive(ip) ? [arpAnswer(ip, macOf(ip))] : []), {
+    onSend(count) {
+      if (count > sent) sentAt = systemClock.monotonic();
+      sent = count;
+    },
+    // Whoever answers is busy until nothing has been sent for longer than hosts need.
+    isHeld: () => sent > 1000 && systemClock.monotonic() - sentAt < 80,
+  });
+  const { neighbors, found } = search(link, 4096);
+  await neighbors.find();
+  const times = new Map<number, number>();
+  for (const ip of link.asked) if (isLive(ip)) times.set(ip, (times.get(ip) ?? 0) + 1);
+  const again = [...times.values()].filter((count) => count > 1).length;
+  expect(found).toHaveLength(2048);
+  // Loss probes and the last frames of each pass.
+  expect(again).toBeLessThan(256);
+});
+
 test("has answers left out of the capture while it asks, and passes on a second machine that uses an address", async () => {
   let wasClaimed = false;
   const other = [0x02, 0x22, 0, 0, 0, 9];

@@ -23,6 +23,12 @@ export interface HostSearch {
 /** After the last answer and the last packet: hosts that are awake answer within a few milliseconds. */
 const QUIET_MS = 60;
 const FIRST_QUIET_MS = 40;
+/**
+ * The last frames of a pass go to so many of those who have answered: until half of them have answered again, or for so long, answers are on
+ * their way, and it is not quiet. A busy processor makes all of them late.
+ */
+const LAST_FRAMES = 16;
+const LAST_FRAMES_MS = 500;
 /** Where a host is known to be there, or answers were slow, so long: dozing phones answer after two seconds. */
 const MAX_WAIT_MS = 3000;
 /** The silent are asked again until nobody new answers: a first loss is found by the second pass, a second one by the third. */
@@ -68,7 +74,10 @@ export function createNeighborSearch(deps: NeighborSearchDeps): HostSearch {
   const claims = places.total >= MIN_CLAIMED ? deps.claims : undefined;
   const others = places.total - places.own.size;
   const rate = createScanRate({ first: FIRST_RATE, most: deps.framesPerSecond, least: Math.min(MIN_RATE, deps.framesPerSecond) });
-  const onOutcome = (at: number, isAnswered: boolean) => rate.noteLossProbe(at, isAnswered);
+  const onOutcome = (at: number, isAnswered: boolean) => {
+    rate.noteLossProbe(at, isAnswered);
+    if (isAnswered) passes.noteAnswered(at);
+  };
   const lossProbes = createLossProbes({ patienceMs: LOSS_PROBE_PATIENCE_MS, onOutcome });
   let isFinding = false;
   const hear = (host: HostTarget) => {
@@ -92,7 +101,8 @@ export function createNeighborSearch(deps: NeighborSearchDeps): HostSearch {
     const now = clock.monotonic();
     if (answers.found > heard) heardAt = now;
     heard = answers.found;
-    return heard >= others || (now - passes.endedAt >= quietMs && now - heardAt >= Math.min(quietMs, FIRST_QUIET_MS));
+    if (heard >= others) return true;
+    return passes.isDelivered(now) && now - passes.endedAt >= quietMs && now - heardAt >= Math.min(quietMs, FIRST_QUIET_MS);
   };
   const isWorthAnother = (recovered: number): boolean => {
     if (answers.found >= others || passes.count >= MAX_PASSES) return false;
@@ -145,6 +155,10 @@ interface Passes {
   readonly asked: number;
   /** When the last pass's last frame was sent. */
   readonly endedAt: number;
+  /** A loss probe that was sent at `at` was answered. */
+  noteAnswered(at: number): void;
+  /** Whether what was sent before the last pass's last frames has arrived, or was lost. */
+  isDelivered(now: number): boolean;
 }
 
 function createPasses({ places, answers, rate, lossProbes, pump, ...deps }: Pick<NeighborSearchDeps, "mac" | "ranges" | "clock" | "random"> & {
@@ -158,9 +172,20 @@ function createPasses({ places, answers, rate, lossProbes, pump, ...deps }: Pick
   let count = 0;
   let asked = 0;
   let endedAt = 0;
+  /** The last frames of the last pass. */
+  const last = { at: 0, sent: 0, answered: 0 };
   const ask = (bytes: Uint8Array, at: number, place: number): number => {
     const ip = places.ipAt(place);
     return places.own.has(ip) ? 0 : (writers[places.rangeAt(place)] as ReturnType<typeof createArpWriter>)(bytes, at, ip);
+  };
+  const sendLast = async () => {
+    Object.assign(last, { at: deps.clock.monotonic(), sent: 0, answered: 0 });
+    await pump.send((bytes, at) => {
+      const lossProbe = last.sent < LAST_FRAMES ? lossProbes.next(deps.clock.monotonic()) : null;
+      if (!lossProbe) return -1;
+      last.sent += 1;
+      return ask(bytes, at, lossProbe.host);
+    }, rate);
   };
   return {
     async askSilent() {
@@ -182,9 +207,14 @@ function createPasses({ places, answers, rate, lossProbes, pump, ...deps }: Pick
         untilLossProbe -= 1;
         return ask(bytes, at, place);
       }, rate);
+      await sendLast();
       count += 1;
       endedAt = deps.clock.monotonic();
     },
+    noteAnswered(at) {
+      if (at >= last.at) last.answered += 1;
+    },
+    isDelivered: (now) => last.answered * 2 >= last.sent || now - endedAt >= LAST_FRAMES_MS,
     get count() {
       return count;
     },

@@ -14,9 +14,10 @@ export function arpAnswer(ip: number, mac: readonly number[], operation = 2): Ui
   return Uint8Array.from([...own, ...mac, 0x08, 0x06, 0, 1, 0x08, 0, 6, 4, 0, operation, ...mac, ...address, ...own, 10, 0, 0, 1]);
 }
 
-/** @param answersOf What comes back of an ARP request for an address. @param options.onSend May throw, as where the interface goes down. */
+/** @param answersOf What comes back of an ARP request for an address. @param options.onSend May throw, as where the interface goes down. @param options.isHeld Answers do not come yet. */
 export function createArpLink(
-  answersOf: (ip: number) => readonly Uint8Array[], options: { readonly onSend?: (sent: number) => void } = {},
+  answersOf: (ip: number) => readonly Uint8Array[],
+  options: { readonly onSend?: (sent: number) => void; readonly isHeld?: () => boolean } = {},
 ): ScanLink & { readonly asked: readonly number[] } {
   const bytes = new Uint8Array(PLACES * PLACE_OCTETS);
   const asked: number[] = [];
@@ -46,6 +47,7 @@ export function createArpLink(
     },
     ring: {
       read(onFrame) {
+        if (options.isHeld?.()) return 0;
         const some = waiting;
         waiting = [];
         for (const frame of some) onFrame(frame, 0, frame.length);
