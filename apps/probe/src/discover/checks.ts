@@ -1,5 +1,5 @@
 import type { Link } from "../capture/link.ts";
-import { askFor } from "../egress/request-frames.ts";
+import { encodeAddressRequest } from "../egress/request-frames.ts";
 import { type Host, macBytes, standingMs } from "../hosts/host.ts";
 import { notePolled, startAnew, type Watch } from "../hosts/presence.ts";
 import { duePolls, isStillNeeded, type Poll, watchOf } from "./due-polls.ts";
@@ -69,7 +69,7 @@ export function createChecks(deps: SilenceJudgeDeps & { readonly mayAsk: (host: 
       const now = clock.monotonic();
       // The host may have left the table.
       if (table.byMac(host.key) !== host || !isStillNeeded(poll, now)) continue;
-      const frame = askFor(link, binding.bytes, isDirected ? macBytes(host.key) : null);
+      const frame = encodeAddressRequest(link, binding.bytes, isDirected ? macBytes(host.key) : null);
       if (!frame) continue;
       notePolled(watch, now);
       notePolled(binding.watch, now);

@@ -1,6 +1,6 @@
 import { parseIp } from "@lanthorn/packets";
 import type { Link } from "../capture/link.ts";
-import { askFor } from "../egress/request-frames.ts";
+import { encodeAddressRequest } from "../egress/request-frames.ts";
 
 /** Addresses that hosts are about to use: asked for until the host answers, as a switch shows us neither its lease nor its first words. */
 export interface Expectations {
@@ -41,7 +41,7 @@ export function createExpectations(): Expectations {
         if (now - one.since < (ASK_AFTER_MS[one.asked] ?? Number.POSITIVE_INFINITY)) continue;
         one.asked += 1;
         const target = parseIp(one.address);
-        const frame = target && askFor(link, target, null);
+        const frame = target && encodeAddressRequest(link, target, null);
         if (frame) yield frame;
       }
     },

@@ -47,7 +47,7 @@ describe.skipIf(reason !== null)("a real LAN of network namespaces", () => {
       );
       // What it says by itself when it comes is over.
       await lan.silence("quiet", 5000);
-      expect(await lan.askListeners()).toEqual(["00:1b:21:00:00:66 fe80::21b:21ff:fe00:66"]);
+      expect(await lan.queryListeners()).toEqual(["00:1b:21:00:00:66 fe80::21b:21ff:fe00:66"]);
     } finally {
       await lan.close();
     }

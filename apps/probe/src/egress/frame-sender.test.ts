@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { createLink, type Link } from "../capture/link.ts";
 import { createExclusions } from "./exclusions.ts";
 import { createFrameSender } from "./frame-sender.ts";
-import { askFor } from "./request-frames.ts";
+import { encodeAddressRequest } from "./request-frames.ts";
 
 const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }] }) as Link;
-const frames = Array.from({ length: 100 }, (_, last) => askFor(link, parseIp(`192.168.1.${last + 10}`) as Uint8Array, null) as Uint8Array);
+const frames = Array.from({ length: 100 }, (_, last) => encodeAddressRequest(link, parseIp(`192.168.1.${last + 10}`) as Uint8Array, null) as Uint8Array);
 const signal = new AbortController().signal;
 const noExclusions = createExclusions([]);
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createLink, type Link } from "../capture/link.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { DISCOVERY_FRAMES, type EgressKind, mayLeave as frameMayLeave } from "./frames.ts";
-import { askAllNodes, askFor, askListeners, askMdnsName } from "./request-frames.ts";
+import { encodeAllNodesEchoes, encodeAddressRequest, encodeListenerQueries, encodeMdnsQuery } from "./request-frames.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
 const link = createLink({
@@ -20,7 +20,7 @@ const link = createLink({
 const excluding = (...texts: readonly string[]) =>
   createExclusions((parsePrefixes(texts) as { readonly prefixes: readonly AddressPrefix[] }).prefixes);
 const mayLeave = (frame: Uint8Array, exclusions: Exclusions) => frameMayLeave(frame, DISCOVERY_FRAMES, exclusions);
-const ask = (address: string, mac: string | null = null) => askFor(link, ip(address), mac === null ? null : parseMac(mac)) as Uint8Array;
+const ask = (address: string, mac: string | null = null) => encodeAddressRequest(link, ip(address), mac === null ? null : parseMac(mac)) as Uint8Array;
 
 describe("the last look at a frame", () => {
   test("stops questions for excluded addresses of both families, sent to everyone or to one", () => {
@@ -33,15 +33,15 @@ describe("the last look at a frame", () => {
   });
 
   test("stops what goes to all IPv6 nodes while one of them is excluded", () => {
-    for (const everyone of [...askAllNodes(link, 1), ...askListeners(link)]) {
+    for (const everyone of [...encodeAllNodesEchoes(link, 1), ...encodeListenerQueries(link)]) {
       expect(mayLeave(everyone, excluding("192.168.1.20"))).toBe(true);
       expect(mayLeave(everyone, excluding("fe80::20"))).toBe(false);
     }
-    expect(askListeners(link)).toHaveLength(1);
+    expect(encodeListenerQueries(link)).toHaveLength(1);
   });
 
   test("lets questions for names out, but not for the name of an excluded address", () => {
-    const question = askMdnsName(link, ip("192.168.1.20")) as Uint8Array;
+    const question = encodeMdnsQuery(link, ip("192.168.1.20")) as Uint8Array;
     expect(mayLeave(question, excluding("192.168.1.21"))).toBe(true);
     expect(mayLeave(question, excluding("192.168.1.20"))).toBe(false);
     expect(mayLeave(question.subarray(0, 50), excluding())).toBe(false);
@@ -87,8 +87,8 @@ describe("a frame that is allowed by its name", () => {
     ["arp-request", arp("192.168.1.2", ARP_OPERATION.request)],
     ["arp-probe", arp("0.0.0.0", ARP_OPERATION.request)],
     ["neighbor-solicitation", ask("fe80::9")],
-    ["ipv6-all-nodes", askAllNodes(link, 1)[0] as Uint8Array],
-    ["mdns-query", askMdnsName(link, ip("192.168.1.9")) as Uint8Array],
+    ["ipv6-all-nodes", encodeAllNodesEchoes(link, 1)[0] as Uint8Array],
+    ["mdns-query", encodeMdnsQuery(link, ip("192.168.1.9")) as Uint8Array],
     ["dhcp-discover", dhcp(discover)],
     ["dhcp-inform", dhcp(withType(8))],
   ] as const)("leaves as %s and as nothing else", (name, frame) => {

@@ -27,11 +27,11 @@ const NO_ADDRESS = new Uint8Array(4);
 const ALL_NODES = parseIpv6("ff02::1") as Uint8Array;
 
 /**
- * Asks who has an address: an ARP request, or a Neighbor Solicitation for IPv6.
- * @param mac The host that should have it, asked alone; null to ask everyone.
+ * The request for who has an address: of ARP, or a Neighbor Solicitation for IPv6.
+ * @param mac The host that should have it, to which alone it is sent; null for everyone.
  * @returns A whole frame, or null where the interface has no address to ask from.
  */
-export function askFor(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array | null {
+export function encodeAddressRequest(link: Link, target: Uint8Array, mac: Uint8Array | null): Uint8Array | null {
   return target.length === 4 ? arpRequest(link, target, mac) : neighborSolicitation(link, target, mac);
 }
 
@@ -39,7 +39,7 @@ function arpRequest(link: Link, target: Uint8Array, mac: Uint8Array | null): Uin
   const payload = encodeArp({
     operation: ARP_OPERATION.request,
     senderHardwareAddress: link.mac,
-    // Without an own address in the target's subnet, as after a move, the question is RFC 5227's probe: it claims nothing, and is answered.
+    // Without an own address in the target's subnet, as after a move, the request is RFC 5227's probe: it claims nothing, and is answered.
     senderProtocolAddress: ownAddressFor(link, target) ?? NO_ADDRESS,
     targetHardwareAddress: NO_MAC,
     targetProtocolAddress: target,
@@ -58,12 +58,12 @@ function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | 
 }
 
 /**
- * Asks all IPv6 nodes for an echo: many systems answer, and each looks for our MAC first, which shows its own. Asked once
+ * Echo requests to all IPv6 nodes: many systems answer, and each looks for our MAC first, which shows its own. One
  * from an address of each own prefix, because a host answers from its address in the same prefix.
  * @returns Whole frames; none without an IPv6 address.
  * @see RFC 4443 section 4.2, RFC 6724 section 5
  */
-export function askAllNodes(link: Link, sequenceNumber: number): readonly Uint8Array[] {
+export function encodeAllNodesEchoes(link: Link, sequenceNumber: number): readonly Uint8Array[] {
   const message: Icmpv6Message = {
     kind: "echo-request",
     identifier: 0x4c4e,
@@ -79,12 +79,12 @@ const LISTENER_DELAY_MS = 2000;
 const LISTENER_DEFAULTS = { robustness: 2, queryIntervalSeconds: 125 } as const;
 
 /**
- * Asks all IPv6 nodes for the groups that they listen to, as a querier of version 2 does: one of
+ * The query to all IPv6 nodes for the groups that they listen to, as of a querier of version 2 does: one of
  * version 1 would set listeners back to that.
  * @returns A whole frame; none without a link-local address, from which alone it is heard.
  * @see RFC 3810 section 5.1
  */
-export function askListeners(link: Link): readonly Uint8Array[] {
+export function encodeListenerQueries(link: Link): readonly Uint8Array[] {
   const source = ownLinkLocal(link);
   const message: Icmpv6Message = {
     kind: "mld-query", maximumResponseDelayMs: LISTENER_DELAY_MS, group: new Uint8Array(16),
@@ -98,11 +98,11 @@ export const MDNS_PORT = 5353;
 const MDNS_GROUP = Uint8Array.of(224, 0, 0, 251);
 
 /**
- * Asks by Multicast DNS what the host at an address calls itself. Whoever has the address answers everyone.
+ * The query by Multicast DNS for what the host at an address calls itself. Whoever has the address answers everyone.
  * @returns Null without an IPv4 address of ours to ask from.
  * @see RFC 6762 sections 4 and 5.1
  */
-export function askMdnsName(link: Link, target: Uint8Array): Uint8Array | null {
+export function encodeMdnsQuery(link: Link, target: Uint8Array): Uint8Array | null {
   const source = link.own.find(({ bytes }) => bytes.length === 4)?.bytes;
   if (!source) return null;
   const question = encodeDns({ id: 0, questions: [{ name: reverseName(target), type: DNS_TYPE.ptr }] });

@@ -2,15 +2,15 @@ import { createSocket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { systemClock } from "@lanthorn/runtime";
 
-/** Asks by UDP. @returns The first answer from the asked address and port, or null in time without one. */
-export type AskDatagram = (
+/** Sends a datagram and waits for an answer. @returns The first one from that address and port, or null in time without one. */
+export type ExchangeDatagram = (
   target: { readonly ip: string; readonly port: number },
-  question: Uint8Array,
+  payload: Uint8Array,
   options: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly fromAnyPort?: boolean },
 ) => Promise<Uint8Array | null>;
 
 /** From a port that the kernel chooses, and only to one address: nobody else's datagrams are looked at. */
-export const askDatagram: AskDatagram = (target, question, options) => {
+export const exchangeDatagram: ExchangeDatagram = (target, payload, options) => {
   if (options.signal.aborted) return Promise.resolve(null);
   return new Promise((resolve) => {
     const socket = createSocket(isIPv6(target.ip) ? "udp6" : "udp4");
@@ -32,7 +32,7 @@ export const askDatagram: AskDatagram = (target, question, options) => {
       socket.on("message", (bytes, from) => {
         if (from.address === target.ip) finish(bytes);
       });
-      socket.send(question, target.port, target.ip, (error) => {
+      socket.send(payload, target.port, target.ip, (error) => {
         if (error) abort();
       });
       return;
@@ -40,7 +40,7 @@ export const askDatagram: AskDatagram = (target, question, options) => {
     // Connected, so that the kernel says when nobody listens and drops others' datagrams.
     socket.on("message", (bytes) => finish(bytes));
     socket.connect(target.port, target.ip, () => {
-      socket.send(question, (error) => {
+      socket.send(payload, (error) => {
         if (error) abort();
       });
     });

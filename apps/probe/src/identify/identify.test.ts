@@ -150,9 +150,9 @@ describe("a service over UDP", () => {
     });
     await new Promise<void>((resolve) => server.bind(0, "127.0.0.1", resolve));
     later(() => server.close());
-    const { askDatagram } = await import("./datagrams.ts");
-    const ask: typeof askDatagram = (target, question, options) =>
-      askDatagram({ ...target, port: server.address().port }, question, options);
+    const { exchangeDatagram } = await import("./datagrams.ts");
+    const ask: typeof exchangeDatagram = (target, question, options) =>
+      exchangeDatagram({ ...target, port: server.address().port }, question, options);
     expect(await identifyService({ ip: "127.0.0.1", port: 1900, protocol: "udp" }, { random, ask }, never)).toMatchObject({
       service: "upnp", version: "MiniDLNA 1.3.0",
     });

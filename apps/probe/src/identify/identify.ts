@@ -1,6 +1,6 @@
 import { isPrintPort } from "@lanthorn/packet-io";
 import { openConnection } from "./connection.ts";
-import { type AskDatagram, askDatagram } from "./datagrams.ts";
+import { type ExchangeDatagram, exchangeDatagram } from "./datagrams.ts";
 import { type ServiceFinding, toFinding } from "./finding.ts";
 import { identifyTcp } from "./over-tcp.ts";
 import { identifyUdp, NO_SNMP, type OpenSnmp } from "./over-udp.ts";
@@ -19,7 +19,7 @@ interface IdentifyDeps {
   /** Below 1. */
   readonly random: () => number;
   readonly connect?: typeof openConnection;
-  readonly ask?: AskDatagram;
+  readonly ask?: ExchangeDatagram;
   /** Asks with the vault's credentials; nobody is unless given. */
   readonly openSnmp?: OpenSnmp;
 }
@@ -38,7 +38,7 @@ export async function identifyService(openPort: OpenPort, deps: IdentifyDeps, si
     return openPort.port === LPD ? toFinding({ service: "printer" }) : null;
   }
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)]);
-  const { connect = openConnection, ask = askDatagram, openSnmp = () => NO_SNMP, random } = deps;
+  const { connect = openConnection, ask = exchangeDatagram, openSnmp = () => NO_SNMP, random } = deps;
   const found = openPort.protocol === "tcp" ? await identifyTcp(openPort, { connect, signal: bounded })
     : await identifyUdp(openPort, { ask, connect, openSnmp, random, signal: bounded });
   return signal.aborted ? null : found;

@@ -1,8 +1,8 @@
 import type { openConnection } from "./connection.ts";
-import type { AskDatagram } from "./datagrams.ts";
+import type { ExchangeDatagram } from "./datagrams.ts";
 import { describe } from "./describe.ts";
 import type { ServiceFinding } from "./finding.ts";
-import type { Learned, SnmpReader, UdpAsking, UdpProtocol } from "./protocol.ts";
+import type { Learned, SnmpReader, UdpExchange, UdpProtocol } from "./protocol.ts";
 import { UDP_PROTOCOLS } from "./protocols.ts";
 
 const ANSWER_MS = 1500;
@@ -18,32 +18,32 @@ export const NO_SNMP: SnmpReader = { get: () => Promise.resolve(null), engineId:
 export async function identifyUdp(
   target: { readonly ip: string; readonly port: number },
   deps: {
-    readonly ask: AskDatagram; readonly connect: typeof openConnection; readonly openSnmp: OpenSnmp; readonly random: () => number;
+    readonly ask: ExchangeDatagram; readonly connect: typeof openConnection; readonly openSnmp: OpenSnmp; readonly random: () => number;
     readonly signal: AbortSignal;
   },
 ): Promise<ServiceFinding | null> {
   const { signal } = deps;
   for (const protocol of UDP_PROTOCOLS.filter((one) => one.ports.includes(target.port))) {
-    const asking: UdpAsking = {
+    const exchange: UdpExchange = {
       ip: target.ip,
       snmp: deps.openSnmp(target, signal),
-      ask: (question) => deps.ask(target, question, { timeoutMs: ANSWER_MS, signal, fromAnyPort: protocol.answersFromAnyPort ?? false }),
+      ask: (payload) => deps.ask(target, payload, { timeoutMs: ANSWER_MS, signal, fromAnyPort: protocol.answersFromAnyPort ?? false }),
       connect: (port) => deps.connect({ ip: target.ip, port }, { timeoutMs: CONNECT_MS, signal }),
     };
-    const result = await askUdp(protocol, asking, deps.random);
+    const result = await identifyBy(protocol, exchange, deps.random);
     if (result) return describe(result, null);
   }
   return null;
 }
 
-async function askUdp(protocol: UdpProtocol, asking: UdpAsking, random: () => number): Promise<Learned | null> {
-  const known = await protocol.learnAsKnown?.(asking);
+async function identifyBy(protocol: UdpProtocol, exchange: UdpExchange, random: () => number): Promise<Learned | null> {
+  const known = await protocol.learnAsKnown?.(exchange);
   if (known) return known;
   for (const payload of protocol.payloads) {
     const bytes = payload(random);
     // A datagram may be lost: once more is worth it, thrice is not.
-    const answer = (await asking.ask(bytes)) ?? (await asking.ask(bytes));
-    const result = answer && (await protocol.learn(answer, asking));
+    const answer = (await exchange.ask(bytes)) ?? (await exchange.ask(bytes));
+    const result = answer && (await protocol.learn(answer, exchange));
     if (result) return result;
   }
   return null;

@@ -61,16 +61,16 @@ export interface TcpProtocol {
 export interface SnmpReader {
   /** @returns Texts by name: strings as they are, identifiers in dots; null where there is no credential for it, or it answers to none. */
   get(names: readonly string[]): Promise<ReadonlyMap<string, string> | null>;
-  /** In hexadecimal; empty where it did not tell. */
+  /** In hexadecimal; empty where it did not say. */
   engineId(): string;
 }
 
-/** Who answered a datagram, and how more is asked of him. */
-export interface UdpAsking {
+/** A host that answered a datagram, and how more is sent to it. */
+export interface UdpExchange {
   readonly ip: string;
   readonly snmp: SnmpReader;
   /** At the same port. @returns Null in time without an answer. */
-  readonly ask: (question: Uint8Array) => Promise<Uint8Array | null>;
+  readonly ask: (payload: Uint8Array) => Promise<Uint8Array | null>;
   /** For descriptions that lie at another port of the same host; the caller closes it. */
   readonly connect: (port: number) => Promise<Connection | null>;
 }
@@ -80,10 +80,10 @@ export interface UdpProtocol {
   readonly name: string;
   readonly ports: readonly number[];
   /** Asked before all others, as somebody who is known there. @returns Null where nobody is. */
-  readonly learnAsKnown?: (asking: UdpAsking) => Promise<Learned | null>;
+  readonly learnAsKnown?: (exchange: UdpExchange) => Promise<Learned | null>;
   /** Datagrams, sent one after the other until one is answered. */
   readonly payloads: readonly ((random: () => number) => Uint8Array)[];
-  readonly learn: (answer: Uint8Array, asking: UdpAsking) => Promise<Learned | null> | Learned | null;
+  readonly learn: (answer: Uint8Array, exchange: UdpExchange) => Promise<Learned | null> | Learned | null;
   readonly answersFromAnyPort?: boolean;
 }
 

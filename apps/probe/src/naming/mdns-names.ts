@@ -2,7 +2,7 @@ import { parseIp } from "@lanthorn/packets";
 import type { Clock } from "@lanthorn/runtime";
 import { type Host, sortedBindings } from "../hosts/host.ts";
 import type { Link } from "../capture/link.ts";
-import { askMdnsName } from "../egress/request-frames.ts";
+import { encodeMdnsQuery } from "../egress/request-frames.ts";
 
 /** Asks hosts without a name for the one that they answer to by Multicast DNS: they announce it once, perhaps before we were there. */
 export interface MdnsNames {
@@ -45,7 +45,7 @@ export function createMdnsNames(deps: { readonly clock: Clock }): MdnsNames {
           waiting.delete(host);
           notBefore.set(host, now + AGAIN_MS);
         }
-        const frame = target && askMdnsName(link, target);
+        const frame = target && encodeMdnsQuery(link, target);
         if (frame) yield frame;
       }
     },

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { askDatagram } from "../identify/datagrams.ts";
+import { exchangeDatagram } from "../identify/datagrams.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import type { SwitchWatch, SwitchWatchDeps } from "./switch-watch.ts";
 import { createSwitchesStore } from "./switches-store.ts";
@@ -27,7 +27,7 @@ export function openSwitches(
   const hasWork = () => store.all().size > 0 || [...access.namedHosts(), ...deps.announced()].some((ip) => access.forHost(ip).length > 0);
   const poll = async () => {
     if (!isOpen || (!watch && !hasWork())) return;
-    const given = { ...deps, store, publisher, ask: askDatagram };
+    const given = { ...deps, store, publisher, ask: exchangeDatagram };
     watch ??= import("./switch-watch.ts").then(({ createSwitchWatch }) => createSwitchWatch(given));
     await (await watch).pollNow();
   };

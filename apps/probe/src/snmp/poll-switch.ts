@@ -1,5 +1,5 @@
 import { type Clock, pause } from "@lanthorn/runtime";
-import type { AskDatagram } from "../identify/datagrams.ts";
+import type { ExchangeDatagram } from "../identify/datagrams.ts";
 import type { SnmpAccess } from "./access.ts";
 import { readSwitch, type SwitchTables } from "./read-switch.ts";
 import { createSnmpSession, type SnmpCredential } from "./session/session.ts";
@@ -18,7 +18,7 @@ export type SwitchPoll = { readonly tables: SwitchTables } | {
 export interface PollSwitchDeps {
   readonly access: SnmpAccess;
   readonly isExcluded: (ip: string) => boolean;
-  readonly ask: AskDatagram;
+  readonly ask: ExchangeDatagram;
   readonly clock: Clock;
   readonly random: () => number;
 }

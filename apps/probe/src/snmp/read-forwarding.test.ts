@@ -1,6 +1,6 @@
 import { systemClock } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { askDatagram } from "../identify/datagrams.ts";
+import { exchangeDatagram } from "../identify/datagrams.ts";
 import { readSwitch } from "./read-switch.ts";
 import { createSnmpSession } from "./session/session.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
@@ -22,7 +22,7 @@ afterEach(() => snmpd?.close());
 async function readVlans(...rows: readonly Row[]): Promise<readonly (readonly [last: string, vlan: number | null])[]> {
   snmpd = await startSnmpd([PORT, ...rows]);
   const session = createSnmpSession({
-    ip: "127.0.0.1", ask: askDatagram, pace: async () => undefined, mayAsk: () => true, clock: systemClock, random: Math.random,
+    ip: "127.0.0.1", ask: exchangeDatagram, pace: async () => undefined, mayAsk: () => true, clock: systemClock, random: Math.random,
     signal: new AbortController().signal,
     credential: {
       id: "0199fffe-0000-7000-8000-000000000001", name: "switches", networks: [], type: "snmp",

@@ -1,7 +1,7 @@
 import { EVENTS } from "@lanthorn/contract/uplink";
 import { systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { askDatagram } from "../identify/datagrams.ts";
+import { exchangeDatagram } from "../identify/datagrams.ts";
 import { readSwitch, type SwitchTables } from "./read-switch.ts";
 import { createSnmpSession, type SnmpCredential } from "./session/session.ts";
 import { createSwitchMemory, reportText } from "./switch-report.ts";
@@ -41,7 +41,7 @@ const credential = (): SnmpCredential => ({
 describe("a switch", () => {
   test("tells of its ports, its neighbors, who hangs on them and whom it has spoken to", async () => {
     const session = createSnmpSession({
-      ip: "127.0.0.1", credential: credential(), ask: askDatagram, pace: async () => undefined, mayAsk: () => true,
+      ip: "127.0.0.1", credential: credential(), ask: exchangeDatagram, pace: async () => undefined, mayAsk: () => true,
       clock: systemClock, random: Math.random,
       signal: new AbortController().signal,
     });

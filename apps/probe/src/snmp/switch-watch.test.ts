@@ -2,7 +2,7 @@ import { EVENTS, type ProbeCredential, type ProbeEvent } from "@lanthorn/contrac
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { askDatagram } from "../identify/datagrams.ts";
+import { exchangeDatagram } from "../identify/datagrams.ts";
 import { createPublisher } from "../queue/publisher.ts";
 import { createSnmpAccess } from "./access.ts";
 import type { SnmpCredential } from "./session/session.ts";
@@ -39,7 +39,7 @@ beforeEach(() => {
 function start(given: Partial<SwitchWatchDeps> & {
   readonly held: ProbeCredential[]; readonly devices?: readonly string[]; readonly alone?: readonly string[];
 }) {
-  const { held, devices = [], alone = [], ask = askDatagram, ...rest } = given;
+  const { held, devices = [], alone = [], ask = exchangeDatagram, ...rest } = given;
   let later = 0;
   const clock = {
     ...systemClock, monotonic: () => systemClock.monotonic() + later, after: (_: number, task: () => void) => systemClock.after(0, task),
@@ -97,7 +97,7 @@ describe("a switch", () => {
     let isSilent = false;
     const { poll } = start({
       held: [community(COMMUNITY)], devices: [AGENT],
-      ask: (target, question, options) => (isSilent ? Promise.resolve(null) : askDatagram(target, question, options)),
+      ask: (target, question, options) => (isSilent ? Promise.resolve(null) : exchangeDatagram(target, question, options)),
     });
     await poll(2);
     expect(published()).toEqual([[true, ""]]);
@@ -165,7 +165,7 @@ describe("a switch", () => {
       held, devices: [AGENT],
       ask(target, question, options) {
         if (asked.length === 5) held.length = 0;
-        return askDatagram(target, question, options);
+        return exchangeDatagram(target, question, options);
       },
     });
     await poll();

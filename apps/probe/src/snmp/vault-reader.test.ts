@@ -1,7 +1,7 @@
 import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import { silentLog, systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AskDatagram, askDatagram } from "../identify/datagrams.ts";
+import { type ExchangeDatagram, exchangeDatagram } from "../identify/datagrams.ts";
 import { identifyService } from "../identify/identify.ts";
 import { createSnmpAccess } from "./access.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "./testing/snmpd.ts";
@@ -27,9 +27,9 @@ afterAll(() => snmpd?.close());
 /** The agent as if it were at its own port. @param isHeard Whether a question reaches it. */
 function open(held: readonly ProbeCredential[], isHeard: (question: Uint8Array) => boolean = () => true) {
   const asked: Uint8Array[] = [];
-  const ask: AskDatagram = (target, question, options) => {
+  const ask: ExchangeDatagram = (target, question, options) => {
     asked.push(question);
-    return isHeard(question) ? askDatagram({ ...target, port: snmpd.port }, question, options) : Promise.resolve(null);
+    return isHeard(question) ? exchangeDatagram({ ...target, port: snmpd.port }, question, options) : Promise.resolve(null);
   };
   const access = createSnmpAccess({ reaches: () => true, credentials: { forHost: () => held, namedHosts: () => [] }, devices: [], clock: systemClock });
   const openSnmp = createVaultReader({ access, ask, clock: systemClock, random: Math.random, log: silentLog });

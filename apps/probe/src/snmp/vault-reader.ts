@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@lanthorn/runtime";
-import type { AskDatagram } from "../identify/datagrams.ts";
+import type { ExchangeDatagram } from "../identify/datagrams.ts";
 import type { OpenSnmp } from "../identify/over-udp.ts";
 import { decodeObjectIdentifier } from "@lanthorn/packets";
 import { toText } from "../identify/protocol.ts";
@@ -10,7 +10,7 @@ import { createSnmpSession, type SnmpSession } from "./session/session.ts";
 /** Reads some values of whoever answers at a port that a credential is for: what a scan names a service by. */
 export function createVaultReader(deps: {
   readonly access: SnmpAccess;
-  readonly ask: AskDatagram;
+  readonly ask: ExchangeDatagram;
   readonly clock: Pick<Clock, "monotonic">;
   readonly random: () => number;
   readonly log: Log;

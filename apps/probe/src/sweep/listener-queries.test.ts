@@ -1,7 +1,7 @@
 import { decodeFrame, decodeIcmpv6, formatIp, type MldQuery } from "@lanthorn/packets";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLink, type Link } from "../capture/link.ts";
-import { askListeners } from "../egress/request-frames.ts";
+import { encodeListenerQueries } from "../egress/request-frames.ts";
 import { createFakeLan, type FakeLan, type FakeLanOptions, SETTINGS } from "../discover/testing/fake-lan.ts";
 
 const INTERVAL_MS = SETTINGS.sweep.intervalSeconds * 1000;
@@ -31,7 +31,7 @@ const queries = (lan: FakeLan) => lan.sent.flatMap(({ at, bytes }) => {
 /** A query of another link-local address of the own link. */
 function routersQuery(): Uint8Array {
   const router = createLink({ mac: "02:00:00:00:00:99", up: true, addresses: [{ ip: "fe80::99", prefixLength: 64 }] }) as Link;
-  return askListeners(router)[0] as Uint8Array;
+  return encodeListenerQueries(router)[0] as Uint8Array;
 }
 
 describe("multicast listeners", () => {

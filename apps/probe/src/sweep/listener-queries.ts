@@ -1,5 +1,5 @@
 import type { Link } from "../capture/link.ts";
-import { askListeners } from "../egress/request-frames.ts";
+import { encodeListenerQueries } from "../egress/request-frames.ts";
 
 /**
  * Asks all IPv6 nodes for the multicast groups that they listen to: hosts that answer no echo request do answer this. Every node listens to
@@ -30,6 +30,6 @@ export function createListenerQueries(deps: { readonly now: () => number; readon
   return {
     onListenerQuery: startSilence,
     startAnew: startSilence,
-    packets: (link) => (deps.isGentle() || deps.now() - silentFrom < OTHER_QUERIER_PRESENT_MS ? [] : askListeners(link)),
+    packets: (link) => (deps.isGentle() || deps.now() - silentFrom < OTHER_QUERIER_PRESENT_MS ? [] : encodeListenerQueries(link)),
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "@lanthorn/runtime";
 import { formatPrefix, ipv4Bytes, ipv4Number } from "@lanthorn/packets";
 import { type Link, ownAddressFor } from "../capture/link.ts";
-import { askAllNodes, askFor } from "../egress/request-frames.ts";
+import { encodeAllNodesEchoes, encodeAddressRequest } from "../egress/request-frames.ts";
 import type { FrameSender } from "../egress/frame-sender.ts";
 import { createPermutation } from "../probing/permutation.ts";
 import type { SweepRange } from "./sweep-plan.ts";
@@ -71,11 +71,11 @@ export function startSweep(options: {
         const target = ipv4Bytes(first + index);
         // Own addresses, and those of a subnet that the interface has left, are not asked.
         if (answered[index] === 1 || !isOthersIn(link, target) || options.isSkipped(target)) continue;
-        yield askFor(link, target, null) as Uint8Array;
+        yield encodeAddressRequest(link, target, null) as Uint8Array;
       }
     }
     const link = options.link();
-    if (link && options.asksAllNodes !== false) yield* askAllNodes(link, pass);
+    if (link && options.asksAllNodes !== false) yield* encodeAllNodesEchoes(link, pass);
     if (link && pass === 1) yield* options.listenerQueries?.(link) ?? [];
   }
   const run = async () => {

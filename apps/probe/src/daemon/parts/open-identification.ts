@@ -4,7 +4,7 @@ import { openBundleStore } from "../../bundles/store.ts";
 import { createDatabaseThread } from "../../identify/database-thread.ts";
 import type { ServiceFinding } from "../../identify/finding.ts";
 import { identifyService, type OpenPort } from "../../identify/identify.ts";
-import { askDatagram } from "../../identify/datagrams.ts";
+import { exchangeDatagram } from "../../identify/datagrams.ts";
 import type { SnmpAccess } from "../../snmp/access.ts";
 import { createVaultReader } from "../../snmp/vault-reader.ts";
 
@@ -27,7 +27,7 @@ export function openIdentification(deps: {
   const store = openBundleStore(deps.dataDir, FINGERPRINTS);
   const databases = createDatabaseThread({ ...deps, version: () => store.versions().current });
   const { access, random } = deps;
-  const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: askDatagram }) } : {};
+  const withVault = access ? { openSnmp: createVaultReader({ ...deps, access, ask: exchangeDatagram }) } : {};
   return {
     async identify(openPort, signal) {
       const finding = await identifyService(openPort, { random, ...withVault }, signal);

@@ -32,7 +32,7 @@ export interface RealLan {
   /** Starts the discovery. */
   watch(): void;
   /** Asks once for multicast listeners from the probe's place. @returns Whose frames came in three seconds: `mac address`, each once. */
-  askListeners(): Promise<readonly string[]>;
+  queryListeners(): Promise<readonly string[]>;
   /** Resolves when a host has sent nothing for so long. */
   silence(name: string, ms: number): Promise<void>;
   /** Runs a command on a host, or on the probe's. */
@@ -122,7 +122,7 @@ export function createRealLan(): RealLan {
       });
     },
     run: (name, program, ...args) => void execFileSync("ip", ["netns", "exec", `${prefix}-${name}`, program, ...args], { stdio: "pipe" }),
-    askListeners: () => new Promise((resolve) => run("probe", "ask-listeners.ts", [], (line) => resolve(JSON.parse(line) as string[]))),
+    queryListeners: () => new Promise((resolve) => run("probe", "query-listeners.ts", [], (line) => resolve(JSON.parse(line) as string[]))),
     watch() {
       run("probe", "watch-lan.ts", [], (line) => {
         events.push(JSON.parse(line) as ProbeEvent);

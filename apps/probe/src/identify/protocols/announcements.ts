@@ -2,7 +2,7 @@
 import type { Claim } from "@lanthorn/fingerprints";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { Reader } from "@lanthorn/packets";
-import { claims, learned, printable, toText, type UdpAsking, type UdpProtocol } from "../protocol.ts";
+import { claims, learned, printable, toText, type UdpExchange, type UdpProtocol } from "../protocol.ts";
 import { encodeRequest, request } from "./http-message.ts";
 
 /** @see UPnP Device Architecture 2.0 section 1.3.2: sent to one address, MX is not needed */
@@ -13,12 +13,12 @@ export const ssdp: UdpProtocol = {
   name: "upnp",
   ports: [1900],
   payloads: [() => Buffer.from(SEARCH), () => Buffer.from(SEARCH.replace("upnp:rootdevice", "ssdp:all"))],
-  async learn(answer, asking) {
+  async learn(answer, exchange) {
     const text = toText(answer);
     if (!/^(?:HTTP\/1\.\d 200|NOTIFY )/.test(text)) return null;
     const server = /^SERVER: *(.+?)\r?$/im.exec(text)?.[1] ?? "";
     const gateway = /InternetGatewayDevice/.test(text) ? { device_type: "router" } : {};
-    const described = await readDescription(/^LOCATION: *(\S{1,300})\r?$/im.exec(text)?.[1] ?? "", asking);
+    const described = await readDescription(/^LOCATION: *(\S{1,300})\r?$/im.exec(text)?.[1] ?? "", exchange);
     return learned("upnp", {
       answers: server === "" ? [] : [{ kind: "http-server", text: server }],
       texts: [{ kind: "upnp-server", text: server }],
@@ -32,14 +32,14 @@ const DESCRIPTION_MS = 2000;
 
 /** Of the same host only, wherever it points. @see UPnP Device Architecture 2.0 section 2.3 */
 async function readDescription(
-  location: string, asking: UdpAsking,
+  location: string, exchange: UdpExchange,
 ): Promise<{ readonly claims: readonly Claim[]; readonly banner: string } | null> {
   const url = URL.canParse(location) ? new URL(location) : null;
-  if (url?.protocol !== "http:" || url.hostname.replaceAll(/[[\]]/g, "") !== asking.ip || isPrintPort(Number(url.port))) return null;
+  if (url?.protocol !== "http:" || url.hostname.replaceAll(/[[\]]/g, "") !== exchange.ip || isPrintPort(Number(url.port))) return null;
   const port = Number(url.port || 80);
-  const connection = await asking.connect(port);
+  const connection = await exchange.connect(port);
   if (!connection) return null;
-  const target = { ip: asking.ip, port, isSecure: false };
+  const target = { ip: exchange.ip, port, isSecure: false };
   const page = await request(connection, encodeRequest(target, `${url.pathname}${url.search}`), DESCRIPTION_MS);
   connection.close();
   const field = (name: string) => decodeXml(new RegExp(`<${name}>([^<]{1,200})</${name}>`).exec(page?.body ?? "")?.[1]?.trim() ?? "");

@@ -1,6 +1,6 @@
 import { systemClock } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AskDatagram, askDatagram } from "../../identify/datagrams.ts";
+import { type ExchangeDatagram, exchangeDatagram } from "../../identify/datagrams.ts";
 import { createSnmpSession, type SnmpCredential, type SnmpProblem } from "./session.ts";
 import { COMMUNITY, type Snmpd, startSnmpd } from "../testing/snmpd.ts";
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => snmpd?.close());
 
-function openSession(credential: SnmpCredential, ask: AskDatagram = askDatagram, signal = new AbortController().signal) {
+function openSession(credential: SnmpCredential, ask: ExchangeDatagram = exchangeDatagram, signal = new AbortController().signal) {
   return createSnmpSession({
     ip: "127.0.0.1", credential, ask, pace: async () => undefined, mayAsk: () => true, clock: systemClock, random: Math.random, signal,
   });
@@ -80,8 +80,8 @@ describe("an agent", () => {
 
 describe("a hostile agent", () => {
   /** Answers truthfully, but for one byte. */
-  const mutating = (random: () => number): AskDatagram => async (target, question, options) => {
-    const answer = await askDatagram(target, question, options);
+  const mutating = (random: () => number): ExchangeDatagram => async (target, question, options) => {
+    const answer = await exchangeDatagram(target, question, options);
     if (!answer) return null;
     const bytes = Uint8Array.from(answer);
     bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
@@ -105,7 +105,7 @@ describe("a hostile agent", () => {
 
   test("that goes in circles, or on for ever, is not followed", async () => {
     const { encodeCommunityMessage, encodePdu } = await import("./pdu.ts");
-    const answering = (names: (asked: number) => readonly string[]): AskDatagram => {
+    const answering = (names: (asked: number) => readonly string[]): ExchangeDatagram => {
       let asked = 0;
       return (_, question) => {
         asked += 1;

@@ -1,6 +1,6 @@
 import type { ProbeCredential } from "@lanthorn/contract/uplink";
 import type { Clock } from "@lanthorn/runtime";
-import type { AskDatagram } from "../../identify/datagrams.ts";
+import type { ExchangeDatagram } from "../../identify/datagrams.ts";
 import { encodeSnmpDiscovery } from "../../identify/protocols/snmp.ts";
 import { type Binding, decodeCommunityMessage, encodeCommunityMessage, encodePdu, type Pdu, PDU, TAG } from "./pdu.ts";
 import { createUserExchange, readEngine } from "./user-exchange.ts";
@@ -41,7 +41,7 @@ const MAX_ROWS = 4096;
 export function createSnmpSession(deps: {
   readonly ip: string;
   readonly credential: SnmpCredential;
-  readonly ask: AskDatagram;
+  readonly ask: ExchangeDatagram;
   readonly pace: () => Promise<void>;
   readonly mayAsk: () => boolean;
   readonly clock: Pick<Clock, "monotonic">;

@@ -6,7 +6,7 @@ import { toBusFrame } from "../../bus/frame-bus.ts";
 import { macBytes } from "../../hosts/host.ts";
 import { createLink, type Link } from "../../capture/link.ts";
 import { observeFrame } from "../../observe/observe-frame.ts";
-import { askListeners } from "../../egress/request-frames.ts";
+import { encodeListenerQueries } from "../../egress/request-frames.ts";
 
 const LISTEN_MS = 3000;
 
@@ -26,7 +26,7 @@ const capture = openCapture({
   },
 });
 const injector = openInjector({ interface: "lan0", clock: systemClock });
-await injector.send(askListeners(link));
+await injector.send(encodeListenerQueries(link));
 systemClock.after(LISTEN_MS, () => {
   process.stdout.write(`${JSON.stringify([...seen])}\n`);
   void capture.close();
