@@ -54,6 +54,11 @@ export function readProbeConfiguration(file: string | null, environment: Readonl
   });
 }
 
+/** The settings of a replay: a file's, or those of a new probe. The environment changes nothing. @throws As `readProbeConfiguration`. */
+export function readReplaySettings(file: string | null): Configuration {
+  return readConfiguration({ schema: Configuration, file, optional: false, environment: {}, names: {} });
+}
+
 /** Of the collector and the command, which may share the probe's environment. */
 const OTHERS_NAMES = /^LANTHORN_(?:HTTPS?|MQTT|DATABASE|WEBHOOKS|BACKUPS|SMTP|ADMIN|TOKEN|SEALING|SESSION)(?:_|$)/;
 

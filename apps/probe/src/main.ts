@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 import { createLog, describeError, RuntimeError, stopSignal, systemClock } from "@lanthorn/runtime";
-import { FILE_KINDS, type FileKind } from "@lanthorn/contract/uplink";
+import { FILE_KINDS, type FileKind, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { Command, Option } from "commander";
-import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration, unreadVariables } from "./configuration.ts";
+import { type Configuration, DEFAULT_CONFIGURATION_FILE, readProbeConfiguration, readReplaySettings, unreadVariables } from "./configuration.ts";
 import { EXIT_CODES, ProbeError } from "./errors.ts";
 
 // Each command loads its own part when it runs: with everything in one process, the daemon would hold 40 MB of code for
@@ -40,6 +40,12 @@ program.command("run")
     options().checkConfig
       ? checkConfiguration()
       : run(replay === undefined ? null : { path: replay, exitWhenDrained: exitWhenDrained ?? false }));
+
+program.command("replay <file>")
+  .description("Show what a pcap or pcapng file would have made the probe report: no collector, no interface; nothing is sent or kept.")
+  .option("--json", "one event a line, as JSON", false)
+  .option("--settings <file>", "a configuration file: its networks, limits and modules (default: those of a new probe)")
+  .action(replay);
 
 program.command("enroll")
   .description("Enroll this machine as a probe of a collector, with a token created there.")
@@ -133,6 +139,21 @@ async function run(replay: { readonly path: string; readonly exitWhenDrained: bo
       process.stdout.write(`ready ${JSON.stringify({ probe_id: identity.probe_id, interface: replay ? "replay" : settings.interface })}\n`),
   });
   process.exit(0);
+}
+
+async function replay(path: string, { json, settings: file }: { readonly json: boolean; readonly settings?: string }): Promise<void> {
+  const [{ replayFile }, { createVendorLookup }, { describeEvent }] = await Promise.all([
+    import("./daemon/replay-file.ts"), import("@lanthorn/fingerprints"), import("./daemon/describe-event.ts"),
+  ]);
+  const startedAt = systemClock.monotonic();
+  const line = json ? (event: ProbeEvent) => JSON.stringify(event) : describeEvent;
+  const { frames, problem } = await replayFile({
+    path, settings: readReplaySettings(file ?? null), log: createLog({ name: "lanthorn-probe", level: "warn" }), vendorOf: createVendorLookup().vendorOf,
+    print: (events) => process.stdout.write(events.map((event) => `${line(event)}\n`).join("")),
+  });
+  const seconds = (systemClock.monotonic() - startedAt) / 1000;
+  process.stderr.write(`${JSON.stringify({ frames, seconds: Math.round(seconds * 1000) / 1000, frames_per_second: Math.round(frames / seconds) })}\n`);
+  if (problem !== null) throw new ProbeError("failed", `${path} was not read to its end: ${problem}`);
 }
 
 /** In a process of its own, so that what it loads goes away with it. */

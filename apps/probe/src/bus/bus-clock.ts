@@ -47,6 +47,8 @@ const FOLLOW_MS = 50;
 export interface ReplayClock extends BusClock {
   /** The file is over: from here on time goes on as the machine's. @returns Stops it. */
   follow(): () => void;
+  /** The file is over: so much time passes at once, and the timers fire that fall due in it. */
+  advance(ms: number): void;
 }
 
 interface Timer {
@@ -100,6 +102,7 @@ export function createReplayClock(machine: Clock): ReplayClock {
       } else advanceTo(elapsed + Math.max(0, silence));
     },
     leave() {},
+    advance: (ms) => advanceTo(elapsed + ms),
     follow() {
       let last = machine.monotonic();
       return machine.every(FOLLOW_MS, () => {

@@ -1,21 +1,17 @@
 import * as packetIo from "@lanthorn/packet-io";
 import { type BusClock, createLiveClock, createReplayClock } from "../../bus/bus-clock.ts";
-import { type BusModule, createFrameBus } from "../../bus/frame-bus.ts";
+import { createFrameBus } from "../../bus/frame-bus.ts";
 import type { LanWatch } from "../../capture/lan-watch.ts";
 import { createLink } from "../../capture/link.ts";
 import { createCredentials, type Credentials } from "../../credentials/credentials.ts";
-import { createHostDiscovery, type HostDiscovery } from "../../discover/host-discovery.ts";
-import { createEgressPolicy, type EgressPolicy } from "../../egress/policy.ts";
-import type { EgressKeys } from "../../egress/settings.ts";
-import { createNeighborListener } from "../../listen/neighbor-listener.ts";
+import type { HostDiscovery } from "../../discover/host-discovery.ts";
 import { createNameServers, type NameServers } from "../../naming/name-servers.ts";
 import { openNmapScanner } from "../../nmap/open.ts";
 import { openScanLink } from "../../probing/scan-link.ts";
-import type { ScanSettings } from "../../scan/settings.ts";
 import { createCapturedClaims } from "../../search/answer-claims.ts";
 import { createSnmpAccess, type SnmpAccess } from "../../snmp/access.ts";
 import { openSwitches } from "../../snmp/open.ts";
-import { packetsPerSecond, type SweepSettings } from "../../sweep/settings.ts";
+import { createBusModules, NO_WAYS_OUT, policyOf } from "./bus-modules.ts";
 import { createIdentify } from "./identify-on-demand.ts";
 import { openLan } from "./open-lan.ts";
 import type { Queue } from "./open-queue.ts";
@@ -59,18 +55,15 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
       credentials, devices: snmp.devices, clock: context.clock, reaches: (ip) => policy.reach.holds(ip, createLink(lan.facts())),
     })
     : null;
-  const discovery = createHostDiscovery({
+  const { discovery, neighbors, all: modules } = createBusModules({
     db, outbox, clock, random, log, policy, interfaceName, interfaceFacts: () => lan.facts(),
     maxHosts: configuration.max_hosts, unasked: context.replay ? "all" : "paced", sender: lan.sender, vendorOf: context.vendorOf, claimAnswers,
     ...waysOut(context, { interfaceName, access, nameServers, onBroken: events.onDatabasesBroken }),
   });
-  const neighbors = createNeighborListener({ db, outbox, clock, log, interfaceName, ownMac: () => lan.facts()?.mac ?? "" });
   const switches = access && openSwitches({
     db, outbox, access, clock: context.clock, random, log, intervalMs: snmp.interval_seconds * 1000,
     announced: () => neighbors.managementAddresses(), isExcluded: policy.excludes,
   });
-  /** What hears the link. Another detector is another row. */
-  const modules: readonly BusModule[] = [discovery, neighbors];
   const bus = createFrameBus({ modules, clock, log });
   return {
     interfaceName, lan, discovery, credentials,
@@ -98,7 +91,7 @@ function waysOut(context: RoundContext, { interfaceName, access, nameServers, on
     identify: createIdentify(context, { access, onBroken }),
     vaultPorts: (ip: string) => access?.forHost(ip).map(({ settings }) => settings.port) ?? [],
   };
-  if (context.replay) return { ...shared, openScanLink: null, routeTo: async () => null, nmap: null, reverseNames: null };
+  if (context.replay) return { ...shared, ...NO_WAYS_OUT };
   return {
     ...shared,
     openScanLink: (excluded: () => packetIo.AddressSet, book?: Parameters<typeof openScanLink>[0]["book"]) =>
@@ -107,17 +100,4 @@ function waysOut(context: RoundContext, { interfaceName, access, nameServers, on
     nmap: openNmapScanner({ find: context.findProgram, interfaceName: configuration.interface ?? "", clock }),
     reverseNames: (address: string) => nameServers.reverseNames(address),
   };
-}
-
-/** What the file lets out. With a capture file nothing is swept. */
-function policyOf(
-  { sweep, scan, networks, excluded }: EgressKeys & { readonly sweep: SweepSettings; readonly scan: ScanSettings }, isReplay: boolean,
-): EgressPolicy {
-  return createEgressPolicy({
-    sweep: {
-      enabled: sweep.enabled && !isReplay, intervalSeconds: sweep.interval_seconds, packetsPerSecond: packetsPerSecond(sweep),
-      networks, routed: sweep.routed,
-    },
-    scanPacketsPerSecond: scan.packets_per_second, scanNetworks: scan.networks, excluded,
-  });
 }

@@ -1,0 +1,63 @@
+import type { ProbeEvent } from "@lanthorn/contract/uplink";
+import type { VendorLookup } from "@lanthorn/fingerprints";
+import { openReplay } from "@lanthorn/packet-io";
+import { type Clock, type Log, systemClock } from "@lanthorn/runtime";
+import Database from "better-sqlite3";
+import { createReplayClock } from "../bus/bus-clock.ts";
+import { createFrameBus } from "../bus/frame-bus.ts";
+import { createReplayWatch } from "../capture/replay-watch.ts";
+import { createBusModules, NO_WAYS_OUT, policyOf } from "./parts/bus-modules.ts";
+
+/** What a replay has read. */
+export interface ReplayResult {
+  readonly frames: number;
+  /** Why the file was not read to its end; null where it was. */
+  readonly problem: string | null;
+}
+
+/** Before the first frame there is no time: the machine's would make two replays differ. */
+const NO_TIME: Clock = { ...systemClock, now: () => 0, monotonic: () => 0 };
+/** What the last frames brought is published by then, as it would be on a link that has fallen silent. */
+const SETTLE_MS = 10_000;
+/** Nothing is sent, and so nothing is drawn that matters: the same file gives the same events. */
+const NOT_RANDOM = () => 0.5;
+
+/**
+ * Runs the modules of the frame bus over a capture file, on the file's own time and with no other state than its own: no collector, no
+ * enrollment, no interface. The same file and settings give the same events.
+ * @param deps.settings Its networks are those whose hosts are looked for.
+ * @param deps.print Takes events as they are published.
+ * @throws ProbeError `config-invalid` for a file that cannot be read, or settings that name no address or prefix.
+ */
+export async function replayFile(deps: {
+  readonly path: string;
+  readonly settings: Parameters<typeof policyOf>[0] & { readonly max_hosts: number };
+  readonly vendorOf: VendorLookup["vendorOf"];
+  readonly log: Log;
+  readonly print: (events: readonly ProbeEvent[]) => void;
+}): Promise<ReplayResult> {
+  const { settings, log } = deps;
+  const db = new Database(":memory:");
+  const clock = createReplayClock(NO_TIME);
+  let end: (problem: string | null) => void = () => {};
+  const ended = new Promise<string | null>((resolve) => {
+    end = resolve;
+  });
+  const lan = createReplayWatch({
+    path: deps.path, networks: settings.networks, openReplay, clock: NO_TIME, onFrames: (batch) => bus.onFrames(batch), onEnd: end,
+  });
+  const modules = createBusModules({
+    ...NO_WAYS_OUT, db, outbox: { append: deps.print }, clock, random: NOT_RANDOM, log, policy: policyOf(settings, true), interfaceName: "replay",
+    interfaceFacts: () => lan.facts(), maxHosts: settings.max_hosts, unasked: "all", sender: lan.sender, vendorOf: deps.vendorOf, identify: null,
+  });
+  const bus = createFrameBus({ modules: modules.all, clock, log });
+  bus.start();
+  const problem = await ended;
+  clock.advance(SETTLE_MS);
+  bus.close();
+  for (const module of modules.all.toReversed()) await module.close?.();
+  await lan.close();
+  const { frames } = lan.counters();
+  db.close();
+  return { frames, problem };
+}
