@@ -24,20 +24,20 @@ const snmp = (name: string, networks: readonly string[]): ProbeCredential => ({
 });
 
 /** As the collector seals it. */
-async function seal(handed: unknown, ...to: readonly string[]): Promise<string> {
-  const jwe = new GeneralEncrypt(new TextEncoder().encode(JSON.stringify(handed))).setProtectedHeader({ enc: "A256GCM" });
+async function seal(delivered: unknown, ...to: readonly string[]): Promise<string> {
+  const jwe = new GeneralEncrypt(new TextEncoder().encode(JSON.stringify(delivered))).setProtectedHeader({ enc: "A256GCM" });
   for (const name of to) {
     jwe.addRecipient(createPublicKey(createPrivateKey(keys.get(name) ?? ""))).setUnprotectedHeader({ alg: "ECDH-ES+A256KW" });
   }
   return JSON.stringify(await jwe.encrypt());
 }
-const handed = (...all: readonly ProbeCredential[]) => ({ probe_id: probeId, credentials: all });
+const delivered = (...all: readonly ProbeCredential[]) => ({ probe_id: probeId, credentials: all });
 const namesFor = (ip: string) => credentials.forHost(ip).map(({ name }) => name);
 
 describe("credentials", () => {
   test("are for their networks' hosts, the smallest network first", async () => {
     const all = [snmp("any", []), snmp("office", ["10.0.0.0/8", "fd00::/8"]), snmp("switches", ["10.1.2.0/24"]), snmp("one", ["10.1.2.3"])];
-    expect(await credentials.take(await seal(handed(...all), "own"))).toBeNull();
+    expect(await credentials.take(await seal(delivered(...all), "own"))).toBeNull();
     expect(namesFor("10.1.2.3")).toEqual(["one", "switches", "office", "any"]);
     expect(namesFor("10.9.9.9")).toEqual(["office", "any"]);
     expect(namesFor("fd00::1")).toEqual(["office", "any"]);
@@ -48,12 +48,12 @@ describe("credentials", () => {
   });
 
   test("that are not for this probe, or are no credentials, leave those that are there", async () => {
-    await credentials.take(await seal(handed(snmp("any", [])), "own"));
-    const good = await seal(handed(snmp("new", [])), "own");
+    await credentials.take(await seal(delivered(snmp("any", [])), "own"));
+    const good = await seal(delivered(snmp("new", [])), "own");
     const refused: readonly (readonly [string, string])[] = [
-      [await seal(handed(snmp("new", [])), "other"), "not encrypted to this probe's key"], ["", "not encrypted"], ["{}", "not encrypted"],
+      [await seal(delivered(snmp("new", [])), "other"), "not encrypted to this probe's key"], ["", "not encrypted"], ["{}", "not encrypted"],
       ["null", "not encrypted"], [good.replace(/"ciphertext":"..../, '"ciphertext":"AAAA'), "not encrypted"],
-      [await seal({ ...handed(), probe_id: createId() }, "own"), "another probe"],
+      [await seal({ ...delivered(), probe_id: createId() }, "own"), "another probe"],
       [await seal({ probe_id: probeId, credentials: [{ type: "telnet" }] }, "own"), "does not know"],
     ];
     for (const [sealed, words] of refused) {
@@ -65,20 +65,20 @@ describe("credentials", () => {
   });
 
   test("are forgotten when there are none any more", async () => {
-    await credentials.take(await seal(handed(snmp("any", [])), "own"));
+    await credentials.take(await seal(delivered(snmp("any", [])), "own"));
     expect(await credentials.take(undefined)).toBeNull();
     expect(namesFor("192.0.2.1")).toEqual([]);
   });
 
   test("that are sealed to two keys open with either, before and after a renewal", async () => {
-    const sealed = await seal(handed(snmp("any", [])), "next", "own");
+    const sealed = await seal(delivered(snmp("any", [])), "next", "own");
     expect(await credentials.take(sealed)).toBeNull();
     own = keys.get("next") ?? "";
     expect(await credentials.take(sealed)).toBeNull();
   });
 
   test("that came last count, whichever were open first", async () => {
-    const first = credentials.take(await seal(handed(snmp("first", [])), "own"));
+    const first = credentials.take(await seal(delivered(snmp("first", [])), "own"));
     const second = credentials.take(undefined);
     await Promise.all([first, second]);
     expect(namesFor("192.0.2.1")).toEqual([]);

@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { HandedCredentials, type ProbeCredential } from "@lanthorn/contract/uplink";
+import { DeliveredCredentials, type ProbeCredential } from "@lanthorn/contract/uplink";
 import { type AddressPrefix, formatIp, parseIp, parsePrefix, prefixHolds } from "@lanthorn/packets";
 import { parseJson } from "@lanthorn/runtime";
 import type { Identity } from "../identity/identity.ts";
@@ -43,7 +43,7 @@ export function createCredentials(deps: { readonly identity: () => Pick<Identity
     } catch {
       return "the credentials are not encrypted to this probe's key";
     }
-    const delivered = HandedCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
+    const delivered = DeliveredCredentials.safeParse(parseJson(new TextDecoder().decode(plain)));
     if (!delivered.success) return "the credentials have a type that this version of the probe does not know";
     if (delivered.data.probe_id !== probeId) return "the credentials belong to another probe";
     return delivered.data.credentials.map(

@@ -49,18 +49,18 @@ export const CREDENTIAL_TYPES = Object.keys(CREDENTIAL_PARTS) as readonly Creden
 export const CREDENTIALS_MAX = 64;
 
 const Head = { id: Id, name: z.string(), /** Hosts that it is for. Empty: every host for SSH, hosts that the probe's own file names for SNMP. */ networks: z.array(IpNetwork).max(64) };
-const handed = <T extends CredentialType>(type: T) => {
+const delivered = <T extends CredentialType>(type: T) => {
   const { settings, secret }: { readonly settings: Parts<T>["settings"]; readonly secret: Parts<T>["secret"] } = CREDENTIAL_PARTS[type];
   return z.object({ ...Head, type: z.literal(type), settings, secret });
 };
 
 /** A credential as a probe has it, its secret open. */
-export const ProbeCredential = z.discriminatedUnion("type", [handed("snmp"), handed("snmpv3"), handed("ssh")]);
+export const ProbeCredential = z.discriminatedUnion("type", [delivered("snmp"), delivered("snmpv3"), delivered("ssh")]);
 export type ProbeCredential = z.infer<typeof ProbeCredential>;
 
 /**
  * What is sealed in a configuration's `credentials`: a JWE (general JSON) to the keys of one probe. It names the probe, so that
  * it opens for no other's.
  */
-export const HandedCredentials = z.object({ probe_id: Id, credentials: z.array(ProbeCredential).max(CREDENTIALS_MAX) });
-export type HandedCredentials = z.infer<typeof HandedCredentials>;
+export const DeliveredCredentials = z.object({ probe_id: Id, credentials: z.array(ProbeCredential).max(CREDENTIALS_MAX) });
+export type DeliveredCredentials = z.infer<typeof DeliveredCredentials>;

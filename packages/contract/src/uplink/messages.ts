@@ -107,7 +107,7 @@ export const ProbeConfiguration = z.object({
   sweep: SweepNarrowing,
   /** Addresses and prefixes that this probe never sends anything to. */
   excluded: ExcludedAddresses,
-  /** HandedCredentials in JSON as a JWE, which only this probe's own key opens; left out where there are none. */
+  /** DeliveredCredentials in JSON as a JWE, which only this probe's own key opens; left out where there are none. */
   credentials: z.string().max(786_432).optional(),
   /** The newest bundles of files; the probe fetches those that it has a use for. Older collectors and probes know none. */
   bundles: z.array(BundleAnnouncement).max(BUNDLE_MAX_KINDS).optional(),

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
-import type { HandedCredentials } from "@lanthorn/contract";
+import type { DeliveredCredentials } from "@lanthorn/contract";
 import { GeneralEncrypt } from "jose";
 
 /**
@@ -18,8 +18,8 @@ function wrapFor(key: KeyObject): "ECDH-ES+A256KW" | "RSA-OAEP-256" | null {
  * @returns A JWE in general JSON; null where nothing can be sealed to any of the keys.
  * @see RFC 7516 section 7.2.1
  */
-export async function sealForProbe(handed: HandedCredentials, keys: readonly string[]): Promise<string | null> {
-  const jwe = new GeneralEncrypt(new TextEncoder().encode(JSON.stringify(handed))).setProtectedHeader({ enc: "A256GCM" });
+export async function sealForProbe(delivered: DeliveredCredentials, keys: readonly string[]): Promise<string | null> {
+  const jwe = new GeneralEncrypt(new TextEncoder().encode(JSON.stringify(delivered))).setProtectedHeader({ enc: "A256GCM" });
   let recipients = 0;
   for (const spki of keys) {
     const key = createPublicKey({ key: Buffer.from(spki, "base64"), format: "der", type: "spki" });

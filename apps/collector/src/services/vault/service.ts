@@ -1,4 +1,4 @@
-import { type Credential, type CredentialRevealed, HandedCredentials, type List } from "@lanthorn/contract";
+import { type Credential, type CredentialRevealed, DeliveredCredentials, type List } from "@lanthorn/contract";
 import { describeError, type Log } from "@lanthorn/runtime";
 import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
@@ -56,7 +56,7 @@ export function createVaultService(deps: CredentialChangesDependencies & { reado
           id: row.id, name: row.name, type: row.type, networks: JSON.parse(row.networks) as unknown,
           settings: JSON.parse(row.settings) as unknown, secret: secretOf(sealing, row),
         }));
-        const sealed = await sealForProbe(HandedCredentials.parse({ probe_id: probeId, credentials }), await store.keysOf(probeId));
+        const sealed = await sealForProbe(DeliveredCredentials.parse({ probe_id: probeId, credentials }), await store.keysOf(probeId));
         if (sealed !== null) return sealed;
         deps.log.warn({ probe_id: probeId }, "a probe's key is unknown or can only sign: it gets its credentials when it has renewed "
           + "its certificate");

@@ -198,7 +198,7 @@ describe("a probe", () => {
   });
 });
 
-test("the audit log of handing out holds whom, and parses as the API shows it", async () => {
+test("the audit log of a delivery holds to whom, and parses as the API shows it", async () => {
   await create({ ...SNMP, site_ids: [stack.siteId] });
   const [record] = await audit();
   expect(AuditRecord.shape.after.parse(JSON.parse(record?.after ?? "null"))).toMatchObject({ site_ids: [stack.siteId] });

@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { EnrollmentToken, EnrollResponse, HandedCredentials, ProbeConfiguration, type ProbeHealth, probeTopic } from "@lanthorn/contract";
+import { EnrollmentToken, EnrollResponse, DeliveredCredentials, ProbeConfiguration, type ProbeHealth, probeTopic } from "@lanthorn/contract";
 import { createId, toInstant } from "@lanthorn/runtime";
 import { generalDecrypt } from "jose";
 import { vi } from "vitest";
@@ -16,7 +16,7 @@ export interface ListeningProbe {
   /** Waits for the next configuration that is as wanted. */
   hears(wanted: (configuration: ProbeConfiguration) => boolean): Promise<ProbeConfiguration>;
   /** What it opens with its key. */
-  open(configuration: ProbeConfiguration): Promise<HandedCredentials["credentials"]>;
+  open(configuration: ProbeConfiguration): Promise<DeliveredCredentials["credentials"]>;
   /** Says how it is. */
   report(health: Partial<ProbeHealth>): Promise<void>;
   end(): void;
@@ -52,7 +52,7 @@ export async function enrollListening(
       const { plaintext } = await generalDecrypt(
         JSON.parse(credentials) as Parameters<typeof generalDecrypt>[0], createPrivateKey(probe.identity.key),
       );
-      return HandedCredentials.parse(JSON.parse(new TextDecoder().decode(plaintext))).credentials;
+      return DeliveredCredentials.parse(JSON.parse(new TextDecoder().decode(plaintext))).credentials;
     },
     async report(health) {
       await client.publishAsync(topic("health"), JSON.stringify({ ...CALM, at: at(), ...health }), { qos: 1 });
