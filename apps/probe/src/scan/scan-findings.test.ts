@@ -8,13 +8,13 @@ const PLAN: ScanPlan = {
   udpPorts: [], hasBanners: true, isDeep: false, exclusions: createExclusions([]),
 };
 
-function find(udpPorts: readonly number[]) {
+function find(udpPorts: readonly number[], onHost: (ip: string) => void = () => {}) {
   const inVault: string[] = [];
   const identified: string[] = [];
   const findings = createScanFindings({
     plan: { ...PLAN, udpPorts }, nmapStage: null, exclusions: () => PLAN.exclusions, interfaceName: "lan0", onSent() {},
     signal: new AbortController().signal,
-    report: { host() {}, port() {}, facts() {}, fault() {}, counts() {}, remark() {} },
+    report: { host: ({ ip }) => onHost(ip), port() {}, facts() {}, fault() {}, counts() {}, remark() {} },
     identify: async ({ ip, port }) => (identified.push(`${ip} ${port}`), null),
     vaultPorts: (ip) => (inVault.push(ip), [161, 1610]),
   });
@@ -29,6 +29,15 @@ test("asks agents that are silent to a scan's packets at those of their ports th
   const { findings, inVault, identified } = find([53, 161]);
   await findings.identified();
   expect([inVault, identified.toSorted()]).toEqual([["10.0.0.1", "10.0.0.2"], ["10.0.0.1 161", "10.0.0.2 161"]]);
+});
+
+test("reports each host once", () => {
+  const reported: string[] = [];
+  const { findings } = find([], (ip) => reported.push(ip));
+  findings.host("10.0.0.1", "", false);
+  findings.host("10.0.0.3", "", false);
+  findings.host("10.0.0.3", "", false);
+  expect(reported).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
 });
 
 test("looks nobody up in the vault where the scan looks at no UDP port", () => {

@@ -47,8 +47,9 @@ export function createScanFindings(deps: {
     },
   });
   const host: ScanFindings["host"] = (ip, mac, isRouted) => {
-    if (up.has(ip)) return;
-    up.add(ip);
+    // Looked up once: a /16 brings 65,536 of them.
+    const before = up.size;
+    if (up.add(ip).size === before) return;
     report.host({ ip, mac, isRouted });
   };
   const askWhatItIs = (openPort: OpenPort) => {
