@@ -80,7 +80,7 @@ describe.skipIf(root === null)("while probe, broker and collector are killed aga
       const felt = await waitFor(`event ${Math.max(at, from)}`, () => {
         const count = countEvents(dataDir);
         return count >= Math.max(at, from) ? count : null;
-      }, { everyMs: 5 });
+      }, { everyMs: 25 });
       await pause(afterMs);
       expect(felt).toBeLessThan(HOSTS);
       await running[target]?.kill();
