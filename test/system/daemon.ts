@@ -20,6 +20,8 @@ export interface DaemonOptions {
   /** Path of its compiled `main.js`, or of a program that runs it. */
   readonly script: string;
   readonly args: readonly string[];
+  /** What Node itself is told before the script, as the installed command tells it. */
+  readonly nodeFlags?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Namespace that it runs in; the machine's own where left out. */
   readonly namespace?: string;
@@ -42,7 +44,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   mkdirSync(dirname(options.logFile), { recursive: true });
   const log = openSync(options.logFile, "a");
   const enter = options.namespace === undefined ? [] : ["ip", "netns", "exec", options.namespace];
-  const run = options.script.endsWith(".js") ? [process.execPath, options.script] : [options.script];
+  const run = options.script.endsWith(".js") ? [process.execPath, ...(options.nodeFlags ?? []), options.script] : [options.script];
   const [program = "", ...args] = [...DIE_WITH_US, ...(options.through ?? []), ...enter, ...run, ...options.args];
   const child = spawn(program, args, { env: { ...inheritedEnvironment(), ...options.env }, stdio: ["ignore", "pipe", log] });
   closeSync(log);

@@ -10,6 +10,9 @@ export const COLLECTOR = join(REPOSITORY, "apps/collector/dist/main.js");
 export const PROBE = join(REPOSITORY, "apps/probe/dist/main.js");
 export const CLI = join(REPOSITORY, "apps/cli/dist/main.js");
 
+/** As `systemd/install.sh` has it in the collector's command. */
+const COLLECTOR_NODE_FLAGS = ["--min-semi-space-size=16"];
+
 /** A collector that runs, and a client that is logged in to it as admin. */
 export interface Collector extends Daemon {
   readonly url: string;
@@ -37,6 +40,7 @@ export async function startCollector(options: {
 }): Promise<Collector> {
   const daemon = await startDaemon({
     script: COLLECTOR,
+    nodeFlags: COLLECTOR_NODE_FLAGS,
     args: ["run", ...(options.file === undefined ? [] : ["--config", options.file])],
     env: {
       LANTHORN_DATA_DIR: options.dataDir,
