@@ -1,19 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { decodeArp } from "./arp.ts";
-import { readCapture } from "./capture-file.ts";
-import type { CaptureRecord } from "./capture-file-framing.ts";
+import { decodeArp } from "./link/arp.ts";
+import { readCapture } from "./capture-file/capture-file.ts";
+import type { CaptureRecord } from "./capture-file/capture-file-framing.ts";
 import type { Decoded } from "./decoded.ts";
 import { decodeFrame, type Frame } from "./frame.ts";
-import { decodeIcmpv4 } from "./icmpv4.ts";
-import { decodeIcmpv6 } from "./icmpv6.ts";
-import { decodeIpv4 } from "./ipv4.ts";
-import { decodeIpv6 } from "./ipv6.ts";
-import { decodeLlc } from "./llc.ts";
+import { decodeIcmpv4 } from "./ip/icmpv4.ts";
+import { decodeIcmpv6 } from "./ip/icmpv6.ts";
+import { decodeIpv4 } from "./ip/ipv4.ts";
+import { decodeIpv6 } from "./ip/ipv6.ts";
+import { decodeLlc } from "./link/llc.ts";
 import { isLinkType } from "./numbers.ts";
-import { decodeTcp } from "./tcp.ts";
-import { decodeUdp } from "./udp.ts";
+import { decodeTcp } from "./transport/tcp.ts";
+import { decodeUdp } from "./transport/udp.ts";
 
 /** Other people's captures, hostile ones among them; they lie beside the repository and are no part of it. */
 const FOLDER = fileURLToPath(new URL("../../../../shared/data/captures/", import.meta.url));

@@ -1,5 +1,5 @@
 import type { LinkType } from "./numbers.ts";
-import type { VlanTag } from "./vlan.ts";
+import type { VlanTag } from "./link/vlan.ts";
 
 const NO_TAGS: readonly VlanTag[] = [];
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { formatIp, formatMac } from "./addresses.ts";
-import { decodeArp } from "./arp.ts";
-import { encodeEthernet } from "./ethernet.ts";
+import { decodeArp } from "./link/arp.ts";
+import { encodeEthernet } from "./link/ethernet.ts";
 import { decodeFrame, type Frame } from "./frame.ts";
-import { decodeIcmpv6 } from "./icmpv6.ts";
-import { encodeIpv4 } from "./ipv4.ts";
-import { encodeIpv6 } from "./ipv6.ts";
-import { decodeLlc, encodeLlc } from "./llc.ts";
-import { decodeTcp, TCP_FLAG } from "./tcp.ts";
+import { decodeIcmpv6 } from "./ip/icmpv6.ts";
+import { encodeIpv4 } from "./ip/ipv4.ts";
+import { encodeIpv6 } from "./ip/ipv6.ts";
+import { decodeLlc, encodeLlc } from "./link/llc.ts";
+import { decodeTcp, TCP_FLAG } from "./transport/tcp.ts";
 import { fromHex, joinBytes } from "./testing/bytes.ts";
 import { expectResults } from "./testing/expect-results.ts";
 import {
@@ -22,7 +22,7 @@ import {
   UDP,
   UDP_BEHIND_HOP_BY_HOP,
 } from "./testing/real-frames.ts";
-import { encodeUdp } from "./udp.ts";
+import { encodeUdp } from "./transport/udp.ts";
 
 const decode = (bytes: Uint8Array, options?: Parameters<typeof decodeFrame>[1]): Frame => {
   const result = decodeFrame(bytes, options);

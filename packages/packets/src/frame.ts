@@ -1,16 +1,16 @@
-import { scanArp } from "./arp.ts";
+import { scanArp } from "./link/arp.ts";
 import { badValue, type Decoded, type Malformed } from "./decoded.ts";
-import { scanEthernet } from "./ethernet.ts";
+import { scanEthernet } from "./link/ethernet.ts";
 import { FrameFields } from "./frame-fields.ts";
-import { scanIcmp } from "./icmpv4.ts";
-import { scanIpv4, scanIpv4Authentication } from "./ipv4.ts";
-import { scanIpv6 } from "./ipv6.ts";
-import { scanLlc } from "./llc.ts";
+import { scanIcmp } from "./ip/icmpv4.ts";
+import { scanIpv4, scanIpv4Authentication } from "./ip/ipv4.ts";
+import { scanIpv6 } from "./ip/ipv6.ts";
+import { scanLlc } from "./link/llc.ts";
 import { ETHER_TYPE, IP_PROTOCOL, LINK_TYPE, type LinkType } from "./numbers.ts";
-import { scanLinuxCooked, scanLinuxCookedV2, scanNullLoopback, scanRawIp } from "./other-links.ts";
+import { scanLinuxCooked, scanLinuxCookedV2, scanNullLoopback, scanRawIp } from "./link/other-links.ts";
 import { Reader } from "./reader.ts";
-import { scanTcp } from "./tcp.ts";
-import { scanUdp } from "./udp.ts";
+import { scanTcp } from "./transport/tcp.ts";
+import { scanUdp } from "./transport/udp.ts";
 
 export type { Audience, NetworkLayer, TransportLayer } from "./frame-fields.ts";
 

@@ -9,13 +9,13 @@ export * from "./asn1.ts";
 export * from "./checksum.ts";
 export * from "./numbers.ts";
 export * from "./frame.ts";
-export { decodeEthernet, encodeEthernet, type EthernetFrame, MINIMUM_ETHERNET_LENGTH } from "./ethernet.ts";
-export type { VlanTag } from "./vlan.ts";
-export { decodeLlc, encodeLlc, type LlcHeader, type SnapHeader } from "./llc.ts";
-export { ARP_OPERATION, type ArpFields, type ArpPacket, decodeArp, encodeArp } from "./arp.ts";
-export { decodeIpv4, encodeIpv4, type Ipv4Fields, type Ipv4Packet } from "./ipv4.ts";
-export { decodeIpv6, encodeIpv6, type Ipv6Fields, type Ipv6Packet } from "./ipv6.ts";
-export type { ExtensionHeader } from "./ipv6-extensions.ts";
+export { decodeEthernet, encodeEthernet, type EthernetFrame, MINIMUM_ETHERNET_LENGTH } from "./link/ethernet.ts";
+export type { VlanTag } from "./link/vlan.ts";
+export { decodeLlc, encodeLlc, type LlcHeader, type SnapHeader } from "./link/llc.ts";
+export { ARP_OPERATION, type ArpFields, type ArpPacket, decodeArp, encodeArp } from "./link/arp.ts";
+export { decodeIpv4, encodeIpv4, type Ipv4Fields, type Ipv4Packet } from "./ip/ipv4.ts";
+export { decodeIpv6, encodeIpv6, type Ipv6Fields, type Ipv6Packet } from "./ip/ipv6.ts";
+export type { ExtensionHeader } from "./ip/ipv6-extensions.ts";
 export {
   decodeIcmpv4,
   encodeIcmpv4,
@@ -24,7 +24,7 @@ export {
   type Icmpv4Error,
   type Icmpv4Message,
   type Icmpv4Other,
-} from "./icmpv4.ts";
+} from "./ip/icmpv4.ts";
 export {
   decodeIcmpv6,
   encodeIcmpv6,
@@ -33,7 +33,7 @@ export {
   type Icmpv6Error,
   type Icmpv6Message,
   type Icmpv6Other,
-} from "./icmpv6.ts";
+} from "./ip/icmpv6.ts";
 export {
   NDP_HOP_LIMIT,
   NDP_TYPE,
@@ -41,12 +41,12 @@ export {
   ndpLinkLayerAddress,
   type NeighborAdvertisement,
   type RouterAdvertisement,
-} from "./ndp.ts";
-export type { NdpOption, NdpPrefixInformation } from "./ndp-options.ts";
-export { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, MLD_TYPE, type MldMessage, type MldQuery, type MldRecord } from "./mld.ts";
-export { decodeUdp, encodeUdp, type UdpDatagram } from "./udp.ts";
-export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./tcp.ts";
-export type { SackBlock, TcpOption } from "./tcp-options.ts";
+} from "./ip/ndp.ts";
+export type { NdpOption, NdpPrefixInformation } from "./ip/ndp-options.ts";
+export { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, MLD_TYPE, type MldMessage, type MldQuery, type MldRecord } from "./ip/mld.ts";
+export { decodeUdp, encodeUdp, type UdpDatagram } from "./transport/udp.ts";
+export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./transport/tcp.ts";
+export type { SackBlock, TcpOption } from "./transport/tcp-options.ts";
 export * from "./text.ts";
 export {
   decodeLldp,
@@ -59,29 +59,29 @@ export {
   type LldpItem,
   type LldpManagementAddress,
   type LldpPdu,
-} from "./lldp.ts";
-export type { LldpPower } from "./lldp-dot3.ts";
-export { CDP_CAPABILITIES, CDP_DESTINATION, CDP_SNAP, type CdpItem, type CdpPdu, decodeCdp, encodeCdp } from "./cdp.ts";
-export { type CdpAddress, cdpChecksum, cdpIpAddress } from "./cdp-tlvs.ts";
-export { decodeFdp, encodeFdp, FDP_DESTINATION, FDP_SNAP, type FdpItem, type FdpPdu } from "./fdp.ts";
-export { decodeEdp, EDP_DESTINATION, EDP_SNAP, type EdpItem, type EdpPdu, encodeEdp } from "./edp.ts";
-export { decodeSonmp, encodeSonmp, SONMP_DESTINATION, SONMP_SNAP, type SonmpHello } from "./sonmp.ts";
-export { createCaptureReader, readCapture } from "./capture-file.ts";
+} from "./neighbors/lldp.ts";
+export type { LldpPower } from "./neighbors/lldp-dot3.ts";
+export { CDP_CAPABILITIES, CDP_DESTINATION, CDP_SNAP, type CdpItem, type CdpPdu, decodeCdp, encodeCdp } from "./neighbors/cdp.ts";
+export { type CdpAddress, cdpChecksum, cdpIpAddress } from "./neighbors/cdp-tlvs.ts";
+export { decodeFdp, encodeFdp, FDP_DESTINATION, FDP_SNAP, type FdpItem, type FdpPdu } from "./neighbors/fdp.ts";
+export { decodeEdp, EDP_DESTINATION, EDP_SNAP, type EdpItem, type EdpPdu, encodeEdp } from "./neighbors/edp.ts";
+export { decodeSonmp, encodeSonmp, SONMP_DESTINATION, SONMP_SNAP, type SonmpHello } from "./neighbors/sonmp.ts";
+export { createCaptureReader, readCapture } from "./capture-file/capture-file.ts";
 export {
   type CaptureBatch,
   type CaptureFrame,
   type CaptureReader,
   type CaptureRecord,
   MAX_CAPTURE_RECORD_BYTES,
-} from "./capture-file-framing.ts";
-export type { ByteOrder } from "./capture-file-order.ts";
-export { createPcapWriter, type PcapOptions, type PcapWriter } from "./pcap.ts";
-export { createPcapngWriter, type PcapngInterface, type PcapngOptions, type PcapngWriter } from "./pcapng-writer.ts";
-export * from "./dhcp.ts";
-export * from "./dhcp-discover.ts";
-export { DHCP_OPTION, type DhcpOptions } from "./dhcp-options.ts";
-export * from "./dhcp-values.ts";
-export * from "./dns.ts";
-export { splitDnsName } from "./dns-name.ts";
-export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption } from "./dns-records.ts";
-export * from "./dns-reverse.ts";
+} from "./capture-file/capture-file-framing.ts";
+export type { ByteOrder } from "./capture-file/capture-file-order.ts";
+export { createPcapWriter, type PcapOptions, type PcapWriter } from "./capture-file/pcap.ts";
+export { createPcapngWriter, type PcapngInterface, type PcapngOptions, type PcapngWriter } from "./capture-file/pcapng-writer.ts";
+export * from "./dhcp/dhcp.ts";
+export * from "./dhcp/dhcp-discover.ts";
+export { DHCP_OPTION, type DhcpOptions } from "./dhcp/dhcp-options.ts";
+export * from "./dhcp/dhcp-values.ts";
+export * from "./dns/dns.ts";
+export { splitDnsName } from "./dns/dns-name.ts";
+export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption } from "./dns/dns-records.ts";
+export * from "./dns/dns-reverse.ts";

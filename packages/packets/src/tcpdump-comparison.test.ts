@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { formatMac } from "./addresses.ts";
-import { readCapture } from "./capture-file.ts";
-import { CDP_DESTINATION } from "./cdp.ts";
+import { readCapture } from "./capture-file/capture-file.ts";
+import { CDP_DESTINATION } from "./neighbors/cdp.ts";
 import { decodeFrame } from "./frame.ts";
-import { decodeLlc } from "./llc.ts";
-import { splitLldpTlvs } from "./lldp-tlvs.ts";
+import { decodeLlc } from "./link/llc.ts";
+import { splitLldpTlvs } from "./neighbors/lldp-tlvs.ts";
 import { ETHER_TYPE, isLinkType, LINK_TYPE } from "./numbers.ts";
-import { createPcapWriter } from "./pcap.ts";
+import { createPcapWriter } from "./capture-file/pcap.ts";
 import { cdpText, lldpText, type TlvText } from "./testing/tcpdump-text.ts";
 import { runUnpacked, unpackOrSay } from "./testing/tshark.ts";
 

@@ -1,21 +1,21 @@
 /** Frames of every protocol as our encoders write them. For tests only. */
 import { multicastMac, solicitedNodeAddress } from "../address-facts.ts";
 import { BROADCAST_MAC, parseIp, parseMac } from "../addresses.ts";
-import { ARP_OPERATION, encodeArp } from "../arp.ts";
-import { DHCP_OP, encodeDhcp } from "../dhcp.ts";
-import { encodeDhcpDiscover } from "../dhcp-discover.ts";
-import { encodeDns } from "../dns.ts";
-import { DNS_TYPE } from "../dns-records.ts";
-import { reverseName } from "../dns-reverse.ts";
-import { encodeEthernet } from "../ethernet.ts";
-import { encodeIcmpv4 } from "../icmpv4.ts";
-import { encodeIcmpv6, type Icmpv6Message } from "../icmpv6.ts";
-import { encodeIpv4, type Ipv4Fields } from "../ipv4.ts";
-import { encodeIpv6, type Ipv6Fields } from "../ipv6.ts";
+import { ARP_OPERATION, encodeArp } from "../link/arp.ts";
+import { DHCP_OP, encodeDhcp } from "../dhcp/dhcp.ts";
+import { encodeDhcpDiscover } from "../dhcp/dhcp-discover.ts";
+import { encodeDns } from "../dns/dns.ts";
+import { DNS_TYPE } from "../dns/dns-records.ts";
+import { reverseName } from "../dns/dns-reverse.ts";
+import { encodeEthernet } from "../link/ethernet.ts";
+import { encodeIcmpv4 } from "../ip/icmpv4.ts";
+import { encodeIcmpv6, type Icmpv6Message } from "../ip/icmpv6.ts";
+import { encodeIpv4, type Ipv4Fields } from "../ip/ipv4.ts";
+import { encodeIpv6, type Ipv6Fields } from "../ip/ipv6.ts";
 import { ETHER_TYPE, IP_PROTOCOL } from "../numbers.ts";
-import { encodeTcp, TCP_FLAG, type TcpFields } from "../tcp.ts";
+import { encodeTcp, TCP_FLAG, type TcpFields } from "../transport/tcp.ts";
 import { encodeUtf8 } from "../text.ts";
-import { encodeUdp } from "../udp.ts";
+import { encodeUdp } from "../transport/udp.ts";
 import { fromHex, joinBytes } from "./bytes.ts";
 
 const ip = (text: string) => parseIp(text) ?? new Uint8Array(0);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { DebianRoot } from "../../../../test/lab/debian-packages.ts";
 import { runCommand, tryCommand } from "../../../../test/lab/run-command.ts";
 import { waitFor } from "../../../../test/lab/wait-for.ts";
-import { reverseName } from "../dns-reverse.ts";
+import { reverseName } from "../dns/dns-reverse.ts";
 
 /** What the network's traffic needs. */
 export const NETWORK_PACKAGES = ["tshark", "dnsmasq-base", "busybox"];

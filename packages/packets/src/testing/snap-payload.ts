@@ -1,5 +1,5 @@
 import { decodeFrame } from "../frame.ts";
-import { decodeLlc } from "../llc.ts";
+import { decodeLlc } from "../link/llc.ts";
 
 /** What an 802.3 frame carries behind SNAP, without padding. For tests only. @throws Error where there is no SNAP. */
 export function snapPayload(frame: Uint8Array): Uint8Array {

@@ -1,11 +1,11 @@
 /** What tcpdump prints of LLDP and CDP, from frames as we decode them. For tests only. */
 import { formatIp, formatMac } from "../addresses.ts";
-import { type CdpItem, CDP_CAPABILITIES, decodeCdp } from "../cdp.ts";
-import { cdpIpAddress, readCdpEnvelope } from "../cdp-tlvs.ts";
-import { LLDP_CHASSIS_SUBTYPE, LLDP_PORT_SUBTYPE, type LldpId, type LldpItem, type LldpManagementAddress, readLldpTlv } from "../lldp.ts";
-import type { LldpPower } from "../lldp-dot3.ts";
-import { LLDP_INVENTORY_FIELDS } from "../lldp-med.ts";
-import { LLDP_TLV, type LldpTlv } from "../lldp-tlvs.ts";
+import { type CdpItem, CDP_CAPABILITIES, decodeCdp } from "../neighbors/cdp.ts";
+import { cdpIpAddress, readCdpEnvelope } from "../neighbors/cdp-tlvs.ts";
+import { LLDP_CHASSIS_SUBTYPE, LLDP_PORT_SUBTYPE, type LldpId, type LldpItem, type LldpManagementAddress, readLldpTlv } from "../neighbors/lldp.ts";
+import type { LldpPower } from "../neighbors/lldp-dot3.ts";
+import { LLDP_INVENTORY_FIELDS } from "../neighbors/lldp-med.ts";
+import { LLDP_TLV, type LldpTlv } from "../neighbors/lldp-tlvs.ts";
 
 /** One TLV in tcpdump's words: what it is, and what it says. Null where we keep bytes only. */
 export interface TlvText {

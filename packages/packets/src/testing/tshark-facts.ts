@@ -1,14 +1,14 @@
 /** What our decoders say of a frame, in the words of tshark's fields. For tests only. */
-import { decodeArp } from "../arp.ts";
-import type { CaptureRecord } from "../capture-file-framing.ts";
+import { decodeArp } from "../link/arp.ts";
+import type { CaptureRecord } from "../capture-file/capture-file-framing.ts";
 import type { Decoded, Malformed } from "../decoded.ts";
-import { decodeDhcp, DHCP_PORT } from "../dhcp.ts";
-import { decodeDns, DNS_PORT } from "../dns.ts";
+import { decodeDhcp, DHCP_PORT } from "../dhcp/dhcp.ts";
+import { decodeDns, DNS_PORT } from "../dns/dns.ts";
 import { decodeFrame, type Frame } from "../frame.ts";
-import { decodeIcmpv6 } from "../icmpv6.ts";
-import type { NdpOption } from "../ndp-options.ts";
+import { decodeIcmpv6 } from "../ip/icmpv6.ts";
+import type { NdpOption } from "../ip/ndp-options.ts";
 import { isLinkType } from "../numbers.ts";
-import { decodeTcp, type TcpSegment } from "../tcp.ts";
+import { decodeTcp, type TcpSegment } from "../transport/tcp.ts";
 import { type Add, collectFacts, type Facts } from "./facts.ts";
 import { addDhcp, addDns } from "./tshark-message-facts.ts";
 

@@ -1,9 +1,9 @@
 /** What our decoders say of DHCP and DNS messages, in the words of tshark's fields. For tests only. */
-import type { DhcpMessage } from "../dhcp.ts";
-import * as dhcp from "../dhcp-values.ts";
-import type { DnsMessage, DnsRecord } from "../dns.ts";
-import { splitDnsName } from "../dns-name.ts";
-import { DNS_TYPE } from "../dns-records.ts";
+import type { DhcpMessage } from "../dhcp/dhcp.ts";
+import * as dhcp from "../dhcp/dhcp-values.ts";
+import type { DnsMessage, DnsRecord } from "../dns/dns.ts";
+import { splitDnsName } from "../dns/dns-name.ts";
+import { DNS_TYPE } from "../dns/dns-records.ts";
 import { decodeUtf8 } from "../text.ts";
 import type { Add } from "./facts.ts";
 
