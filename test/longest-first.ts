@@ -20,7 +20,7 @@ export const LONG_FILES: readonly (readonly string[])[] = [
   [
     "take-down", "debian-packages", "backup-in-postgres", "format/age", "database-thread", "loop-blocks", "loop-blocks-facts", "first-scan",
     "scan/scans", "neighbor-listener", "presence-on-a-lan", "newcomers", "scale", "switch-watch", "vault-reader", "session",
-    "capture-file", "packet-io/src/capture", "editing", "merging", "store/search", "sorting", "diplomat", "storm-and-quiet",
+    "capture-file", "capture/capture", "editing", "merging", "store/search", "sorting", "diplomat", "storm-and-quiet",
     "alerts/alerts", "ipam/ipam", "files/files", "agents/agents", "noise", "auth/keys/keys", "scans-that-end", "idempotency",
     "every-call-tenants", "walk", "documents/documents", "records", "attempt", "move-in-postgres", "db/open",
   ],

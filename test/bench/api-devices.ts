@@ -1,8 +1,8 @@
 import { createId } from "@lanthorn/runtime";
 import type { Insertable, Kysely } from "kysely";
-import { addressKey } from "../../apps/collector/src/db/address-key.ts";
-import { hostnameKey } from "../../apps/collector/src/db/hostname-key.ts";
-import { insertMany } from "../../apps/collector/src/db/write-many.ts";
+import { addressKey } from "../../apps/collector/src/db/keys/address-key.ts";
+import { hostnameKey } from "../../apps/collector/src/db/keys/hostname-key.ts";
+import { insertMany } from "../../apps/collector/src/db/query/write-many.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
 
 /** In one transaction: large enough that commits cost nothing, small enough to keep in memory. */

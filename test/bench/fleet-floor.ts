@@ -1,7 +1,7 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
-import type { Delivered } from "../../apps/collector/src/ingest/read-batch.ts";
+import type { Delivered } from "../../apps/collector/src/ingest/messages/read-batch.ts";
 import { simulatedEvent } from "../system/simulated-probe.ts";
 import { delivered, measureFloor } from "./ingest-floor.ts";
 

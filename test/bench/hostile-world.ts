@@ -6,7 +6,7 @@ import { createRestClient, type RestClient } from "@lanthorn/client";
 import { createId, seededRandom, toInstant } from "@lanthorn/runtime";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts";
-import { insertMany } from "../../apps/collector/src/db/write-many.ts";
+import { insertMany } from "../../apps/collector/src/db/query/write-many.ts";
 import { tryCommand } from "../lab/run-command.ts";
 import { COLLECTOR, type Collector, startCollector } from "../system/deployment.ts";
 import type { ProbeIdentity } from "../system/simulated-probe.ts";

@@ -5,12 +5,12 @@ import Sqlite from "better-sqlite3";
 import { Kysely } from "kysely";
 import { openDatabase } from "../../apps/collector/src/db/open.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
-import { dialectOf } from "../../apps/collector/src/db/statements.ts";
+import { dialectOf } from "../../apps/collector/src/db/query/statements.ts";
 import { createEventLog } from "../../apps/collector/src/events/log.ts";
-import { createMerges } from "../../apps/collector/src/identity/merges.ts";
-import { commitBatches } from "../../apps/collector/src/ingest/commit-batch.ts";
-import { createDeviceGrowth } from "../../apps/collector/src/ingest/device-growth.ts";
-import { type Delivered, type ProbeSite, readEvents } from "../../apps/collector/src/ingest/read-batch.ts";
+import { createMerges } from "../../apps/collector/src/identity/merging/merges.ts";
+import { commitBatches } from "../../apps/collector/src/ingest/commit/commit-batch.ts";
+import { createDeviceGrowth } from "../../apps/collector/src/ingest/devices/device-growth.ts";
+import { type Delivered, type ProbeSite, readEvents } from "../../apps/collector/src/ingest/messages/read-batch.ts";
 import { REACTIONS } from "../../apps/collector/src/reactions.ts";
 import { DEVICE_KEEP } from "../../apps/collector/src/testing/device-keep.ts";
 

@@ -8,7 +8,7 @@ import { createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import { createRequest } from "../../apps/collector/src/certificates/testing/request.ts";
 import type { Schema } from "../../apps/collector/src/db/schema.ts";
-import type { Delivered, ProbeSite } from "../../apps/collector/src/ingest/read-batch.ts";
+import type { Delivered, ProbeSite } from "../../apps/collector/src/ingest/messages/read-batch.ts";
 import { type Collector, startCollector } from "../system/deployment.ts";
 import { delivered, measureFloor } from "./ingest-floor.ts";
 import { makeBatches, readPayload, type SenderOrder } from "./ingest-sender.ts";

@@ -9,7 +9,7 @@ import { createId, silentLog, systemClock, toInstant } from "@lanthorn/runtime";
 import { type Database, openDatabase } from "../../apps/collector/src/db/open.ts";
 import { singleKey } from "../../apps/collector/src/sealing/keyring.ts";
 import { createSealing } from "../../apps/collector/src/sealing/sealing.ts";
-import { createSender } from "../../apps/collector/src/deliveries/send.ts";
+import { createSender } from "../../apps/collector/src/deliveries/sending/send.ts";
 import { createEventLog, type NewEvent } from "../../apps/collector/src/events/log.ts";
 import { createReactions } from "../../apps/collector/src/events/reaction.ts";
 import { REACTION_ORDER, REACTIONS } from "../../apps/collector/src/reactions.ts";

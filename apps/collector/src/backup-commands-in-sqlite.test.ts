@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { createId, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
+import { addRecipientsCommand, recipientsOf } from "./commands/backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands/commands.ts";
 import { createSigner, generateSigningKey, publishSigner } from "./backups/format/signing.ts";
 import { readCollectorConfiguration } from "./configuration.ts";

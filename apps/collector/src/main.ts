@@ -4,21 +4,21 @@ import { userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
 import { createLifecycle, createLog, createServiceManager, describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command } from "commander";
-import { addAdminCommands } from "./admin-commands.ts";
-import { addRecipientsCommand, recipientsOf } from "./backup-recipients-command.ts";
+import { addAdminCommands } from "./commands/admin-commands.ts";
+import { addRecipientsCommand, recipientsOf } from "./commands/backup-recipients-command.ts";
 import { addBackupCommands } from "./backups/commands/commands.ts";
-import { addBundleCommands } from "./bundle-commands.ts";
+import { addBundleCommands } from "./commands/bundle-commands.ts";
 import { addCertificateCommand } from "./certificates/commands.ts";
 import {
   type Configuration, DEFAULT_CONFIGURATION_FILE, readCollectorConfiguration, unreadVariables, unusedSecrets,
 } from "./configuration.ts";
-import { describeProxies } from "./describe-proxies.ts";
-import { addLicenseCommands } from "./license-commands.ts";
-import { addMigrateCommand } from "./migrate-command.ts";
+import { describeProxies } from "./commands/describe-proxies.ts";
+import { addLicenseCommands } from "./commands/license-commands.ts";
+import { addMigrateCommand } from "./commands/migrate-command.ts";
 import { hasOpenSecrets } from "./open-secrets.ts";
 import { openCollector } from "./open-collector.ts";
 import { usingSecrets } from "./sealing/using-secrets.ts";
-import { addRotationCommands } from "./rotation-commands.ts";
+import { addRotationCommands } from "./commands/rotation-commands.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 
 const VERSION = (createRequire(import.meta.url)("../package.json") as { readonly version: string }).version;

@@ -3,7 +3,7 @@ import { createSigner, generateSigningKey, publishSigner, SIGNING_KEY_NAME } fro
 import type { Broker } from "./broker/broker.ts";
 import type { Configuration } from "./configuration.ts";
 import type { EventLog } from "./events/log.ts";
-import type { Merges } from "./identity/merges.ts";
+import type { Merges } from "./identity/merging/merges.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Base, CollectorDependencies } from "./open-base.ts";
 import type { ServiceModule } from "./service-module.ts";

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "../sealing/secret-file.ts";
 import { CollectorError } from "../errors.ts";
 import type { KeptSecrets } from "../sealing/kept-secrets.ts";
 import type { Engine } from "./format/manifest.ts";

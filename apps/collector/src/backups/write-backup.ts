@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { syncPath } from "../secret-file.ts";
+import { syncPath } from "../sealing/secret-file.ts";
 import type { DatabaseLocation } from "../db/location.ts";
 import { createSeal } from "./format/age.ts";
 import type { AgeRecipients } from "./format/age-keys.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readTextFile } from "@lanthorn/runtime";
 import { CollectorError } from "../errors.ts";
 import type { Authority } from "./authority.ts";
-import { writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "../sealing/secret-file.ts";
 import { sanList } from "./names.ts";
 
 const CA_FILE = "ca.crt";

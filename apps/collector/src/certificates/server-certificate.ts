@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { type Clock, type Log, readTextFile } from "@lanthorn/runtime";
 import type { Authority, KeyAndCertificate } from "./authority.ts";
-import { writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "../sealing/secret-file.ts";
 import { createJob, type Job } from "../jobs/job.ts";
 import { sanList } from "./names.ts";
 

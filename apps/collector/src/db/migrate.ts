@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { CollectorError } from "../errors.ts";
-import { useByteOrder } from "./byte-order.ts";
+import { useByteOrder } from "./keys/byte-order.ts";
 import { isPostgres } from "./row-locks.ts";
 import type { Schema } from "./schema.ts";
 

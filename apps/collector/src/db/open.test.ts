@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { Kysely, Migration } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testLocation } from "../testing/database.ts";
-import { addressKey } from "./address-key.ts";
-import { hostnameKey } from "./hostname-key.ts";
-import { insertMany } from "./write-many.ts";
+import { addressKey } from "./keys/address-key.ts";
+import { hostnameKey } from "./keys/hostname-key.ts";
+import { insertMany } from "./query/write-many.ts";
 import { MIGRATIONS } from "./migrations/table.ts";
 import { openDatabase } from "./open.ts";
 

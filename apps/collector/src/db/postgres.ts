@@ -6,7 +6,7 @@ import type { Database, Prepare } from "./handles.ts";
 import { type PostgresLocation, showLocation } from "./location.ts";
 import { createPool } from "./postgres-pool.ts";
 import type { Schema } from "./schema.ts";
-import { makeTrigramIndex } from "./trigram-index.ts";
+import { makeTrigramIndex } from "./keys/trigram-index.ts";
 
 /** Also what Debian 12 has. @see https://www.postgresql.org/support/versioning/ */
 const MIN_VERSION = 15;

@@ -7,8 +7,8 @@ import { createReadPage } from "../services/devices/store/pages.ts";
 import { testLocation } from "../testing/database.ts";
 import type { PostgresLocation } from "./location.ts";
 import { type Database, openDatabase } from "./open.ts";
-import { TRIGRAM_INDEX } from "./trigram-index.ts";
-import { insertMany } from "./write-many.ts";
+import { TRIGRAM_INDEX } from "./keys/trigram-index.ts";
+import { insertMany } from "./query/write-many.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 let location: PostgresLocation;

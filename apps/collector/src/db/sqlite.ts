@@ -4,7 +4,7 @@ import { Kysely } from "kysely";
 import { CollectorError } from "../errors.ts";
 import type { Database, Prepare } from "./handles.ts";
 import type { Schema } from "./schema.ts";
-import { dialectOf } from "./statements.ts";
+import { dialectOf } from "./query/statements.ts";
 
 /** SQLite's own 2 MB hold a hundredth of a large network's devices; most of a list's time was reading the same pages again. */
 const CACHE_KIBIBYTES = 32_768;

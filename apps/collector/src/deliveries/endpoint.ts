@@ -1,10 +1,10 @@
 import type { WebhookEvent } from "@lanthorn/contract";
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
-import { type Attempt, type AttemptOutcome, unanswered } from "./attempt.ts";
+import { type Attempt, type AttemptOutcome, unanswered } from "./sending/attempt.ts";
 import { createCircuit } from "./circuit.ts";
-import { type Message, toMessage } from "./payload.ts";
-import type { Semaphore } from "./semaphore.ts";
-import type { Recorder } from "./recorder.ts";
+import { type Message, toMessage } from "./sending/payload.ts";
+import type { Semaphore } from "./worker/semaphore.ts";
+import type { Recorder } from "./worker/recorder.ts";
 import type { Sealing } from "../sealing/sealing.ts";
 import { type DeliveryStore, type Lane, LANES, type WaitingDelivery, type WebhookRow } from "./store.ts";
 import { secretsOf } from "./webhook-secrets.ts";

@@ -4,7 +4,7 @@ import { SMTPServer } from "smtp-server";
 import { afterEach, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { eventually } from "../services/diplomat/testing/stack.ts";
-import { createSmtpMailer, type Mailer } from "./mailer.ts";
+import { createSmtpMailer, type Mailer } from "./sending/mailer.ts";
 import { startJobs } from "../jobs/start-jobs.ts";
 import { createNotices } from "./notices.ts";
 import { createNoticesStore } from "./notices-store.ts";

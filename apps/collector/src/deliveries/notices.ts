@@ -1,8 +1,8 @@
 import { type Clock, describeError, type Log, toInstant } from "@lanthorn/runtime";
 import { createJob, type Job } from "../jobs/job.ts";
-import type { Mail, Mailer } from "./mailer.ts";
+import type { Mail, Mailer } from "./sending/mailer.ts";
 import type { Notice, NoticesStore } from "./notices-store.ts";
-import type { NoticeKind } from "./settle.ts";
+import type { NoticeKind } from "./worker/settle.ts";
 
 const POLL_EVERY_MS = 5000;
 /** Waits after the first, second, … failure to send an e-mail; after the last it is dropped, and its record says so. */

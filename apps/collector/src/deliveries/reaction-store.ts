@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { insertMany } from "../db/write-many.ts";
+import { insertMany } from "../db/query/write-many.ts";
 
 type Trx = Transaction<Schema>;
 

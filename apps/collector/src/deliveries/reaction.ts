@@ -3,7 +3,7 @@ import { createId } from "@lanthorn/runtime";
 import type { Insertable, Selectable, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import type { Reaction } from "../events/reaction.ts";
-import { typesOf, webhookEventOf } from "./payload.ts";
+import { typesOf, webhookEventOf } from "./sending/payload.ts";
 import { activeWebhooks, addDeliveries } from "./reaction-store.ts";
 import type { Lane } from "./store.ts";
 

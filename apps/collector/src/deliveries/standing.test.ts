@@ -2,7 +2,7 @@ import { createFakeClock, type FakeClock } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { deliveriesOf, type DiplomatStack, eventually, OFFLINE, startAndClose } from "../services/diplomat/testing/stack.ts";
 import type { TestTenant } from "../testing/gateway.ts";
-import type { Mail, Mailer } from "./mailer.ts";
+import type { Mail, Mailer } from "./sending/mailer.ts";
 import type { Receiver } from "./testing/receiver.ts";
 
 const { start, receive } = startAndClose();

@@ -3,10 +3,10 @@ import { createId, toInstant } from "@lanthorn/runtime";
 import { CompiledQuery, type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from "kysely";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
-import { updateMany } from "../db/write-many.ts";
-import type { AttemptOutcome } from "./attempt.ts";
+import { updateMany } from "../db/query/write-many.ts";
+import type { AttemptOutcome } from "./sending/attempt.ts";
 import { cancelWaiting, subscriptionsChanged } from "./subscriptions-store.ts";
-import { type Settled, settle, type Standing } from "./settle.ts";
+import { type Settled, settle, type Standing } from "./worker/settle.ts";
 
 /** The queues of a webhook: new events, retries, and what a person asked for again. */
 export const LANES = ["live", "retry", "replay"] as const;

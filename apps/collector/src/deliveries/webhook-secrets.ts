@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ownerOfWebhook } from "../sealing/sealed-columns.ts";
 import type { Sealing } from "../sealing/sealing.ts";
-import type { SigningSecrets } from "./signatures.ts";
+import type { SigningSecrets } from "./sending/signatures.ts";
 import type { WebhookRow } from "./store.ts";
 
 /** A new secret in the spelling of Standard Webhooks: 256 bits. */

@@ -1,7 +1,7 @@
 import type { EventType } from "@lanthorn/contract";
 import type { Kysely, Transaction } from "kysely";
 import type { Schema } from "../db/schema.ts";
-import { insertMany } from "../db/write-many.ts";
+import { insertMany } from "../db/query/write-many.ts";
 
 /** An event as it lies in the log. `data` is JSON text. */
 export type StoredEvent = Schema["events"];

@@ -1,11 +1,11 @@
 import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
-import { lockSite } from "../db/lock-site.ts";
+import { lockSite } from "../db/locks/lock-site.ts";
 import type { Schema } from "../db/schema.ts";
 import { createJob, type Job } from "../jobs/job.ts";
 import { joinDevices } from "./join-devices.ts";
-import { allSites, pairsByKey, pairsByOwnMac } from "./merge-store.ts";
-import type { Merges } from "./merges.ts";
+import { allSites, pairsByKey, pairsByOwnMac } from "./merging/merge-store.ts";
+import type { Merges } from "./merging/merges.ts";
 
 /** Looks again, each night, for devices that are one: a run gives back how many were found to be a part of another one. */
 export type Recomparison = Job<number>;

@@ -1,8 +1,8 @@
 import type { Transaction } from "kysely";
-import { hostnameKey } from "../db/hostname-key.ts";
-import { insertMany } from "../db/write-many.ts";
+import { hostnameKey } from "../db/keys/hostname-key.ts";
+import { insertMany } from "../db/query/write-many.ts";
 import type { Schema } from "../db/schema.ts";
-import { partsOf } from "./merge-records.ts";
+import { partsOf } from "./merging/merge-records.ts";
 import { type DeviceRecord, PART_TABLES, type PartRow, type PartTable } from "./record.ts";
 
 type Trx = Transaction<Schema>;

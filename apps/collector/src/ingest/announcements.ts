@@ -1,6 +1,6 @@
 import type { EventData } from "@lanthorn/contract";
 import type { Schema } from "../db/schema.ts";
-import type { DeviceDraft } from "./devices-draft.ts";
+import type { DeviceDraft } from "./devices/devices-draft.ts";
 import type { Site } from "./working-set.ts";
 
 /**

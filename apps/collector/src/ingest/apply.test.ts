@@ -1,7 +1,7 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { ProbeEvent } from "@lanthorn/contract";
-import { hostnameKey } from "../db/hostname-key.ts";
-import { addressKey } from "../db/address-key.ts";
+import { hostnameKey } from "../db/keys/hostname-key.ts";
+import { addressKey } from "../db/keys/address-key.ts";
 import type { ProbeAddress } from "../broker/broker.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createIngestBench, type HostSketch, hostState, type IngestBench } from "./testing/bench.ts";

@@ -1,7 +1,7 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ProbeAddress } from "../broker/broker.ts";
-import { MAX_UNCHECKED_ROWS } from "./device-growth.ts";
+import { MAX_UNCHECKED_ROWS } from "./devices/device-growth.ts";
 import { createIngestBench, hostState, type IngestBench } from "./testing/bench.ts";
 import { addForeign, type Foreign } from "./testing/foreign.ts";
 

@@ -4,23 +4,23 @@ import type { Kysely } from "kysely";
 import type { Broker, ProbeMessage, ProbeReceiver } from "../broker/broker.ts";
 import type { Schema } from "../db/schema.ts";
 import type { EventLog } from "../events/log.ts";
-import type { Merges } from "../identity/merges.ts";
+import type { Merges } from "../identity/merging/merges.ts";
 import type { DeviceLimits } from "../retention/device-parts-store.ts";
-import { createAcknowledgements } from "./acknowledgements.ts";
-import { createDeviceGrowth } from "./device-growth.ts";
-import { createGroupCommit } from "./group-commit.ts";
-import type { IngestMeasure } from "./measure.ts";
-import { createPresenceWatch } from "./presence-watch.ts";
+import { createAcknowledgements } from "./messages/acknowledgements.ts";
+import { createDeviceGrowth } from "./devices/device-growth.ts";
+import { createGroupCommit } from "./commit/group-commit.ts";
+import type { IngestMeasure } from "./messages/measure.ts";
+import { createPresenceWatch } from "./presence/presence-watch.ts";
 import type { Projections } from "./projections/projection.ts";
 import { createProbesStore } from "./probes-store.ts";
 import { createProbeClocks } from "./probe-clock.ts";
-import { createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./quota.ts";
-import { createRefusals } from "./refusals.ts";
-import { createConfigurationSender } from "./send-configuration.ts";
-import { createKeyedQueue } from "./keyed-queue.ts";
-import { createTakeEvents } from "./take-events.ts";
-import { createTakeMessages, type ProbeServices } from "./take-messages.ts";
-import { createInFlight, type InFlight } from "./in-flight.ts";
+import { createQuota, DEFAULT_QUOTA, type QuotaLimits } from "./messages/quota.ts";
+import { createRefusals } from "./messages/refusals.ts";
+import { createConfigurationSender } from "./messages/send-configuration.ts";
+import { createKeyedQueue } from "./commit/keyed-queue.ts";
+import { createTakeEvents } from "./commit/take-events.ts";
+import { createTakeMessages, type ProbeServices } from "./messages/take-messages.ts";
+import { createInFlight, type InFlight } from "./commit/in-flight.ts";
 
 /** Takes what probes send and commits it. Pass it to `Broker.start`. */
 export interface Ingest extends ProbeReceiver {

@@ -1,10 +1,10 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
-import { listQuery } from "../db/list-query.ts";
+import { listQuery } from "../db/query/list-query.ts";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
-import { updateMany } from "../db/write-many.ts";
-import type { ProbeSite } from "./read-batch.ts";
-import { createCoalescer } from "./coalescer.ts";
+import { updateMany } from "../db/query/write-many.ts";
+import type { ProbeSite } from "./messages/read-batch.ts";
+import { createCoalescer } from "./commit/coalescer.ts";
 
 /** A probe as ingest needs it. */
 export interface KnownProbe extends ProbeSite {

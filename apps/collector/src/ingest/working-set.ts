@@ -3,7 +3,7 @@ import { createId } from "@lanthorn/runtime";
 import type { Insertable } from "kysely";
 import type { Schema } from "../db/schema.ts";
 import type { IdentityKey } from "../identity/keys.ts";
-import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from "./devices-draft.ts";
+import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from "./devices/devices-draft.ts";
 import { createAddresses } from "./working-set/addresses.ts";
 import { createDevices, type DeviceRow } from "./working-set/devices.ts";
 import { createEvidenceAndKeys } from "./working-set/evidence.ts";

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { MeasureRequest } from "../gateway/http/measure.ts";
-import type { IngestMeasure } from "../ingest/measure.ts";
+import type { IngestMeasure } from "../ingest/messages/measure.ts";
 
 /** A number that is looked up when somebody reads the metrics. */
 export interface Reading {

@@ -1,6 +1,6 @@
 import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { addressKey } from "../db/address-key.ts";
+import { addressKey } from "../db/keys/address-key.ts";
 import { startJobs } from "../jobs/start-jobs.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../testing/gateway.ts";
 import { createInventoryRetention, type InventoryLimits } from "./inventory.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { readTextFile } from "@lanthorn/runtime";
-import { writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "./secret-file.ts";
 import type { Schema } from "../db/schema.ts";
 import { ownerOfKeptSecret } from "./sealed-columns.ts";
 import type { Sealing } from "./sealing.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { readTextFile } from "@lanthorn/runtime";
-import { writeSecretFile } from "../secret-file.ts";
+import { writeSecretFile } from "./secret-file.ts";
 import { CollectorError } from "../errors.ts";
 
 /** The keys as they are now, 32 bytes each: the first seals, those after it only open what was sealed before a rotation. */

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { systemClock } from "@lanthorn/runtime";
-import { openInjector } from "../injector.ts";
+import { openInjector } from "../send/injector.ts";
 import { codeOf, ip, keepCapture, lostByVeth, numberedFrame, numberedFrames, numberOf, until } from "./wire.ts";
 
 const WRONG_FILTERS = ["frobnicate", "ether proto", "host 300.1.1.1", "port 99999", "(", "x".repeat(5000), "host nosuchname.invalid"];

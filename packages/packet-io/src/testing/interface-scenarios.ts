@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { systemClock } from "@lanthorn/runtime";
-import { type InterfaceFacts, readInterface, readNeighborTable } from "../interface-facts.ts";
-import { watchInterface } from "../interface-watch.ts";
+import { type InterfaceFacts, readInterface, readNeighborTable } from "../interface/interface-facts.ts";
+import { watchInterface } from "../interface/interface-watch.ts";
 import { codeOf, ip, until } from "./wire.ts";
 
 async function facts() {

@@ -1,8 +1,8 @@
 import { TCP_FLAG } from "@lanthorn/packets";
 import { readFileSync } from "node:fs";
-import { openPacketRing } from "../packet-ring.ts";
-import { takeQuietPort } from "../quiet-port.ts";
-import { openRawSender, RAW_FRAME_OCTETS, type RawSender } from "../raw-sender.ts";
+import { openPacketRing } from "../capture/packet-ring.ts";
+import { takeQuietPort } from "../send/quiet-port.ts";
+import { openRawSender, RAW_FRAME_OCTETS, type RawSender } from "../send/raw-sender.ts";
 import { arpFrame, tcpFrame, US, udpFrame } from "./raw-frames.ts";
 import { codeOf, ip, keepCapture, lostByVeth, until } from "./wire.ts";
 

@@ -1,6 +1,6 @@
 import { systemClock } from "@lanthorn/runtime";
-import { openInjector } from "../injector.ts";
-import { createPacedSender } from "../paced-sender.ts";
+import { openInjector } from "../send/injector.ts";
+import { createPacedSender } from "../send/paced-sender.ts";
 import { codeOf, ip, keepCapture, lostByVeth, numberedFrame, numberedFrames, numberOf, until } from "./wire.ts";
 
 const injectorOn = (name: string) => openInjector({ interface: name, clock: systemClock });

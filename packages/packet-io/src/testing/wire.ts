@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { systemClock } from "@lanthorn/runtime";
-import { type CaptureOptions, openCapture } from "../capture.ts";
-import type { Capture, CapturedFrame } from "../capture-types.ts";
+import { type CaptureOptions, openCapture } from "../capture/capture.ts";
+import type { Capture, CapturedFrame } from "../capture/capture-types.ts";
 import { PacketIoError } from "../errors.ts";
 
 /** Local Experimental Ethertype 1: nothing else speaks it. @see IEEE 802 9.2.3 */

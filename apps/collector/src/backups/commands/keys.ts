@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { toInstant } from "@lanthorn/runtime";
 import type { Command } from "commander";
 import { CollectorError } from "../../errors.ts";
-import { writeSecretFile } from "../../secret-file.ts";
+import { writeSecretFile } from "../../sealing/secret-file.ts";
 import { generateIdentity } from "../format/age-keys.ts";
 import { secretsOf } from "../data-files.ts";
 import { exportKeys } from "../keys.ts";

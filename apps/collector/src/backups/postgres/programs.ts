@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { TRIGRAM_INDEX } from "../../db/trigram-index.ts";
+import { TRIGRAM_INDEX } from "../../db/keys/trigram-index.ts";
 import { CollectorError } from "../../errors.ts";
 import { forLibpq } from "./libpq.ts";
 import { unreadable } from "../format/unreadable.ts";

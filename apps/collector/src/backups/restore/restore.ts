@@ -1,6 +1,6 @@
 import { constants, copyFileSync, createReadStream, mkdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { syncPath } from "../../secret-file.ts";
+import { syncPath } from "../../sealing/secret-file.ts";
 import { prepareDataDir } from "../../data-dir.ts";
 import type { DatabaseLocation } from "../../db/location.ts";
 import { CollectorError } from "../../errors.ts";

@@ -2,7 +2,7 @@ import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, r
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import { readTextFile } from "@lanthorn/runtime";
-import { syncPath, writeSecretFile } from "../../secret-file.ts";
+import { syncPath, writeSecretFile } from "../../sealing/secret-file.ts";
 
 /**
  * Puts what was restored in the place of what is there: all of it or nothing, whatever dies in between. What is to be done

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import { hostnameKey } from "../hostname-key.ts";
+import { hostnameKey } from "../keys/hostname-key.ts";
 import type { Schema } from "../schema.ts";
-import { updateMany } from "../write-many.ts";
+import { updateMany } from "../query/write-many.ts";
 
 /** Devices written at once: some hundred kilobytes. */
 const AT_ONCE = 1000;

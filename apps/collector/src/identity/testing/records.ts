@@ -1,5 +1,5 @@
 import { type Arbitrary, constantFrom, integer, record, subarray, tuple, uniqueArray } from "fast-check";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import type { DeviceRecord } from "../record.ts";
 
 /** Devices of one site as they may lie in the database, for property tests. */

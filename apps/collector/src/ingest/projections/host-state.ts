@@ -1,8 +1,8 @@
 import type { EventType, HostState } from "@lanthorn/contract";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import { keysOf } from "../../identity/keys.ts";
 import { readVerdicts, vendorOf } from "../../identity/verdicts.ts";
-import { type DeviceDraft, identified } from "../devices-draft.ts";
+import { type DeviceDraft, identified } from "../devices/devices-draft.ts";
 import type { Projection, ProjectionContext, LogEntry } from "./projection.ts";
 import { seen } from "./presence.ts";
 

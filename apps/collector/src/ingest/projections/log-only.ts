@@ -1,5 +1,5 @@
 import type { ProbeEventType } from "@lanthorn/contract";
-import type { HostRef } from "../devices-draft.ts";
+import type { HostRef } from "../devices/devices-draft.ts";
 import type { EventOf, Projection } from "./projection.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Evidence, NeighborDiscovered } from "@lanthorn/contract";
 import { readNeighbor } from "@lanthorn/fingerprints";
 import { type IdentityKey, keysOf } from "../../identity/keys.ts";
-import type { HostRef } from "../devices-draft.ts";
+import type { HostRef } from "../devices/devices-draft.ts";
 import type { Projection } from "./projection.ts";
 
 /** Names that one machine has and no other; an interface's name or an address is none. */

@@ -1,4 +1,4 @@
-import type { DeviceDraft } from "../devices-draft.ts";
+import type { DeviceDraft } from "../devices/devices-draft.ts";
 import type { Projection, ProjectionContext } from "./projection.ts";
 
 /** An offline host gave evidence of life again. */

@@ -1,6 +1,6 @@
 import type { EventType, ProbeEvent, ProbeEventType } from "@lanthorn/contract";
 import type { Announcements } from "../announcements.ts";
-import type { HostRef } from "../devices-draft.ts";
+import type { HostRef } from "../devices/devices-draft.ts";
 import type { WorkingSet } from "../working-set.ts";
 
 /** A parsed event of one type. */

@@ -1,6 +1,6 @@
 import type { Evidence } from "@lanthorn/contract";
 import { keysOf } from "../../identity/keys.ts";
-import type { HostRef } from "../devices-draft.ts";
+import type { HostRef } from "../devices/devices-draft.ts";
 import type { Projection } from "./projection.ts";
 
 const CONFIDENCE = 0.9;

@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
-import { listQuery } from "../../db/list-query.ts";
+import { listQuery } from "../../db/query/list-query.ts";
 import type { Schema } from "../../db/schema.ts";
-import { upsertMany } from "../../db/write-many.ts";
+import { upsertMany } from "../../db/query/write-many.ts";
 
 type Row = Schema["site_discoveries"];
 

@@ -1,5 +1,5 @@
 import { VERDICT_FIELDS } from "@lanthorn/fingerprints";
-import { listQuery } from "../../db/list-query.ts";
+import { listQuery } from "../../db/query/list-query.ts";
 
 /** All evidence of these devices that says what they are, whoever brought it. */
 export const readVerdictEvidence = listQuery((db, deviceIds: readonly string[]) =>

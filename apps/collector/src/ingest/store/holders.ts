@@ -1,5 +1,5 @@
-import { listQuery } from "../../db/list-query.ts";
-import { among } from "../../db/select-in.ts";
+import { listQuery } from "../../db/query/list-query.ts";
+import { among } from "../../db/query/select-in.ts";
 
 /** A site and what is looked for there. */
 type AtSite = readonly [siteId: string, value: string];

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
-import { listQuery } from "../../db/list-query.ts";
+import { listQuery } from "../../db/query/list-query.ts";
 import type { Schema } from "../../db/schema.ts";
-import { among } from "../../db/select-in.ts";
-import { type HostRef, identified } from "../devices-draft.ts";
+import { among } from "../../db/query/select-in.ts";
+import { type HostRef, identified } from "../devices/devices-draft.ts";
 import { createWorkingSet, type HeldRows, type Site, type WorkingSet } from "../working-set.ts";
 
 /** What to read of a site before batches are applied there. */

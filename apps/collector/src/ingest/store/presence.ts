@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from "kysely";
-import { lockSite } from "../../db/lock-site.ts";
+import { lockSite } from "../../db/locks/lock-site.ts";
 import type { Schema } from "../../db/schema.ts";
-import { updateMany } from "../../db/write-many.ts";
+import { updateMany } from "../../db/query/write-many.ts";
 import type { KnownProbe } from "../probes-store.ts";
 
 /**

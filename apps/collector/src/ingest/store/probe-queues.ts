@@ -1,9 +1,9 @@
 import type { Transaction } from "kysely";
-import { listQuery } from "../../db/list-query.ts";
+import { listQuery } from "../../db/query/list-query.ts";
 import type { Schema } from "../../db/schema.ts";
-import { among } from "../../db/select-in.ts";
-import { insertMany, upsertMany } from "../../db/write-many.ts";
-import type { Delivered } from "../read-batch.ts";
+import { among } from "../../db/query/select-in.ts";
+import { insertMany, upsertMany } from "../../db/query/write-many.ts";
+import type { Delivered } from "../messages/read-batch.ts";
 
 /**
  * Queues that a probe may begin within an hour. A probe makes a new one only when it is set up, or when its database was broken or

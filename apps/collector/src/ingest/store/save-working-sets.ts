@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
-import { hostnameKey } from "../../db/hostname-key.ts";
-import { insertMany, updateMany, upsertMany } from "../../db/write-many.ts";
+import { hostnameKey } from "../../db/keys/hostname-key.ts";
+import { insertMany, updateMany, upsertMany } from "../../db/query/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
-import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "../devices-draft.ts";
+import { COLUMN_GROUPS, type ColumnGroup, type DeviceDraft } from "../devices/devices-draft.ts";
 import type { WorkingSet } from "../working-set.ts";
 
 /** Writes what batches changed at their sites, table by table, parents first: one statement serves all sites. */

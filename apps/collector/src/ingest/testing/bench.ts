@@ -12,12 +12,12 @@ import { REACTION_ORDER, REACTIONS } from "../../reactions.ts";
 import { createAlertReaction } from "../../services/alerts/reaction/reaction.ts";
 import { createTestRegistry } from "../../services/agents/testing/registry.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
-import { createMerges, type Merges } from "../../identity/merges.ts";
+import { createMerges, type Merges } from "../../identity/merging/merges.ts";
 import { createAudit } from "../../services/audit/audit.ts";
 import { DEVICE_KEEP } from "../../testing/device-keep.ts";
 import { openTestDatabase } from "../../testing/database.ts";
 import { createIngest, type Ingest } from "../ingest.ts";
-import type { QuotaLimits } from "../quota.ts";
+import type { QuotaLimits } from "../messages/quota.ts";
 
 /** A tenant with a site and probes in a database of its own, and ingest over it with a broker that only records. For tests. */
 export interface IngestBench {

@@ -1,7 +1,7 @@
 import { createId, toInstant } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { ProbeAddress } from "../../broker/broker.ts";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import { DEFAULT_SITE_CONFIGURATION } from "../../services/sites/service.ts";
 import { hostState, type IngestBench } from "./bench.ts";
 

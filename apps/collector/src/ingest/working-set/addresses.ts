@@ -1,5 +1,5 @@
-import { addressKey } from "../../db/address-key.ts";
-import type { AddressRow, DeviceDraft } from "../devices-draft.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
+import type { AddressRow, DeviceDraft } from "../devices/devices-draft.ts";
 
 /** Addresses of a site's devices while batches are applied. */
 export interface Addresses {

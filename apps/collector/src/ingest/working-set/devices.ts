@@ -1,7 +1,7 @@
 import { createId } from "@lanthorn/runtime";
-import { addressKey } from "../../db/address-key.ts";
-import { presenceOf } from "../../identity/merge-records.ts";
-import { type ColumnGroup, type DeviceDraft, type DeviceFields, type HostRef, identified } from "../devices-draft.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
+import { presenceOf } from "../../identity/merging/merge-records.ts";
+import { type ColumnGroup, type DeviceDraft, type DeviceFields, type HostRef, identified } from "../devices/devices-draft.ts";
 
 /** A device as it is read: with what a draft is made of. */
 export type DeviceRow = DeviceFields & { readonly id: string; readonly locked_fields: string; readonly mac_count: number };

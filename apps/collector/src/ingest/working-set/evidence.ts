@@ -1,7 +1,7 @@
 import type { Evidence } from "@lanthorn/contract";
 import type { Schema } from "../../db/schema.ts";
 import { type IdentityKey, keyText } from "../../identity/keys.ts";
-import type { DeviceDraft } from "../devices-draft.ts";
+import type { DeviceDraft } from "../devices/devices-draft.ts";
 
 /** What is taken in of one device at once; a busy machine's whole state has some dozens. */
 const MAX_EVIDENCE = 500;

@@ -1,5 +1,5 @@
 import type { Schema } from "../../db/schema.ts";
-import type { DeviceDraft } from "../devices-draft.ts";
+import type { DeviceDraft } from "../devices/devices-draft.ts";
 
 type PortRow = Schema["ports"];
 

@@ -2,7 +2,7 @@ import {
   type BundleAnnouncement, MESSAGE_VERSION, ProbeConfiguration, type ProbeSettings, type ProbeSettingsUpdate,
 } from "@lanthorn/contract";
 import type { Kysely } from "kysely";
-import { plainNetworks } from "../../db/plain-networks.ts";
+import { plainNetworks } from "../../db/keys/plain-networks.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";

@@ -1,6 +1,6 @@
 import type { Insertable, Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { siteExists } from "../../db/site-exists.ts";
+import { siteExists } from "../../db/locks/site-exists.ts";
 import type { Rows } from "../../gateway/page.ts";
 
 /** A probe with its site's settings revision, and the watermark of the queue it uses now: null before its first batch. */

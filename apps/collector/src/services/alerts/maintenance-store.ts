@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
-import { lockTenant } from "../../db/lock-tenant.ts";
+import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { AlertRow } from "./reaction/store.ts";
 

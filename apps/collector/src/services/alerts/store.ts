@@ -1,9 +1,9 @@
 import type { ALERT_SORT_FIELDS } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction } from "kysely";
-import { holdsText } from "../../db/like.ts";
-import { lockTenant } from "../../db/lock-tenant.ts";
+import { holdsText } from "../../db/query/like.ts";
+import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
-import { siteExists } from "../../db/site-exists.ts";
+import { siteExists } from "../../db/locks/site-exists.ts";
 import type { Position } from "../../gateway/cursor.ts";
 import type { AlertRow } from "./reaction/store.ts";
 import type { MuteRow } from "./reaction/mutes.ts";

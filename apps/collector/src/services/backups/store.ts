@@ -1,6 +1,6 @@
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { isDuplicate } from "../../db/constraints.ts";
-import { lockTenant } from "../../db/lock-tenant.ts";
+import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 

@@ -1,6 +1,6 @@
 import type { ConfigVersion, ConfigVersionUpload, EventData } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { lockTenant } from "../../db/lock-tenant.ts";
+import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";

@@ -1,7 +1,7 @@
 import { type Device, DeviceProfile, listEnvelope, Device as DeviceSchema } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 
 let gateway: TestGateway;

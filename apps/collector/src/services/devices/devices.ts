@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";
-import type { Merges } from "../../identity/merges.ts";
+import type { Merges } from "../../identity/merging/merges.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import { createDeviceEditor } from "./editor.ts";
 import { createDeviceMerger } from "./merger.ts";

@@ -1,7 +1,7 @@
 import { type AuditRecord, DevicePorts, DeviceProfile, listEnvelope, DeviceChange } from "@lanthorn/contract";
 import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import { type Answer, startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 
 let clock: FakeClock;

@@ -1,8 +1,8 @@
 import type { DeviceCreate, DeviceUpdate, EventData } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Insertable, Kysely, Transaction } from "kysely";
-import { addressKey } from "../../db/address-key.ts";
-import { hostnameKey } from "../../db/hostname-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
+import { hostnameKey } from "../../db/keys/hostname-key.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";

@@ -1,6 +1,6 @@
 import { createId } from "@lanthorn/runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { insertMany } from "../../db/write-many.ts";
+import { insertMany } from "../../db/query/write-many.ts";
 import { parseCsv } from "../../testing/csv.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 

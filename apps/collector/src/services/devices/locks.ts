@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { badRequest } from "../../gateway/route.ts";
-import { mergedInto } from "../../identity/merged-into-store.ts";
+import { mergedInto } from "../../identity/merging/merged-into-store.ts";
 import { holdDevice, holdSite, someSites } from "./store/holds.ts";
 import type { DeviceRow } from "./store/pages.ts";
 

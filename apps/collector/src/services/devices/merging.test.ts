@@ -2,8 +2,8 @@ import { type AuditRecord, DeviceProfile, listEnvelope, SimilarDevice } from "@l
 import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
 import { assert, asyncProperty, nat, record } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hostnameKey } from "../../db/hostname-key.ts";
-import { insertMany } from "../../db/write-many.ts";
+import { hostnameKey } from "../../db/keys/hostname-key.ts";
+import { insertMany } from "../../db/query/write-many.ts";
 import { PART_TABLES, type PartRow, type PartTable } from "../../identity/record.ts";
 import { anyDevice } from "../../identity/testing/records.ts";
 import { type Answer, startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";

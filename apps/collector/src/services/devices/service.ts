@@ -4,7 +4,7 @@ import {
   type DevicesQuery, type DeviceUpdate, type List, momentToInstant, type SimilarDevice,
 } from "@lanthorn/contract";
 import type { Clock } from "@lanthorn/runtime";
-import { type AddressRange, parseNetwork } from "../../db/address-range.ts";
+import { type AddressRange, parseNetwork } from "../../db/keys/address-range.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { deviceNotFound } from "./locks.ts";

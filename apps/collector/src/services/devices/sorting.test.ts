@@ -1,6 +1,6 @@
 import { type Device, Device as DeviceSchema, listEnvelope } from "@lanthorn/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hostnameKey } from "../../db/hostname-key.ts";
+import { hostnameKey } from "../../db/keys/hostname-key.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 
 /** Equal names, names that differ in case, accents and numbers, and many without one. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { Host, splitAtCommas } from "../../configuration-values.ts";
-import { isAllowEntry } from "../../deliveries/target-policy.ts";
+import { isAllowEntry } from "../../deliveries/sending/target-policy.ts";
 
 const Receivers = z.preprocess(splitAtCommas, z.array(z.string().max(255).refine(isAllowEntry, {
   error: "a host's name, an address, or a prefix as 10.0.0.0/8; this machine and its link only by single addresses",

@@ -1,8 +1,8 @@
 import { readPem } from "../../data-dir.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
-import { createSmtpMailer } from "../../deliveries/mailer.ts";
-import { createHostResolver } from "../../deliveries/resolve.ts";
-import { createSender } from "../../deliveries/send.ts";
+import { createSmtpMailer } from "../../deliveries/sending/mailer.ts";
+import { createHostResolver } from "../../deliveries/sending/resolve.ts";
+import { createSender } from "../../deliveries/sending/send.ts";
 import type { SmtpSettings, WebhookSettings } from "./configuration.ts";
 import { createDiplomat, type Diplomat, type DiplomatDependencies } from "./diplomat.ts";
 

@@ -1,7 +1,7 @@
 import type { EventType } from "@lanthorn/contract";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { insertMany } from "../../db/write-many.ts";
+import { insertMany } from "../../db/query/write-many.ts";
 
 /** Events that are to be replayed to a webhook: of a tenant, of these types, from one sequence to before another. */
 export interface Wanted {

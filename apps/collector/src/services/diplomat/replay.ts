@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import { newDelivery } from "../../deliveries/reaction.ts";
 import { addReplays, countWanted, readWanted } from "./replay-store.ts";
-import { typesOf, webhookEventOf } from "../../deliveries/payload.ts";
+import { typesOf, webhookEventOf } from "../../deliveries/sending/payload.ts";
 import { firstSince } from "../../events/first-since-store.ts";
 import type { Audit, AuditEntry } from "../../gateway/audit.ts";
 import type { WebhookRow } from "./records.ts";

@@ -1,7 +1,7 @@
 import { ALL_EVENTS, type Webhook, type WebhookDelivery, type WebhookEvent } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import type { Attempt } from "../../deliveries/attempt.ts";
-import { toMessage } from "../../deliveries/payload.ts";
+import type { Attempt } from "../../deliveries/sending/attempt.ts";
+import { toMessage } from "../../deliveries/sending/payload.ts";
 import { secretsOf } from "../../deliveries/webhook-secrets.ts";
 import { ApiError } from "../../gateway/errors.ts";
 import type { Sealing } from "../../sealing/sealing.ts";

@@ -1,6 +1,6 @@
 import { ALL_EVENTS } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Insertable, Kysely, SqlBool, Transaction, Updateable } from "kysely";
-import { holdsText } from "../../db/like.ts";
+import { holdsText } from "../../db/query/like.ts";
 import { hasRowLocks } from "../../db/row-locks.ts";
 import type { Schema } from "../../db/schema.ts";
 import { cancelWaiting, subscriptionsChanged } from "../../deliveries/subscriptions-store.ts";

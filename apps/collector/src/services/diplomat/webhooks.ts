@@ -1,8 +1,8 @@
 import type { List, Webhook, WebhookCreate, WebhooksQuery, WebhookUpdate, WebhookWithSecret } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { addressesOf } from "../../deliveries/attempt.ts";
-import type { ResolveHost } from "../../deliveries/resolve.ts";
-import type { TargetPolicy } from "../../deliveries/target-policy.ts";
+import { addressesOf } from "../../deliveries/sending/attempt.ts";
+import type { ResolveHost } from "../../deliveries/sending/resolve.ts";
+import type { TargetPolicy } from "../../deliveries/sending/target-policy.ts";
 import { createSecret, sealSecret } from "../../deliveries/webhook-secrets.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { siteExists } from "../../db/site-exists.ts";
+import { siteExists } from "../../db/locks/site-exists.ts";
 import { firstSince } from "../../events/first-since-store.ts";
 
 /** What the list of events asks beside the log itself. */

@@ -1,5 +1,5 @@
 import { type Clock, toInstant } from "@lanthorn/runtime";
-import type { KeyedQueue } from "../../ingest/keyed-queue.ts";
+import type { KeyedQueue } from "../../ingest/commit/keyed-queue.ts";
 import type { FileSettings } from "./configuration.ts";
 import type { FileFolder } from "./folder.ts";
 import type { FileRow, FilesStore } from "./store.ts";

@@ -2,7 +2,7 @@ import type { Clock, Log } from "@lanthorn/runtime";
 import type { Kysely } from "kysely";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
-import { createKeyedQueue } from "../../ingest/keyed-queue.ts";
+import { createKeyedQueue } from "../../ingest/commit/keyed-queue.ts";
 import { createRetentionJob } from "../../jobs/job.ts";
 import type { ServiceModule } from "../../service-module.ts";
 import type { FileSettings } from "./configuration.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "../../gateway/errors.ts";
 import { isFull } from "../../db/faults.ts";
-import type { KeyedQueue } from "../../ingest/keyed-queue.ts";
+import type { KeyedQueue } from "../../ingest/commit/keyed-queue.ts";
 import { diskFull, refuse } from "./refusals.ts";
 
 /** The probe at the other end, as its certificate says. */

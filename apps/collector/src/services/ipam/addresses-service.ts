@@ -1,6 +1,6 @@
 import type { IpamAddress, IpamAddressCreate, IpamAddressesQuery, IpamAddressUpdate, List } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { parseNetwork } from "../../db/address-range.ts";
+import { parseNetwork } from "../../db/keys/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";

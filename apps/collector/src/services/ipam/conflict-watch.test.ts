@@ -1,7 +1,7 @@
 import { Alert, listEnvelope } from "@lanthorn/contract";
 import { createFakeClock, type FakeClock } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { createIpam } from "./ipam.ts";
 

@@ -1,7 +1,7 @@
 import { CONFLICT_KINDS, type EventData } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
-import { addressOf } from "../../db/address-range.ts";
+import { addressOf } from "../../db/keys/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { EventLog, NewEvent } from "../../events/log.ts";
 import { createJob, type Job } from "../../jobs/job.ts";

@@ -1,5 +1,5 @@
 import { CONFLICT_KINDS, type IpamConflicts, type IpamConflictsQuery } from "@lanthorn/contract";
-import { addressOf } from "../../db/address-range.ts";
+import { addressOf } from "../../db/keys/address-range.ts";
 import { notFound } from "../../gateway/errors.ts";
 import { type Finding, findConflictsAt } from "./store/conflicts.ts";
 import { holdersOf } from "./store/observations.ts";

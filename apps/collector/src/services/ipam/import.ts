@@ -1,7 +1,7 @@
 import { IpamAddressCreate, type IpamImport, type IpamImported, type IpamImportQuery, IpamPrefixCreate } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
-import { parseNetwork } from "../../db/address-range.ts";
+import { parseNetwork } from "../../db/keys/address-range.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";

@@ -3,7 +3,7 @@ import {
 } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, describe, expect, test } from "vitest";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
 import { createIpam } from "./ipam.ts";
 

@@ -1,6 +1,6 @@
 import type { IpamAddress, IpamNextAddress, IpamNextPrefix, IpamPrefix } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { addressOf, keyOf, numberOf, parseNetwork } from "../../db/address-range.ts";
+import { addressOf, keyOf, numberOf, parseNetwork } from "../../db/keys/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError } from "../../gateway/errors.ts";

@@ -2,7 +2,7 @@ import type {
   IpamPrefix, IpamPrefixAddress, IpamPrefixCreate, IpamPrefixesQuery, IpamPrefixUpdate, IpamUtilization, List,
 } from "@lanthorn/contract";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { parseNetwork } from "../../db/address-range.ts";
+import { parseNetwork } from "../../db/keys/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import { formatCursor, parseCursor } from "../../gateway/cursor.ts";
 import type { Actor } from "../../gateway/environment.ts";

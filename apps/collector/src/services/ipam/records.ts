@@ -1,5 +1,5 @@
 import type { IpamAddress, IpamAddressCreate, IpamPrefix, IpamPrefixCreate } from "@lanthorn/contract";
-import type { AddressRange } from "../../db/address-range.ts";
+import type { AddressRange } from "../../db/keys/address-range.ts";
 import { type AddressRow, type PrefixRow, scopeOf } from "./store/plan.ts";
 
 /** A prefix's row as the API shows it. */

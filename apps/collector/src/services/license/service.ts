@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { EventData, License } from "@lanthorn/contract";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
-import { lockTenant } from "../../db/lock-tenant.ts";
+import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Appended, EventLog } from "../../events/log.ts";
 import type { Audit } from "../../gateway/audit.ts";

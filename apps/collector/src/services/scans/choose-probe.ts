@@ -1,5 +1,5 @@
 import { ProbeHealth } from "@lanthorn/contract";
-import { type AddressRange, covers, parseNetwork } from "../../db/address-range.ts";
+import { type AddressRange, covers, parseNetwork } from "../../db/keys/address-range.ts";
 import { ApiError } from "../../gateway/errors.ts";
 import type { ScansStore } from "./store.ts";
 

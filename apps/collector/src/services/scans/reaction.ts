@@ -1,6 +1,6 @@
 import type { EventData, Scan } from "@lanthorn/contract";
 import type { Transaction } from "kysely";
-import { addressKey } from "../../db/address-key.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { AppendedEvent } from "../../events/log.ts";
 import type { Reaction } from "../../events/reaction.ts";

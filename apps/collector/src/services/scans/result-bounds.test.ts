@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { addressKey } from "../../db/address-key.ts";
-import { parseNetwork } from "../../db/address-range.ts";
+import { addressKey } from "../../db/keys/address-key.ts";
+import { parseNetwork } from "../../db/keys/address-range.ts";
 import { refuseResult } from "./result-bounds.ts";
 
 const scanOf = (target: string, profile: string, stored = 0) => {

@@ -1,5 +1,5 @@
 import { SCAN_PROFILES, type ScanProfileName, type ScanRemarkCode } from "@lanthorn/contract";
-import { parseNetwork } from "../../db/address-range.ts";
+import { parseNetwork } from "../../db/keys/address-range.ts";
 
 /** Of a link's IPv6 network, which is larger than anybody can ask, no more hosts show themselves. */
 const MAX_HOST_BITS = 16;

@@ -1,7 +1,7 @@
 import type { Scan, ScanStart } from "@lanthorn/contract";
 import { type Clock, createId, describeError, toInstant } from "@lanthorn/runtime";
 import * as z from "zod";
-import { parseNetwork } from "../../db/address-range.ts";
+import { parseNetwork } from "../../db/keys/address-range.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";

@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool, Transaction } from "kysely";
-import { lockTenant } from "../../db/lock-tenant.ts";
+import { lockTenant } from "../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../db/schema.ts";
-import { selectIn } from "../../db/select-in.ts";
+import { selectIn } from "../../db/query/select-in.ts";
 import type { Rows } from "../../gateway/page.ts";
 import type { ScanRow } from "./reaction-store.ts";
 

@@ -5,7 +5,7 @@ import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { ApiError, notFound } from "../../gateway/errors.ts";
 import { pageById } from "../../gateway/page.ts";
-import { plainNetworks } from "../../db/plain-networks.ts";
+import { plainNetworks } from "../../db/keys/plain-networks.ts";
 import type { SiteRow, SitesStore } from "./store.ts";
 
 type ProbeSettings = Pick<ProbeConfiguration, "sweep" | "excluded">;

@@ -1,6 +1,6 @@
 import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { upsertMany } from "../../db/write-many.ts";
+import { upsertMany } from "../../db/query/write-many.ts";
 
 type Trx = Transaction<Schema>;
 /** A neighbor of a probe, by `key`. `data` is the `neighbor_discovered` event as JSON text; `current` is 1 while it is there, else 0. */

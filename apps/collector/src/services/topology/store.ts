@@ -1,8 +1,8 @@
 import { EVENTS, type NeighborDiscovered, type PortRole, type SwitchReport } from "@lanthorn/contract";
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../db/schema.ts";
-import { selectIn } from "../../db/select-in.ts";
-import { siteExists } from "../../db/site-exists.ts";
+import { selectIn } from "../../db/query/select-in.ts";
+import { siteExists } from "../../db/locks/site-exists.ts";
 import { type Candidate, type CandidateIndex, chassisKeyText, shortName } from "./match.ts";
 
 /** A probe as the graph shows it: one node. */

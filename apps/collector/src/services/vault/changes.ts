@@ -2,7 +2,7 @@ import { type Credential, type CredentialCreate, CREDENTIALS_MAX, type Credentia
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import { isDuplicate } from "../../db/constraints.ts";
-import { plainNetworks } from "../../db/plain-networks.ts";
+import { plainNetworks } from "../../db/keys/plain-networks.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";

@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
-import { insertMany } from "../../db/write-many.ts";
+import { insertMany } from "../../db/query/write-many.ts";
 import type { Schema } from "../../db/schema.ts";
 import type { Rows } from "../../gateway/page.ts";
 

@@ -17,7 +17,7 @@ import { type ConnectionLimits, createConnections } from "../../../gateway/http/
 import { healthRoutes } from "../../../gateway/health.ts";
 import { openListener } from "../../../gateway/http/listeners.ts";
 import { createRateLimiter } from "../../../gateway/limits/rate-limit.ts";
-import { createMerges } from "../../../identity/merges.ts";
+import { createMerges } from "../../../identity/merging/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { DEVICE_KEEP } from "../../../testing/device-keep.ts";
 import { openTestDatabase } from "../../../testing/database.ts";

@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
-import { selectIn } from "../../../db/select-in.ts";
-import { insertMany } from "../../../db/write-many.ts";
+import { selectIn } from "../../../db/query/select-in.ts";
+import { insertMany } from "../../../db/query/write-many.ts";
 
 type Trx = Transaction<Schema>;
 /** An alert as stored. `open_key` is unique and null once it is resolved; `quiet_at` is when silence resolves it; evidence is JSON text. */

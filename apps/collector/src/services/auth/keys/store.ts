@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
-import { holdsText } from "../../../db/like.ts";
+import { holdsText } from "../../../db/query/like.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Rows } from "../../../gateway/page.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, createId, toInstant } from "@lanthorn/runtime";
-import { writeSecretFile } from "../../../secret-file.ts";
+import { writeSecretFile } from "../../../sealing/secret-file.ts";
 import type { Passwords } from "../login/passwords.ts";
 import type { AuthStore } from "../store.ts";
 import { newUser } from "./service.ts";

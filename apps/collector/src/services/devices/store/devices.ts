@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
-import { mergedInto } from "../../../identity/merged-into-store.ts";
+import { mergedInto } from "../../../identity/merging/merged-into-store.ts";
 import { createReadPage, type DeviceRow, type ReadPage } from "./pages.ts";
 import { createFindSimilar, type FindSimilar } from "./similar.ts";
 

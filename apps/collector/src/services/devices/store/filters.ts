@@ -1,7 +1,7 @@
 import { type Choice, isOpenChoice } from "@lanthorn/contract";
 import { type ExpressionBuilder, type ExpressionWrapper, sql, type SqlBool } from "kysely";
-import { holdsText } from "../../../db/like.ts";
-import type { AddressRange } from "../../../db/address-range.ts";
+import { holdsText } from "../../../db/query/like.ts";
+import type { AddressRange } from "../../../db/keys/address-range.ts";
 import type { Schema } from "../../../db/schema.ts";
 
 /** What a list of devices is narrowed to. Texts match any part, in any case. */

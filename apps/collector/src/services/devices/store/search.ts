@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type Kysely, sql, type SqlBool } from "kysely";
-import { holdsLowered, lowerForms } from "../../../db/like.ts";
+import { holdsLowered, lowerForms } from "../../../db/query/like.ts";
 import { isPostgres } from "../../../db/row-locks.ts";
 import type { Schema } from "../../../db/schema.ts";
 

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { hostnameKey } from "../../../db/hostname-key.ts";
+import { hostnameKey } from "../../../db/keys/hostname-key.ts";
 import type { Schema } from "../../../db/schema.ts";
 import { similarity, type Similarity, type Traits } from "../../../identity/similarity.ts";
 import type { DeviceRow } from "./pages.ts";

@@ -1,11 +1,11 @@
 import { listEnvelope, WebhookDelivery } from "@lanthorn/contract";
 import { type Log, silentLog, systemClock } from "@lanthorn/runtime";
-import type { Mailer } from "../../../deliveries/mailer.ts";
-import type { ResolveHost } from "../../../deliveries/resolve.ts";
+import type { Mailer } from "../../../deliveries/sending/mailer.ts";
+import type { ResolveHost } from "../../../deliveries/sending/resolve.ts";
 import { startJobs } from "../../../jobs/start-jobs.ts";
 import { singleKey } from "../../../sealing/keyring.ts";
 import { createSealing } from "../../../sealing/sealing.ts";
-import { createSender } from "../../../deliveries/send.ts";
+import { createSender } from "../../../deliveries/sending/send.ts";
 import { type Receiver, startReceiver } from "../../../deliveries/testing/receiver.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../../../testing/gateway.ts";
 import { afterEach } from "vitest";

@@ -1,8 +1,8 @@
 import type { IpamPrefixAddress, IpamUtilization } from "@lanthorn/contract";
 import type { Kysely } from "kysely";
-import { addressOf, numberOf } from "../../../db/address-range.ts";
+import { addressOf, numberOf } from "../../../db/keys/address-range.ts";
 import type { Schema } from "../../../db/schema.ts";
-import { selectIn } from "../../../db/select-in.ts";
+import { selectIn } from "../../../db/query/select-in.ts";
 import type { Interval } from "./occupied.ts";
 import { toAddress, usableRange } from "../records.ts";
 import type { AddressRow, Place, PrefixRow } from "./plan.ts";

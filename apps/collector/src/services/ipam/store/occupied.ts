@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { numberOf } from "../../../db/address-range.ts";
+import { numberOf } from "../../../db/keys/address-range.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Place } from "./plan.ts";
 

@@ -1,7 +1,7 @@
 import type { Insertable, Kysely, Selectable, Transaction, Updateable } from "kysely";
 import { isDuplicate } from "../../../db/constraints.ts";
 import type { Schema } from "../../../db/schema.ts";
-import { insertMany } from "../../../db/write-many.ts";
+import { insertMany } from "../../../db/query/write-many.ts";
 import type { AddressRow, PrefixRow } from "./plan.ts";
 
 type Trx = Transaction<Schema>;

@@ -1,12 +1,12 @@
 import { parseMac } from "@lanthorn/contract";
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool, Transaction } from "kysely";
-import { type AddressRange, enclosing } from "../../../db/address-range.ts";
-import { holdsText } from "../../../db/like.ts";
-import { lockTenant } from "../../../db/lock-tenant.ts";
+import { type AddressRange, enclosing } from "../../../db/keys/address-range.ts";
+import { holdsText } from "../../../db/query/like.ts";
+import { lockTenant } from "../../../db/locks/lock-tenant.ts";
 import type { Schema } from "../../../db/schema.ts";
 import type { Position } from "../../../gateway/cursor.ts";
-import { selectIn } from "../../../db/select-in.ts";
-import { siteExists } from "../../../db/site-exists.ts";
+import { selectIn } from "../../../db/query/select-in.ts";
+import { siteExists } from "../../../db/locks/site-exists.ts";
 
 /** A planned prefix as stored. Its keys order like addresses: `4` or `6`, then the address in hexadecimal. `scope` is the site or empty. */
 export type PrefixRow = Selectable<Schema["ipam_prefixes"]>;

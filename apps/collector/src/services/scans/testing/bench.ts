@@ -3,7 +3,7 @@ import { createFakeClock, createId, type FakeClock, silentLog, toInstant } from 
 import { expect } from "vitest";
 import type * as z from "zod";
 import type { ProbeAddress, UpChannel } from "../../../broker/broker.ts";
-import { createMerges } from "../../../identity/merges.ts";
+import { createMerges } from "../../../identity/merging/merges.ts";
 import { createIngest, type Ingest } from "../../../ingest/ingest.ts";
 import { startJobs } from "../../../jobs/start-jobs.ts";
 import { DEVICE_KEEP } from "../../../testing/device-keep.ts";

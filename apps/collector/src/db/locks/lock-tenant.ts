@@ -1,0 +1,10 @@
+import type { Transaction } from "kysely";
+import type { Schema } from "../schema.ts";
+
+/**
+ * Holds the tenant until the transaction ends, as appending to its event log does. Who reads rows that events change, and
+ * then appends, calls this first: on PostgreSQL two that lock in different orders would wait for each other.
+ */
+export async function lockTenant(trx: Transaction<Schema>, tenantId: string): Promise<void> {
+  await trx.updateTable("tenants").set((eb) => ({ last_event_seq: eb.ref("last_event_seq") })).where("id", "=", tenantId).execute();
+}

@@ -1,0 +1,8 @@
+import type { Kysely } from "kysely";
+import type { Schema } from "../schema.ts";
+
+/** Whether a tenant has a site. A service's store offers it, so that no service needs that of sites. */
+export async function siteExists(db: Kysely<Schema>, tenantId: string, siteId: string): Promise<boolean> {
+  const site = await db.selectFrom("sites").select("id").where("tenant_id", "=", tenantId).where("id", "=", siteId).executeTakeFirst();
+  return site !== undefined;
+}
