@@ -155,13 +155,17 @@ describe("a backup of a PostgreSQL database", () => {
 
   test("clears away the scratch database of a process that was killed, and leaves one in use", async () => {
     const [left, used] = ["left", "used"].map((name) => `lanthorn_scratch_${name}_${createId().replaceAll("-", "")}`) as [string, string];
-    for (const name of [left, used]) await ask(`create database ${name}`);
+    // One that another deployment of this server has just made, and has not yet connected to; and one of an hour ago.
+    const id = createId().replaceAll("-", "");
+    const made = `lanthorn_scratch_${id}`;
+    const forgotten = `lanthorn_scratch_${(Number.parseInt(id.slice(0, 12), 16) - 3_600_000).toString(16).padStart(12, "0")}${id.slice(12)}`;
+    for (const name of [left, used, made, forgotten]) await ask(`create database ${name}`);
     const session = await openSession(withDatabase(location.url, used));
     await write();
     const names = new Set((await ask("select datname as name from pg_database")).map(({ name }) => name));
-    expect([names.has(left), names.has(used)]).toEqual([false, true]);
+    expect([left, used, made, forgotten].map((name) => names.has(name))).toEqual([false, true, true, false]);
     await session.close();
-    await ask(`drop database ${used}`);
+    for (const name of [used, made]) await ask(`drop database ${name}`);
   });
 
   test("is verified as a job, which does not look into a file that was changed", async () => {

@@ -19,6 +19,11 @@ export interface ScratchDatabase {
 const PREFIX = "lanthorn_scratch_";
 /** Of the lock under which scratch databases are made and cleared away; no other program is likely to take it. */
 const SCRATCH_LOCK = "7305803291107418";
+/**
+ * Younger ones are left: the lock is one of a database, and a deployment in another database of this server may have made it and not yet
+ * connected to it.
+ */
+const MIN_AGE_MS = 600_000;
 const INSUFFICIENT_PRIVILEGE = "42501";
 
 /**
@@ -72,7 +77,14 @@ async function clearLeft(admin: PostgresSession): Promise<void> {
   const left = await admin.ask(`
     select datname as name from pg_database where datname like '${PREFIX.replaceAll("_", "\\_")}%' and pg_has_role(datdba, 'usage')
       and not exists (select from pg_stat_activity where pg_stat_activity.datname = pg_database.datname)`);
-  for (const { name = "" } of left) await admin.ask(`drop database if exists ${quoteName(name)}`).catch(() => []);
+  const [{ now = "0" } = {}] = await admin.ask("select floor(extract(epoch from clock_timestamp()) * 1000)::text as now");
+  const isOld = (name: string) => !(Math.abs(Number(now) - madeAt(name)) < MIN_AGE_MS);
+  for (const { name = "" } of left.filter(({ name = "" }) => isOld(name))) await admin.ask(`drop database if exists ${quoteName(name)}`).catch(() => []);
+}
+
+/** When a scratch database was made, in milliseconds of its maker's clock; NaN for a name of another form. @see RFC 9562 section 5.7 */
+function madeAt(name: string): number {
+  return Number.parseInt(/^[0-9a-f]{12}(?=7[0-9a-f]{19}$)/.exec(name.slice(PREFIX.length))?.[0] ?? "", 16);
 }
 
 function quoteText(text: string): string {
