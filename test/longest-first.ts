@@ -14,7 +14,7 @@ export const LONG_FILES: readonly (readonly string[])[] = [
   [
     "system/enrollment", "system/files", "system/cli", "system/neighbors", "every-regex", "system/fingerprints", "system/systemd",
     "system/credential-delivery",
-    "lab/lab", "routed-poll", "config-versions", "daemon", "tshark-comparison", "collector/src/main", "real-lan", "ingest/ingest",
+    "lab/lab", "routed-poll", "config-versions/large-texts", "daemon", "tshark-comparison", "collector/src/main", "real-lan", "ingest/ingest",
     "discover/flood", "restart-in-postgres", "scans/scans", "identify/identify",
   ],
   [

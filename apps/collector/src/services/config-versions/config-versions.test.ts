@@ -1,26 +1,18 @@
 import { AuditRecord, ConfigDiff, ConfigVersion, ConfigVersionContent, listEnvelope } from "@lanthorn/contract";
-import { createFakeClock, createId, type FakeClock } from "@lanthorn/runtime";
+import { createId, type FakeClock } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { singleKey } from "../../sealing/keyring.ts";
-import { createSealing } from "../../sealing/sealing.ts";
-import { startTestGateway, type TestGateway, type TestTenant } from "../../testing/gateway.ts";
-import { HANG_MS, watchLoop } from "../../testing/loop.ts";
-import { openConfigVersions } from "./open.ts";
+import type { TestGateway, TestTenant } from "../../testing/gateway.ts";
+import { type ConfigVersionsStack, startConfigVersions } from "./testing/stack.ts";
 
 let clock: FakeClock;
 let gateway: TestGateway;
 let tenant: TestTenant;
 let deviceId: string;
+let path: ConfigVersionsStack["path"];
+let upload: ConfigVersionsStack["upload"];
+let diff: ConfigVersionsStack["diff"];
 beforeEach(async () => {
-  clock = createFakeClock(Date.UTC(2026, 10, 20));
-  gateway = await startTestGateway({
-    clock, alerts: true,
-    modules: (parts) => [openConfigVersions({ configurations: { keep_versions: 5, keep_days: 30 } }, {
-      ...parts, sealing: createSealing(singleKey(new Uint8Array(32))),
-    })],
-  });
-  tenant = await gateway.createTenant("admin");
-  deviceId = await gateway.createDevice(tenant, { ip: "10.0.0.2", hostname: "sw1" });
+  ({ clock, gateway, tenant, deviceId, path, upload, diff } = await startConfigVersions());
 });
 afterEach(() => gateway.stop());
 
@@ -29,11 +21,8 @@ const configuration = (vlan: number, secret = SECRET) => [
   "! Last configuration change at 10:00:01 UTC", "hostname sw1", `snmp-server community ${secret} RO`, "interface Gi0/1",
   ` switchport access vlan ${vlan}`, "end", "",
 ].join("\r\n");
-const path = (rest = "") => `/api/v1/cmod/devices/${deviceId}${rest}`;
-const upload = (content: string, more: object = {}) => gateway.call("POST", path("/versions"), tenant.token, { content, ...more });
 const list =
   async (query = "") => listEnvelope(ConfigVersion).parse((await gateway.call("GET", path(`/versions${query}`), tenant.token)).body);
-const diff = async (query = "") => ConfigDiff.parse((await gateway.call("GET", path(`/diff${query}`), tenant.token)).body);
 
 describe("a configuration", () => {
   test("is kept once for as long as it says the same, whatever time it says", async () => {
@@ -135,41 +124,6 @@ describe("a difference", () => {
     expect(hidden.diff).not.toContain(SECRET);
     const revealed = await gateway.call("POST", path("/diff/reveal"), tenant.token, {});
     expect(ConfigDiff.parse(revealed.body).diff).toContain(`-snmp-server community ${SECRET} RO\n+snmp-server community ${SECRET}-2 RO`);
-  });
-
-  test("of two large texts with nothing in common shows one removed and the other added, and other requests are served meanwhile", async () => {
-    const text = (word: string) => Array.from({ length: 20_000 }, (_, index) => `${word} ${index * 7919 % 20_000}`).join("\n");
-    await upload(text("one"));
-    const { result, worstMs } = await watchLoop(() => upload(text("two")));
-    expect(ConfigVersion.parse(result.body)).toMatchObject({ lines_added: 20_000, lines_removed: 20_000 });
-    expect(worstMs).toBeLessThan(HANG_MS);
-  });
-
-  test("that is slow to find, asked for by many at once, is found once, and leaves others served", async () => {
-    const text = (every: number) => Array.from({ length: 40_000 }, (_, at) => `l ${at * 7919 % 40_000}${at % every === 0 ? "x" : ""}`).join("\n");
-    await upload(text(40_001));
-    await upload(text(11));
-    const { result, worstMs } = await watchLoop(async () => {
-      const first = diff();
-      const rest = await Promise.all(Array.from({ length: 10 }, () => diff()));
-      return [await first, ...rest];
-    });
-    expect(new Set(result.map((one) => one.diff)).size).toBe(1);
-    expect(worstMs).toBeLessThan(HANG_MS);
-  });
-});
-
-describe("hostile texts", () => {
-  test.each([
-    ["line ends with something after them", `${"\n".repeat(524_000)}x`], ["blanks", `password${" ".repeat(524_000)}`],
-    ["keys", "key 1 ".repeat(87_000)], ["carriage returns", "\r".repeat(524_000)], ["begins of blocks", "-----BEGIN A".repeat(43_000)],
-  ])("of %s are kept, shown and compared without stopping anything", async (_, text) => {
-    const { worstMs } = await watchLoop(async () => {
-      const { id } = ConfigVersion.parse((await upload(text)).body);
-      expect((await gateway.call("GET", path(`/versions/${id}`), tenant.token)).status).toBe(200);
-      await upload(`${text} `.slice(-524_288));
-    });
-    expect(worstMs).toBeLessThan(HANG_MS);
   });
 });
 
