@@ -40,13 +40,13 @@ describe("every operation of the merged document", () => {
     const known = new Map<string, string>();
     const succeeded = new Set<string>();
     const faults: string[] = [];
-    let token = await collector.login();
+    let token = await signIn();
     for (const call of calls) {
       const send = async () => make(call, { path: Object.fromEntries(known), body: await validBody(call, known, token), token });
       let answer = await send();
       // What was called before may have ended the session, as a logout does.
       if (answer.status === 401) {
-        token = await collector.login();
+        token = await signIn();
         answer = await send();
       }
       faults.push(...answers.check(call.operation, answer).map((fault) => `${nameOf(call)} ${fault}`));
@@ -113,6 +113,18 @@ async function make({ method, path, operation }: Call, { path: values = {}, quer
     ...(body === undefined ? {} : { body }),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** A token whose password is confirmed: a backup that is ready by then is downloaded. */
+async function signIn(): Promise<string> {
+  const token = await collector.login();
+  for (const password of [collector.credentials.password, OTHER_PASSWORD]) {
+    const { status } = await fetch(`${collector.url}/api/v1/auth/confirm`, {
+      method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json" }, body: JSON.stringify({ password }),
+    });
+    if (status === 200) return token;
+  }
+  throw new Error("neither password is the user's");
 }
 
 function exampleFor({ parameters = [] }: Operation, name: string): string {
