@@ -55,18 +55,6 @@ export function createEndpoint(deps: EndpointDependencies, first: WebhookRow): E
     return lane !== "retry" && circuit.waitMs() > 0 ? null : row;
   };
 
-  const makeAttempt = async (webhook: WebhookRow, delivery: WaitingDelivery): Promise<AttemptOutcome | null> => {
-    const now = toInstant(clock.now());
-    const message = messageOf(delivery);
-    if (!message) return { ...unanswered(now, "forgotten: the event log no longer has the event"), isHopeless: true };
-    try {
-      return await deps.attempt({ url: webhook.url, secrets: secretsOf(deps.sealing, webhook, now), message, stop: deps.stop });
-    } catch (error) {
-      log.error({ webhook_id: webhook.id, reason: describeError(error) }, "a webhook delivery could not be attempted");
-      return unanswered(now, "internal: the delivery could not be attempted; see the collector's log");
-    }
-  };
-
   /** @returns False when the lane is to stop here. */
   const deliver = async (lane: Lane, delivery: WaitingDelivery): Promise<boolean> => {
     const giveBack = await deps.places.take(circuit.isSlow());
@@ -75,7 +63,7 @@ export function createEndpoint(deps: EndpointDependencies, first: WebhookRow): E
       const webhook = sendable(lane);
       if (!webhook) return false;
       const startedAt = clock.monotonic();
-      outcome = await makeAttempt(webhook, delivery);
+      outcome = await makeAttempt(deps, webhook, delivery);
       if (!outcome) return false;
       if (!outcome.isHopeless) circuit.attempted(outcome.statusCode !== null, clock.monotonic() - startedAt);
     } finally {
@@ -125,6 +113,21 @@ export function createEndpoint(deps: EndpointDependencies, first: WebhookRow): E
       while (running.size > 0) await Promise.all(running.values());
     },
   };
+}
+
+/** @returns Null where it was given up, as at the end of the process; what cannot be sent is an outcome, too. */
+async function makeAttempt(
+  { attempt, sealing, stop, clock, log }: EndpointDependencies, webhook: WebhookRow, delivery: WaitingDelivery,
+): Promise<AttemptOutcome | null> {
+  const now = toInstant(clock.now());
+  const message = messageOf(delivery);
+  if (!message) return { ...unanswered(now, "forgotten: the event log no longer has the event"), isHopeless: true };
+  try {
+    return await attempt({ url: webhook.url, secrets: secretsOf(sealing, webhook, now), message, stop });
+  } catch (error) {
+    log.error({ webhook_id: webhook.id, reason: describeError(error) }, "a webhook delivery could not be attempted");
+    return unanswered(now, "internal: the delivery could not be attempted; see the collector's log");
+  }
 }
 
 /** Every lane, for who knows only that something changed. */

@@ -25,11 +25,7 @@ export interface LanWatch {
 const RETRY_FIRST_MS = 500;
 const RETRY_LONGEST_MS = 30_000;
 
-/**
- * Captures for as long as the interface is there and up, and begins again whenever it comes back.
- * @param deps.onDenied The process may not capture at all; that does not change while it runs.
- */
-export function createLanWatch(deps: {
+interface LanWatchDependencies {
   readonly interface: string;
   readonly packetIo: PacketIo;
   readonly clock: Clock;
@@ -37,7 +33,13 @@ export function createLanWatch(deps: {
   readonly log: Log;
   readonly onFrames: OnFrames;
   readonly onDenied: (reason: PacketIoError) => void;
-}): LanWatch {
+}
+
+/**
+ * Captures for as long as the interface is there and up, and begins again whenever it comes back.
+ * @param deps.onDenied The process may not capture at all; that does not change while it runs.
+ */
+export function createLanWatch(deps: LanWatchDependencies): LanWatch {
   const { packetIo, clock, log, interface: name } = deps;
   const backoff = createBackoff({ firstMs: RETRY_FIRST_MS, longestMs: RETRY_LONGEST_MS, random: deps.random });
   let kernel: InterfaceFacts | null = null;

@@ -58,23 +58,8 @@ export function createHostTable(maxHosts: number): HostTable {
     if (host.presence === "online") online -= 1;
     for (const { address } of host.bindings) unindex(host, address);
   };
-  /**
-   * Only who is offline leaves: who was there briefly, then who is away for long, then who was there for the shorter time. Of the half that
-   * was there for the longer time nobody leaves but who is away for long: a flood that answers is online, and must not push out history.
-   */
   const makeRoom = (now: number): readonly Host[] => {
-    const hosts = [...byMac.values()];
-    const median = Float64Array.from(hosts, standingMs).sort()[Math.floor(hosts.length / 2)] ?? 0;
-    const claimOf = (host: Host): number => {
-      const standing = standingMs(host);
-      if (standing < BRIEF_MS) return host.watch.answered > 0 ? 1 : 0;
-      return now - host.lastSeenAt > Math.max(MAX_ABSENCE_MS, standing) ? 2 : standing <= median ? 3 : 4;
-    };
-    const leaving = hosts.flatMap((host) => (host.presence === "offline" ? [{ host, claim: claimOf(host) }] : []))
-      .filter(({ claim }) => claim < 4)
-      .sort((a, b) => a.claim - b.claim || standingMs(a.host) - standingMs(b.host) || a.host.lastSeenAt - b.host.lastSeenAt)
-      .slice(0, Math.ceil(maxHosts * LEAVING_SHARE))
-      .map(({ host }) => host);
+    const leaving = leavingHosts([...byMac.values()], now).slice(0, Math.ceil(maxHosts * LEAVING_SHARE));
     for (const host of leaving) remove(host);
     return leaving;
   };
@@ -118,6 +103,24 @@ export function createHostTable(maxHosts: number): HostTable {
       online += presence === "online" ? 1 : -1;
     },
   };
+}
+
+/**
+ * Those who may leave, the first to leave first. Only who is offline leaves: who was there briefly, then who is away for long, then who was
+ * there for the shorter time. Of the half that was there for the longer time nobody leaves but who is away for long: a flood that answers
+ * is online, and must not push out history.
+ */
+function leavingHosts(hosts: readonly Host[], now: number): readonly Host[] {
+  const median = Float64Array.from(hosts, standingMs).sort()[Math.floor(hosts.length / 2)] ?? 0;
+  const claimOf = (host: Host): number => {
+    const standing = standingMs(host);
+    if (standing < BRIEF_MS) return host.watch.answered > 0 ? 1 : 0;
+    return now - host.lastSeenAt > Math.max(MAX_ABSENCE_MS, standing) ? 2 : standing <= median ? 3 : 4;
+  };
+  return hosts.flatMap((host) => (host.presence === "offline" ? [{ host, claim: claimOf(host) }] : []))
+    .filter(({ claim }) => claim < 4)
+    .sort((a, b) => a.claim - b.claim || standingMs(a.host) - standingMs(b.host) || a.host.lastSeenAt - b.host.lastSeenAt)
+    .map(({ host }) => host);
 }
 
 /** Who is at an address now: more than one where hosts fight for it. */

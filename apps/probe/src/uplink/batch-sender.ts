@@ -35,23 +35,26 @@ export interface BatchSender {
   tooLarge(): void;
 }
 
+interface BatchSenderDependencies {
+  readonly outbox: Pick<Outbox, "take" | "discard">;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+}
+
 /** @param deps.outbox Where batches are read, and an event that cannot be sent is dropped. */
-export function createBatchSender(deps: {
-  readonly outbox: Pick<Outbox, "take" | "discard">; readonly clock: Clock; readonly random: () => number; readonly log: Log;
-}): BatchSender {
-  const { outbox, clock, log } = deps;
+export function createBatchSender({ outbox, clock, random, log }: BatchSenderDependencies): BatchSender {
   const limit = createBatchLimit();
   let publish: ((payload: Buffer) => void) | null = null;
   let inFlight: BatchInFlight | null = null;
   /** Between `take` and `publish`, while the batch is being compressed. */
   let preparing = false;
   const timer = createSendTimer({
-    ...deps,
+    clock, random,
     onDue: () => void send(),
     onTimeout(waitedMs) {
       log.warn({ after_ms: waitedMs, seq: inFlight?.lastSeq }, "no acknowledgement came; sending again");
-      inFlight = null;
-      void send();
+      sendNext();
     },
   });
 

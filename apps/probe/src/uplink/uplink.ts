@@ -34,12 +34,7 @@ export interface Uplink {
   close(): Promise<void>;
 }
 
-/**
- * @param deps.identity Who this probe is, in its topics.
- * @param deps.onConnected Called at each new connection, before the queue is sent.
- * @param deps.onConfiguration What came on the `config` topic, unread.
- */
-export function createUplink(deps: {
+interface UplinkDependencies {
   readonly outbox: Outbox;
   readonly identity: { readonly tenantId: string; readonly probeId: string };
   readonly credentials: () => Credentials;
@@ -50,7 +45,14 @@ export function createUplink(deps: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-}): Uplink {
+}
+
+/**
+ * @param deps.identity Who this probe is, in its topics.
+ * @param deps.onConnected Called at each new connection, before the queue is sent.
+ * @param deps.onConfiguration What came on the `config` topic, unread.
+ */
+export function createUplink(deps: UplinkDependencies): Uplink {
   const { clock, log, outbox } = deps;
   const runId = createId();
   const topic = (channel: ProbeChannel) => probeTopic(deps.identity.tenantId, deps.identity.probeId, channel);

@@ -76,24 +76,24 @@ export function openCapture(options: CaptureOptions): Capture {
   });
   const readKernelDrops = createKernelCounters(() => session.stats());
 
-  const deliver = () => {
-    drain = undefined;
+  /** @param next Called in a later turn: what waits is handed over in batches. @returns False where nothing waits. */
+  const handOver = (next: () => void): boolean => {
     const batch = queue.take();
-    if (batch.length === 0) return;
-    if (queue.length > 0) drain = setImmediate(deliver);
+    if (batch.length === 0) return false;
+    if (queue.length > 0 || !open) drain = setImmediate(next);
     handedOver += batch.length;
     options.onFrames(batch);
+    return true;
+  };
+  const deliver = () => {
+    drain = undefined;
+    handOver(deliver);
   };
   const lose = (reason: PacketIoError) => {
     if (!open) return;
     stop();
     const finish = () => {
-      if (closed) return;
-      const batch = queue.take();
-      if (batch.length === 0) return options.onLost(reason);
-      drain = setImmediate(finish);
-      handedOver += batch.length;
-      options.onFrames(batch);
+      if (!closed && !handOver(finish)) options.onLost(reason);
     };
     drain = setImmediate(finish);
   };

@@ -60,55 +60,11 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       // A token in a URL ends up in logs: the service gets the gateway's word instead.
       url.searchParams.delete("token");
       if (socket.destroyed) return;
-      bridge(upgrade, { path: `${path}${url.search}`, headers, remote, identity, scope, common });
+      bridge(deps, upgrade, { path: `${path}${url.search}`, headers, remote, identity, scope, common, open });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       endWithError(socket, error, common);
     }
-  };
-
-  const bridge = ({ socket, head }: Parameters<OnUpgrade>[0], way: {
-    readonly path: string; readonly headers: Record<string, string>; readonly remote: Remote;
-    readonly identity: Identity; readonly scope: string; readonly common: AnswerHeaders;
-  }) => {
-    const { identity, scope, common } = way;
-    const { service, upstream } = way.remote;
-    let end: (why: StreamEnd) => void = ({ reason }) => refuse(new ApiError("UNAUTHORIZED", reason));
-    const place = deps.sessions.open({ identity, scope, onEnd: (why) => end(why) });
-    if (place instanceof ApiError) throw place;
-    const outgoing = upstream.upgrade(way.path, way.headers);
-    const refuse = (error: ApiError) => {
-      outgoing.destroy();
-      if (socket.writable) endWithError(socket, error, common);
-    };
-    const cancel = deps.clock.after(OPEN_WITHIN_MS, () =>
-      refuse(new ApiError("SERVICE_UNAVAILABLE", `the service ${service} did not answer in time`)));
-    open.add(socket);
-    socket.once("close", () => {
-      cancel();
-      place();
-      open.delete(socket);
-      outgoing.destroy();
-    });
-    outgoing.once("error", (cause) => {
-      cancel();
-      deps.log.debug({ service, reason: describeError(cause) }, "a stream could not be forwarded");
-      refuse(new ApiError("BAD_GATEWAY", `the service ${service} cannot be reached`));
-    });
-    outgoing.once("response", (response) => {
-      cancel();
-      response.resume();
-      refuse(unopened(service, response.statusCode ?? 502));
-    });
-    outgoing.once("upgrade", (response, far, farHead) => {
-      cancel();
-      socket.write(switchingProtocols(response, common));
-      if (head.length > 0) far.write(head);
-      const close = bridgeFrames({ near: socket, far, farHead }, deps.clock);
-      const isWebSocket = response.headers.upgrade?.toLowerCase() === "websocket";
-      // In another protocol there is no word for it.
-      end = isWebSocket ? close : () => void socket.destroy();
-    });
   };
 
   return {
@@ -124,6 +80,53 @@ export function createProxiedSockets(deps: Dependencies): ProxiedSockets {
       for (const socket of open) socket.destroy();
     },
   };
+}
+
+/** Connects an upgrade with the service, once that has switched protocols. @throws ApiError where the bearer may have no more streams. */
+function bridge(deps: Dependencies, { socket, head }: Parameters<OnUpgrade>[0], way: {
+  readonly path: string; readonly headers: Record<string, string>; readonly remote: Remote;
+  readonly identity: Identity; readonly scope: string; readonly common: AnswerHeaders;
+  /** Holds the socket while it is connected. */
+  readonly open: Set<Duplex>;
+}): void {
+  const { identity, scope, common, open } = way;
+  const { service, upstream } = way.remote;
+  let end: (why: StreamEnd) => void = ({ reason }) => refuse(new ApiError("UNAUTHORIZED", reason));
+  const place = deps.sessions.open({ identity, scope, onEnd: (why) => end(why) });
+  if (place instanceof ApiError) throw place;
+  const outgoing = upstream.upgrade(way.path, way.headers);
+  const refuse = (error: ApiError) => {
+    outgoing.destroy();
+    if (socket.writable) endWithError(socket, error, common);
+  };
+  const cancel = deps.clock.after(OPEN_WITHIN_MS, () =>
+    refuse(new ApiError("SERVICE_UNAVAILABLE", `the service ${service} did not answer in time`)));
+  open.add(socket);
+  socket.once("close", () => {
+    cancel();
+    place();
+    open.delete(socket);
+    outgoing.destroy();
+  });
+  outgoing.once("error", (cause) => {
+    cancel();
+    deps.log.debug({ service, reason: describeError(cause) }, "a stream could not be forwarded");
+    refuse(new ApiError("BAD_GATEWAY", `the service ${service} cannot be reached`));
+  });
+  outgoing.once("response", (response) => {
+    cancel();
+    response.resume();
+    refuse(unopened(service, response.statusCode ?? 502));
+  });
+  outgoing.once("upgrade", (response, far, farHead) => {
+    cancel();
+    socket.write(switchingProtocols(response, common));
+    if (head.length > 0) far.write(head);
+    const close = bridgeFrames({ near: socket, far, farHead }, deps.clock);
+    const isWebSocket = response.headers.upgrade?.toLowerCase() === "websocket";
+    // In another protocol there is no word for it.
+    end = isWebSocket ? close : () => void socket.destroy();
+  });
 }
 
 function refusalFor(error: unknown, log: Log): ApiError {

@@ -48,13 +48,21 @@ export interface DiplomatStore {
   eventExists(tenantId: string, seq: number): Promise<boolean>;
 }
 
-/** Deliveries are found by their webhook's id without a tenant: read the webhook by its tenant first. */
-export function createDiplomatStore(
-  { db, reads, audit }: { readonly db: Kysely<Schema>; readonly reads: Kysely<Schema>; readonly audit: Audit },
-): DiplomatStore {
-  const write = (trx: Transaction<Schema>, actor: Actor, action: string, webhookId: string, before: object | null, after: object | null) =>
-    audit(trx, { actor, action: `webhook.${action}`, target: { type: "webhook", id: webhookId }, before, after });
+interface StoreDependencies {
+  readonly db: Kysely<Schema>;
+  readonly reads: Kysely<Schema>;
+  readonly audit: Audit;
+}
 
+/** Deliveries are found by their webhook's id without a tenant: read the webhook by its tenant first. */
+export function createDiplomatStore(deps: StoreDependencies): DiplomatStore {
+  return { ...webhooksOf(deps), ...deliveriesOf(deps) };
+}
+
+type Webhooks = "list" | "count" | "byId" | "create" | "update" | "remove";
+
+function webhooksOf({ db, reads, audit }: StoreDependencies): Pick<DiplomatStore, Webhooks> {
+  const write = writerOf(audit);
   return {
     async list(filter, { from, limit }) {
       const query = reads.selectFrom("webhooks").selectAll().where((eb) => matches(eb, filter)).orderBy("id").limit(limit);
@@ -98,7 +106,12 @@ export function createDiplomatStore(
       await write(trx, actor, "delete", webhookId, toWebhook(row), null);
       return true;
     }),
+  };
+}
 
+function deliveriesOf({ db, reads, audit }: StoreDependencies): Omit<DiplomatStore, Webhooks> {
+  const write = writerOf(audit);
+  return {
     async deliveries(webhookId, status, { from, limit }) {
       let query = reads.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", webhookId).orderBy("id", "desc").limit(limit);
       if (status !== undefined) query = query.where("status", "=", status);
@@ -131,6 +144,12 @@ export function createDiplomatStore(
       return (await found.executeTakeFirst()) !== undefined;
     },
   };
+}
+
+/** Writes what was done to a webhook into the audit log. */
+function writerOf(audit: Audit) {
+  return (trx: Transaction<Schema>, actor: Actor, action: string, webhookId: string, before: object | null, after: object | null) =>
+    audit(trx, { actor, action: `webhook.${action}`, target: { type: "webhook", id: webhookId }, before, after });
 }
 
 function matches(eb: ExpressionBuilder<Schema, "webhooks">, { tenantId, search, event, active, status }: WebhooksFilter) {

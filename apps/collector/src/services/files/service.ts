@@ -73,16 +73,7 @@ export function createFilesService(deps: Dependencies): FilesService {
       const have = await offsetOf(row);
       if (row.state === "received" || offset !== have) throw conflict("wrong-offset", `go on at ${have}`, { offset: have });
       const piece = await body();
-      if (piece.length === 0 || piece.length > PIECE_MAX_BYTES || have + piece.length > row.size) {
-        throw new ApiError("BAD_REQUEST", `a piece has 1 to ${PIECE_MAX_BYTES} bytes and ends where the file ends`, {
-          details: { reason: "piece-too-long" satisfies FileRefusal, offset: have },
-        });
-      }
-      if (createHash("sha256").update(piece).digest("hex") !== sha256) {
-        throw new ApiError("BAD_REQUEST", "the piece is not what its SHA-256 says; send it again", {
-          details: { reason: "piece-damaged" satisfies FileRefusal, offset: have },
-        });
-      }
+      checkPiece(piece, { offset: have, left: row.size - have, sha256 });
       await folder.write({ probeId: probe.id, id }, have, piece);
       await store.update(probe.id, id, { received: have + piece.length }, now());
       return { id, state: "open", offset: have + piece.length };
@@ -112,4 +103,15 @@ export function createFilesService(deps: Dependencies): FilesService {
       return { id, state: "received", offset: row.size };
     }),
   };
+}
+
+/** @param at.left How much of the file is missing. @throws ApiError BAD_REQUEST for one that is too long, or damaged. */
+function checkPiece(piece: Uint8Array, at: { readonly offset: number; readonly left: number; readonly sha256: string }): void {
+  const refuse = (reason: FileRefusal, message: string) => new ApiError("BAD_REQUEST", message, { details: { reason, offset: at.offset } });
+  if (piece.length === 0 || piece.length > PIECE_MAX_BYTES || piece.length > at.left) {
+    throw refuse("piece-too-long", `a piece has 1 to ${PIECE_MAX_BYTES} bytes and ends where the file ends`);
+  }
+  if (createHash("sha256").update(piece).digest("hex") !== at.sha256) {
+    throw refuse("piece-damaged", "the piece is not what its SHA-256 says; send it again");
+  }
 }

@@ -25,7 +25,7 @@ export interface LicenseService {
   put(actor: Actor, license: string): Promise<License>;
   /** @throws ApiError NOT_FOUND. */
   remove(actor: Actor): Promise<void>;
-  /** Tells of licenses that have come into another state since they were last looked at. */
+  /** Publishes which licenses have another state than when they were last looked at. */
   readonly job: Job<void>;
   /** How the licenses were when they were last looked at. Never degraded: what has ended stops nothing. */
   health(): PartState;
@@ -55,7 +55,7 @@ export function createLicenseService(
     const found = row && verified ? { row, verified } : null;
     return licenseOf(found, await store.usage(tenantId), { now: clock.now(), warnDays: options.warnDays });
   };
-  const tell = (trx: Transaction<Schema>, tenantId: string, license: License): Promise<Appended> => {
+  const appendState = (trx: Transaction<Schema>, tenantId: string, license: License): Promise<Appended> => {
     const at = toInstant(clock.now());
     const data: EventData<"license_state"> = describeState(license);
     return deps.log.append(trx, tenantId, [{
@@ -78,7 +78,7 @@ export function createLicenseService(
       const now = stateKey(license);
       seen.set(license.status, (seen.get(license.status) ?? 0) + 1);
       if (now === row.published_state) continue;
-      await inTurn(row.tenant_id, async (trx) => ((await store.setPublished(trx, row, now)) ? tell(trx, row.tenant_id, license) : null));
+      await inTurn(row.tenant_id, async (trx) => ((await store.setPublished(trx, row, now)) ? appendState(trx, row.tenant_id, license) : null));
     }
     summary = seen.size === 0 ? "the community license" : [...seen].map(([status, count]) => `${count} ${status}`).join(", ");
   };
@@ -93,16 +93,7 @@ export function createLicenseService(
 
     async put(actor, text) {
       const { tenantId } = actor;
-      if (options.issuers.length === 0) {
-        throw new ApiError("CONFLICT", "this deployment trusts no license issuer: set license.issuer_files");
-      }
-      const verified = await verifyLicense(text, options.issuers);
-      const wrong = (message: string) => badRequest([{ path: ["license"], message }]);
-      if (!verified.ok) throw wrong(verified.message);
-      if (verified.claims.tenant !== undefined && verified.claims.tenant !== tenantId) throw wrong("issued for another tenant");
-      if (verified.claims.exp !== undefined && verified.claims.exp * 1000 <= clock.now()) {
-        throw wrong(`expired at ${toInstant(verified.claims.exp * 1000)}`);
-      }
+      await checkUpload(text, { tenantId, issuers: options.issuers, now: clock.now() });
       const row = { tenant_id: tenantId, license: text, published_state: CALM_STATE, uploaded_at: toInstant(clock.now()), uploaded_by: actor.name };
       const [before, license] = [await look(tenantId, await store.byTenant(tenantId)), await look(tenantId, row)];
       await inTurn(tenantId, async (trx) => {
@@ -111,7 +102,7 @@ export function createLicenseService(
           actor, action: "license.put", target: TARGET, before: before.uploaded_at === null ? null : before, after: license,
         });
         // Also when it is valid: the alert of the one before is over.
-        return tell(trx, tenantId, license);
+        return appendState(trx, tenantId, license);
       });
       void job.runSoon();
       return license;
@@ -123,11 +114,26 @@ export function createLicenseService(
       await inTurn(tenantId, async (trx) => {
         if (!(await store.remove(trx, tenantId))) throw notFound("license");
         await audit(trx, { actor, action: "license.delete", target: TARGET, before, after: null });
-        return tell(trx, tenantId, { ...before, status: "community", licensee: null, expires_at: null, exceeded: [] });
+        return appendState(trx, tenantId, { ...before, status: "community", licensee: null, expires_at: null, exceeded: [] });
       });
       void job.runSoon();
     },
 
     health: () => ({ status: "ok", detail: summary }),
   };
+}
+
+/** @throws ApiError CONFLICT where the deployment trusts no issuer; BAD_REQUEST for what is no license of this tenant's, or has expired. */
+async function checkUpload(
+  text: string, at: { readonly tenantId: string; readonly issuers: readonly KeyObject[]; readonly now: number },
+): Promise<void> {
+  if (at.issuers.length === 0) {
+    throw new ApiError("CONFLICT", "this deployment trusts no license issuer: set license.issuer_files");
+  }
+  const verified = await verifyLicense(text, at.issuers);
+  const wrong = (message: string) => badRequest([{ path: ["license"], message }]);
+  if (!verified.ok) throw wrong(verified.message);
+  const { tenant, exp } = verified.claims;
+  if (tenant !== undefined && tenant !== at.tenantId) throw wrong("issued for another tenant");
+  if (exp !== undefined && exp * 1000 <= at.now) throw wrong(`expired at ${toInstant(exp * 1000)}`);
 }

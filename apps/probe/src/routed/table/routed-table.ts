@@ -45,19 +45,21 @@ const RECHECK_AFTER_MS = 10_000;
 /** While nobody of a network answers, as when the line there is down. */
 const RECHECK_SILENT_AFTER_MS = 60_000;
 
+interface RoutedTableDependencies {
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly capacity: () => number;
+  readonly onChange: (host: RoutedHost) => void;
+  readonly onLeft: (host: RoutedHost) => void;
+  readonly onRefused: () => void;
+}
+
 /**
  * @param deps.capacity How many there may be.
  * @param deps.onChange Its presence or its name is not what it was, or it is new.
  * @param deps.onLeft A host was removed to make room for another one.
  * @param deps.onRefused There is no room for a host.
  */
-export function createRoutedTable(deps: {
-  readonly clock: Pick<Clock, "now" | "monotonic">;
-  readonly capacity: () => number;
-  readonly onChange: (host: RoutedHost) => void;
-  readonly onLeft: (host: RoutedHost) => void;
-  readonly onRefused: () => void;
-}): RoutedTable {
+export function createRoutedTable(deps: RoutedTableDependencies): RoutedTable {
   const { clock } = deps;
   const index = createRoutedHostIndex();
   const silence = createNetworkSilence();

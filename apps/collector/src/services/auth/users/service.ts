@@ -43,11 +43,6 @@ interface UsersDependencies {
 
 /** @param deps.onAccessChanged Called after the commit of a changed or removed user; it closes streams that the user no longer may have. */
 export function createUsersService({ store, passwords, onAccessChanged, audit, clock }: UsersDependencies): UsersService {
-  const keepAnAdmin = async (trx: Parameters<UsersStore["find"]>[0], user: UserRow) => {
-    if (user.role !== "admin" || (await store.countAdmins(trx, user.tenant_id)) > 1) return;
-    throw new ApiError("CONFLICT", "the last administrator must stay one", { details: { reason: "last-admin" } });
-  };
-
   return {
     list(tenantId, { search, role, ...page }) {
       const filter = { tenantId, search, role };
@@ -93,7 +88,7 @@ export function createUsersService({ store, passwords, onAccessChanged, audit, c
         if (!before) throw notFound("user");
         checkReach(identity, before.role);
         checkReach(identity, role ?? before.role);
-        if (role !== undefined && role !== "admin") await keepAnAdmin(trx, before);
+        if (role !== undefined && role !== "admin") await keepAnAdmin(store, trx, before);
         const after = await store.update(trx, userId, {
           role: role ?? before.role, email: email === undefined ? before.email : email,
           ...(hash === null ? {} : { password_hash: hash, tokens_valid_from: nextTokensValidFrom(before.tokens_valid_from, clock.now()) }),
@@ -114,7 +109,7 @@ export function createUsersService({ store, passwords, onAccessChanged, audit, c
         const user = await store.find(trx, identity.tenantId, userId);
         if (!user) throw notFound("user");
         checkReach(identity, user.role);
-        await keepAnAdmin(trx, user);
+        await keepAnAdmin(store, trx, user);
         const keyIds = await store.remove(trx, userId);
         const before = { ...toUser(user), api_key_ids: keyIds };
         await audit(trx, { actor, action: "user.delete", target: { type: "user", id: userId }, before, after: null });
@@ -122,6 +117,12 @@ export function createUsersService({ store, passwords, onAccessChanged, audit, c
       onAccessChanged(identity.tenantId);
     },
   };
+}
+
+/** @throws ApiError CONFLICT where the user is the tenant's last administrator. */
+async function keepAnAdmin(store: UsersStore, trx: Parameters<UsersStore["find"]>[0], user: UserRow): Promise<void> {
+  if (user.role !== "admin" || (await store.countAdmins(trx, user.tenant_id)) > 1) return;
+  throw new ApiError("CONFLICT", "the last administrator must stay one", { details: { reason: "last-admin" } });
 }
 
 /** The first password that anybody tries. @throws ApiError BAD_REQUEST, naming the field. */

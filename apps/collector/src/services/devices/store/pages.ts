@@ -1,5 +1,5 @@
 import type { DEVICE_SORT_FIELDS } from "@lanthorn/contract";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import type { Position } from "../../../gateway/cursor.ts";
 import { type DeviceFilter, isCounted, isInEveryIndex, isSearchAlone, matching } from "./filters.ts";
@@ -105,32 +105,20 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     return total * PASSED_WHILE_SORTED > passed;
   };
 
-  const readRows = (matched: ReturnType<typeof matches>, { field, descending, limit, from, isWalk }: DevicePage & { readonly isWalk: boolean }) => {
-    const column = SORT_COLUMNS[field];
-    const direction = descending ? "desc" : "asc";
-    // An expression in the order keeps the planner from the walk.
-    let ids = matched.select("id").orderBy(isWalk ? column : sql<string>`${sql.ref(column)} || ''`, direction).orderBy("id", direction)
-      .limit(limit);
-    if (typeof from === "number") ids = ids.offset(from);
-    else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
-    // Rows are read only for the ids of the page, so that skipping to a late page walks the index alone.
-    return reads.selectFrom("devices").selectAll().where("id", "in", ids).orderBy(column, direction).orderBy("id", direction).execute();
-  };
-
   const read = async (wanted: Wanted, page: DevicePage, found: Found): Promise<readonly DeviceRow[]> => {
     const { field, descending, limit, from } = page;
     const column = SORT_COLUMNS[field];
     const isWalk = await isWalked(wanted, found, field, limit + (typeof from === "number" ? from : 0));
     const matched = found.ids ? reads.selectFrom("devices").where("id", "in", found.ids) : matches(wanted, isWalk ? column : undefined);
     // The empty ones are the last of a descending order by themselves, and of an ascending one a list of their own.
-    if (descending || !EMPTY_LAST.has(field)) return readRows(matched, { ...page, isWalk });
+    if (descending || !EMPTY_LAST.has(field)) return readRows(reads, matched, { ...page, isWalk });
     const value = isWalk ? sql.ref<string>(column) : sql<string>`${sql.ref(column)} || ''`;
     const [filled, empty] = [matched.where(value, ">", ""), matched.where(value, "=", "")];
-    if (typeof from !== "number" && from.value === "") return readRows(empty, { ...page, isWalk });
-    const rows = await readRows(filled, { ...page, isWalk });
+    if (typeof from !== "number" && from.value === "") return readRows(reads, empty, { ...page, isWalk });
+    const rows = await readRows(reads, filled, { ...page, isWalk });
     if (rows.length === limit) return rows;
     const skipped = typeof from === "number" && rows.length === 0 ? Math.max(0, from - await countOf(filled)) : 0;
-    return [...rows, ...await readRows(empty, { ...page, isWalk, from: skipped, limit: limit - rows.length })];
+    return [...rows, ...await readRows(reads, empty, { ...page, isWalk, from: skipped, limit: limit - rows.length })];
   };
 
   return async (tenantId, filter, page) => {
@@ -138,4 +126,19 @@ export function createReadPage(reads: Kysely<Schema>, limits: SearchLimits = {})
     const found = await find(wanted);
     return { rows: found.total === 0 ? [] : await read(wanted, page, found), total: found.total };
   };
+}
+
+/** Rows are read only for the ids of the page, so that skipping to a late page walks the index alone. @param page.isWalk Along the index of the order. */
+function readRows(
+  reads: Kysely<Schema>, matched: SelectQueryBuilder<Schema, "devices", object>,
+  { field, descending, limit, from, isWalk }: DevicePage & { readonly isWalk: boolean },
+): Promise<readonly DeviceRow[]> {
+  const column = SORT_COLUMNS[field];
+  const direction = descending ? "desc" : "asc";
+  // An expression in the order keeps the planner from the walk.
+  let ids = matched.select("id").orderBy(isWalk ? column : sql<string>`${sql.ref(column)} || ''`, direction).orderBy("id", direction)
+    .limit(limit);
+  if (typeof from === "number") ids = ids.offset(from);
+  else ids = ids.where((eb) => eb(eb.refTuple(column, "id"), descending ? "<" : ">", eb.tuple(from.value, from.id)));
+  return reads.selectFrom("devices").selectAll().where("id", "in", ids).orderBy(column, direction).orderBy("id", direction).execute();
 }
