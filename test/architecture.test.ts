@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   probe: [
     ["bus", "capture", "identity", "queue"],
     ["bundles", "credentials", "egress", "files", "health", "listen", "status", "uplink"],
-    ["fingerprints", "identify"],
+    ["detect", "fingerprints", "identify"],
     ["hosts", "nmap", "probing", "snmp"],
     ["naming", "observe", "search"],
     ["sweep"],

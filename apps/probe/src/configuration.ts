@@ -1,6 +1,7 @@
 import { type EnvironmentNames, readConfiguration, unknownVariables } from "@lanthorn/runtime";
 import * as z from "zod";
 import { captureSettings } from "./capture/settings.ts";
+import { GuardSettings } from "./detect/settings.ts";
 import { egressSettings } from "./egress/settings.ts";
 import { FilesSettings } from "./files/settings.ts";
 import { HealthSettings } from "./health/settings.ts";
@@ -30,6 +31,7 @@ const Configuration = z.strictObject({
   files: FilesSettings,
   collector: CollectorSettings,
   health: HealthSettings,
+  guards: GuardSettings,
 });
 
 /** The probe's whole configuration, with every default filled in. */

@@ -7,6 +7,7 @@ export { type PortRole, type SwitchNeighbor, type SwitchReport } from "./events/
 export { type NeighborDiscovered, type NeighborIdType, type NeighborPower, type NeighborProtocol } from "./events/neighbors.ts";
 export { type ScanRemarkCode } from "./events/scans.ts";
 export { HEALTH_METRICS } from "./events/operations.ts";
+export { GUARD_KINDS, type GuardKind, RogueDetected } from "./events/security.ts";
 export * from "./uplink/topics.ts";
 export * from "./uplink/messages.ts";
 export * from "./uplink/enrollment-token.ts";

@@ -35,6 +35,7 @@ export {
   type Icmpv6Other,
 } from "./ip/icmpv6.ts";
 export {
+  isNdpType,
   NDP_HOP_LIMIT,
   NDP_TYPE,
   type NdpMessage,

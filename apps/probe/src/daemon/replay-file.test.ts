@@ -73,6 +73,7 @@ test("what a file shows is what the link showed", async () => {
     ...NO_WAYS_OUT, db: new Database(":memory:"), outbox: { append: (some) => void live.push(...some) }, clock, random: () => 0.5, log: silentLog,
     policy: policyOf(settings, true), interfaceName: "replay", interfaceFacts: () => facts, maxHosts: settings.max_hosts, unasked: "all",
     sender: { send: () => Promise.resolve() }, vendorOf: () => "", identify: null,
+    guardSettings: settings.guards,
   });
   const bus = createFrameBus({ modules, clock, log: silentLog });
   bus.start();

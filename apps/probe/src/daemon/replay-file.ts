@@ -6,6 +6,7 @@ import Database from "better-sqlite3";
 import { createReplayClock } from "../bus/bus-clock.ts";
 import { createFrameBus } from "../bus/frame-bus.ts";
 import { createReplayWatch } from "../capture/replay-watch.ts";
+import type { GuardSettings } from "../detect/settings.ts";
 import { createBusModules, NO_WAYS_OUT, policyOf } from "./parts/bus-modules.ts";
 
 /** What a replay has read. */
@@ -31,7 +32,7 @@ const NOT_RANDOM = () => 0.5;
  */
 export async function replayFile(deps: {
   readonly path: string;
-  readonly settings: Parameters<typeof policyOf>[0] & { readonly max_hosts: number };
+  readonly settings: Parameters<typeof policyOf>[0] & { readonly max_hosts: number; readonly guards: GuardSettings };
   readonly vendorOf: VendorLookup["vendorOf"];
   readonly log: Log;
   readonly print: (events: readonly ProbeEvent[]) => void;
@@ -49,6 +50,7 @@ export async function replayFile(deps: {
   const modules = createBusModules({
     ...NO_WAYS_OUT, db, outbox: { append: deps.print }, clock, random: NOT_RANDOM, log, policy: policyOf(settings, true), interfaceName: "replay",
     interfaceFacts: () => lan.facts(), maxHosts: settings.max_hosts, unasked: "all", sender: lan.sender, vendorOf: deps.vendorOf, identify: null,
+    guardSettings: settings.guards,
   });
   const bus = createFrameBus({ modules: modules.all, clock, log });
   bus.start();

@@ -2,6 +2,7 @@ import type { PacedSender } from "@lanthorn/packet-io";
 import { formatIp, parseIp } from "@lanthorn/packets";
 import type { LinkFacts } from "../capture/link.ts";
 import { createFrameSender } from "../egress/frame-sender.ts";
+import { DISCOVERY_FRAMES } from "../egress/frames.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { noteGateway } from "../hosts/gateway.ts";
 import type { Host } from "../hosts/host.ts";
@@ -62,7 +63,7 @@ export function createParts(deps: HostDiscoveryDeps): Parts {
   const hosts = createOwnHosts(deps);
   const { table, tracker, events, facts, macAt } = hosts;
   const sender = createFrameSender({
-    sender: deps.sender, exclusions: () => policy.exclusions, onSent: hosts.noteSent,
+    sender: deps.sender, allowed: DISCOVERY_FRAMES, exclusions: () => policy.exclusions, onSent: hosts.noteSent,
     packetsPerSecond: () => policy.packetsPerSecond / (routed.isPolling ? 2 : 1),
   });
   const names = deps.reverseNames && createReverseNames({ lookUp: deps.reverseNames, clock, random, onName: events.onName });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createLink, type Link } from "../capture/link.ts";
 import { createExclusions } from "./exclusions.ts";
 import { createFrameSender } from "./frame-sender.ts";
+import { DISCOVERY_FRAMES } from "./frames.ts";
 import { encodeAddressRequest } from "./request-frames.ts";
 
 const link = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 24 }] }) as Link;
@@ -20,6 +21,7 @@ test("questions are ordered a second's worth at a time, at the rate of the momen
         rate = 20;
       },
     },
+    allowed: DISCOVERY_FRAMES,
     exclusions: () => noExclusions,
     packetsPerSecond: () => rate,
     onSent: () => undefined,
@@ -40,6 +42,7 @@ test("a sender that takes nothing is not asked again, and nothing counts as sent
         orders += 1;
       },
     },
+    allowed: DISCOVERY_FRAMES,
     exclusions: () => noExclusions,
     packetsPerSecond: () => 50,
     onSent: () => undefined,

@@ -1,6 +1,6 @@
 import type { PacedSender } from "@lanthorn/packet-io";
 import type { Exclusions } from "./exclusions.ts";
-import { DISCOVERY_FRAMES, mayLeave } from "./frames.ts";
+import { type EgressKind, mayLeave } from "./frames.ts";
 
 /** The one way out for everything that discovery sends: no frame to an excluded address passes, and all share one rate. */
 export interface FrameSender {
@@ -15,9 +15,10 @@ export interface FrameSender {
 /** Frames in one order to the paced sender: so soon a change of the rate is felt. */
 const SECONDS_AN_ORDER = 1;
 
-/** @param deps.packetsPerSecond Read once a second while frames go out. @param deps.onSent Called before each frame. */
+/** @param deps.allowed All others are left out. @param deps.packetsPerSecond Read once a second while frames go out. @param deps.onSent Called before each frame. */
 export function createFrameSender(deps: {
   readonly sender: Pick<PacedSender, "send">;
+  readonly allowed: readonly EgressKind[];
   readonly exclusions: () => Exclusions;
   readonly packetsPerSecond: () => number;
   readonly onSent: (count: number) => void;
@@ -36,7 +37,7 @@ export function createFrameSender(deps: {
             ended = true;
             return;
           }
-          if (!mayLeave(next.value, DISCOVERY_FRAMES, deps.exclusions())) continue;
+          if (!mayLeave(next.value, deps.allowed, deps.exclusions())) continue;
           sent += 1;
           deps.onSent(1);
           yield next.value;

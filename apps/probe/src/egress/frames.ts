@@ -37,9 +37,10 @@ const KINDS: Readonly<Record<EgressKind, (frame: Frame) => Reached | null>> = {
   "dhcp-inform": (frame) => dhcpTarget(frame, DHCP_MESSAGE_TYPE.inform),
 };
 
-
 /** What finds hosts and watches over them. */
 export const DISCOVERY_FRAMES: readonly EgressKind[] = ["arp-request", "arp-probe", "neighbor-solicitation", "ipv6-all-nodes", "mdns-query"];
+/** What a guard checks a hint with. */
+export const GUARD_FRAMES: readonly EgressKind[] = ["arp-probe", "neighbor-solicitation", "dhcp-discover", "dhcp-inform"];
 
 interface Reached {
   /** Four or sixteen bytes each. */

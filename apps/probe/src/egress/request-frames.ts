@@ -24,6 +24,7 @@ import { type Link, ownAddressFor, ownIpv6Sources, ownLinkLocal } from "../captu
 
 const NO_MAC = new Uint8Array(6);
 const NO_ADDRESS = new Uint8Array(4);
+const UNSPECIFIED = new Uint8Array(16);
 const ALL_NODES = parseIpv6("ff02::1") as Uint8Array;
 
 /**
@@ -55,6 +56,24 @@ function neighborSolicitation(link: Link, target: Uint8Array, mac: Uint8Array | 
     options: [{ kind: "source-link-layer-address", address: link.mac }],
   };
   return source && icmpv6Frame(link, message, { source, destination: mac ? target : solicitedNodeAddress(target), mac });
+}
+
+/**
+ * Asks one host whether it has an address, and claims none: the ARP probe, or the Neighbor Solicitation of duplicate address detection,
+ * whose answer goes to all nodes.
+ * @returns A whole frame.
+ * @see RFC 5227 section 2.1.1, RFC 4862 section 5.4.2
+ */
+export function encodeAddressProbe(link: Link, target: Uint8Array, mac: Uint8Array): Uint8Array {
+  if (target.length === 4) {
+    const payload = encodeArp({
+      operation: ARP_OPERATION.request, senderHardwareAddress: link.mac, senderProtocolAddress: NO_ADDRESS, targetHardwareAddress: NO_MAC,
+      targetProtocolAddress: target,
+    });
+    return encodeEthernet({ destination: mac, source: link.mac, etherType: ETHER_TYPE.arp, payload });
+  }
+  const message: Icmpv6Message = { kind: "neighbor-solicitation", target, options: [] };
+  return icmpv6Frame(link, message, { source: UNSPECIFIED, destination: solicitedNodeAddress(target), mac });
 }
 
 /**

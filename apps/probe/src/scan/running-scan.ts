@@ -3,6 +3,7 @@ import type { PacedSender } from "@lanthorn/packet-io";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { bothExclusions } from "../egress/exclusions.ts";
 import { createFrameSender } from "../egress/frame-sender.ts";
+import { DISCOVERY_FRAMES } from "../egress/frames.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import type { EventSink, Publisher } from "../queue/publisher.ts";
 import { createScanRecord, type ScanRecordDeps } from "./scan-record.ts";
@@ -130,7 +131,7 @@ function startWork(plan: ScanPlan, deps: RunningScanDeps, report: Parameters<typ
     return known.both;
   };
   const sender = createFrameSender({
-    sender: deps.sender, onSent: deps.onSent, exclusions: () => ({ ...exclusions(), hasIpv6: true }),
+    sender: deps.sender, allowed: DISCOVERY_FRAMES, onSent: deps.onSent, exclusions: () => ({ ...exclusions(), hasIpv6: true }),
     packetsPerSecond: () => Math.min(policy.packetsPerSecond, plan.packetsPerSecond),
   });
   return startScanWork({

@@ -21,7 +21,12 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
     username: "The user name that was tried. Empty for none.", detail: "What the client sent, as text.",
   }),
   describeFields(RogueDetected, {
-    kind: "What it is: a DHCP server, ARP spoofing, a router advertisement, an address used twice, or a DHCP server that is missing.",
+    kind: "What it is. The probe's README explains each.",
+    state: "`seen`: it goes on. `ended`: the cause is gone. Older probes leave it out: `seen`.",
+    subject: "Who or what it is about, among those of its kind. Older probes leave it out.",
+    facts: "What else was seen, by name, as what a rogue DHCP server hands out. Older probes leave it out.",
+    count: "How often it was seen since it began. Older probes leave it out.",
+    since: "When it began. Older probes leave it out.",
     severity: SEVERITY, ...host, expected_macs: "MAC addresses that are expected there.",
     vlan_id: "The VLAN. Null for untagged frames.", detail: "A description as text.", packets: PACKETS,
   }),

@@ -36,17 +36,37 @@ export const HoneypotHit = z.object({
   detail: z.string().max(4096),
 });
 
-/** A DHCP server, router advertisement or ARP claim that this network does not know as its own. */
+/** What the guards of a probe report. Each is explained in the README of the probe. */
+export const GUARD_KINDS = [
+  "dhcp_server", "arp_spoofing", "router_advertisement", "duplicate_ip", "dhcp_missing", "dhcp_exhaustion", "dhcpv6_server", "ndp_spoofing",
+  "address_flapping", "address_scan", "arp_storm", "mac_flooding", "spanning_tree", "neighbor_spoofing", "name_poisoning", "unexpected_ipv6",
+  "vlan_hopping", "gateway_changed",
+] as const;
+/** One of `GUARD_KINDS`. */
+export type GuardKind = (typeof GUARD_KINDS)[number];
+
+/** What the network does not know as its own: a DHCP server, a router advertisement, an ARP claim and the like. */
 export const RogueDetected = z.object({
-  kind: z.enum(["dhcp_server", "arp_spoofing", "router_advertisement", "duplicate_ip", "dhcp_missing"]),
+  kind: z.enum(GUARD_KINDS),
+  /** `ended`: the cause is gone. Older probes leave it out: `seen`. */
+  state: z.enum(["seen", "ended"]).optional(),
+  /** Who or what it is about, among those of its kind. Older probes leave it out. */
+  subject: z.string().max(128).optional(),
   severity: Severity,
   ip: Address,
   mac: Mac,
   expected_macs: z.array(MacAddress).max(32),
   vlan_id: z.int().min(0).max(4095).nullable(),
   detail: z.string().max(1024),
+  /** What else was seen, by name. Older probes leave it out, as what follows. */
+  facts: z.record(z.string().max(64), z.string().max(512)).refine((facts) => Object.keys(facts).length <= 32, "at most 32").optional(),
+  /** How often it was seen since it began. */
+  count: z.int().min(1).optional(),
+  /** When it began. */
+  since: Instant.optional(),
   packets: PacketEvidence,
 });
+export type RogueDetected = z.infer<typeof RogueDetected>;
 
 /** A name was refused because a feed lists it. */
 export const DnsThreat = z.object({

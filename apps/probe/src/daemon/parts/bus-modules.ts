@@ -1,4 +1,5 @@
 import type { BusModule } from "../../bus/frame-bus.ts";
+import { createGuards, type Guards, type GuardsDeps } from "../../detect/guards.ts";
 import { createHostDiscovery, type HostDiscovery } from "../../discover/host-discovery.ts";
 import type { HostDiscoveryDeps } from "../../discover/parts.ts";
 import { createEgressPolicy, type EgressPolicy } from "../../egress/policy.ts";
@@ -11,15 +12,17 @@ import { packetsPerSecond, type SweepSettings } from "../../sweep/settings.ts";
 export interface BusModules {
   readonly discovery: HostDiscovery;
   readonly neighbors: NeighborListener;
+  readonly guards: Guards;
   /** In the order in which they hear a frame. */
   readonly all: readonly BusModule[];
 }
 
 /** The table of the bus's modules. Another detector is another row. @throws As `createHostDiscovery`. */
-export function createBusModules(deps: HostDiscoveryDeps): BusModules {
+export function createBusModules(deps: HostDiscoveryDeps & Pick<GuardsDeps, "guardSettings">): BusModules {
   const discovery = createHostDiscovery(deps);
   const neighbors = createNeighborListener({ ...deps, ownMac: () => deps.interfaceFacts()?.mac ?? "" });
-  return { discovery, neighbors, all: [discovery, neighbors] };
+  const guards = createGuards(deps);
+  return { discovery, neighbors, guards, all: [discovery, neighbors, guards] };
 }
 
 /** The ways out of a capture file: none. */

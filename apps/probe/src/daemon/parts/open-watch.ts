@@ -58,6 +58,7 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
   const { discovery, neighbors, all: modules } = createBusModules({
     db, outbox, clock, random, log, policy, interfaceName, interfaceFacts: () => lan.facts(),
     maxHosts: configuration.max_hosts, unasked: context.replay ? "all" : "paced", sender: lan.sender, vendorOf: context.vendorOf, claimAnswers,
+    guardSettings: configuration.guards,
     ...waysOut(context, { interfaceName, access, nameServers, onBroken: events.onDatabasesBroken }),
   });
   const switches = access && openSwitches({

@@ -1,4 +1,5 @@
 import type { AlertSource, EventData, EventType, Severity } from "@lanthorn/contract";
+import { ROGUES, rogueSubject } from "./rogues.ts";
 
 /** An event as a rule sees it. */
 export interface Fact<T extends EventType> {
@@ -35,15 +36,6 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 
-/** MITRE ATT&CK, Adversary-in-the-Middle and its sub-techniques of ARP cache poisoning and DHCP spoofing. */
-const ROGUES = {
-  dhcp_server: { type: "rogue_dhcp", title: "Unknown DHCP server", techniques: ["T1557.003"] },
-  arp_spoofing: { type: "arp_spoofing", title: "ARP spoofing", techniques: ["T1557.002"] },
-  router_advertisement: { type: "rogue_router", title: "Unknown router advertisement", techniques: ["T1557"] },
-  duplicate_ip: { type: "duplicate_ip", title: "Two devices use the address", techniques: [] },
-  dhcp_missing: { type: "dhcp_missing", title: "The DHCP server does not answer", techniques: [] },
-} as const satisfies Record<EventData<"rogue_detected">["kind"], object>;
-
 const STAGES = { touch: "touched", banner: "talked to", credential: "sent credentials to", file: "sent a file to" } as const;
 
 const CONFLICTS: Readonly<Record<EventData<"ipam_conflict">["kinds"][number], string>> = {
@@ -71,13 +63,14 @@ export const RULES = {
   },
   rogue_detected: {
     raises({ data }) {
+      if (data.state === "ended") return null;
       const { type, title, techniques } = ROGUES[data.kind];
-      const about = data.kind === "arp_spoofing" || data.kind === "duplicate_ip" ? data.ip : data.mac || data.ip;
       return {
-        type, source: "rogue", subject: words(about, data.vlan_id === null ? "" : `vlan ${data.vlan_id}`), severity: data.severity,
-        title: words(title, data.ip), description: data.detail, deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
+        type, source: "rogue", subject: rogueSubject(data), severity: data.severity, title: words(title, data.ip), description: data.detail,
+        deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
       };
     },
+    ends: ({ data }) => (data.state === "ended" ? { type: ROGUES[data.kind].type, subject: rogueSubject(data) } : null),
   },
   dns_threat: {
     raises: ({ data }) => ({

@@ -1,0 +1,122 @@
+import type { PacedSender } from "@lanthorn/packet-io";
+import { decodeArp, decodeDhcp, decodeIcmpv6, DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
+import type { Clock, Log } from "@lanthorn/runtime";
+import type { Database } from "better-sqlite3";
+import type { BusFrame, BusModule } from "../bus/frame-bus.ts";
+import type { LinkFacts } from "../capture/link.ts";
+import type { EgressPolicy } from "../egress/policy.ts";
+import { createPublisher, type EventSink } from "../queue/publisher.ts";
+import { createDirectedProbes } from "./directed-probes.ts";
+import type { Guard, GuardDeps, GuardFrame } from "./guard.ts";
+import { createExceptionMatcher } from "./incidents/exceptions.ts";
+import { createIncidentRegister } from "./incidents/incident-register.ts";
+import { createIncidentsStore } from "./incidents/incidents-store.ts";
+import { createLearnedStore } from "./learned/learned-store.ts";
+import { createLearningPeriod } from "./learned/learning-period.ts";
+import type { GuardSettings } from "./settings.ts";
+
+/** The guards of the link. Another one is another row. */
+const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [];
+
+const ETHERNET = 1;
+const FLUSH_MS = 2000;
+
+/** What the guards are made with: storage, the interface, and what may be sent. */
+export interface GuardsDeps {
+  readonly db: Database;
+  readonly outbox: EventSink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  readonly interfaceFacts: () => LinkFacts | null;
+  readonly sender: Pick<PacedSender, "send">;
+  readonly policy: EgressPolicy;
+  readonly guardSettings: GuardSettings;
+}
+
+/** The detectors of attacks on the link: one module of the bus, which decodes each packet once for all of them. */
+export interface Guards extends Required<BusModule> {
+  /** Takes other settings, as the collector pushed them. */
+  configure(settings: GuardSettings): void;
+}
+
+/** @param guards Those of the table unless given. @throws SqliteError when a table cannot be made. */
+export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
+  const { clock, db } = deps;
+  let settings = deps.guardSettings;
+  let isExcepted = createExceptionMatcher(settings.exceptions);
+  const learned = createLearnedStore(db);
+  const learning = createLearningPeriod({ store: learned, clock, minutes: () => settings.learning_minutes });
+  const probes = createDirectedProbes({ ...deps, link: deps.interfaceFacts, isActive: () => settings.enabled && settings.active });
+  const incidents = createIncidentRegister({
+    clock, store: createIncidentsStore(db), publisher: createPublisher({ ...deps, what: "incidents" }),
+    isExcepted: (sign, now) => isExcepted(sign, now), quietMs: () => settings.quiet_seconds * 1000,
+  });
+  const all = guards.map((create) => create({
+    clock, incidents, learned, learning, probes, random: deps.random, settings: () => settings, link: deps.interfaceFacts,
+  }));
+  const hear = createDispatch(all);
+  let flushAt = 0;
+  return {
+    name: "guards",
+    start: () => incidents.start(),
+    onFrame(captured) {
+      if (settings.enabled) hear(captured);
+    },
+    tick(now) {
+      if (!settings.enabled) return;
+      for (const guard of all) guard.tick?.(now);
+      incidents.tick(now);
+      if (now < flushAt) return;
+      flushAt = now + FLUSH_MS;
+      learned.flush();
+    },
+    configure(changed) {
+      settings = changed;
+      isExcepted = createExceptionMatcher(settings.exceptions);
+    },
+    close() {
+      probes.close();
+      learned.flush();
+    },
+  };
+}
+
+/** Decodes what some guard wants to hear, once, and hands it to those that do. */
+function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void {
+  const wanting = <K extends keyof Guard>(key: K) => guards.filter((guard) => guard[key] !== undefined);
+  const [any, link, arp, ndp, dhcp, udp] = [
+    wanting("onAny"), wanting("onLink"), wanting("onArp"), wanting("onNdp"), wanting("onDhcp"), wanting("onUdp"),
+  ];
+  function hearUdp(at: GuardFrame, { sourcePort, destinationPort, payload }: Frame): void {
+    const isDhcp = (port: number) => port === DHCP_PORT.server || port === DHCP_PORT.client;
+    if (!isDhcp(sourcePort) && !isDhcp(destinationPort)) {
+      for (const guard of udp) guard.onUdp?.(at);
+      return;
+    }
+    const message = decodeDhcp(payload);
+    if (message.ok) for (const guard of dhcp) guard.onDhcp?.(message.value, at);
+  }
+  function hearArp(at: GuardFrame, { networkBytes }: Frame): void {
+    const packet = decodeArp(networkBytes);
+    if (!packet.ok || packet.value.hardwareType !== ETHERNET || packet.value.protocolType !== ETHER_TYPE.ipv4) return;
+    for (const guard of arp) guard.onArp?.(packet.value, at);
+  }
+  function hearNdp(at: GuardFrame, { transportBytes, hopLimit }: Frame): void {
+    if (hopLimit !== NDP_HOP_LIMIT) return;
+    const message = decodeIcmpv6(transportBytes);
+    if (!message.ok || !("options" in message.value)) return;
+    for (const guard of ndp) guard.onNdp?.(message.value, at);
+  }
+  return (captured) => {
+    const decoded = captured.decoded();
+    if (!decoded.ok || decoded.value.sourceMacOffset < 0) return;
+    const frame = decoded.value;
+    const at: GuardFrame = { captured, frame };
+    for (const guard of any) guard.onAny?.(at);
+    if (frame.network === "other" || frame.network === "llc" || frame.vlanTags.length > 1) for (const guard of link) guard.onLink?.(at);
+    if (frame.network === "arp") hearArp(at, frame);
+    else if (frame.transport === "udp") hearUdp(at, frame);
+    else if (frame.transport === "icmpv6" && isNdpType(frame.icmpType)) hearNdp(at, frame);
+  };
+}

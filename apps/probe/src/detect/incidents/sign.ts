@@ -1,0 +1,22 @@
+import type { GuardKind } from "@lanthorn/contract/uplink";
+import type { Severity } from "@lanthorn/contract/uplink";
+
+/** What a guard has seen once. Signs of one kind about one subject are one incident. */
+export interface Sign {
+  readonly kind: GuardKind;
+  /** Who or what it is about, among the incidents of its kind: the attacker's MAC address, or the address that is fought for. */
+  readonly subject: string;
+  readonly severity: Severity;
+  /** Empty for none. */
+  readonly ip: string;
+  /** Empty for none. */
+  readonly mac: string;
+  readonly expectedMacs?: readonly string[];
+  readonly vlanId?: number | null;
+  /** What was seen, why that is wrong, and what to do: sentences for the operator. */
+  readonly detail: string;
+  /** What else was seen, by name: at most 32, 512 characters each. */
+  readonly facts?: Readonly<Record<string, string>>;
+  /** The frame that shows it. It is copied. */
+  readonly packet: Uint8Array | null;
+}
