@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { root } from "./run.mjs";
 
-const result = spawnSync("npx", ["turbo", "run", "build", "--output-logs=errors-only", "--no-update-notifier"], {
+const result = spawnSync(`${root}node_modules/.bin/turbo`, ["run", "build", "--output-logs=errors-only", "--no-update-notifier"], {
   cwd: root,
   encoding: "utf8",
   env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" },

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /** The repository's root folder, with a slash at its end. */
@@ -8,6 +8,15 @@ export const root = fileURLToPath(new URL("../../..", import.meta.url));
 export function run(program, args, options = {}) {
   const result = spawnSync(program, args, { cwd: root, stdio: "inherit", ...options });
   return result.status === 0;
+}
+
+/** The same beside other work. @returns A promise of whether it ended with status 0. */
+export function start(program, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: "inherit", ...options });
+    child.once("error", () => resolve(false));
+    child.once("close", (code) => resolve(code === 0));
+  });
 }
 
 /** Runs a program and gives what it printed, or null where it failed or is not there. */
