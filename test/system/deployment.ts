@@ -10,8 +10,11 @@ export const COLLECTOR = join(REPOSITORY, "apps/collector/dist/main.js");
 export const PROBE = join(REPOSITORY, "apps/probe/dist/main.js");
 export const CLI = join(REPOSITORY, "apps/cli/dist/main.js");
 
-/** As `systemd/install.sh` has it in the collector's command. */
-const COLLECTOR_NODE_FLAGS = ["--min-semi-space-size=16"];
+/** How each daemon's installed command starts Node. */
+export const NODE_SETTINGS = {
+  "lanthorn-collector": { flags: ["--min-semi-space-size=16"], env: {} },
+  "lanthorn-probe": { flags: ["--v8-pool-size=1"], env: { MALLOC_ARENA_MAX: "1" } },
+} as const;
 
 /** A collector that runs, and a client that is logged in to it as admin. */
 export interface Collector extends Daemon {
@@ -40,7 +43,7 @@ export async function startCollector(options: {
 }): Promise<Collector> {
   const daemon = await startDaemon({
     script: COLLECTOR,
-    nodeFlags: COLLECTOR_NODE_FLAGS,
+    nodeFlags: NODE_SETTINGS["lanthorn-collector"].flags,
     args: ["run", ...(options.file === undefined ? [] : ["--config", options.file])],
     env: {
       LANTHORN_DATA_DIR: options.dataDir,
@@ -106,8 +109,9 @@ export function startProbe(
 ): Promise<Daemon> {
   return startDaemon({
     script: PROBE,
+    nodeFlags: NODE_SETTINGS["lanthorn-probe"].flags,
     args: ["run", ...(options.args ?? [])],
-    env: { LANTHORN_DATA_DIR: box.dataDir, LANTHORN_INTERFACE: options.interface, ...options.env },
+    env: { ...NODE_SETTINGS["lanthorn-probe"].env, LANTHORN_DATA_DIR: box.dataDir, LANTHORN_INTERFACE: options.interface, ...options.env },
     ...(box.namespace === undefined ? {} : { namespace: box.namespace }),
     ...(box.through === undefined ? {} : { through: box.through }),
     logFile: join(box.dataDir, "probe.log"),

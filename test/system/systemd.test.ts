@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../lab/lab-state.ts";
 import { runCommand, tryCommand } from "../lab/run-command.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
+import { NODE_SETTINGS } from "./deployment.ts";
 import { waitFor } from "../lab/wait-for.ts";
 
 const UNITS = ["lanthorn-probe", "lanthorn-collector"] as const;
@@ -74,6 +75,13 @@ describe("what systemd/install.sh puts below a folder", () => {
       const check = await tryCommand(installed("usr/bin", name), ["--check-config", "--config", configuration]);
       expect(check).toMatchObject({ code: 0, stderr: "" });
     }
+  });
+
+  test.each(UNITS)("%s starts Node as tests and benches do", (name) => {
+    const { flags, env } = NODE_SETTINGS[name];
+    const settings = Object.entries(env).map(([key, value]) => `${key}=${value}`);
+    const command = readFileSync(installed("usr/lib/lanthorn/bin", name), "utf8");
+    expect(command.split("\n")).toContainEqual(expect.stringContaining([...settings, "node", ...flags].join(" ")));
   });
 
   test.skipIf(!canAnalyze).each(UNITS)("%s.service is sandboxed, and systemd finds no fault with it", async (unit) => {
