@@ -3,6 +3,7 @@ import { createId, toInstant } from "@lanthorn/runtime";
 import { CompiledQuery, type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from "kysely";
 import { hasRowLocks } from "../db/row-locks.ts";
 import type { Schema } from "../db/schema.ts";
+import { commitUnflushed } from "../db/query/unflushed.ts";
 import { updateMany } from "../db/query/write-many.ts";
 import type { AttemptOutcome } from "./sending/attempt.ts";
 import { cancelWaiting, subscriptionsChanged } from "./subscriptions-store.ts";
@@ -42,7 +43,8 @@ export interface DeliveryStore {
   /** What is due in a lane: first attempts in the order of their events, retries of the oldest event first. */
   next(webhookId: string, lane: Lane, options: { readonly now: number; readonly limit: number }): Promise<readonly WaitingDelivery[]>;
   /**
-   * Keeps the outcome of attempts and what follows from them, all or none.
+   * Keeps the outcome of attempts and what follows from them, all or none. Where all arrived, it does not wait for the disk: a power
+   * failure within a second has them delivered once more.
    * @returns The webhooks as they are now, without those that are deleted or not this worker's any more: of theirs nothing is kept.
    */
   record(workerId: string, made: readonly Made[], now: number): Promise<readonly WebhookRow[]>;
@@ -98,13 +100,17 @@ export function createDeliveryStore(deps: { readonly db: Kysely<Schema>; readonl
       }));
     },
 
-    record: (workerId, made, now) => db.transaction().execute(async (trx) => {
-      const ids = [...new Set(made.map(({ delivery }) => delivery.webhookId))];
-      const mine = trx.selectFrom("webhooks").selectAll().where("id", "in", ids).where("worker_id", "=", workerId).orderBy("id");
-      // Locked: what a person changes meanwhile must not be overwritten by what was read before.
-      const rows = await (hasRowLocks(trx) ? mine.forUpdate() : mine).execute();
-      return recordAll(trx, rows.map((row) => ({ row, made: made.filter(({ delivery }) => delivery.webhookId === row.id) })), now);
-    }),
+    record(workerId, made, now) {
+      const keep = async (trx: Transaction<Schema>) => {
+        const ids = [...new Set(made.map(({ delivery }) => delivery.webhookId))];
+        const mine = trx.selectFrom("webhooks").selectAll().where("id", "in", ids).where("worker_id", "=", workerId).orderBy("id");
+        // Locked: what a person changes meanwhile must not be overwritten by what was read before.
+        const rows = await (hasRowLocks(trx) ? mine.forUpdate() : mine).execute();
+        return recordAll(trx, rows.map((row) => ({ row, made: made.filter(({ delivery }) => delivery.webhookId === row.id) })), now);
+      };
+      // What arrived may arrive once more after a power failure; a notice and the count of failures must stay.
+      return made.every(({ outcome }) => outcome.arrived) ? commitUnflushed(db, keep) : db.transaction().execute(keep);
+    },
 
     async shift(webhookIds, byMs) {
       for (const id of webhookIds) {
