@@ -7,7 +7,7 @@ import { connect as connectTls } from "node:tls";
 import { PROBE_CHANNELS, type ProbeChannel, probeTopic } from "@lanthorn/contract";
 import { createFakeClock, createId, seededRandom, systemClock } from "@lanthorn/runtime";
 import type { MqttClient } from "mqtt";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openAuthority } from "../certificates/authority.ts";
 import { type BrokerBench, issueProbe, startBrokerBench } from "./testing/bench.ts";
 
@@ -62,6 +62,22 @@ test("an acknowledgement is not confirmed by its probe, and a command is", async
   await bench.broker.publish(probe, "acks", "{}", { retain: false });
   await bench.broker.publish(probe, "commands", "{}", { retain: false });
   await expect.poll(() => heard).toEqual([[topics[0], 0], [topics[1], 1]]);
+});
+
+test("a probe that only publishes is there as long as it does", async () => {
+  const probe = await bench.enroll();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const client = await connect(probe, { keepalive: 2 });
+    for (let round = 1; round <= 5; round += 1) {
+      await vi.advanceTimersByTimeAsync(1500);
+      await client.publishAsync(probeTopic(probe.tenantId, probe.probeId, "events"), "a batch", { qos: 1 });
+    }
+    expect(client.connected).toBe(true);
+    expect(bench.messages).toHaveLength(5);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe("who is let in", () => {

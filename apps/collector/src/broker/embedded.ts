@@ -1,14 +1,13 @@
 import type { TLSSocket } from "node:tls";
 import { probeTopic } from "@lanthorn/contract";
-import type { Aedes, Client } from "aedes";
+import { Aedes } from "aedes";
 import { peerIdentity } from "../certificates/peer.ts";
-import type { Broker, ProbeAddress, ProbeReceiver } from "./broker.ts";
-import { createGate } from "./gate.ts";
+import type { Broker, ProbeAddress, ProbeReceiver, UpChannel } from "./broker.ts";
 import { gateStream } from "./gated-stream.ts";
 import { openProbeListener, type ProbeListener, type ProbeListenerOptions } from "./listener.ts";
-import { type Admit, DEAD_TOPIC, judge, type Refuse, type Refused, rules } from "./rules.ts";
-import { createSessions, type Sessions } from "./sessions.ts";
-import { openUplinkAedes } from "./uplink-aedes.ts";
+import { type Admit, DEAD_TOPIC, judge, type Refuse, type Refused, rules, takePublish } from "./rules.ts";
+import { encodePublish } from "./mqtt-packets.ts";
+import { createSessions, type Session, type Sessions } from "./sessions.ts";
 
 /** Where the embedded broker listens, and whom it lets in. */
 export interface EmbeddedBrokerOptions extends ProbeListenerOptions {
@@ -40,8 +39,9 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
   const onSecureConnection = (socket: TLSSocket) => {
     const identity = peerIdentity(socket);
     if (!identity || !aedes) return void socket.destroy();
-    const connection = gateStream<Refused>(socket, {
-      gate: createGate<Refused>({ deadTopic: DEAD_TOPIC, judge: (...publish) => judge(session, ...publish) }),
+    const connection = gateStream<UpChannel, Refused>(socket, {
+      judge: (...publish) => judge(session, ...publish), deadTopic: DEAD_TOPIC, clock: options.clock,
+      onTaken: (channel, publish) => takePublish(session, channel, publish, receiver),
       onRefusal: ({ reason, channel }) => refuse(session, reason, channel),
       onFault: (fault) => options.log.warn({ probe_id: identity.probeId, fault }, "a probe's connection was closed: it does not send MQTT"),
     });
@@ -53,7 +53,7 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
   return {
     async start(to) {
       receiver = to;
-      aedes = await openUplinkAedes(rules({ sessions, refuse, admit: options.admit, log: options.log, receiver: () => receiver }));
+      aedes = await Aedes.createBroker(rules({ sessions, refuse, admit: options.admit, log: options.log, receiver: () => receiver }));
       aedes.on("clientError", (client, error) => options.log.debug({ probe_id: client.id, reason: error.message }, "session ended"));
       aedes.on("connectionError", (_client, error) => options.log.debug({ reason: error.message }, "connection ended before a session"));
       trackTopics(aedes, sessions);
@@ -63,14 +63,15 @@ export function createEmbeddedBroker(options: EmbeddedBrokerOptions): EmbeddedBr
     publish: (probe, channel, payload, { retain }) => new Promise((resolve, reject) => {
       if (!aedes || aedes.closed) return reject(new Error("the broker is closed"));
       const topic = probeTopic(probe.tenantId, probe.probeId, channel);
-      // An acknowledgement is lost only with its connection, and the probe then sends its batch again: nothing confirms a confirmation.
-      const qos = channel === "acks" ? 0 : 1;
-      const packet = { cmd: "publish", topic, payload, qos, retain, dup: false } as const;
+      const packet = { cmd: "publish", topic, payload, qos: 1, retain, dup: false } as const;
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
       if (retain) return aedes.publish(packet, done);
       // What is kept for nobody goes to nobody else: aedes would look for who else wants it, three times for each acknowledgement.
-      const client = subscriberOf(sessions, probe, topic);
-      return client === null ? resolve() : client.publish(packet, done);
+      const session = subscriberOf(sessions, probe, topic);
+      if (channel !== "acks") return session?.client ? session.client.publish(packet, done) : resolve();
+      // An acknowledgement is lost only with its connection, and the probe then sends its batch again: nothing confirms a confirmation.
+      session?.connection.send(encodePublish(topic, payload));
+      return resolve();
     }),
     // It serves this process alone.
     announce: () => {},
@@ -107,9 +108,9 @@ function trackTopics(aedes: Aedes, sessions: Sessions): void {
 }
 
 /** The probe's session that wants the topic; aedes lets a probe have one at a time. */
-function subscriberOf(sessions: Sessions, { tenantId, probeId }: ProbeAddress, topic: string): Client | null {
+function subscriberOf(sessions: Sessions, { tenantId, probeId }: ProbeAddress, topic: string): Session | null {
   for (const session of sessions.ofProbe(probeId)) {
-    if (session.client && !session.client.closed && session.tenantId === tenantId && session.topics.has(topic)) return session.client;
+    if (session.client && !session.client.closed && session.tenantId === tenantId && session.topics.has(topic)) return session;
   }
   return null;
 }

@@ -1,18 +1,22 @@
 import { duplexPair } from "node:stream";
+import { createFakeClock } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
-import { createGate } from "./gate.ts";
-import { gateStream } from "./gated-stream.ts";
+import { DRAIN_TIMEOUT_MS, gateStream } from "./gated-stream.ts";
 
 function open() {
   const [near, far] = duplexPair();
-  const { stream, hold } = gateStream(near, {
-    gate: createGate<never>({ judge: () => null, deadTopic: "dead" }), onRefusal: () => {}, onFault: () => {},
+  const clock = createFakeClock(0);
+  const { stream, hold, send } = gateStream<never, string>(near, {
+    judge: () => ({ refused: "no" }), deadTopic: "dead", clock, onTaken: () => {}, onRefusal: () => {}, onFault: () => {},
   });
   const received: string[] = [];
   far.on("data", (chunk: Buffer) => received.push(chunk.toString()));
   const write = (text: string) => new Promise<void>((resolve, reject) => stream.write(text, (error) => (error ? reject(error) : resolve())));
-  return { stream, hold, far, received, write };
+  return { stream, hold, send, far, received, write, clock };
 }
+
+/** A packet that the gate lets through, as far as it reads it. */
+const subscribe = (text: string) => Buffer.concat([Buffer.from([0x82, text.length]), Buffer.from(text)]);
 
 test("answers that are written while a connection is held leave together when the hold ends", async () => {
   const { hold, received, write } = open();
@@ -43,7 +47,7 @@ test("a held connection is read one chunk further and no more, until it is let g
   const came: string[] = [];
   stream.on("data", (chunk: Buffer) => came.push(chunk.toString()));
   const say = (text: string) => new Promise<void>((resolve) => {
-    far.write(Buffer.concat([Buffer.from([0x30, 3, 0, 1]), Buffer.from(text)]), () => resolve());
+    far.write(subscribe(text), () => resolve());
   });
   const letters = () => came.join("").replaceAll(/[^a-z]/g, "");
   await say("a");
@@ -64,4 +68,41 @@ test("a stream that ends while it is held has said everything", async () => {
   await write("puback");
   stream.end();
   await expect.poll(() => received).toEqual(["puback"]);
+});
+
+test("who does not read its answers is not read either, and is let go after some time", async () => {
+  const { stream, hold, send, far, received, clock } = open();
+  const came: string[] = [];
+  stream.on("data", (chunk: Buffer) => came.push(chunk.toString("latin1")));
+  const letters = () => came.join("").replaceAll(/[^a-z]/g, "");
+  const leaveUnread = () => {
+    far.pause();
+    const letGo = hold();
+    send(Buffer.alloc(512 * 1024, "x"));
+    letGo();
+  };
+  far.write(subscribe("a"));
+  await expect.poll(letters).toBe("a");
+  leaveUnread();
+  for (const text of ["b", "c"]) {
+    far.write(subscribe(text));
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  }
+  expect(letters()).toBe("ab");
+  far.resume();
+  await expect.poll(letters).toBe("abc");
+  expect(received.join("")).toHaveLength(512 * 1024);
+  await clock.advance(DRAIN_TIMEOUT_MS);
+  expect(stream.destroyed).toBe(false);
+  leaveUnread();
+  await clock.advance(DRAIN_TIMEOUT_MS);
+  expect(stream.destroyed).toBe(true);
+});
+
+test("what is sent to a connection that has ended goes nowhere", async () => {
+  const { stream, send, received } = open();
+  stream.destroy();
+  send(Buffer.from("late"));
+  await new Promise(setImmediate);
+  expect(received).toEqual([]);
 });

@@ -2,13 +2,14 @@ import { PAYLOAD_MAX_BYTES } from "@lanthorn/contract";
 import { describeError, type Log } from "@lanthorn/runtime";
 import type { AedesOptions, AuthenticateError, Client } from "aedes";
 import type { ProbeReceiver, RefusalReason, UpChannel } from "./broker.ts";
-import { ownDownChannel, ownUpChannel, type Session, type Sessions } from "./sessions.ts";
+import type { TakenPublish, Verdict } from "./gate.ts";
+import { DRAIN_TIMEOUT_MS } from "./gated-stream.ts";
+import { encodePubAck } from "./mqtt-packets.ts";
+import { channelsOf, ownDownChannel, ownUpChannel, type Session, type Sessions } from "./sessions.ts";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A session without this is never known to be dead. */
 const MAX_KEEPALIVE_SECONDS = 300;
-/** How long a probe may leave its acknowledgements unread. */
-const DRAIN_TIMEOUT_MS = 20_000;
 /** Where refused payloads go. No probe may publish or subscribe to it, and nobody reads it. */
 export const DEAD_TOPIC = "refused";
 /** Return codes of CONNACK. @see MQTT 3.1.1 section 3.2.2.3 */
@@ -28,13 +29,37 @@ export interface Refused {
   readonly channel: UpChannel | null;
 }
 
-/** @returns Why a PUBLISH of this session is not taken; null for one that is. */
-export function judge(session: Session | undefined, topic: string | null, payloadBytes: number, qos: number): Refused | null {
+/** What becomes of a PUBLISH of this session: a probe's own up topics are taken, before it is let in there are none. */
+export function judge(
+  session: Session | undefined, topic: string | null, payloadBytes: number, qos: number,
+): Verdict<UpChannel, Refused> {
   const channel = topic === null ? null : ownUpChannel(session, topic);
-  if (channel === null) return { reason: "wrong-topic", channel };
-  if (payloadBytes > PAYLOAD_MAX_BYTES) return { reason: "too-large", channel };
+  if (channel === null) return { refused: { reason: "wrong-topic", channel } };
+  if (payloadBytes > PAYLOAD_MAX_BYTES) return { refused: { reason: "too-large", channel } };
   // Kept in memory until its sender says that it may go, which it need never do.
-  return qos > 1 ? { reason: "qos-2", channel } : null;
+  return qos > 1 ? { refused: { reason: "qos-2", channel } } : { taken: channel };
+}
+
+/**
+ * Brings what the gate took to its receiver: it is confirmed at once, and what the receiver answers leaves together with that. Until it has
+ * been received the session is read no further.
+ */
+export function takePublish(
+  session: Session, channel: UpChannel, { payload, identifier }: TakenPublish, to: ProbeReceiver | null,
+): void {
+  const { connection, client, tenantId, probeId } = session;
+  if (client) keepAlive(client);
+  const release = connection.hold();
+  if (identifier !== null) connection.send(encodePubAck(identifier));
+  if (!to || tenantId === null) return release();
+  void to.receive({ tenantId, probeId, channel, payload, retained: false }).then(release);
+  return undefined;
+}
+
+/** aedes ends a session of which it hears nothing, and what the gate takes it does not hear. */
+function keepAlive(client: Client): void {
+  const { _keepaliveTimer: timer } = client as Client & { readonly _keepaliveTimer?: NodeJS.Timeout | null };
+  timer?.refresh();
 }
 
 /** What aedes asks before and after each step of a session. */
@@ -57,9 +82,12 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
       log.error({ probe_id: session.probeId, reason: describeError(error) }, "cannot accept a probe");
       return SERVER_UNAVAILABLE;
     }
-    if (clientId === session.probeId) return null;
-    refuse(session, "wrong-client-id", null);
-    return IDENTIFIER_REJECTED;
+    if (clientId !== session.probeId) {
+      refuse(session, "wrong-client-id", null);
+      return IDENTIFIER_REJECTED;
+    }
+    session.channels = channelsOf(session.tenantId, session.probeId);
+    return null;
   };
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
@@ -80,16 +108,11 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
         else done(connectError(code), false);
       })();
     },
-    // The gate has taken out every PUBLISH that is not allowed; what is left to judge here is a last will.
+    // The gate lets no PUBLISH through: what is left to judge here is a last will.
     authorizePublish(client, packet, done) {
       const session = sessionOf(client);
       packet.retain = false;
-      if (packet.topic === DEAD_TOPIC) return done();
-      if (session && ownUpChannel(session, packet.topic)) {
-        // From before its PUBACK is written, which so leaves together with what `receive` answers.
-        session.holds.push(session.hold());
-        return done();
-      }
+      if (packet.topic === DEAD_TOPIC || ownUpChannel(session, packet.topic)) return done();
       refuse(session, "wrong-topic", null);
       return done(new Error("not this probe's topic"));
     },
@@ -103,17 +126,11 @@ export function rules({ sessions, refuse, admit, log, receiver }: {
       const session = sessionOf(client);
       const channel = ownUpChannel(session, packet.topic);
       const to = receiver();
-      // None for what `authorizePublish` did not hold: a refused one lets go of no other.
-      const release = channel ? session?.holds.pop() : undefined;
-      if (!to || !session?.tenantId || !channel) {
-        release?.();
-        return done();
-      }
+      if (!to || !session?.tenantId || !channel) return done();
       const payload = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
       const { tenantId, probeId } = session;
       void (async () => {
         await to.receive({ tenantId, probeId, channel, payload, retained: false });
-        release?.();
         done();
       })();
       return undefined;

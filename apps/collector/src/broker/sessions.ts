@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { parseProbeTopic, PROBE_CHANNELS } from "@lanthorn/contract";
+import { PROBE_CHANNELS, type ProbeChannel, probeTopic } from "@lanthorn/contract";
 import type { Client } from "aedes";
 import type { PeerIdentity } from "../certificates/peer.ts";
 import type { DownChannel, UpChannel } from "./broker.ts";
@@ -7,19 +7,19 @@ import type { GatedStream } from "./gated-stream.ts";
 
 /** A probe's one connection while it lasts. */
 export interface Session extends PeerIdentity {
-  readonly stream: Duplex;
-  /** See `GatedStream`. */
-  readonly hold: () => () => void;
-  /** Ends of the holds of what it has published and is not yet being received. */
-  readonly holds: (() => void)[];
+  /** What it is read from and written to. */
+  readonly connection: GatedStream;
   /** Known once the probe has been admitted. */
   tenantId: string | null;
+  /** The channels of its own topics, from when it was let in under its own name. */
+  channels: ReadonlyMap<string, ProbeChannel>;
   /** The library's part of it, from when it was handed over. */
   client: Client | null;
   /** Topics that it is subscribed to. */
   readonly topics: Set<string>;
 }
 
+const NO_CHANNELS: Session["channels"] = new Map();
 /** A probe that reconnects while its old connections are not yet known to be dead. */
 const SESSIONS_PER_PROBE = 4;
 
@@ -51,12 +51,12 @@ export function createSessions(): Sessions {
   };
   const end = (session: Session) => {
     forget(session);
-    session.stream.destroy();
+    session.connection.stream.destroy();
   };
   return {
     open(connection, identity) {
       const { stream } = connection;
-      const session: Session = { ...identity, stream, hold: () => connection.hold(), holds: [], tenantId: null, client: null, topics: new Set() };
+      const session: Session = { ...identity, connection, tenantId: null, channels: NO_CHANNELS, client: null, topics: new Set() };
       byStream.set(stream, session);
       open.add(session);
       stream.once("close", () => forget(session));
@@ -74,19 +74,20 @@ export function createSessions(): Sessions {
   };
 }
 
+/** A probe's topics with their channels. */
+export function channelsOf(tenantId: string, probeId: string): Session["channels"] {
+  const channels = Object.keys(PROBE_CHANNELS) as ProbeChannel[];
+  return new Map(channels.map((channel) => [probeTopic(tenantId, probeId, channel), channel]));
+}
+
 /** @returns The channel, when the topic is one of the session's own that a probe may publish to. */
 export function ownUpChannel(session: Session | undefined, topic: string): UpChannel | null {
-  const channel = ownChannel(session, topic);
-  return channel !== null && PROBE_CHANNELS[channel] === "up" ? (channel as UpChannel) : null;
+  const channel = session?.channels.get(topic);
+  return channel !== undefined && PROBE_CHANNELS[channel] === "up" ? (channel as UpChannel) : null;
 }
 
 /** @returns The channel, when the topic is one of the session's own that a probe may subscribe to. */
 export function ownDownChannel(session: Session | undefined, topic: string): DownChannel | null {
-  const channel = ownChannel(session, topic);
-  return channel !== null && PROBE_CHANNELS[channel] === "down" ? (channel as DownChannel) : null;
-}
-
-function ownChannel(session: Session | undefined, topic: string): UpChannel | DownChannel | null {
-  const parsed = parseProbeTopic(topic);
-  return session && parsed && parsed.probeId === session.probeId && parsed.tenantId === session.tenantId ? parsed.channel : null;
+  const channel = session?.channels.get(topic);
+  return channel !== undefined && PROBE_CHANNELS[channel] === "down" ? (channel as DownChannel) : null;
 }
