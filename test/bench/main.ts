@@ -2,6 +2,7 @@ import { run as api } from "./api.bench.ts";
 import { run as decode } from "./decode.bench.ts";
 import { run as fleet } from "./fleet.bench.ts";
 import { run as footprint } from "./footprint.bench.ts";
+import { run as guards } from "./guards.bench.ts";
 import { run as hostile } from "./hostile.bench.ts";
 import { run as identity } from "./identity.bench.ts";
 import { run as ingest } from "./ingest.bench.ts";
@@ -13,7 +14,7 @@ import { run as webhooks } from "./webhooks.bench.ts";
 
 /** Every bench by its name; each prints what it measures and, as its last line, the result as JSON. */
 const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  api, decode, fleet, footprint, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
+  api, decode, fleet, footprint, guards, hostile, identity, ingest, portscan, recog, services, sweep, webhooks,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -114,7 +114,8 @@ function lldpdStart(box: Pick<BoxFiles, "packages" | "folder">): DaemonStart {
   return {
     name: "lldpd",
     path,
-    args: ["-d", "-u", "/run/lldpd.socket", "-L", client],
+    // Its own description would name the kernel of the machine.
+    args: ["-d", "-u", "/run/lldpd.socket", "-L", client, "-S", "lldpd of the lab"],
     env,
     files: {},
     before: ["mkdir -p /run/lldpd"],

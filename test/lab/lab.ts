@@ -42,6 +42,11 @@ export interface Lab {
    * @throws LabError `bad-name`, `duplicate` or `not-ready`; the LAN is then as it was.
    */
   join(name: string): Promise<LabHost>;
+  /**
+   * Adds a host with this plan: what a scenario of attackers and look-alikes brings to the LAN. Returns when it has its addresses.
+   * @throws LabError `bad-name`, `duplicate` or `not-ready`; the LAN is then as it was.
+   */
+  attach(plan: HostPlan): Promise<void>;
   /** Pulls a host's cable and ends it: nothing is heard of it any more. @throws LabError `unknown-host`. */
   leave(name: string): Promise<void>;
   /** What to spawn so that `command` runs in a host's (or `probe`'s, `switch`'s) network; signals to it reach the command. */
@@ -172,6 +177,7 @@ function openHandle(id: string, tools: Tools, handle: { readonly wasUp: boolean;
     dnsServer: LAN.dnsServer,
     status: async () => readStatus(currentState(id), tools.packages),
     join: (name) => locked(id, () => joinHost(name, id, tools)),
+    attach: (plan) => locked(id, async () => void await attachHost(plan, id, tools)),
     leave: (name) => locked(id, () => leaveHost(name, id, tools)),
     inside,
     exec(name, command, args, options = {}) {
@@ -193,8 +199,17 @@ exec "$@"`;
 
 async function joinHost(text: string, id: string, tools: Tools): Promise<LabHost> {
   const name = hostName(text);
+  const joined = await attachHost(planOfJoining(name), id, tools);
+  const { hosts } = await readStatus({ ...joined, hosts: joined.hosts.slice(-1) }, tools.packages);
+  const [host] = hosts;
+  if (host) return host;
+  await removeHost(name, id, tools);
+  throw new LabError("not-ready", `the host "${name}" was gone as soon as it had joined`);
+}
+
+async function attachHost(plan: HostPlan, id: string, tools: Tools): Promise<LabState> {
+  const name = hostName(plan.name);
   const state = currentState(id);
-  const plan = planOfJoining(name);
   if (isReservedName(name) || state.hosts.some((host) => host.plan.name === name)) {
     throw new LabError("duplicate", `the lab has a host "${name}" already`);
   }
@@ -202,11 +217,7 @@ async function joinHost(text: string, id: string, tools: Tools): Promise<LabHost
     throw new LabError("duplicate", `the MAC of "${name}" is another host's: choose another name`);
   }
   try {
-    const joined = await addHost(plan, state, { id, ...tools, signal: new AbortController().signal });
-    const { hosts } = await readStatus({ ...joined, hosts: joined.hosts.slice(-1) }, tools.packages);
-    const [host] = hosts;
-    if (!host) throw new LabError("not-ready", `the host "${name}" was gone as soon as it had joined`);
-    return host;
+    return await addHost(plan, state, { id, ...tools, signal: new AbortController().signal });
   } catch (error) {
     const left = readState(id)?.hosts.find((host) => host.plan.name === name);
     if (left) await removeHost(name, id, tools);

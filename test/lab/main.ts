@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { DEFAULT_LAB_ID } from "./names.ts";
 import { createLab, type Lab, openLab, removeLab } from "./lab.ts";
 import { LabError } from "./errors.ts";
+import { addScenarioCommands } from "./scenarios/commands.ts";
 import { formatStatus, type LabHost } from "./status.ts";
 
 const program = new Command("lab").description("a small LAN of network namespaces with real daemons, for trying the probe");
@@ -63,6 +64,8 @@ program
     const lab = await open();
     process.exitCode = await runAttached(lab, name, command, args);
   });
+
+addScenarioCommands(program, open);
 
 /** Aborted by the first request to stop. Later ones change nothing: npm passes on a Ctrl-C that the terminal has sent us already. */
 function stopSignal(): AbortSignal {

@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bundleProgram } from "../bundle-program.ts";
+import { shellQuote } from "../daemons.ts";
+import { type DebianRoot, unpackDebianPackages } from "../debian-packages.ts";
+import { LabError } from "../errors.ts";
+import { type HostPlan, SWITCH_BOX } from "../host-plan.ts";
+import type { Lab } from "../lab.ts";
+import { filesOf } from "../lab-state.ts";
+import type { Scenario, ScenarioHost, Variant } from "./scenario.ts";
+
+/** What every script may use. */
+const BASE_PACKAGES = ["iproute2", "iputils-arping", "iputils-ping", "busybox"];
+
+/** A scenario whose hosts are on the LAN and do what it says. */
+export interface RunningScenario {
+  /** In wall milliseconds: when a script said `begin`, else when the scripts were started. */
+  beganAt(): number;
+  /** Pulls the cables of its hosts. May be called again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Fetches a scenario's tools; the first time this takes a while.
+ * @throws LabError `packages` with what could not be fetched.
+ */
+export function unpackTools(scenario: Pick<Scenario, "packages">): Promise<DebianRoot> {
+  return unpackDebianPackages([...BASE_PACKAGES, ...scenario.packages]);
+}
+
+/**
+ * Gives each of the LAN's hosts every frame, as the mirror port of a switch gives them to a probe: what two hosts send each other is not
+ * heard otherwise. LLDP, which a switch keeps for itself, is passed on too.
+ */
+export async function mirrorAll(lab: Lab): Promise<void> {
+  const ip = lab.packages.command("ip");
+  const args = ["link", "set", SWITCH_BOX.bridge, "type", "bridge", "ageing_time", "0", "group_fwd_mask", "0x4000"];
+  const { code, stderr } = await lab.exec(SWITCH_BOX.name, ip.path, args, { env: ip.env });
+  if (code !== 0) throw new LabError("command-failed", `the switch mirrors nothing: ${stderr}`);
+}
+
+/**
+ * Brings a scenario's hosts to the LAN, and starts their scripts when all are there.
+ * @throws LabError `packages`, `duplicate` for a scenario that runs already, or `not-ready`; its hosts are gone then.
+ */
+export async function startScenario(lab: Lab, scenario: Scenario, variant: Variant): Promise<RunningScenario> {
+  const tools = await unpackTools(scenario);
+  await mirrorAll(lab);
+  const hosts = scenario.hosts(variant).map((host, index) => ({ host, plan: planOf(scenario, host, index) }));
+  const attached: string[] = [];
+  const stop = async () => {
+    for (const name of attached.splice(0)) await lab.leave(name);
+  };
+  try {
+    for (const { plan } of hosts) {
+      await lab.attach(plan);
+      attached.push(plan.name);
+    }
+    const startedAt = Date.now();
+    for (const { host, plan } of hosts) startScript(lab, tools, plan.name, host.run);
+    const marks = hosts.map(({ plan }) => markOf(lab, plan.name));
+    let begunAt: number | null = null;
+    const beganAt = () => {
+      const mark = marks.find((file) => existsSync(file));
+      begunAt ??= mark === undefined ? null : statSync(mark).mtimeMs;
+      return begunAt ?? startedAt;
+    };
+    return { beganAt, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Takes a scenario's hosts off the LAN, whoever has started it. Does nothing where it does not run. */
+export async function stopScenario(lab: Lab, scenario: Scenario, variant: Variant): Promise<void> {
+  for (const [index, host] of scenario.hosts(variant).entries()) {
+    await lab.leave(planOf(scenario, host, index).name).catch((error: unknown) => {
+      if (!(error instanceof LabError && error.code === "unknown-host")) throw error;
+    });
+  }
+}
+
+function planOf(scenario: Scenario, host: ScenarioHost, index: number): HostPlan {
+  const { mac, addresses = [], leasesAs, network } = host;
+  const name = `${scenario.name}-${index + 1}`;
+  return { name, mac, addresses, daemons: [], ...(leasesAs === undefined ? {} : { leasesAs }), ...(network && { network }) };
+}
+
+/** Made by `begin` in a script: what it has done before was no attack. */
+function markOf(lab: Lab, name: string): string {
+  return join(filesOf(lab.id).folder, name, "begun");
+}
+
+/** The tools lie over `/usr` and `/etc` in mounts that only the script sees, so that they find their parts. */
+function startScript(lab: Lab, tools: DebianRoot, name: string, run: string): void {
+  const forge = bundleProgram(fileURLToPath(new URL("forge.ts", import.meta.url)));
+  const over = ["usr", "etc"].map((folder) => {
+    const ours = `${tools.root}/${folder}`;
+    return `[ -d ${ours} ] && mount -t overlay lab -o lowerdir=${ours}:/${folder} /${folder}`;
+  });
+  const script = [
+    ...over, "mount -t tmpfs -o mode=755,size=16m lab /run", "mount -t tmpfs -o mode=755,size=16m lab /var", "mkdir -p /var/lib /var/log /var/tmp",
+    "ln -s /run /var/run", "mkdir -p /run/home", "export HOME=/run/home TERM=dumb", "cd /run",
+    `export PATH=${tools.root}/usr/sbin:${tools.root}/usr/bin:${tools.root}/sbin:${tools.root}/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    ...Object.entries(tools.env).map(([variable, value]) => `export ${variable}=${shellQuote(value)}`),
+    `begin() { : > ${shellQuote(markOf(lab, name))}; }`,
+    `forge() { env -u LD_LIBRARY_PATH ${shellQuote(process.execPath)} ${shellQuote(forge)} "$@"; }`,
+    run, "wait",
+  ];
+  const { path, args } = lab.inside(name, "sh", ["-c", script.join("\n")]);
+  const log = openSync(join(filesOf(lab.id).folder, name, "script.log"), "a");
+  const child = spawn(path, args, { stdio: ["ignore", log, log], detached: true, cwd: "/" });
+  child.on("error", () => undefined);
+  child.unref();
+  closeSync(log);
+}
