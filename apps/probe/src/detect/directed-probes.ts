@@ -10,8 +10,11 @@ import { encodeAddressProbe } from "../egress/request-frames.ts";
 export interface DirectedProbes {
   /** Asks one host alone whether it has an address, and claims none. @param address Four or sixteen bytes. @param mac Six bytes. */
   ask(address: Uint8Array, mac: Uint8Array): void;
-  /** Sends a whole frame of a kind in `GUARD_FRAMES`; others are left out. Nothing while the interface is down or too much waits. */
-  send(frame: Uint8Array): void;
+  /**
+   * Sends a whole frame of a kind in `GUARD_FRAMES`; others are left out. Nothing while the interface is down or too much waits.
+   * @returns Whether it is taken: who waits for an answer must know that something was asked.
+   */
+  send(frame: Uint8Array): boolean;
   close(): void;
 }
 
@@ -49,10 +52,11 @@ export function createDirectedProbes(deps: {
       waiting.length = 0;
     }
   }
-  function send(frame: Uint8Array): void {
-    if (closing.signal.aborted || !deps.isActive() || !deps.policy.mayAsk || waiting.length >= MAX_WAITING || deps.link()?.up !== true) return;
+  function send(frame: Uint8Array): boolean {
+    if (closing.signal.aborted || !deps.isActive() || !deps.policy.mayAsk || waiting.length >= MAX_WAITING || deps.link()?.up !== true) return false;
     waiting.push(frame);
     if (!isSending) void drain();
+    return true;
   }
   return {
     ask(address, mac) {

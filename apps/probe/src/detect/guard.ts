@@ -34,6 +34,21 @@ export interface Guard {
   onAny?(at: GuardFrame): void;
   /** Twice a second. @param now Monotonic milliseconds. */
   tick?(now: number): void;
+  /** What it takes for normal now: servers, routers and the like. */
+  learned?(): readonly LearnedRow[];
+}
+
+/** One thing that a guard takes for normal, for people to read. */
+export interface LearnedRow {
+  readonly guard: string;
+  /** What it is: `dhcp_server`, `router`. */
+  readonly what: string;
+  /** By which it is known among those: an address, a DUID. */
+  readonly name: string;
+  readonly macs: readonly string[];
+  readonly vlanId: number | null;
+  /** What else is known of it, by name. */
+  readonly facts: Readonly<Record<string, string>>;
 }
 
 /** What a guard is made with. */

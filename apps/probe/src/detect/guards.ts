@@ -7,7 +7,7 @@ import type { LinkFacts } from "../capture/link.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
-import type { Guard, GuardDeps, GuardFrame } from "./guard.ts";
+import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
 import { createExceptionMatcher } from "./incidents/exceptions.ts";
 import { createIncidentRegister } from "./incidents/incident-register.ts";
 import { createIncidentsStore } from "./incidents/incidents-store.ts";
@@ -38,6 +38,8 @@ export interface GuardsDeps {
 export interface Guards extends Required<BusModule> {
   /** Takes other settings, as the collector pushed them. */
   configure(settings: GuardSettings): void;
+  /** What all guards take for normal now. */
+  learned(): readonly LearnedRow[];
 }
 
 /** @param guards Those of the table unless given. @throws SqliteError when a table cannot be made. */
@@ -75,6 +77,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       settings = changed;
       isExcepted = createExceptionMatcher(settings.exceptions);
     },
+    learned: () => all.flatMap((guard) => guard.learned?.() ?? []),
     close() {
       probes.close();
       learned.flush();

@@ -1,12 +1,12 @@
 import {
-  type AddressPrefix, ARP_OPERATION, BROADCAST_MAC, decodeDhcp, DHCP_OP, encodeArp, encodeDhcp, encodeDhcpDiscover, encodeEthernet,
-  encodeIpv4, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac,
+  type AddressPrefix, ARP_OPERATION, BROADCAST_MAC, decodeDhcp, DHCP_OP, DHCPV6_SERVERS_GROUP, encodeArp, encodeDhcp, encodeDhcpDiscover,
+  encodeDhcpv6, encodeEthernet, encodeIpv4, encodeIpv6, encodeUdp, ETHER_TYPE, IP_PROTOCOL, multicastMac, parseIp, parseMac,
 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
 import { createLink, type Link } from "../capture/link.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
 import { DISCOVERY_FRAMES, type EgressKind, mayLeave as frameMayLeave } from "./frames.ts";
-import { encodeAllNodesEchoes, encodeAddressRequest, encodeListenerQueries, encodeMdnsQuery } from "./request-frames.ts";
+import { encodeAllNodesEchoes, encodeAddressRequest, encodeListenerQueries, encodeMdnsQuery, encodeRouterSolicitation } from "./request-frames.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
 const link = createLink({
@@ -62,7 +62,9 @@ describe("the last look at a frame", () => {
 
 describe("a frame that is allowed by its name", () => {
   const isKind = (frame: Uint8Array, kind: EgressKind) => frameMayLeave(frame, [kind], excluding());
-  const KINDS: readonly EgressKind[] = [...DISCOVERY_FRAMES, "dhcp-discover", "dhcp-inform"];
+  const KINDS: readonly EgressKind[] = [
+    ...DISCOVERY_FRAMES, "dhcp-discover", "dhcp-inform", "dhcpv6-solicit", "dhcpv6-information-request", "router-solicitation",
+  ];
   const arp = (sender: string, operation: number) => encodeEthernet({
     destination: BROADCAST_MAC, source: link.mac, etherType: ETHER_TYPE.arp,
     payload: encodeArp({
@@ -76,6 +78,14 @@ describe("a frame that is allowed by its name", () => {
     const payload = encodeIpv4({ ...ends, protocol: IP_PROTOCOL.udp, payload: datagram });
     return encodeEthernet({ destination: BROADCAST_MAC, source: link.mac, etherType: ETHER_TYPE.ipv4, payload });
   };
+  const dhcpv6 = (type: number, options: readonly { readonly code: number; readonly data: Uint8Array }[] = []) => {
+    const ends = { source: ip("fe80::1"), destination: DHCPV6_SERVERS_GROUP };
+    const message = encodeDhcpv6({ kind: "exchange", type, transactionId: 7, options });
+    const datagram = encodeUdp({ sourcePort: 546, destinationPort: 547, payload: message }, ends);
+    const payload = encodeIpv6({ ...ends, protocol: IP_PROTOCOL.udp, payload: datagram });
+    return encodeEthernet({ destination: multicastMac(DHCPV6_SERVERS_GROUP), source: link.mac, etherType: ETHER_TYPE.ipv6, payload });
+  };
+  const rapidCommit = [{ code: 14, data: new Uint8Array(0) }];
   const discover = encodeDhcpDiscover({ xid: 7, chaddr: link.mac });
   const withType = (type: number, op: number = DHCP_OP.bootRequest) => {
     const message = decodeDhcp(discover);
@@ -91,12 +101,15 @@ describe("a frame that is allowed by its name", () => {
     ["mdns-query", encodeMdnsQuery(link, ip("192.168.1.9")) as Uint8Array],
     ["dhcp-discover", dhcp(discover)],
     ["dhcp-inform", dhcp(withType(8))],
+    ["dhcpv6-solicit", dhcpv6(1)],
+    ["dhcpv6-information-request", dhcpv6(11)],
+    ["router-solicitation", encodeRouterSolicitation(link) as Uint8Array],
   ] as const)("leaves as %s and as nothing else", (name, frame) => {
     expect(KINDS.filter((kind) => isKind(frame, kind))).toEqual([name]);
   });
 
   test("leaves as nothing where it would bind an address, answer, or be answered for", () => {
-    const frames = [arp("192.168.1.2", ARP_OPERATION.reply), dhcp(withType(3)), dhcp(withType(1, DHCP_OP.bootReply))];
+    const frames = [arp("192.168.1.2", ARP_OPERATION.reply), dhcp(withType(3)), dhcp(withType(1, DHCP_OP.bootReply)), dhcpv6(3), dhcpv6(7), dhcpv6(1, rapidCommit)];
     expect(frames.flatMap((frame) => KINDS.filter((kind) => isKind(frame, kind)))).toEqual([]);
   });
 

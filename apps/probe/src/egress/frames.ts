@@ -1,13 +1,14 @@
 import {
-  ARP_OPERATION, decodeArp, decodeDhcp, decodeDns, decodeFrame, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_PORT, dhcpMessageType, ETHER_TYPE, type Frame, NDP_TYPE,
-  parseReverseName,
+  ARP_OPERATION, decodeArp, decodeDhcp, decodeDhcpv6, decodeDns, decodeFrame, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_PORT, dhcpMessageType,
+  DHCPV6_OPTION, DHCPV6_PORT, DHCPV6_TYPE, dhcpv6Option, ETHER_TYPE, type Frame, NDP_HOP_LIMIT, NDP_TYPE, parseReverseName,
 } from "@lanthorn/packets";
 import type { Exclusions } from "./exclusions.ts";
 import { MDNS_PORT } from "./request-frames.ts";
 
 /** The name of a kind of frame that may be allowed to leave. */
 export type EgressKind =
-  | "arp-request" | "arp-probe" | "neighbor-solicitation" | "ipv6-all-nodes" | "mdns-query" | "dhcp-discover" | "dhcp-inform";
+  | "arp-request" | "arp-probe" | "neighbor-solicitation" | "ipv6-all-nodes" | "mdns-query" | "dhcp-discover" | "dhcp-inform"
+  | "dhcpv6-solicit" | "dhcpv6-information-request" | "router-solicitation";
 
 /**
  * What a frame has to be to leave: each kind is recognized by its bytes, and says which addresses it asks or reaches. Whatever is of no
@@ -25,7 +26,8 @@ const KINDS: Readonly<Record<EgressKind, (frame: Frame) => Reached | null>> = {
       : null),
   /** An echo request or a listener query to all IPv6 nodes of the link, the excluded ones among them. @see RFC 4443, RFC 3810 */
   "ipv6-all-nodes": ({ etherType, transport, icmpType, destinationIp }) =>
-    (etherType === ETHER_TYPE.ipv6 && transport === "icmpv6" && icmpType !== NDP_TYPE.neighborSolicitation && destinationIp
+    (etherType === ETHER_TYPE.ipv6 && transport === "icmpv6" && icmpType !== NDP_TYPE.neighborSolicitation && icmpType !== NDP_TYPE.routerSolicitation
+      && destinationIp
       ? { addresses: [destinationIp], reachesAllIpv6: true }
       : null),
   /** Asks for the names of addresses by Multicast DNS. @see RFC 6762 */
@@ -35,12 +37,23 @@ const KINDS: Readonly<Record<EgressKind, (frame: Frame) => Reached | null>> = {
   "dhcp-discover": (frame) => dhcpTarget(frame, DHCP_MESSAGE_TYPE.discover),
   /** Asks for parameters, with an own address. @see RFC 2131 section 4.4.3 */
   "dhcp-inform": (frame) => dhcpTarget(frame, DHCP_MESSAGE_TYPE.inform),
+  /** Asks all DHCPv6 servers for an advertisement, and binds no address: without Rapid Commit. @see RFC 8415 sections 18.2.1 and 21.14 */
+  "dhcpv6-solicit": (frame) => dhcpv6Target(frame, DHCPV6_TYPE.solicit),
+  /** Asks for parameters without addresses. @see RFC 8415 section 18.2.6 */
+  "dhcpv6-information-request": (frame) => dhcpv6Target(frame, DHCPV6_TYPE.informationRequest),
+  /** Asks all routers for their advertisements. @see RFC 4861 section 4.1 */
+  "router-solicitation": ({ etherType, icmpType, hopLimit, destinationIp }) =>
+    (etherType === ETHER_TYPE.ipv6 && icmpType === NDP_TYPE.routerSolicitation && hopLimit === NDP_HOP_LIMIT && destinationIp
+      ? { addresses: [destinationIp] }
+      : null),
 };
 
 /** What finds hosts and watches over them. */
 export const DISCOVERY_FRAMES: readonly EgressKind[] = ["arp-request", "arp-probe", "neighbor-solicitation", "ipv6-all-nodes", "mdns-query"];
 /** What a guard checks a hint with. */
-export const GUARD_FRAMES: readonly EgressKind[] = ["arp-probe", "neighbor-solicitation", "dhcp-discover", "dhcp-inform"];
+export const GUARD_FRAMES: readonly EgressKind[] = [
+  "arp-probe", "neighbor-solicitation", "dhcp-discover", "dhcp-inform", "dhcpv6-solicit", "dhcpv6-information-request", "router-solicitation",
+];
 
 interface Reached {
   /** Four or sixteen bytes each. */
@@ -86,5 +99,13 @@ function dhcpTarget({ etherType, sourcePort, destinationPort, destinationIp, pay
   if (etherType !== ETHER_TYPE.ipv4 || !isToServer || !destinationIp) return null;
   const message = decodeDhcp(payload);
   const isKind = message.ok && message.value.op === DHCP_OP.bootRequest && dhcpMessageType(message.value.options) === type;
+  return isKind ? { addresses: [destinationIp] } : null;
+}
+
+function dhcpv6Target({ etherType, sourcePort, destinationPort, destinationIp, payload }: Frame, type: number): Reached | null {
+  const isToServer = sourcePort === DHCPV6_PORT.client && destinationPort === DHCPV6_PORT.server;
+  if (etherType !== ETHER_TYPE.ipv6 || !isToServer || !destinationIp) return null;
+  const message = decodeDhcpv6(payload);
+  const isKind = message.ok && message.value.type === type && dhcpv6Option(message.value.options, DHCPV6_OPTION.rapidCommit) === null;
   return isKind ? { addresses: [destinationIp] } : null;
 }

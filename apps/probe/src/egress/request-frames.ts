@@ -26,6 +26,7 @@ const NO_MAC = new Uint8Array(6);
 const NO_ADDRESS = new Uint8Array(4);
 const UNSPECIFIED = new Uint8Array(16);
 const ALL_NODES = parseIpv6("ff02::1") as Uint8Array;
+const ALL_ROUTERS = parseIpv6("ff02::2") as Uint8Array;
 
 /**
  * The request for who has an address: of ARP, or a Neighbor Solicitation for IPv6.
@@ -129,6 +130,17 @@ export function encodeMdnsQuery(link: Link, target: Uint8Array): Uint8Array | nu
   const datagram = encodeUdp({ sourcePort: MDNS_PORT, destinationPort: MDNS_PORT, payload: question }, ends);
   const payload = encodeIpv4({ ...ends, protocol: IP_PROTOCOL.udp, timeToLive: 255, payload: datagram });
   return encodeEthernet({ destination: multicastMac(MDNS_GROUP), source: link.mac, etherType: ETHER_TYPE.ipv4, payload });
+}
+
+/**
+ * Asks all routers of the link to advertise themselves.
+ * @returns Null without a link-local address.
+ * @see RFC 4861 section 4.1
+ */
+export function encodeRouterSolicitation(link: Link): Uint8Array | null {
+  const source = ownLinkLocal(link);
+  const message: Icmpv6Message = { kind: "router-solicitation", options: [{ kind: "source-link-layer-address", address: link.mac }] };
+  return source && icmpv6Frame(link, message, { source, destination: ALL_ROUTERS, mac: null });
 }
 
 function icmpv6Frame(
