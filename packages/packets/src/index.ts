@@ -12,6 +12,12 @@ export * from "./frame.ts";
 export { decodeEthernet, encodeEthernet, type EthernetFrame, MINIMUM_ETHERNET_LENGTH } from "./link/ethernet.ts";
 export type { VlanTag } from "./link/vlan.ts";
 export { decodeLlc, encodeLlc, type LlcHeader, type SnapHeader } from "./link/llc.ts";
+export {
+  type BridgeId, decodeStp, encodeStp, type MstRegion, PVST_DESTINATION, PVST_SNAP, STP_ACCESS_POINT, STP_DESTINATIONS, type StpConfiguration,
+  type StpPdu,
+} from "./link/stp.ts";
+export { decodeDtp, DTP_DESTINATION, DTP_SNAP, type DtpPdu, encodeDtp } from "./link/dtp.ts";
+export { decodeVtp, VTP_SNAP, type VtpPdu } from "./link/vtp.ts";
 export { ARP_OPERATION, type ArpFields, type ArpPacket, decodeArp, encodeArp } from "./link/arp.ts";
 export { decodeIpv4, encodeIpv4, type Ipv4Fields, type Ipv4Packet } from "./ip/ipv4.ts";
 export { decodeIpv6, encodeIpv6, type Ipv6Fields, type Ipv6Packet } from "./ip/ipv6.ts";
@@ -45,6 +51,7 @@ export {
 } from "./ip/ndp.ts";
 export type { NdpOption, NdpPrefixInformation } from "./ip/ndp-options.ts";
 export { MLD_HOP_LIMIT, MLD_ROUTER_ALERT, MLD_TYPE, type MldMessage, type MldQuery, type MldRecord } from "./ip/mld.ts";
+export { decodeTeredo, TEREDO_PORT, type TeredoPacket } from "./ip/teredo.ts";
 export { decodeUdp, encodeUdp, type UdpDatagram } from "./transport/udp.ts";
 export { decodeTcp, encodeTcp, TCP_FLAG, type TcpFields, type TcpSegment } from "./transport/tcp.ts";
 export type { SackBlock, TcpOption } from "./transport/tcp-options.ts";
@@ -87,3 +94,6 @@ export * from "./dns/dns.ts";
 export { splitDnsName } from "./dns/dns-name.ts";
 export { DNS_CLASS, DNS_TYPE, type DnsData, type EdnsOption } from "./dns/dns-records.ts";
 export * from "./dns/dns-reverse.ts";
+export {
+  decodeNetbiosName, encodeNetbiosAnswer, encodeNetbiosQuery, NETBIOS_NAME_PORT, type NetbiosAddress, type NetbiosMessage, type NetbiosName,
+} from "./dns/netbios.ts";

@@ -17,6 +17,8 @@ export const IP_PROTOCOL = {
   igmp: 2,
   tcp: 6,
   udp: 17,
+  /** IPv6 inside of IPv4. RFC 4213. */
+  ipv6: 41,
   routing: 43,
   fragment: 44,
   esp: 50,

@@ -34,17 +34,25 @@ export function createDirectedProbes(deps: {
   const waiting: Uint8Array[] = [];
   const closing = new AbortController();
   let isSending = false;
+  let taken = 0;
   const frames = createFrameSender({
     sender: deps.sender, allowed: GUARD_FRAMES, exclusions: () => deps.policy.exclusions, onSent: () => undefined,
     packetsPerSecond: () => Math.min(PACKETS_PER_SECOND, deps.policy.packetsPerSecond),
   });
   function* next(): Generator<Uint8Array> {
-    for (let frame = waiting.shift(); frame !== undefined; frame = waiting.shift()) yield frame;
+    for (let frame = waiting.shift(); frame !== undefined; frame = waiting.shift()) {
+      taken += 1;
+      yield frame;
+    }
   }
   async function drain(): Promise<void> {
     isSending = true;
     try {
-      await frames.send(next(), closing.signal);
+      // What comes while the last ones leave is sent too; a sender that takes nothing, as in a replay, is not asked again.
+      for (let before = -1; waiting.length > 0 && before !== taken;) {
+        before = taken;
+        await frames.send(next(), closing.signal);
+      }
     } catch (error) {
       deps.log.debug({ reason: describeError(error) }, "a guard's probe could not be sent");
     } finally {

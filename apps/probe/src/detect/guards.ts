@@ -13,10 +13,13 @@ import { createIncidentRegister } from "./incidents/incident-register.ts";
 import { createIncidentsStore } from "./incidents/incidents-store.ts";
 import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
+import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
 import type { GuardSettings } from "./settings.ts";
 
 /** The guards of the link. Another one is another row. */
-const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [];
+const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
+  createNamePoisoningGuard,
+];
 
 const ETHERNET = 1;
 const FLUSH_MS = 2000;

@@ -5,7 +5,8 @@ import {
 import { describe, expect, test } from "vitest";
 import { createLink, type Link } from "../capture/link.ts";
 import { createExclusions, type Exclusions, parsePrefixes } from "./exclusions.ts";
-import { DISCOVERY_FRAMES, type EgressKind, mayLeave as frameMayLeave } from "./frames.ts";
+import { DISCOVERY_FRAMES, type EgressKind, GUARD_FRAMES, mayLeave as frameMayLeave } from "./frames.ts";
+import { encodeNameQuestions } from "./name-questions.ts";
 import { encodeAllNodesEchoes, encodeAddressRequest, encodeListenerQueries, encodeMdnsQuery, encodeRouterSolicitation } from "./request-frames.ts";
 
 const ip = (text: string) => parseIp(text) as Uint8Array;
@@ -62,9 +63,8 @@ describe("the last look at a frame", () => {
 
 describe("a frame that is allowed by its name", () => {
   const isKind = (frame: Uint8Array, kind: EgressKind) => frameMayLeave(frame, [kind], excluding());
-  const KINDS: readonly EgressKind[] = [
-    ...DISCOVERY_FRAMES, "dhcp-discover", "dhcp-inform", "dhcpv6-solicit", "dhcpv6-information-request", "router-solicitation",
-  ];
+  const KINDS: readonly EgressKind[] = [...new Set([...DISCOVERY_FRAMES, ...GUARD_FRAMES])];
+  const [llmnr, netbios, mdns] = encodeNameQuestions(link, { id: 7, label: "bcdfghjklmnp" }) as [Uint8Array, Uint8Array, Uint8Array];
   const arp = (sender: string, operation: number) => encodeEthernet({
     destination: BROADCAST_MAC, source: link.mac, etherType: ETHER_TYPE.arp,
     payload: encodeArp({
@@ -104,6 +104,9 @@ describe("a frame that is allowed by its name", () => {
     ["dhcpv6-solicit", dhcpv6(1)],
     ["dhcpv6-information-request", dhcpv6(11)],
     ["router-solicitation", encodeRouterSolicitation(link) as Uint8Array],
+    ["llmnr-question", llmnr],
+    ["netbios-question", netbios],
+    ["mdns-question", mdns],
   ] as const)("leaves as %s and as nothing else", (name, frame) => {
     expect(KINDS.filter((kind) => isKind(frame, kind))).toEqual([name]);
   });
@@ -113,7 +116,17 @@ describe("a frame that is allowed by its name", () => {
     expect(frames.flatMap((frame) => KINDS.filter((kind) => isKind(frame, kind)))).toEqual([]);
   });
 
+  test("asks for no name that somebody may have", () => {
+    const frames = ["printer", "bcdfghjklm0", "bcdfghjkl", "abcdfghjklmn"].flatMap((label) => encodeNameQuestions(link, { id: 7, label }));
+    expect(frames).toHaveLength(12);
+    expect(frames.flatMap((frame) => KINDS.filter((kind) => isKind(frame, kind)))).toEqual([]);
+    const unaddressed = createLink({ mac: "02:00:00:00:00:01", up: true, addresses: [{ ip: "192.168.1.2", prefixLength: 31 }] }) as Link;
+    expect(encodeNameQuestions(unaddressed, { id: 7, label: "bcdfghjklmnp" })).toEqual([]);
+  });
+
   test("does not reach who is excluded", () => {
+    expect(frameMayLeave(llmnr, GUARD_FRAMES, excluding("224.0.0.252"))).toBe(false);
+    expect(frameMayLeave(netbios, GUARD_FRAMES, excluding("192.168.1.128/25"))).toBe(false);
     expect(frameMayLeave(arp("0.0.0.0", ARP_OPERATION.request), ["arp-probe"], excluding("192.168.1.9"))).toBe(false);
     expect(frameMayLeave(dhcp(discover), ["dhcp-discover"], excluding("0.0.0.0/0"))).toBe(false);
   });

@@ -1,14 +1,15 @@
 import {
-  ARP_OPERATION, decodeArp, decodeDhcp, decodeDhcpv6, decodeDns, decodeFrame, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_PORT, dhcpMessageType,
-  DHCPV6_OPTION, DHCPV6_PORT, DHCPV6_TYPE, dhcpv6Option, ETHER_TYPE, type Frame, NDP_HOP_LIMIT, NDP_TYPE, parseReverseName,
+  ARP_OPERATION, decodeArp, decodeDhcp, decodeDhcpv6, decodeDns, decodeFrame, decodeNetbiosName, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_PORT, dhcpMessageType,
+  DHCPV6_OPTION, DHCPV6_PORT, DHCPV6_TYPE, dhcpv6Option, DNS_TYPE, ETHER_TYPE, type Frame, NDP_HOP_LIMIT, NDP_TYPE, NETBIOS_NAME_PORT, parseReverseName,
 } from "@lanthorn/packets";
 import type { Exclusions } from "./exclusions.ts";
+import { isUnlikelyName, LLMNR_PORT } from "./name-questions.ts";
 import { MDNS_PORT } from "./request-frames.ts";
 
 /** The name of a kind of frame that may be allowed to leave. */
 export type EgressKind =
   | "arp-request" | "arp-probe" | "neighbor-solicitation" | "ipv6-all-nodes" | "mdns-query" | "dhcp-discover" | "dhcp-inform"
-  | "dhcpv6-solicit" | "dhcpv6-information-request" | "router-solicitation";
+  | "dhcpv6-solicit" | "dhcpv6-information-request" | "router-solicitation" | "llmnr-question" | "netbios-question" | "mdns-question";
 
 /**
  * What a frame has to be to leave: each kind is recognized by its bytes, and says which addresses it asks or reaches. Whatever is of no
@@ -46,6 +47,12 @@ const KINDS: Readonly<Record<EgressKind, (frame: Frame) => Reached | null>> = {
     (etherType === ETHER_TYPE.ipv6 && icmpType === NDP_TYPE.routerSolicitation && hopLimit === NDP_HOP_LIMIT && destinationIp
       ? { addresses: [destinationIp] }
       : null),
+  /** Asks everyone for a name that nobody has. @see RFC 4795 */
+  "llmnr-question": (frame) => nameTarget(frame, LLMNR_PORT, ""),
+  /** The same by the NetBIOS name service. @see RFC 1002 section 4.2.12 */
+  "netbios-question": (frame) => netbiosTarget(frame),
+  /** The same by Multicast DNS. @see RFC 6762 */
+  "mdns-question": (frame) => nameTarget(frame, MDNS_PORT, ".local"),
 };
 
 /** What finds hosts and watches over them. */
@@ -53,6 +60,7 @@ export const DISCOVERY_FRAMES: readonly EgressKind[] = ["arp-request", "arp-prob
 /** What a guard checks a hint with. */
 export const GUARD_FRAMES: readonly EgressKind[] = [
   "arp-probe", "neighbor-solicitation", "dhcp-discover", "dhcp-inform", "dhcpv6-solicit", "dhcpv6-information-request", "router-solicitation",
+  "llmnr-question", "netbios-question", "mdns-question",
 ];
 
 interface Reached {
@@ -92,6 +100,23 @@ function namedAddresses(payload: Uint8Array): Reached | null {
   if (!message.ok || message.value.isResponse || message.value.questions.length === 0) return null;
   const addresses = message.value.questions.flatMap(({ name }) => parseReverseName(name) ?? []);
   return addresses.length === message.value.questions.length ? { addresses } : null;
+}
+
+/** @param ending What stands behind the unlikely name. @returns Null for a message that does anything but ask for one. */
+function nameTarget({ etherType, destinationPort, destinationIp, payload }: Frame, port: number, ending: string): Reached | null {
+  if (etherType !== ETHER_TYPE.ipv4 || destinationPort !== port || !destinationIp) return null;
+  const message = decodeDns(payload);
+  if (!message.ok || message.value.isResponse || message.value.opcode !== 0 || message.value.questions.length !== 1) return null;
+  const { answers, authorities, questions: [question] } = message.value;
+  if (answers.length + authorities.length > 0 || question?.type !== DNS_TYPE.a || !question.name.endsWith(ending)) return null;
+  return isUnlikelyName(question.name.slice(0, question.name.length - ending.length)) ? { addresses: [destinationIp] } : null;
+}
+
+function netbiosTarget({ etherType, destinationPort, destinationIp, payload }: Frame): Reached | null {
+  if (etherType !== ETHER_TYPE.ipv4 || destinationPort !== NETBIOS_NAME_PORT || !destinationIp) return null;
+  const message = decodeNetbiosName(payload);
+  if (!message.ok || message.value.isResponse || message.value.opcode !== 0 || message.value.addresses.length > 0) return null;
+  return isUnlikelyName(message.value.name.name) ? { addresses: [destinationIp] } : null;
 }
 
 function dhcpTarget({ etherType, sourcePort, destinationPort, destinationIp, payload }: Frame, type: number): Reached | null {

@@ -115,7 +115,8 @@ export function encodeListenerQueries(link: Link): readonly Uint8Array[] {
 
 /** @see RFC 6762 section 3 */
 export const MDNS_PORT = 5353;
-const MDNS_GROUP = Uint8Array.of(224, 0, 0, 251);
+/** @see RFC 6762 section 3 */
+export const MDNS_GROUP = Uint8Array.of(224, 0, 0, 251);
 
 /**
  * The query by Multicast DNS for what the host at an address calls itself. Whoever has the address answers everyone.

@@ -1,0 +1,51 @@
+import { silentLog } from "@lanthorn/runtime";
+import { expect, test } from "vitest";
+import { createEgressPolicy } from "../egress/policy.ts";
+import { createDirectedProbes } from "./directed-probes.ts";
+import { OWN_LINK } from "./testing/guard-scene.ts";
+
+const policy = createEgressPolicy({
+  sweep: { enabled: true, intervalSeconds: 300, packetsPerSecond: 200, networks: [] }, scanPacketsPerSecond: 200, excluded: [],
+});
+const MAC = Uint8Array.of(2, 0, 0, 0, 0, 9);
+
+test("what is asked while earlier probes leave is sent too", async () => {
+  const sent: Uint8Array[] = [];
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const probes = createDirectedProbes({
+    policy, link: () => OWN_LINK, isActive: () => true, log: silentLog,
+    sender: {
+      send(frames) {
+        sent.push(...frames);
+        return gate;
+      },
+    },
+  });
+  for (let last = 10; last < 13; last += 1) probes.ask(Uint8Array.of(192, 168, 1, last), MAC);
+  expect(sent).toHaveLength(1);
+  open();
+  await expect.poll(() => sent.length).toBe(3);
+});
+
+test("a sender that takes nothing is not asked without end", async () => {
+  let orders = 0;
+  const probes = createDirectedProbes({
+    policy, link: () => OWN_LINK, isActive: () => true, log: silentLog,
+    sender: {
+      send() {
+        orders += 1;
+        return Promise.resolve();
+      },
+    },
+  });
+  probes.ask(Uint8Array.of(192, 168, 1, 10), MAC);
+  await expect.poll(() => orders).toBe(1);
+  await new Promise(setImmediate);
+  probes.ask(Uint8Array.of(192, 168, 1, 11), MAC);
+  await expect.poll(() => orders).toBeGreaterThanOrEqual(2);
+  await new Promise(setImmediate);
+  expect(orders).toBeLessThan(5);
+});

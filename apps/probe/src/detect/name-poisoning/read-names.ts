@@ -1,0 +1,58 @@
+import { decodeDns, decodeNetbiosName, DNS_PORT, DNS_TYPE, type DnsMessage, formatIp, type Frame, NETBIOS_NAME_PORT } from "@lanthorn/packets";
+import { LLMNR_PORT } from "../../egress/name-questions.ts";
+
+/** How a name was asked for. */
+export type NameProtocol = "LLMNR" | "NBT-NS" | "mDNS";
+
+/** Names that one frame asks for, or gives addresses for. */
+export interface NamesHeard {
+  readonly protocol: NameProtocol;
+  readonly isAnswer: boolean;
+  /** The first label of each, in lower case. */
+  readonly names: readonly { readonly label: string; /** Empty in questions. */ readonly address: string }[];
+}
+
+/** A frame with more is not read on: who answers for many names is seen by his first ones. */
+const MAX_NAMES = 16;
+
+/** @returns Null for frames of other protocols, malformed ones, and those about other things: services, negative answers, registrations. */
+export function readNames(frame: Frame): NamesHeard | null {
+  const { sourcePort, destinationPort } = frame;
+  const isOf = (port: number) => sourcePort === port || destinationPort === port;
+  if (isOf(LLMNR_PORT)) return readDnsNames(frame, "LLMNR");
+  if (isOf(DNS_PORT.multicast)) return readDnsNames(frame, "mDNS");
+  return isOf(NETBIOS_NAME_PORT) ? readNetbios(frame) : null;
+}
+
+function readDnsNames({ payload }: Frame, protocol: NameProtocol): NamesHeard | null {
+  const message = decodeDns(payload);
+  if (!message.ok || message.value.opcode !== 0) return null;
+  const names = message.value.isResponse ? answersOf(message.value) : questionsOf(message.value);
+  return names.length === 0 ? null : { protocol, isAnswer: message.value.isResponse, names: names.slice(0, MAX_NAMES) };
+}
+
+function answersOf({ answers }: DnsMessage): NamesHeard["names"] {
+  return answers.flatMap(({ name, ttlSeconds, data }) =>
+    (data.kind === "address" && ttlSeconds > 0 ? [{ label: labelOf(name), address: formatIp(data.address) }] : []));
+}
+
+function questionsOf({ questions }: DnsMessage): NamesHeard["names"] {
+  return questions.flatMap(({ name, type }) =>
+    (type === DNS_TYPE.a || type === DNS_TYPE.aaaa || type === DNS_TYPE.any ? [{ label: labelOf(name), address: "" }] : []));
+}
+
+/** Groups are many hosts' name, and `*` asks for the state of a host. */
+function readNetbios({ payload }: Frame): NamesHeard | null {
+  const message = decodeNetbiosName(payload);
+  if (!message.ok || message.value.opcode !== 0 || message.value.responseCode !== 0) return null;
+  const { isResponse, name: { name }, addresses } = message.value;
+  const label = name.toLowerCase();
+  if (label === "" || label.startsWith("*")) return null;
+  const names = isResponse
+    ? addresses.flatMap(({ isGroup, address }) => (isGroup ? [] : [{ label, address: formatIp(address) }])).slice(0, 1) : [{ label, address: "" }];
+  return names.length === 0 ? null : { protocol: "NBT-NS", isAnswer: isResponse, names };
+}
+
+function labelOf(name: string): string {
+  return (name.split(".", 1)[0] ?? "").toLowerCase();
+}
