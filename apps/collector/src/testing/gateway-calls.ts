@@ -1,4 +1,5 @@
 import type { ErrorEnvelope } from "@lanthorn/contract";
+import { type Exchanged, exchange } from "./exchange.ts";
 
 export interface Answer {
   readonly status: number;
@@ -16,21 +17,26 @@ export interface GatewayCalls {
 }
 
 export function createGatewayCalls(url: string): GatewayCalls {
-  const request = async (path: string, init: RequestInit): Promise<Answer> => {
-    const response = await fetch(`${url}${path}`, init);
-    const text = await response.text();
-    const body = (text === "" ? null : JSON.parse(text)) as { readonly error?: ErrorEnvelope["error"] } | null;
-    return { status: response.status, headers: response.headers, body: body as never, error: body?.error as ErrorEnvelope["error"] };
-  };
+  const send: typeof exchange = (path, sent) => exchange(`${url}${path}`, sent);
   return {
-    request,
-    get: (path, token) => request(path, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }),
-    call: (method, path, credential, body) => request(path, {
+    async request(path, init) {
+      const response = await fetch(`${url}${path}`, init);
+      return answerOf({ status: response.status, headers: response.headers, text: await response.text() });
+    },
+    get: async (path, token) => answerOf(await send(path, {
+      method: "GET", headers: token === undefined ? {} : { authorization: `Bearer ${token}` }, body: undefined,
+    })),
+    call: async (method, path, credential, body) => answerOf(await send(path, {
       method,
       headers: { ...credentialHeader(credential), ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }),
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })),
   };
+}
+
+function answerOf({ status, headers, text }: Exchanged): Answer {
+  const body = (text === "" ? null : JSON.parse(text)) as { readonly error?: ErrorEnvelope["error"] } | null;
+  return { status, headers, body: body as never, error: body?.error as ErrorEnvelope["error"] };
 }
 
 function credentialHeader(credential: string | null): Record<string, string> {

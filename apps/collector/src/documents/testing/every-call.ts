@@ -1,5 +1,5 @@
-import { Agent, request } from "node:http";
 import { exampleOf } from "../examples.ts";
+import { exchange } from "../../testing/exchange.ts";
 import type { OpenApiDocument, Operation } from "../openapi.ts";
 
 /** One call that the document names. */
@@ -67,46 +67,16 @@ export function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Connections that stay open: these tests make thousands of calls one after the other, and `fetch` takes twice as long for each. */
-const agent = new Agent({ keepAlive: true });
-
 /** Makes a call over the wire. */
 export async function send(url: string, call: Pick<Call, "method" | "path">, given: Given): Promise<Answer> {
   const { headers = {}, path: values = {}, query = {}, body } = given;
   const filled = call.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? NOBODY));
-  const exchangeOnce = () => exchange(new URL(`${url}${filled}?${new URLSearchParams(query).toString()}`), {
+  const { status, text } = await exchange(`${url}${filled}?${new URLSearchParams(query).toString()}`, {
     method: call.method,
     headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
     body: typeof body === "string" || body === undefined ? body : JSON.stringify(body),
   });
-  const { status, text } = await exchangeOnce().catch((error: unknown) => {
-    if (error instanceof StaleConnection) return exchangeOnce();
-    throw error;
-  });
   return { status, text, error: errorIn(text) };
-}
-
-/** The collector has ended a connection that was idle, just as it was used again. */
-class StaleConnection extends Error {}
-
-function exchange(url: URL, { method, headers, body }: {
-  readonly method: string; readonly headers: Readonly<Record<string, string>>; readonly body: string | undefined;
-}): Promise<Pick<Answer, "status" | "text">> {
-  return new Promise((resolve, reject) => {
-    let isAnswered = false;
-    const sent = request(url, { method, headers, agent }, (response) => {
-      isAnswered = true;
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    });
-    sent.on("error", (error: NodeJS.ErrnoException) => {
-      // A refusal may come before all of a body is sent.
-      if (!isAnswered) reject(sent.reusedSocket && error.code === "ECONNRESET" ? new StaleConnection() : error);
-    });
-    sent.end(body);
-  });
 }
 
 function errorIn(text: string): Answer["error"] {
