@@ -6,6 +6,7 @@ import type { BusFrame, BusModule } from "../bus/frame-bus.ts";
 import type { LinkFacts } from "../capture/link.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
+import { createDhcpServersGuard } from "./dhcp-servers/dhcp-servers.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
 import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
 import { createExceptionMatcher } from "./incidents/exceptions.ts";
@@ -18,7 +19,7 @@ import type { GuardSettings } from "./settings.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
-  createNamePoisoningGuard,
+  createDhcpServersGuard, createNamePoisoningGuard,
 ];
 
 const ETHERNET = 1;

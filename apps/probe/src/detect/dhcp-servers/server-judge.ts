@@ -1,0 +1,160 @@
+import type { GuardDeps, LearnedRow } from "../guard.ts";
+import { type Choice, createClientChoices } from "./client-choices.ts";
+import { createGatewayWatch } from "./gateway-watch.ts";
+import { goesBeyond, isContradiction } from "./handout.ts";
+import { createKnownServers, type KnownServer } from "./known-servers.ts";
+import { refreshServer } from "./refresh-server.ts";
+import type { ServerMessage } from "./server-message.ts";
+import { createSuspects } from "./suspects.ts";
+
+/** Tells servers that belong to the link from those that do not. */
+export interface ServerJudge {
+  /** A server has spoken. @param isToUs It answers our own search. */
+  hear(message: ServerMessage, isToUs: boolean): void;
+  /** A client has chosen a server whose offer was perhaps not seen. */
+  chosen(server: string, choice: Choice): void;
+  /** Whether a server is known that answers our own search. */
+  expectsAnswer(): boolean;
+  /** Whether an incident of an unknown server goes on. */
+  isSuspicious(): boolean;
+  tick(now: number): void;
+  learned(): readonly LearnedRow[];
+}
+
+type JudgeDeps = GuardDeps & {
+  /** The guard's name. */
+  readonly guard: string;
+  /** Something is to be looked at by a search. */
+  readonly onHint: () => void;
+  /** What a host calls itself, or "". */
+  readonly hostName: (mac: string) => string;
+};
+
+/** Another MAC that refuses clients in a server's name is an attacker if the server itself is heard within this. */
+const REFUSAL_MS = 60_000;
+
+/** Wires the judge's parts. */
+export function createServerJudge(deps: JudgeDeps): ServerJudge {
+  const { incidents, learning } = deps;
+  const known = createKnownServers(deps.learned, deps.guard);
+  const choices = createClientChoices({ ...deps, known });
+  const suspects = createSuspects(deps);
+  const gateways = createGatewayWatch({ ...deps, known });
+  const isAllowed = (server: string) => deps.settings().dhcp_servers.includes(server);
+  const parts: Parts = { ...deps, known, choices, suspects, gateways, isAllowed };
+  return {
+    hear(said, isToUs) {
+      const { server } = said;
+      if (isAllowed(server)) suspects.clear(server);
+      if (said.isBootOnly) return hearBootServer(parts, said);
+      const row = known.find(server, said.vlanId, said.giaddr);
+      if (row && !row.isBootOnly) {
+        // A row that clients' choices alone have made may yet contradict another.
+        const isDoubtful = row.handout === null && !isAllowed(server) && rivalsOf(parts, said).length > 0;
+        if (!isDoubtful) return hearKnown(parts, row, said, isToUs);
+        known.forget(server);
+      }
+      const namesakes = known.all().filter((other) => other.server === server && other.handout !== null);
+      if (namesakes.length > 0) return hearElsewhere(parts, namesakes, said, isToUs);
+      if (isAllowed(server) || isAlias(parts, said)) return learn(parts, said, isToUs);
+      if (learning.isOn() && !incidents.isOpen("dhcp_server", server)) return hearInLearning(parts, said, isToUs);
+      suspects.accuse(said, known.all().filter((other) => other.vlanId === said.vlanId && !other.isBootOnly));
+      deps.onHint();
+    },
+    chosen(server, choice) {
+      const isKnown = known.all().some((row) => row.server === server && !row.isBootOnly);
+      if (isKnown || isAllowed(server) || incidents.isOpen("dhcp_server", server)) return;
+      if (learning.isOn()) known.learn({ server, vlanId: choice.vlanId, giaddr: "", macs: [], handout: null, isBootOnly: false, confirmed: 1, answersUs: false });
+      else choices.note(server, choice);
+      deps.onHint();
+    },
+    expectsAnswer: () => known.all().some(({ answersUs, vlanId }) => answersUs && vlanId === null),
+    isSuspicious: suspects.isAny,
+    tick(now) {
+      choices.tick(now);
+      gateways.tick(now);
+    },
+    learned: known.learned,
+  };
+}
+
+interface Parts extends JudgeDeps {
+  readonly known: ReturnType<typeof createKnownServers>;
+  readonly choices: ReturnType<typeof createClientChoices>;
+  readonly suspects: ReturnType<typeof createSuspects>;
+  readonly gateways: ReturnType<typeof createGatewayWatch>;
+  readonly isAllowed: (server: string) => boolean;
+}
+
+function learn({ known, choices }: Parts, { server, vlanId, giaddr, handout, isBootOnly, mac }: ServerMessage, answersUs: boolean): void {
+  known.learn({ server, vlanId, giaddr, handout, isBootOnly, macs: [mac], confirmed: 1, answersUs });
+  choices.forget(server);
+}
+
+/** What a server of a known name says where it is known. */
+function hearKnown(parts: Parts, row: KnownServer, said: ServerMessage, isToUs: boolean): void {
+  const { known, suspects, gateways } = parts;
+  const now = parts.clock.monotonic();
+  const isItself = row.macs.length === 0 || row.macs.includes(said.mac);
+  if (isItself) {
+    if (row.refusal && now - row.refusal.at < REFUSAL_MS) suspects.refused(row, row.refusal);
+    row.refusal = null;
+    if (said.handout && row.handout && gateways.isChange(row, said.handout, said)) return;
+  } else if (said.handout && row.handout && goesBeyond(said.handout, row.handout) && !gateways.areAllowed(said.handout, row.handout)) {
+    return suspects.impostor(row, said);
+  } else if (said.type === "nak") {
+    row.refusal = { mac: said.mac, at: now, packet: said.packet.slice() };
+    return parts.onHint();
+  }
+  if (refreshServer(row, said, { now, isLearning: parts.learning.isOn(), isToUs })) known.save(row);
+}
+
+/** A known server's name in another VLAN or through another relay. */
+function hearElsewhere(parts: Parts, namesakes: readonly KnownServer[], said: ServerMessage, isToUs: boolean): void {
+  const isItself = said.isToRelay || namesakes.some(({ macs }) => macs.includes(said.mac)) || (parts.learning.isOn() && said.giaddr !== "");
+  const different = namesakes.find(({ handout }) => said.handout && handout && goesBeyond(said.handout, handout));
+  if (!isItself && different) return parts.suspects.impostor(different, said);
+  // What goes to another link's relay harms nobody here, but nothing is learned from it.
+  if (said.handout && (!different || !said.isToRelay)) learn(parts, said, isToUs);
+}
+
+function hearBootServer(parts: Parts, said: ServerMessage): void {
+  if (parts.known.all().some(({ server }) => server === said.server)) return;
+  if (parts.learning.isOn() || parts.isAllowed(said.server)) return learn(parts, said, false);
+  parts.suspects.bootServer(said);
+}
+
+/** In the learning period: what contradicts is not learned, and who is less trusted is the suspect. */
+function hearInLearning(parts: Parts, said: ServerMessage, isToUs: boolean): void {
+  const rivals = rivalsOf(parts, said);
+  if (rivals.length === 0) {
+    if (said.type !== "nak") learn(parts, said, isToUs);
+    return;
+  }
+  const isTrusted = rivals.every(({ server, handout }) => trust(parts, server, handout) < trust(parts, said.server, said.handout));
+  if (!isTrusted) return parts.suspects.accuse(said, rivals);
+  for (const rival of rivals) {
+    parts.known.forget(rival.server);
+    parts.suspects.unmask(rival, said);
+  }
+  learn(parts, said, isToUs);
+}
+
+/** Servers of the same link that lead clients elsewhere. What goes to a relay counts for the relay's own link. */
+function rivalsOf({ known }: Parts, { server, vlanId, giaddr, handout }: ServerMessage): readonly KnownServer[] {
+  return known.all().filter((row) => handout && row.handout && row.server !== server && row.vlanId === vlanId && row.giaddr === giaddr
+    && isContradiction(row.handout, handout));
+}
+
+/** Another address of a server that is known: a virtual one, or one in another subnet. */
+function isAlias({ known }: Parts, { vlanId, giaddr, mac, handout }: ServerMessage): boolean {
+  return known.all().some((row) => row.vlanId === vlanId && row.giaddr === giaddr && !row.isBootOnly && row.macs.includes(mac)
+    && (handout === null || (row.handout !== null && !isContradiction(handout, row.handout))));
+}
+
+/** What speaks for a server beside its own word. */
+function trust({ isAllowed, link, settings }: Parts, server: string, handout: KnownServer["handout"]): number {
+  const own = link()?.gateways ?? [];
+  const leadsTo = (addresses: readonly string[]) => handout?.gateways.some((gateway) => addresses.includes(gateway)) === true;
+  return (isAllowed(server) ? 4 : 0) + (leadsTo(own) ? 2 : 0) + (leadsTo(settings().routers) ? 1 : 0);
+}

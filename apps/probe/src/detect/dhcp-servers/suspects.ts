@@ -1,0 +1,83 @@
+import type { GuardDeps } from "../guard.ts";
+import { handoutFacts } from "./handout.ts";
+import type { KnownServer } from "./known-servers.ts";
+import type { ServerMessage } from "./server-message.ts";
+import { accusation, bootServer, impersonation, refusal, unmasking } from "./server-signs.ts";
+
+/** Reports servers that do not belong to the link. */
+export interface Suspects {
+  /** An unknown server. @param rivals Those that are known there. */
+  accuse(said: ServerMessage, rivals: readonly KnownServer[]): void;
+  /** A server that was learned before a more trusted one has contradicted it. */
+  unmask(row: KnownServer, rival: ServerMessage): void;
+  /** Another host answers in a known server's name. */
+  impostor(row: KnownServer, said: ServerMessage): void;
+  /** Another host refuses clients in the name of a known server that is alive. */
+  refused(row: KnownServer, refusal: NonNullable<KnownServer["refusal"]>): void;
+  /** A server that says where to boot from. */
+  bootServer(said: ServerMessage): void;
+  /** Somebody has said that a server is right. */
+  clear(server: string): void;
+  /** Whether an incident of one goes on. */
+  isAny(): boolean;
+}
+
+type Facts = Readonly<Record<string, string>>;
+
+/** One server is reported so often at most. */
+const PAUSE_MS = 1000;
+const MAX_SUSPECTS = 256;
+
+/** @param deps.hostName What a host calls itself, or "". */
+export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: string) => string }): Suspects {
+  const { clock, incidents } = deps;
+  /** By subject: when it was reported last, and what it has handed out. Those first heard of make room. */
+  const suspects = new Map<string, { readonly at: number; readonly facts: Facts }>();
+
+  function factsOf(said: ServerMessage): Facts {
+    const name = deps.hostName(said.mac);
+    const self = said.handout?.gateways.some((gateway) => gateway === said.server || gateway === said.sourceIp) === true;
+    return {
+      server: said.server, ...(said.giaddr ? { relay: said.giaddr } : {}), ...(name ? { host_name: name } : {}), ...handoutFacts(said.message),
+      ...(said.handout && said.handout.gateways.length > 0 ? { gateway_is_itself: self ? "yes" : "no" } : {}),
+    };
+  }
+
+  /** @returns What is known of the suspect now, or null where it was reported just now and nothing is new. */
+  function note(subject: string, facts: Facts): Facts | null {
+    const now = clock.monotonic();
+    const before = suspects.get(subject);
+    // What was said first stays: an offer and an acknowledgement differ in details.
+    const all = { ...facts, ...before?.facts };
+    const isNews = !before || Object.keys(all).length > Object.keys(before.facts).length;
+    if (before && !isNews && now - before.at < PAUSE_MS) return null;
+    const [oldest] = suspects.keys();
+    if (!before && suspects.size >= MAX_SUSPECTS && oldest !== undefined) suspects.delete(oldest);
+    suspects.set(subject, { at: now, facts: all });
+    return all;
+  }
+
+  return {
+    accuse(said, rivals) {
+      const facts = note(said.server, factsOf(said));
+      if (facts) incidents.report(accusation(said, rivals, { facts, gateways: deps.link()?.gateways ?? [] }));
+    },
+    unmask: (row, rival) => incidents.report(unmasking(row, rival)),
+    impostor(row, said) {
+      const facts = note(said.mac, factsOf(said));
+      if (facts) incidents.report(impersonation(row, said, facts));
+    },
+    refused(row, refused) {
+      if (note(refused.mac, {})) incidents.report(refusal(row, refused));
+    },
+    bootServer(said) {
+      const facts = note(said.server, factsOf(said));
+      if (facts) incidents.report(bootServer(said, facts));
+    },
+    isAny: () => [...suspects.keys()].some((subject) => incidents.isOpen("dhcp_server", subject)),
+    clear(server) {
+      suspects.delete(server);
+      if (incidents.isOpen("dhcp_server", server)) incidents.end("dhcp_server", server);
+    },
+  };
+}
