@@ -31,6 +31,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
 import { addBackupCommands } from "./groups/backups.ts";
 import { addConfigCommands } from "./groups/configs.ts";
+import { addGuardCommands } from "./groups/guards.ts";
 import { addIpamCommands } from "./groups/ipam.ts";
 import { addLicenseCommands } from "./groups/license.ts";
 import { addVaultCommands } from "./groups/vault.ts";
@@ -183,6 +184,7 @@ addBackupCommands(program, groupDeps);
 addVaultCommands(program, groupDeps);
 addConfigCommands(program, groupDeps);
 addIpamCommands(program, groupDeps);
+addGuardCommands(program, groupDeps);
 addLicenseCommands(program, groupDeps);
 
 answering(

@@ -20,3 +20,13 @@ export async function siteFilter(rest: Pick<RestClient, "listSites">, site: stri
   if (site === undefined) return {};
   return { site_id: Id.safeParse(site).success ? site : await findSiteId(rest, site) };
 }
+
+/** The site that a command is about: the named one, or the only one that there is. @throws CliError `not-found`; `bad-option` where there are several. */
+export async function oneSite(rest: Pick<RestClient, "listSites">, site: string | undefined): Promise<string> {
+  const { site_id: named } = await siteFilter(rest, site);
+  if (named !== undefined) return named;
+  const { data } = await rest.listSites({ per_page: 20 });
+  const [only] = data;
+  if (only && data.length === 1) return only.id;
+  throw new CliError(only ? "bad-option" : "not-found", only ? `--site is needed: there are several sites, as ${data.map(({ name }) => name).join(", ")}` : "there is no site yet");
+}

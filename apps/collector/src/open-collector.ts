@@ -101,7 +101,7 @@ function openIngest({ probes, inventory, mqtt }: Configuration, { clock, log }: 
   const { published, merges, broker, metrics, services } = parts;
   return createIngest({
     ...base.database, registry: services.agents.registry, log: parts.eventLog, merges, projections: REACTIONS, published, broker, clock,
-    logger: log, commands: services.scans, measure: metrics.ingest, silentAfterSeconds: probes.silent_after_seconds,
+    logger: log, commands: services.commands, measure: metrics.ingest, silentAfterSeconds: probes.silent_after_seconds,
     duty: base.replicas.lease, keep: keepOf(inventory),
     quota: {
       bytesPerMinute: probes.quota_megabytes_per_minute * 1e6,

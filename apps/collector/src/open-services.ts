@@ -5,6 +5,7 @@ import type { Configuration } from "./configuration.ts";
 import type { EventLog } from "./events/log.ts";
 import type { Merges } from "./identity/merging/merges.ts";
 import type { Ingest } from "./ingest/ingest.ts";
+import type { ProbeServices } from "./ingest/messages/take-messages.ts";
 import type { Base, CollectorDependencies } from "./open-base.ts";
 import type { ServiceModule } from "./service-module.ts";
 import { openAgents } from "./services/agents/open.ts";
@@ -18,6 +19,7 @@ import { openDevices } from "./services/devices/open.ts";
 import { openDiplomat } from "./services/diplomat/open.ts";
 import { openEvents } from "./services/events/open.ts";
 import { openFiles } from "./services/files/open.ts";
+import { openGuards } from "./services/guards/open.ts";
 import { createIpam } from "./services/ipam/ipam.ts";
 import { openLicense } from "./services/license/open.ts";
 import { createScans } from "./services/scans/scans.ts";
@@ -42,7 +44,8 @@ interface ServiceLinks {
 interface Services {
   readonly modules: readonly ServiceModule[];
   readonly agents: ReturnType<typeof openAgents>;
-  readonly scans: ReturnType<typeof createScans>;
+  /** Whoever sends commands to probes. */
+  readonly commands: NonNullable<ProbeServices["commands"]>;
   readonly diplomat: ReturnType<typeof openDiplomat>;
 }
 
@@ -63,9 +66,10 @@ export async function openServices(
   const alerts = createAlerts(parts, { keepDays: alertSettings.keep_days, maxOpen: alertSettings.keep_open });
   const scans = createScans({ ...parts, broker }, { keepDays: scanSettings.keep_days });
   const vault = openVault({ ...own, onHanded: onConfigured });
+  const guards = openGuards({ ...own, broker, onConfigured: (siteId) => ingest().configured({ siteId }) });
   const bundles = createBundlesStore(base.database);
   const agents = openAgents({
-    ...own, bundles, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
+    ...own, bundles, guards, authority: base.authority, limiter: base.replicas.limiter, credentials: vault.credentials, onConfigured, mqttUrl: links.mqttUrl,
     async onRevoked(probeId) {
       broker.disconnect(probeId);
       await ingest().revoked(probeId);
@@ -96,6 +100,14 @@ export async function openServices(
     openConfigVersions(configuration, parts),
     openLicense(configuration, parts),
     createIpam(parts),
+    guards,
   ];
-  return { modules, agents, scans, diplomat };
+  const commands: Services["commands"] = {
+    online: (probe, runId) => scans.online(probe, runId),
+    async replied(probe, reply) {
+      await scans.replied(probe, reply);
+      await guards.replied(probe, reply);
+    },
+  };
+  return { modules, agents, commands, diplomat };
 }

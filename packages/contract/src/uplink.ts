@@ -15,4 +15,5 @@ export * from "./uplink/credentials.ts";
 export * from "./uplink/enrollment.ts";
 export * from "./uplink/scan-profiles.ts";
 export * from "./uplink/bundles.ts";
+export * from "./uplink/guards.ts";
 export * from "./uplink/files.ts";

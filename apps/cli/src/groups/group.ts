@@ -11,5 +11,5 @@ export interface GroupDependencies {
     command: Command, run: (connection: Connection, ...args: A) => Promise<Answer>,
   ) => void;
   readonly input: Input;
-  readonly clock: Pick<Clock, "after">;
+  readonly clock: Pick<Clock, "after" | "now">;
 }

@@ -59,6 +59,12 @@ const ROWS: Readonly<Partial<Record<Scope, (ask: Ask) => Promise<void>>>> = {
     expect((await ask("POST", "/alerts/mutes", { site_id: FOREIGN, expires_at: until(1) })).status).toBe(404);
     expect((await ask("POST", "/alerts/mutes", { source: "ids", expires_at: until(1) })).status).toBe(201);
     expect(await audited("alert_mute.create")).toBe(1);
+    const exceptions = (site: string) => `/sites/${site}/guards/exceptions`;
+    expect((await ask("POST", exceptions(siteId), { ip: "10.1.0.1" })).status).toBe(400);
+    expect((await ask("POST", exceptions(FOREIGN), { ip: "10.1.0.1", reason: "known" })).status).toBe(404);
+    expect((await ask("POST", exceptions(siteId), { ip: "10.1.0.1", reason: "known" })).status).toBe(201);
+    expect(required(await ask("PUT", `/sites/${siteId}/guards`, { enabled: false }))).toEqual([403, "agents:write"]);
+    expect(await audited("guard_exception.create")).toBe(1);
   },
   async "webhooks:write"(ask) {
     for (const url of ["http://203.0.113.1/", "https://10.0.0.1/", "https://127.0.0.1/", "https://169.254.169.254/", "https://[::1]/"]) {

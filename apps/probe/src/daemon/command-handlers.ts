@@ -1,11 +1,16 @@
+import type { Guards } from "../detect/guards.ts";
 import type { HostDiscovery } from "../discover/host-discovery.ts";
 import type { CommandHandlers } from "../uplink/commands.ts";
 
 /**
- * What the collector may ask of discovery.
- * @param interfaceRead Resolves when it is known whether the interface is up: a command that arrives as soon as the probe connects must not fail for it.
+ * What the collector may ask of discovery and the guards.
+ * @param parts.interfaceRead Resolves when it is known whether the interface is up: a command that arrives as soon as the probe connects must not fail for it.
  */
-export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "scans">, interfaceRead: Promise<void>): CommandHandlers {
+export function commandHandlers({ discovery, guards, interfaceRead }: {
+  readonly discovery: Pick<HostDiscovery, "sweepNow" | "scans">;
+  readonly guards: Pick<Guards, "learn" | "state">;
+  readonly interfaceRead: Promise<void>;
+}): CommandHandlers {
   return {
     async sweep() {
       await interfaceRead;
@@ -24,5 +29,10 @@ export function commandHandlers(discovery: Pick<HostDiscovery, "sweepNow" | "sca
       return "refused" in begun ? begun : { data: { hosts_total: begun.hostsTotal } };
     },
     scan_cancel: async ({ scan_id: scanId }) => ({ data: { running: await discovery.scans.cancel(scanId) } }),
+    guards_learn() {
+      if (!guards.state().enabled) return Promise.resolve({ refused: "the guards are turned off" });
+      guards.learn();
+      return Promise.resolve({ data: { learning_until: guards.state().learning_until } });
+    },
   };
 }

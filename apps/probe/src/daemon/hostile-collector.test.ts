@@ -3,6 +3,7 @@ import { createId, silentLog, toInstant } from "@lanthorn/runtime";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createFakeLan, type FakeLan } from "../discover/testing/fake-lan.ts";
 import { createCommands } from "../uplink/commands.ts";
+import { createGuardScene } from "../detect/testing/guard-scene.ts";
 import { commandHandlers } from "./command-handlers.ts";
 
 /** Of processor time: a machine with other work keeps everybody waiting. */
@@ -71,7 +72,9 @@ test.each(Object.keys(PAYLOADS))("a command with %s is answered, and does not ho
   const bytes = payload();
   const replies: Reply[] = [];
   const commands = createCommands({
-    handlers: commandHandlers(lan.discovery, Promise.resolve()), collectorNow: () => lan.clock.now(),
+    handlers: commandHandlers({
+      discovery: lan.discovery, guards: createGuardScene().guards, interfaceRead: Promise.resolve(),
+    }), collectorNow: () => lan.clock.now(),
     reply: (reply) => replies.push(reply), log: silentLog,
   });
   const stop = watchTurns();

@@ -1,6 +1,7 @@
 import type { PacedSender } from "@lanthorn/packet-io";
 import { decodeArp, decodeDhcp, decodeIcmpv6, DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
-import type { Clock, Log } from "@lanthorn/runtime";
+import type { GuardsPart, GuardsState } from "@lanthorn/contract/uplink";
+import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { BusFrame, BusModule } from "../bus/frame-bus.ts";
 import type { LinkFacts } from "../capture/link.ts";
@@ -15,7 +16,7 @@ import { createIncidentsStore } from "./incidents/incidents-store.ts";
 import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
 import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
-import type { GuardSettings } from "./settings.ts";
+import { type GuardSettings, withPushed } from "./settings.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
@@ -40,10 +41,14 @@ export interface GuardsDeps {
 
 /** The detectors of attacks on the link: one module of the bus, which decodes each packet once for all of them. */
 export interface Guards extends Required<BusModule> {
-  /** Takes other settings, as the collector pushed them. */
-  configure(settings: GuardSettings): void;
   /** What all guards take for normal now. */
   learned(): readonly LearnedRow[];
+  /** Takes what the collector pushed, in the place of what it pushed before. @param pushed Undefined: the file's settings alone. */
+  configure(pushed: GuardsPart | undefined): void;
+  /** Begins the learning period anew: what is seen and does not contradict itself is learned beside what was. */
+  learn(): void;
+  /** How they are, for the collector to know. */
+  state(): GuardsState;
 }
 
 /** @param guards Those of the table unless given. @throws SqliteError when a table cannot be made. */
@@ -77,11 +82,16 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       flushAt = now + FLUSH_MS;
       learned.flush();
     },
-    configure(changed) {
-      settings = changed;
+    configure(pushed) {
+      settings = withPushed(deps.guardSettings, pushed);
       isExcepted = createExceptionMatcher(settings.exceptions);
     },
     learned: () => all.flatMap((guard) => guard.learned?.() ?? []),
+    learn: () => learning.restart(),
+    state() {
+      const end = learning.knownEnd();
+      return { enabled: settings.enabled, active: settings.active, learning_until: end === null ? null : toInstant(end) };
+    },
     close() {
       probes.close();
       learned.flush();

@@ -1,35 +1,45 @@
-import { isIP } from "node:net";
 import * as z from "zod";
-import { GUARD_KINDS } from "@lanthorn/contract/uplink";
-import { Prefix } from "../egress/settings.ts";
+import { GUARD_SETTINGS, GuardException, type GuardsPart, MAX_GUARD_EXCEPTIONS, ProbeConfiguration } from "@lanthorn/contract/uplink";
 
-const Ip = z.string().refine((text) => isIP(text) !== 0, "an IPv4 or IPv6 address");
-const Mac = z.string().regex(/^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/, "six lower-case hexadecimal pairs with colons");
-
-/** What is right though a guard would report it. A part that is left out matches everything. */
-export const GuardException = z.strictObject({
-  kind: z.enum(GUARD_KINDS).optional(),
-  ip: Prefix.optional(),
-  mac: Mac.optional(),
-  /** ISO 8601 in UTC. */
-  until: z.iso.datetime().optional(),
-  reason: z.string().max(255).default(""),
-}).refine(({ kind, ip, mac }) => kind !== undefined || ip !== undefined || mac !== undefined, "needs at least one of kind, ip and mac");
-export type GuardException = z.infer<typeof GuardException>;
+const { enabled, active, learning_minutes: learningMinutes, quiet_seconds: quietSeconds, dhcp_servers: dhcpServers, routers } = GUARD_SETTINGS;
 
 /** The guards of the link: `[guards]`. */
 export const GuardSettings = z.strictObject({
-  enabled: z.boolean().default(true),
-  /** Whether the first hint is checked by a probe to the hosts that it is about, and DHCP servers are looked for. Else they only listen. */
-  active: z.boolean().default(true),
-  /** For so long after the first start, what is seen and does not contradict itself is learned as normal. */
-  learning_minutes: z.number().min(0).max(43_200).default(60),
-  /** An incident is over when nothing of it was seen for so long. */
-  quiet_seconds: z.number().min(1).max(86_400).default(300),
-  /** DHCP servers that are known beside those that were learned: their server identifiers. */
-  dhcp_servers: z.array(Ip).max(256).default([]),
-  /** Routers that may send router advertisements, and gateways, beside those that were learned. */
-  routers: z.array(Ip).max(256).default([]),
-  exceptions: z.array(GuardException).max(1024).default([]),
+  enabled: enabled.default(true),
+  active: active.default(true),
+  learning_minutes: learningMinutes.default(60),
+  quiet_seconds: quietSeconds.default(300),
+  dhcp_servers: dhcpServers.default([]),
+  routers: routers.default([]),
+  exceptions: z.array(GuardException).max(MAX_GUARD_EXCEPTIONS).default([]),
 }).prefault({});
-export type GuardSettings = z.infer<typeof GuardSettings>;
+type FileSettings = z.infer<typeof GuardSettings>;
+
+/** What is right though a guard would report it: the file's, or the collector's, whose `kind` may be one that this probe does not know. */
+export type Exception = NonNullable<GuardsPart["exceptions"]>[number];
+
+/** The settings that guards go by: the file's, with those that the collector pushed. */
+export interface GuardSettings extends Omit<FileSettings, "exceptions"> {
+  readonly exceptions: readonly Exception[];
+}
+
+/** What the collector pushes to this module. */
+export const guardsPart = ProbeConfiguration.pick({ guards: true });
+
+/**
+ * The file's settings with the collector's over them: its lists are added, its times count, and it turns off what the file turns on,
+ * never the other way round.
+ * @param pushed Undefined: the file's alone.
+ */
+export function withPushed(file: GuardSettings, pushed: GuardsPart = {}): GuardSettings {
+  const both = <T>(own: readonly T[], more: readonly T[] = []) => [...new Set([...own, ...more])];
+  return {
+    enabled: file.enabled && (pushed.enabled ?? true),
+    active: file.active && (pushed.active ?? true),
+    learning_minutes: pushed.learning_minutes ?? file.learning_minutes,
+    quiet_seconds: pushed.quiet_seconds ?? file.quiet_seconds,
+    dhcp_servers: both(file.dhcp_servers, pushed.dhcp_servers),
+    routers: both(file.routers, pushed.routers),
+    exceptions: [...file.exceptions, ...(pushed.exceptions ?? [])],
+  };
+}

@@ -18,6 +18,7 @@ export interface HealthSources {
   readonly certificateEndsAt: () => number | null;
   readonly configuration: () => NonNullable<ProbeHealth["configuration"]>;
   readonly bundles: () => NonNullable<ProbeHealth["bundles"]>;
+  readonly guards: () => NonNullable<ProbeHealth["guards"]>;
 }
 
 /** Measures and reports how the probe is, at a steady pace. */
@@ -98,6 +99,7 @@ export function createHealthWatch(deps: {
       hosts: sources.hosts(),
       configuration: sources.configuration(),
       bundles: sources.bundles(),
+      guards: sources.guards(),
     });
   }
 

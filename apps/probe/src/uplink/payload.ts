@@ -9,8 +9,8 @@ const compress = promisify(gzip);
 /** A site's uplink may be slow, but so is its processor: level 1 takes a third of the time of level 6 for 15 % more bytes. */
 const LEVEL = constants.Z_BEST_SPEED;
 
-/** Longest payload that is looked at from the collector; its largest, a configuration with 4096 prefixes, stays below. */
-const DOWN_MAX_BYTES = 1024 * 1024;
+/** Longest payload that is looked at from the collector; its largest, a configuration with 4096 prefixes, 1000 exceptions and credentials, stays below. */
+const DOWN_MAX_BYTES = 2 * 1024 * 1024;
 
 /** No message nests more than a few; half a million lists in each other take JSON.parse most of a second. */
 const MAX_DEPTH = 32;

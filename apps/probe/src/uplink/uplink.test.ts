@@ -58,6 +58,7 @@ function start(options: { readonly clock?: Clock; readonly url?: string; readonl
       }),
       scan_start: ({ profile }) => Promise.resolve(profile === "full" ? { refused: "no engine" } : { data: { hosts_total: 254 } }),
       scan_cancel: () => Promise.resolve({ data: { running: false } }),
+      guards_learn: () => Promise.resolve({ data: {} }),
     },
     onConfiguration: (payload) => configurations.push(payload),
     onConnected: () => undefined,

@@ -44,6 +44,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     hosts: "Hosts that the probe knows.",
     configuration: "Which configuration the probe uses. Older probes leave it out.",
     bundles: "Which bundles of files from the collector the probe has. Older probes leave it out.",
+    guards: "How the probe's guards are. Older probes leave it out.",
   }),
   describeFields(memory, {
     rss_bytes: "Memory that the probe uses, in bytes.", available_bytes: "Memory that is free on the machine, in bytes.",

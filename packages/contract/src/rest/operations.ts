@@ -1,3 +1,4 @@
+import { guardsOperations } from "./operations/guards.ts";
 import { healthOperations } from "./operations/health.ts";
 import { agentsOperations } from "./operations/agents.ts";
 import { bundlesOperations } from "./operations/bundles.ts";
@@ -21,5 +22,5 @@ import { vaultOperations } from "./operations/vault.ts";
 export const OPERATIONS = {
   ...healthOperations, ...agentsOperations, ...bundlesOperations, ...filesOperations, ...sitesOperations, ...alertsOperations,
   ...auditOperations, ...authOperations, ...backupsOperations, ...configVersionsOperations, ...devicesOperations, ...webhooksOperations,
-  ...eventsOperations, ...ipamOperations, ...licenseOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
+  ...eventsOperations, ...ipamOperations, ...licenseOperations, ...guardsOperations, ...scansOperations, ...topologyOperations, ...vaultOperations,
 };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
+import { GuardsPart, GuardsState } from "./guards.ts";
 
 /** The `v` of every message between probe and collector. A message with another `v` is refused. */
 export const MESSAGE_VERSION = 1;
@@ -85,6 +86,8 @@ export const ProbeHealth = z.object({
   configuration: z.object({ revision: z.int().min(0).nullable(), error: z.string().max(512).nullable() }).optional(),
   /** Bundles that the probe has a use for, which version it uses, and why not the newest. Older probes do not report them. */
   bundles: z.array(BundleState).max(BUNDLE_MAX_KINDS).optional(),
+  /** How its guards are. Older probes do not report it. */
+  guards: GuardsState.optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 
@@ -111,6 +114,8 @@ export const ProbeConfiguration = z.object({
   credentials: z.string().max(786_432).optional(),
   /** The newest bundles of files; the probe fetches those that it has a use for. Older collectors and probes know none. */
   bundles: z.array(BundleAnnouncement).max(BUNDLE_MAX_KINDS).optional(),
+  /** Settings of the guards; left out where the site has none. */
+  guards: GuardsPart.optional(),
 });
 export type ProbeConfiguration = z.infer<typeof ProbeConfiguration>;
 
@@ -127,6 +132,8 @@ export const COMMANDS = {
   }),
   /** Ends a scan within a second. Replied to with `running`: whether there was such a scan. */
   scan_cancel: z.object({ scan_id: Id }),
+  /** The guards' learning period begins anew. Replied to with `learning_until`: an instant by the probe's clock. */
+  guards_learn: z.object({}),
 } as const;
 /** A key of `COMMANDS`. */
 export type CommandType = keyof typeof COMMANDS;

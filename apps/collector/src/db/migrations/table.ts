@@ -27,6 +27,7 @@ import * as hostnameKeys from "./0039-hostname-keys.ts";
 import * as files from "./0040-files.ts";
 import * as bundles from "./0041-bundles.ts";
 import * as publishedColumns from "./0042-published-columns.ts";
+import * as guards from "./0043-guards.ts";
 
 /**
  * Every migration by name, applied in the order of the names. What a released one does to a database never changes; where two columns
@@ -61,4 +62,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0040-files": files,
   "0041-bundles": bundles,
   "0042-published-columns": publishedColumns,
+  "0043-guards": guards,
 };

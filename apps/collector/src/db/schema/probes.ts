@@ -59,4 +59,20 @@ export interface ProbeTables {
   };
   /** Whom a credential is handed to: the probes of a site, or one probe. */
   credential_assignments: { credential_id: string; tenant_id: string; site_id: string | null; probe_id: string | null };
+  /** What people have set of a site's guards, in JSON. */
+  guard_settings: { site_id: string; tenant_id: string; settings: string };
+  /** What is right though a guard would report it. */
+  guard_exceptions: {
+    id: string; tenant_id: string; site_id: string; kind: string | null; ip: string | null; mac: string | null; reason: string;
+    created_by: string; created_at: string;
+    /** Null for one without an end. */
+    expires_at: string | null;
+  };
+  /** The last command to learn anew of each probe: `sent`, `done` or `failed`. */
+  guard_learning: {
+    probe_id: string; tenant_id: string; command_id: string; asked_at: string; asked_by: string;
+    /** When the probe must have answered. */
+    answer_by: string;
+    status: string; error: string | null;
+  };
 }

@@ -3,6 +3,7 @@ import type { Schema } from "../../db/schema.ts";
 
 /** A probe's settings with its site's. */
 export interface SettingsRow {
+  readonly site_id: string;
   readonly name: string;
   readonly probe_configuration: string;
   readonly settings: string;
@@ -14,7 +15,7 @@ export interface SettingsRow {
 /** Null for a probe that is not there. @param tenantId Null for whichever tenant's. */
 export async function findSettings(handle: Kysely<Schema>, probeId: string, tenantId: string | null): Promise<SettingsRow | null> {
   const query = handle.selectFrom("probes").innerJoin("sites", "sites.id", "probes.site_id").select([
-    "sites.name", "sites.probe_configuration", "sites.configuration_revision as site_revision", "probes.settings",
+    "sites.id as site_id", "sites.name", "sites.probe_configuration", "sites.configuration_revision as site_revision", "probes.settings",
     "probes.configuration_revision", "probes.health",
   ]).where("probes.id", "=", probeId);
   return (await (tenantId === null ? query : query.where("probes.tenant_id", "=", tenantId)).executeTakeFirst()) ?? null;

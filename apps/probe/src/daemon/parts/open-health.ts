@@ -41,6 +41,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
       clockOffsetMs: () => uplink.state().clockOffsetMs,
       certificateEndsAt: () => certificateLifetime(identity()).to,
       configuration: () => siteConfiguration.state(),
+      guards: () => watch.guards.state(),
       bundles: () => [...transfers?.bundles.state() ?? []],
     },
     alerts, clock,

@@ -25,7 +25,7 @@ export function openUplink(context: RoundContext, { outbox, watch, siteConfigura
         ca: identity.ca_certificate, certificate: identity.certificate, key: identity.private_key,
       };
     },
-    handlers: commandHandlers(watch.discovery, watch.lan.firstRead),
+    handlers: commandHandlers({ ...watch, interfaceRead: watch.lan.firstRead }),
     onConfiguration: (payload) => siteConfiguration.onMessage(payload),
     onConnected: () => watch.discovery.reportAll(),
   });

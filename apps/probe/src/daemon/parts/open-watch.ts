@@ -4,6 +4,7 @@ import { createFrameBus } from "../../bus/frame-bus.ts";
 import type { LanWatch } from "../../capture/lan-watch.ts";
 import { createLink } from "../../capture/link.ts";
 import { createCredentials, type Credentials } from "../../credentials/credentials.ts";
+import type { Guards } from "../../detect/guards.ts";
 import type { HostDiscovery } from "../../discover/host-discovery.ts";
 import { createNameServers, type NameServers } from "../../naming/name-servers.ts";
 import { openNmapScanner } from "../../nmap/open.ts";
@@ -22,6 +23,7 @@ export interface Watch {
   readonly interfaceName: string;
   readonly lan: LanWatch;
   readonly discovery: HostDiscovery;
+  readonly guards: Pick<Guards, "configure" | "learn" | "state">;
   readonly credentials: Credentials;
   /** The vault's credentials have changed. */
   onCredentials(): void;
@@ -55,7 +57,7 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
       credentials, devices: snmp.devices, clock: context.clock, reaches: (ip) => policy.reach.holds(ip, createLink(lan.facts())),
     })
     : null;
-  const { discovery, neighbors, all: modules } = createBusModules({
+  const { discovery, neighbors, guards, all: modules } = createBusModules({
     db, outbox, clock, random, log, policy, interfaceName, interfaceFacts: () => lan.facts(),
     maxHosts: configuration.max_hosts, unasked: context.replay ? "all" : "paced", sender: lan.sender, vendorOf: context.vendorOf, claimAnswers,
     guardSettings: configuration.guards,
@@ -67,7 +69,7 @@ export function openWatch(context: RoundContext, { db, outbox }: Queue, events: 
   });
   const bus = createFrameBus({ modules, clock, log });
   return {
-    interfaceName, lan, discovery, credentials,
+    interfaceName, lan, discovery, guards, credentials,
     onCredentials: () => switches?.onCredentials(),
     begin() {
       lifecycle.onClose("name servers", () => nameServers.close());

@@ -10,7 +10,8 @@ test("every part of the collector's configuration has one module that takes it",
   };
   const modules = siteModules({
     watch: {
-      discovery: { configure: note("egress", null) }, credentials: { take: note("credentials", Promise.resolve(null)) }, onCredentials: () => undefined,
+      discovery: { configure: note("egress", null) }, guards: { configure: note("guards", undefined) },
+      credentials: { take: note("credentials", Promise.resolve(null)) }, onCredentials: () => undefined,
     } as unknown as Parameters<typeof siteModules>[0]["watch"],
     transfers: { bundles: { announced: note("bundles", undefined) } } as unknown as Parameters<typeof siteModules>[0]["transfers"],
   });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { bundlesPart } from "../../bundles/settings.ts";
 import { credentialsPart } from "../../credentials/settings.ts";
+import { guardsPart } from "../../detect/settings.ts";
 import { egressPart } from "../../egress/settings.ts";
 import { createSiteConfiguration, type SiteConfiguration, siteModule } from "../../uplink/site-configuration.ts";
 import type { Watch } from "./open-watch.ts";
@@ -9,7 +10,7 @@ import type { Transfers } from "./transfers.ts";
 
 /** What the collector can set of this probe: module → its part of the configuration → how it takes a change. Another part is another row. */
 export function siteModules({ watch, transfers }: {
-  readonly watch: Pick<Watch, "discovery" | "credentials" | "onCredentials">;
+  readonly watch: Pick<Watch, "discovery" | "guards" | "credentials" | "onCredentials">;
   readonly transfers: Pick<Transfers, "bundles"> | null;
 }) {
   return [
@@ -20,6 +21,13 @@ export function siteModules({ watch, transfers }: {
         const wrong = await watch.credentials.take(credentials);
         if (wrong === null) watch.onCredentials();
         return wrong;
+      },
+    }),
+    siteModule({
+      name: "guards", part: guardsPart, refuses: "part",
+      take({ guards }) {
+        watch.guards.configure(guards);
+        return null;
       },
     }),
     siteModule({

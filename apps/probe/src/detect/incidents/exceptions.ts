@@ -1,9 +1,9 @@
 import { type AddressPrefix, parseIp, parsePrefix, prefixHolds } from "@lanthorn/packets";
-import type { GuardException } from "../settings.ts";
+import type { Exception } from "../settings.ts";
 import type { Sign } from "./sign.ts";
 
 /** @param now Wall milliseconds. @returns Whether an exception that has not expired matches the sign. */
-export function createExceptionMatcher(exceptions: readonly GuardException[]): (sign: Sign, now: number) => boolean {
+export function createExceptionMatcher(exceptions: readonly Exception[]): (sign: Sign, now: number) => boolean {
   const rows = exceptions.map(({ kind, ip, mac, until }) => ({
     kind, mac, prefix: ip === undefined ? null : parsePrefix(ip), until: until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until),
   }));

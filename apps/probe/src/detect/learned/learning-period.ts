@@ -4,6 +4,8 @@ import type { LearnedStore } from "./learned-store.ts";
 export interface LearningPeriod {
   /** When it is over, in wall milliseconds. */
   endsAt(): number;
+  /** The same; null where nothing has asked yet, so that it has not begun. */
+  knownEnd(): number | null;
   isOn(): boolean;
   /** Begins it anew. */
   restart(): void;
@@ -29,6 +31,7 @@ export function createLearningPeriod(deps: {
   const endsAt = () => (beganAt ?? begin()) + deps.minutes() * 60_000;
   return {
     endsAt,
+    knownEnd: () => (beganAt === null ? null : endsAt()),
     // A clock that was set back does not begin it again.
     isOn: () => clock.now() < endsAt(),
     restart: () => void begin(),

@@ -29,6 +29,7 @@ import { startJobs } from "../../../jobs/start-jobs.ts";
 import { openFiles } from "../../files/open.ts";
 import { openBundles } from "../../bundles/open.ts";
 import { type BundlesStore, createBundlesStore } from "../../bundles/store.ts";
+import { openGuards } from "../../guards/open.ts";
 import { createSitesService, DEFAULT_SITE_CONFIGURATION } from "../../sites/service.ts";
 import { sitesRoutes } from "../../sites/routes.ts";
 import { createSitesStore } from "../../sites/store.ts";
@@ -63,7 +64,8 @@ export interface Stack {
   call(
     method: string, path: string,
     /** @param options.body Bytes go as they are, all else as JSON. */
-    options?: { readonly body?: unknown; readonly role?: Role; readonly tenantId?: string; readonly identity?: KeyAndCertificate },
+    options?: { readonly body?: unknown; readonly role?: Role; readonly tenantId?: string; readonly identity?: KeyAndCertificate;
+      readonly headers?: Readonly<Record<string, string>> },
   ): Promise<Answer>;
   connect(probeId: string, identity: KeyAndCertificate, options?: IClientOptions): Promise<MqttClient>;
   close(): Promise<void>;
@@ -101,10 +103,14 @@ export async function startStack(options: {
     onHanded: onConfigured,
   });
   const bundlesStore = createBundlesStore(database);
-  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, audit, onConfigured });
+  const guards = openGuards({
+    ...database, audit, clock, log: silentLog, broker, onConfigured: (siteId) => ingest.configured({ siteId }),
+  });
+  const settings = createSettingsService({ ...database, credentials: vault, bundles: bundlesStore, guards, audit, onConfigured });
   const healthHistory = createHealthHistory({ db: database.db, clock, logger: silentLog });
   const ingest: Ingest = createIngest({
-    registry: { ...settings, ...healthHistory }, ...database, log: createEventLog({ reads: database.reads }),
+    registry: { ...settings, ...healthHistory }, ...database,
+    commands: { replied: guards.replied, online: () => Promise.resolve() }, log: createEventLog({ reads: database.reads }),
     merges: createMerges({ audit, clock }), projections: REACTIONS, published: () => {}, broker, clock, logger: silentLog,
     silentAfterSeconds: 90, keep: DEVICE_KEEP,
   });
@@ -147,7 +153,7 @@ export async function startStack(options: {
     services: {
       gateway: [sitesRoutes(
         createSitesService({ store: createSitesStore(database), audit, clock, onConfigured: (siteId) => ingest.configured({ siteId }) }),
-      )],
+      ), ...guards.routes],
       agents: [agentsRoutes({ service: agents, settings }), ...files.routes, ...bundles.routes],
       vault: [vaultRoutes(vault)],
     },
@@ -163,10 +169,10 @@ export async function startStack(options: {
   });
   return {
     database, bundles: bundlesStore, dataDir, authority, broker, ingest, tenantId, siteId, httpsPort: listener.port,
-    call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity } = {}) => new Promise((resolve, reject) => {
+    call: (method, path, { body, role = "admin", tenantId: tenant = tenantId, identity, headers = {} } = {}) => new Promise((resolve, reject) => {
       const request = httpsRequest({
         host: "127.0.0.1", port: listener.port, method, path, ca: authority.certificate, agent: false,
-        ...(identity ? { key: identity.key, cert: identity.certificate } : { headers: { authorization: `Bearer ${tenant}_${role}` } }),
+        ...(identity ? { key: identity.key, cert: identity.certificate } : { headers: { ...headers, authorization: `Bearer ${tenant}_${role}` } }),
       }, (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -1,0 +1,74 @@
+import type { RestClient } from "@lanthorn/client";
+import type { SiteGuards } from "@lanthorn/contract";
+import { describe, expect, test } from "vitest";
+import { formatAnswer } from "../answer.ts";
+import type { Connection } from "../connection.ts";
+import { allow, disallow, learnGuards, listExceptions, showGuards } from "./guards.ts";
+
+const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
+const AT = "2026-11-20T08:15:30.250Z";
+const NOW = Date.parse(AT);
+const GUARDS: SiteGuards = {
+  site_id: ID, enabled: true, active: true, learning_minutes: null, quiet_seconds: 600, dhcp_servers: ["10.0.0.2"], routers: [], exceptions: 2,
+  probes: [
+    { probe_id: ID, name: "box", state: { enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }, learning: null },
+    { probe_id: ID, name: "old", state: null, learning: { asked_at: AT, asked_by: "admin", status: "no_answer", error: null } },
+  ],
+};
+const EXCEPTION = {
+  id: ID, site_id: ID, kind: "arp_spoofing" as const, ip: "10.0.0.0/28", mac: null, reason: "a cluster", created_by: "admin", created_at: AT, expires_at: null,
+};
+const meta = { page: 1, per_page: 20, total: 1, next_cursor: null };
+const connect = (rest: Partial<RestClient>, ...sites: readonly string[]) => ({
+  rest: { listSites: () => Promise.resolve({ data: sites.map((name) => ({ id: ID, name })), meta }), ...rest },
+}) as unknown as Connection;
+const lines = (answer: Parameters<typeof formatAnswer>[0]) => formatAnswer(answer, false).split("\n");
+
+describe("guards", () => {
+  test("are shown for the only site, each probe with how it is, and what is set", async () => {
+    const shown = lines(await showGuards(connect({ readSiteGuards: () => Promise.resolve(GUARDS) }, "Office"), undefined, NOW));
+    expect(shown.slice(1, 3)).toEqual([
+      "box    on            listens only  until 2026-11-20T09:00:00Z  -",
+      "old    not reported  -             -                           2026-11-20T08:15:30Z by admin: no answer; ask again",
+    ]);
+    expect(shown.slice(4).join(" ")).toMatch(/600 quiet seconds.*DHCP servers 10\.0\.0\.2.*2 exceptions/);
+  });
+
+  test("learn anew at the site that is named", async () => {
+    const asked: string[] = [];
+    const connection = connect({ learnSiteGuards: (id) => (asked.push(id), Promise.resolve({ probes: GUARDS.probes })) }, "Office", "Store");
+    await learnGuards(connection, "Office", NOW);
+    expect(asked).toEqual([ID]);
+    await expect(learnGuards(connection, undefined, NOW)).rejects.toMatchObject({ code: "bad-option" });
+  });
+
+  test("do not report what is allowed until it expires", async () => {
+    const asked: unknown[] = [];
+    const connection = connect({ createGuardException: (id, exception) => (asked.push(id, exception), Promise.resolve(EXCEPTION)) }, "Office");
+    const answer = await allow(connection, { kind: "arp_spoofing", ip: "10.0.0.0/28", mac: "00-1B-21-AA-BB-07", reason: "a cluster", expires: "8h" }, NOW);
+    expect(asked).toEqual([ID, {
+      kind: "arp_spoofing", ip: "10.0.0.0/28", mac: "00:1b:21:aa:bb:07", reason: "a cluster", expires_at: "2026-11-20T16:15:30.250Z",
+    }]);
+    expect(lines(answer)[1]).toBe(`arp_spoofing  10.0.0.0/28  any  no end  a cluster  admin  ${ID}`);
+    await allow(connection, { mac: "00:1b:21:aa:bb:07", reason: "a test", expires: "2026-12-31" }, NOW);
+    expect(asked[3]).toMatchObject({ expires_at: "2026-12-31T00:00:00.000Z" });
+  });
+
+  test.each([
+    [{ reason: "all" }], [{ kind: "bad", reason: "a" }], [{ mac: "nonsense", reason: "a" }], [{ ip: "10.0.0.1", reason: "a", expires: "soon" }],
+    [{ ip: "10.0.0.1", reason: "a", expires: "2020-01-01" }], [{ ip: "10.0.0.1", reason: "a", expires: "2026-12-31T10:00" }],
+  ])("refuse to allow %j", async (options) => {
+    const connection = connect({ createGuardException: () => Promise.reject(new Error("it was asked for")) }, "Office");
+    await expect(allow(connection, options, NOW)).rejects.toMatchObject({ code: "bad-option" });
+  });
+
+  test("list exceptions and delete them", async () => {
+    const deleted: unknown[] = [];
+    const connection = connect({
+      listGuardExceptions: () => Promise.resolve({ data: [EXCEPTION], meta }), deleteGuardException: async (...ids) => void deleted.push(ids.slice(0, 2)),
+    }, "Office");
+    expect((await listExceptions(connection, undefined)).json).toEqual([EXCEPTION]);
+    await disallow(connection, ID, "Office");
+    expect(deleted).toEqual([[ID, ID]]);
+  });
+});
