@@ -83,5 +83,9 @@ export function createNeighborAnnouncer(deps: {
 /** Names of facts that are not what they were; none for a neighbor that was never reported. */
 function changedFields(before: NeighborFacts | null, now: NeighborFacts): string[] {
   if (before === null || before === now) return [];
-  return (Object.keys(now) as (keyof NeighborFacts)[]).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(now[field]));
+  return (Object.keys(now) as (keyof NeighborFacts)[]).filter((field) => {
+    const [old, young] = [before[field], now[field]];
+    // Most are texts, and the same.
+    return old !== young && JSON.stringify(old) !== JSON.stringify(young);
+  });
 }
