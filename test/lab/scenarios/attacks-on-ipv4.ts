@@ -26,7 +26,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     packages: ["ettercap-text-only"], seconds: 12, checked: [GATEWAY, WEB],
     hosts: ({ ip, mac }) => [{
       mac: mac(0), addresses: [`${ip(0)}/24`],
-      run: `ettercap -T -q -u -i eth0 -M arp:remote /${GATEWAY}// /${WEB}// < /dev/zero > /dev/null`,
+      run: `ettercap -T -q -i eth0 -M arp:remote /${GATEWAY}// /${WEB}// < /dev/zero > /dev/null`,
     }],
   },
   {
@@ -34,7 +34,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     packages: ["bettercap"], seconds: 12, checked: [GATEWAY, WEB],
     hosts: ({ ip, mac }) => [{
       mac: mac(0), addresses: [`${ip(0)}/24`],
-      run: `bettercap -iface eth0 -no-history -no-colors -eval `
+      run: `ping -c 1 ${GATEWAY}; ping -c 1 ${WEB}; begin; bettercap -iface eth0 -gateway-override ${GATEWAY} -no-history -no-colors -eval `
         + `"set arp.spoof.targets ${WEB}; set arp.spoof.fullduplex true; set arp.spoof.internal true; arp.spoof on; sleep 60"`,
     }],
   },
@@ -91,9 +91,5 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
   {
     name: "dhcp-starvation", kind: "attack", what: "takes every address of the pool under forged MACs", guards: ["dhcp_exhaustion"], packages: [], seconds: 8,
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "forge dhcp-starvation eth0 100 6" }],
-  },
-  {
-    name: "dhcp-flood", kind: "attack", what: "floods the DHCP server with requests, with yersinia", guards: ["dhcp_exhaustion"], packages: ["yersinia"], seconds: 5,
-    hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "timeout 0.3 yersinia dhcp -attack 1 -interface eth0 < /dev/zero > /dev/null" }],
   },
 ];

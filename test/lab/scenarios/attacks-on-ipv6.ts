@@ -55,10 +55,10 @@ export const ATTACKS_ON_IPV6: readonly Scenario[] = [
   },
   {
     name: "fake-dhcps6", kind: "attack", what: "answers DHCPv6 clients", guards: ["dhcpv6_server", "unexpected_ipv6"],
-    packages: ["thc-ipv6", "busybox"], seconds: 10,
+    packages: ["thc-ipv6", "isc-dhcp-client"], seconds: 10,
     hosts: ({ ip, mac }) => [
       { mac: mac(0), addresses: [`${ip(0)}/24`], run: "sleep 2; atk6-fake_dhcps6 eth0 2001:db8:66::/64 2001:db8:66::53 < /dev/zero" },
-      { mac: mac(1), addresses: [`${ip(1)}/24`], run: "sleep 3; begin; busybox udhcpc6 -f -n -q -t 4 -T 1 -i eth0 -s /bin/true" },
+      { mac: mac(1), addresses: [`${ip(1)}/24`], run: "sleep 3; begin; dhclient -6 -d -1 -sf /bin/true -lf /run/leases -pf /run/pid -cf /dev/null eth0" },
     ],
   },
   {

@@ -15,9 +15,9 @@ export const ATTACKS_ON_LINK: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: `forge stp eth0 ${mac(0)} 1000 6` }],
   },
   {
-    name: "dtp", kind: "attack", what: "negotiates a trunk, with yersinia", guards: ["vlan_hopping"], packages: ["yersinia"], seconds: 8,
+    name: "dtp", kind: "attack", what: "asks for a trunk, with yersinia", guards: ["vlan_hopping"], packages: ["yersinia"], seconds: 8,
     hosts: ({ ip, mac }) => [{
-      mac: mac(0), addresses: [`${ip(0)}/24`], run: "timeout 6 yersinia dtp -attack 1 -interface eth0 < /dev/zero > /dev/null",
+      mac: mac(0), addresses: [`${ip(0)}/24`], run: "for i in 1 2 3 4 5 6; do timeout 1 yersinia dtp -attack 0 -interface eth0 < /dev/zero > /dev/null; sleep 0.5; done",
     }],
   },
   {

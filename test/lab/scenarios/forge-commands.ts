@@ -1,5 +1,5 @@
 import {
-  CDP_DESTINATION, CDP_SNAP, DHCP_PORT, encodeCdp, encodeDhcpDiscover, encodeEthernet, encodeIpv4, encodeLldp, encodeLlc, ETHER_TYPE,
+  CDP_DESTINATION, CDP_SNAP, DHCP_BROADCAST_FLAG, DHCP_MESSAGE_TYPE, DHCP_OP, DHCP_OPTION, DHCP_PORT, encodeCdp, encodeDhcp, encodeDhcpDiscover, encodeEthernet, encodeIpv4, encodeLldp, encodeLlc, ETHER_TYPE,
 } from "@lanthorn/packets";
 import { arpClaim, BROADCAST, type ForgeEnd, type ForgeLink, ipv4, mac, randomMac, udpFrame } from "./forge-frames.ts";
 import { announceSleepProxy, answerNames, askNames } from "./forge-names.ts";
@@ -7,6 +7,7 @@ import { announceSleepProxy, answerNames, askNames } from "./forge-names.ts";
 type Command = (link: ForgeLink, args: readonly string[]) => Promise<void>;
 
 const IPV6_IN_IPV4 = 41;
+const PXE_OPTION = { architecture: 93, network: 94, machine: 97 } as const;
 const ANYBODY: ForgeEnd = { mac: BROADCAST, ip: ipv4("255.255.255.255"), port: DHCP_PORT.server };
 /** The lab's gateway, at a port where nobody listens. */
 const GATEWAY: ForgeEnd = { mac: mac("18:fd:74:77:00:01"), ip: ipv4("10.77.0.1"), port: 9 };
@@ -32,11 +33,24 @@ export const FORGE_COMMANDS: Readonly<Record<string, Command>> = {
     const batch = claims.slice(0, Math.max(1, Math.round(Number(perSecond) / 10)));
     await link.repeat({ everyMs: 100, times: Number(seconds) * 10 }, () => link.send(batch));
   },
-  /** MAC TIMES [CLASS]: only asks, once a second. */
-  "dhcp-discover": async (link, [client, times, vendorClass]) => {
+  /** MAC TIMES: only asks, once a second. */
+  "dhcp-discover": async (link, [client, times]) => {
     const from: ForgeEnd = { mac: mac(client), ip: ipv4("0.0.0.0"), port: DHCP_PORT.client };
-    await link.repeat({ everyMs: 1000, times: Number(times) }, (index) => link.send([udpFrame(from, ANYBODY, encodeDhcpDiscover({
-      xid: 0x7700_0000 + index, chaddr: from.mac, ...(vendorClass === undefined ? {} : { vendorClass }),
+    await link.repeat({ everyMs: 1000, times: Number(times) }, (index) => link.send([
+      udpFrame(from, ANYBODY, encodeDhcpDiscover({ xid: 0x7700_0000 + index, chaddr: from.mac })),
+    ]));
+  },
+  /** MAC TIMES: asks as a card that boots from the network. @see PXE 2.1 section 2.2.2, RFC 4578 */
+  "pxe-discover": async (link, [client, times]) => {
+    const from: ForgeEnd = { mac: mac(client), ip: ipv4("0.0.0.0"), port: DHCP_PORT.client };
+    const options = new Map([
+      [DHCP_OPTION.dhcpMessageType, Uint8Array.of(DHCP_MESSAGE_TYPE.discover)],
+      [DHCP_OPTION.vendorClassIdentifier, new TextEncoder().encode("PXEClient:Arch:00000:UNDI:002001")],
+      [DHCP_OPTION.parameterRequestList, Uint8Array.of(1, 3, 6, 43, 60, 66, 67)],
+      [PXE_OPTION.architecture, Uint8Array.of(0, 0)], [PXE_OPTION.network, Uint8Array.of(1, 2, 1)], [PXE_OPTION.machine, new Uint8Array(17)],
+    ]);
+    await link.repeat({ everyMs: 1000, times: Number(times) }, (index) => link.send([udpFrame(from, ANYBODY, encodeDhcp({
+      op: DHCP_OP.bootRequest, xid: 0x7800_0000 + index, flags: DHCP_BROADCAST_FLAG, chaddr: from.mac, options,
     }))]));
   },
   /** A_SECOND SECONDS: asks under forged MACs. */

@@ -18,9 +18,9 @@ export const NORMAL_ADDRESSES: readonly Scenario[] = [
   {
     name: "keepalived-vmac", kind: "normal", what: "a virtual address with VRRP's MAC moves from one router to the other", guards: [],
     packages: ["keepalived"], seconds: 14,
-    hosts: ({ ip, mac, index }) => [
-      { mac: mac(0), addresses: [`${ip(0)}/24`], run: `${vrrp(index, ip(2), 3)}; ip link set eth0 down` },
-      { mac: mac(1), addresses: [`${ip(1)}/24`], run: `sleep 5; ${vrrp(index, ip(2), 6)}` },
+    hosts: ({ ip, mac }) => [
+      { mac: mac(0), addresses: [`${ip(0)}/24`], run: `${keepalived(ip(2), 120, "use_vmac")} & sleep 7; kill %1; sleep 1; ip link set eth0 down` },
+      { mac: mac(1), addresses: [`${ip(1)}/24`], run: keepalived(ip(2), 100, "use_vmac") },
     ],
   },
   {
@@ -116,9 +116,4 @@ function keepalived(address: string, priority: number, more: string): string {
     + `virtual_ipaddress {\\n${address}/24\\n}\\n}\\n`;
   return `{ printf '${conf}' > /run/keepalived.conf; keepalived --dont-fork --log-console --vrrp --use-file /run/keepalived.conf `
     + "--pid /run/keepalived.pid --vrrp_pid /run/vrrp.pid; }";
-}
-
-/** What a router with VRRP's virtual MAC says, for kernels without macvlan: announcements from that MAC. @see RFC 5798 section 7.3 */
-function vrrp(index: number, address: string, times: number): string {
-  return `forge arp-announce eth0 ${address} 00:00:5e:00:01:${(0x51 + index).toString(16)} 1000 ${times}`;
 }

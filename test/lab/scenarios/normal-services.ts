@@ -37,7 +37,7 @@ export const NORMAL_SERVICES: readonly Scenario[] = [
         run: "dnsmasq --keep-in-foreground --conf-file=/dev/null --user=root --port=0 --leasefile-ro --dhcp-range=10.77.0.0,proxy "
           + "--pxe-service=x86PC,install,pxelinux",
       },
-      { mac: mac(1), run: `sleep 1; forge dhcp-discover eth0 ${mac(1)} 4 PXEClient:Arch:00000:UNDI:002001` },
+      { mac: mac(1), run: `sleep 1; forge pxe-discover eth0 ${mac(1)} 4` },
     ],
   },
   {
