@@ -85,7 +85,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
           + `--dhcp-range=10.77.0.240,10.77.0.241,600 --dhcp-option=3,${ip(0)} --dhcp-option=6,${ip(0)} --dhcp-option=252,http://${ip(0)}/wpad.dat`,
       },
       // A client that only asks, so that it takes no address from anybody.
-      { mac: mac(1), run: `sleep 0.5; begin; forge dhcp-discover eth0 ${mac(1)} 3` },
+      { mac: mac(1), run: `sleep 0.5; forge dhcp-discover eth0 ${mac(1)} 3` },
     ],
   },
   {

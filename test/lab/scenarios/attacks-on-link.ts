@@ -40,7 +40,7 @@ export const ATTACKS_ON_LINK: readonly Scenario[] = [
       { mac: mac(0), addresses: [`${ip(0)}/24`], run: `forge name-poisoner eth0 ${mac(0)} ${ip(0)}` },
       {
         mac: mac(1), addresses: [`${ip(1)}/24`],
-        run: `sleep 1; begin; forge name-questions eth0 ${mac(1)} ${ip(1)} 1500 5`,
+        run: `sleep 1; forge name-questions eth0 ${mac(1)} ${ip(1)} 1500 5`,
       },
     ],
   },

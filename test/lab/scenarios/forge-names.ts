@@ -61,16 +61,20 @@ function answerNetbios(query: Uint8Array, own: Pick<ForgeEnd, "mac" | "ip">, ask
   return udpFrame({ ...own, port: PORT.netbios }, asker, Uint8Array.from([...head, ...record]));
 }
 
-/** MAC IP MS TIMES: asks by all three for a name that nobody has, as a mistyped share does. */
+/** What people type, and nobody is called. */
+const MISTYPED = ["fielsrv", "pritner", "intarnet", "bakcup", "sahre"] as const;
+
+/** MAC IP MS TIMES: asks by all three for names that nobody has, as mistyped shares do. */
 export async function askNames(link: ForgeLink, [ownMac, ownIp, everyMs, times]: readonly string[]): Promise<void> {
   const own = { mac: mac(ownMac), ip: ipv4(ownIp) };
   await link.repeat({ everyMs: Number(everyMs), times: Number(times) }, (index) => {
     const question = (name: string) => ({ name, type: DNS_TYPE.a, class: DNS_CLASS.internet, wantsUnicastResponse: false });
     const id = 0x7700 + index;
+    const name = MISTYPED[index % MISTYPED.length] ?? "";
     return link.send([
-      udpFrame({ ...own, port: 50_000 + index }, LLMNR_GROUP, encodeDns({ id, questions: [question("fielsrv")] })),
-      udpFrame({ ...own, port: PORT.mdns }, MDNS_GROUP, encodeDns({ questions: [question("fielsrv.local")] }), { timeToLive: 255 }),
-      udpFrame({ ...own, port: PORT.netbios }, NETBIOS_GROUP, netbiosQuery(id, "FIELSRV")),
+      udpFrame({ ...own, port: 50_000 + index }, LLMNR_GROUP, encodeDns({ id, questions: [question(name)] })),
+      udpFrame({ ...own, port: PORT.mdns }, MDNS_GROUP, encodeDns({ questions: [question(`${name}.local`)] }), { timeToLive: 255 }),
+      udpFrame({ ...own, port: PORT.netbios }, NETBIOS_GROUP, netbiosQuery(id, name.toUpperCase())),
     ]);
   });
 }

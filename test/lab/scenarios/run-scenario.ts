@@ -16,7 +16,7 @@ const BASE_PACKAGES = ["iproute2", "iputils-arping", "iputils-ping", "busybox"];
 
 /** A scenario whose hosts are on the LAN and do what it says. */
 export interface RunningScenario {
-  /** In wall milliseconds: when a script said `begin`, else when the scripts were started. */
+  /** In wall milliseconds: when the first host that did so said `begin` or forged a frame, else when the scripts were started. */
   beganAt(): number;
   /** Pulls the cables of its hosts. May be called again. */
   stop(): Promise<void>;
@@ -89,7 +89,7 @@ function planOf(scenario: Scenario, host: ScenarioHost, index: number): HostPlan
   return { name, mac, addresses, daemons: [], ...(leasesAs === undefined ? {} : { leasesAs }), ...(network && { network }) };
 }
 
-/** Made by `begin` in a script: what it has done before was no attack. */
+/** Made by `begin` in a script, or by `forge` with its first frame: what was done before was no attack. */
 function markOf(lab: Lab, name: string): string {
   return join(filesOf(lab.id).folder, name, "begun");
 }
@@ -107,7 +107,7 @@ function startScript(lab: Lab, tools: DebianRoot, name: string, run: string): vo
     `export PATH=${tools.root}/usr/sbin:${tools.root}/usr/bin:${tools.root}/sbin:${tools.root}/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     ...Object.entries(tools.env).map(([variable, value]) => `export ${variable}=${shellQuote(value)}`),
     `begin() { : > ${shellQuote(markOf(lab, name))}; }`,
-    `forge() { env -u LD_LIBRARY_PATH ${shellQuote(process.execPath)} ${shellQuote(forge)} "$@"; }`,
+    `forge() { LAB_BEGUN=${shellQuote(markOf(lab, name))} env -u LD_LIBRARY_PATH ${shellQuote(process.execPath)} ${shellQuote(forge)} "$@"; }`,
     run, "wait",
   ];
   const { path, args } = lab.inside(name, "sh", ["-c", script.join("\n")]);
