@@ -71,8 +71,9 @@ const texts = new Map<string, string>();
 
 async function write(db: Kysely<Schema>, table: Table, rows: readonly Row[], kind: string, compile: Compile): Promise<void> {
   const columns = Object.keys(rows[0] ?? {});
+  const shape = `${kind} ${table} ${columns.join()}`;
   const textOf = (size: number | null) => {
-    const key = `${kind} ${table} ${size} ${columns.join()}`;
+    const key = `${size} ${shape}`;
     let text = texts.get(key);
     if (text === undefined) {
       texts.set(key, (text = compile(columns, size === null ? asRecords(table, columns) : asValues(columns, size)).compile(db).sql));

@@ -28,22 +28,29 @@ export interface DecodedBatch {
 
 /**
  * Reads the payload of a probe's `events`: a batch as JSON, or gzip of it. Decompression stops at `BATCH_MAX_BYTES`, and at a hundred
- * times the payload's own length, so a small payload cannot become a large one here. Never rejects.
+ * times the payload's own length, so a small payload cannot become a large one here. Only for gzip is there anything to wait for. Never
+ * rejects.
  */
-export async function decodeBatch(payload: Buffer): Promise<DecodedBatch | BatchRefusal> {
+export function decodeBatch(payload: Buffer): DecodedBatch | BatchRefusal | Promise<DecodedBatch | BatchRefusal> {
   if (payload.length > PAYLOAD_MAX_BYTES) return refuse("too-large", `the payload is larger than ${PAYLOAD_MAX_BYTES} bytes`);
-  let bytes = payload;
-  if (payload[0] === 0x1f && payload[1] === 0x8b) {
-    const most = Math.min(BATCH_MAX_BYTES, Math.max(ANY_RATIO_BYTES, payload.length * MAX_RATIO));
-    try {
-      bytes = await decompress(payload, { maxOutputLength: most });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-        return refuse("too-large", `the batch is larger than ${most} bytes`);
-      }
-      return refuse("not-a-batch", "the payload begins like gzip but is not valid gzip");
+  return payload[0] === 0x1f && payload[1] === 0x8b ? decodeGzip(payload) : parseBatch(payload);
+}
+
+async function decodeGzip(payload: Buffer): Promise<DecodedBatch | BatchRefusal> {
+  const most = Math.min(BATCH_MAX_BYTES, Math.max(ANY_RATIO_BYTES, payload.length * MAX_RATIO));
+  let bytes: Buffer;
+  try {
+    bytes = await decompress(payload, { maxOutputLength: most });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+      return refuse("too-large", `the batch is larger than ${most} bytes`);
     }
+    return refuse("not-a-batch", "the payload begins like gzip but is not valid gzip");
   }
+  return parseBatch(bytes);
+}
+
+function parseBatch(bytes: Buffer): DecodedBatch | BatchRefusal {
   const value = parseJson(bytes.toString("utf8"));
   if (value === undefined) return refuse("not-a-batch", "the payload is not JSON");
   const batch = Batch.safeParse(value);

@@ -16,7 +16,7 @@ export interface Quota {
    */
   enter(probeId: string, bytes: number): (() => void) | null;
   /** Before a batch is read. @returns Whether it may be, now or after it was held back; else the probe is to send it again later. */
-  mayRead(probeId: string): Promise<boolean>;
+  mayRead(probeId: string): boolean | Promise<boolean>;
   /** After a batch was read. */
   charge(probeId: string, cost: number): void;
   /** Whether what of the probe's next batch cannot be read is kept as it came. */
@@ -84,12 +84,11 @@ export function createQuota({ clock }: { readonly clock: Pick<Clock, "monotonic"
         if (own.messages === 0) waiting.delete(probeId);
       };
     },
-    async mayRead(probeId) {
+    mayRead(probeId) {
       const waitMs = bytes.waitMs(probeId);
       if (waitMs === 0) return true;
       if (waitMs > limits.maxHoldMs || isClosed) return false;
-      await wait(waitMs);
-      return !isClosed;
+      return wait(waitMs).then(() => !isClosed);
     },
     charge: (probeId, cost) => bytes.spend(probeId, cost),
     mayKeepRejected: (probeId) => rejected.waitMs(probeId) === 0,

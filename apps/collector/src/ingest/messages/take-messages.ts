@@ -69,7 +69,7 @@ export function createTakeMessages(deps: ProbeServices & {
   return {
     async events(probe, message, receivedAt) {
       await watch.heard(probe);
-      await takeEvents(probe, message.payload, receivedAt);
+      return takeEvents(probe, message.payload, receivedAt);
     },
     async status(probe, message) {
       const status = read(ProbeStatus, message, "not-a-status");

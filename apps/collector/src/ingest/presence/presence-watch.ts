@@ -13,8 +13,8 @@ import { createWatchedProbes, type Watched, type WatchedProbes } from "./watched
 export interface PresenceWatch {
   /** Begins with the probes that were online when the collector ended: each has the whole time again to be heard. */
   start(): Promise<void>;
-  /** Any message of a probe. One that was silent is online when the promise resolves. */
-  heard(probe: KnownProbe): Promise<void>;
+  /** Any message of a probe. One that was silent is online when the promise resolves; of any other there is nothing to wait for. */
+  heard(probe: KnownProbe): Promise<unknown> | null;
   /** The probe says that it stops: silent at once. */
   stopped(probe: KnownProbe): Promise<void>;
   /** Its connection broke: silent soon, unless it is heard again. */
@@ -76,10 +76,11 @@ export function createPresenceWatch(deps: WatchDependencies): PresenceWatch {
       for (const probe of await probes.listOnline()) watched.add(probe, probe.lastHeardAt ?? toInstant(clock.now()));
       check.reset();
     },
-    async heard(probe) {
+    heard(probe) {
       const entry = watched.find(probe.probeId);
-      if (!entry || probe.state === "silent") await welcome(probe.probeId, probe);
-      else watched.heard(entry);
+      if (!entry || probe.state === "silent") return welcome(probe.probeId, probe);
+      watched.heard(entry);
+      return null;
     },
     async stopped(probe) {
       const entry = watched.find(probe.probeId);
