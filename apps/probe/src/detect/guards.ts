@@ -7,6 +7,7 @@ import type { BusFrame, BusModule } from "../bus/frame-bus.ts";
 import type { LinkFacts } from "../capture/link.ts";
 import type { EgressPolicy } from "../egress/policy.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
+import { createAddressGuard } from "./addresses/address-guard.ts";
 import { createDhcpServersGuard } from "./dhcp-servers/dhcp-servers.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
 import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
@@ -15,12 +16,13 @@ import { createIncidentRegister } from "./incidents/incident-register.ts";
 import { createIncidentsStore } from "./incidents/incidents-store.ts";
 import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
+import { createMacFloodingGuard } from "./mac-flooding/mac-flooding.ts";
 import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
 import { type GuardSettings, withPushed } from "./settings.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
-  createDhcpServersGuard, createNamePoisoningGuard,
+  createAddressGuard, createDhcpServersGuard, createMacFloodingGuard, createNamePoisoningGuard,
 ];
 
 const ETHERNET = 1;

@@ -11,6 +11,8 @@ export const GuardSettings = z.strictObject({
   quiet_seconds: quietSeconds.default(300),
   dhcp_servers: dhcpServers.default([]),
   routers: routers.default([]),
+  /** Whether the gateway's MAC changes where hosts roam between access points, so that a change is no news. */
+  roaming_gateways: z.boolean().default(false),
   exceptions: z.array(GuardException).max(MAX_GUARD_EXCEPTIONS).default([]),
 }).prefault({});
 type FileSettings = z.infer<typeof GuardSettings>;
@@ -40,6 +42,7 @@ export function withPushed(file: GuardSettings, pushed: GuardsPart = {}): GuardS
     quiet_seconds: pushed.quiet_seconds ?? file.quiet_seconds,
     dhcp_servers: both(file.dhcp_servers, pushed.dhcp_servers),
     routers: both(file.routers, pushed.routers),
+    roaming_gateways: file.roaming_gateways,
     exceptions: [...file.exceptions, ...(pushed.exceptions ?? [])],
   };
 }

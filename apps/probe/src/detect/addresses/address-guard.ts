@@ -1,0 +1,216 @@
+import { ARP_OPERATION, type ArpPacket, type NdpMessage } from "@lanthorn/packets";
+import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
+import { createAddressScan } from "./address-scan.ts";
+import { createAttackers } from "./attackers.ts";
+import type { Binding } from "./binding.ts";
+import { bindingAddress, createBindingTable, hashAddress } from "./binding-table.ts";
+import { type Claim, isHostAddress, readArpClaim, readNdpClaim, sourceOf, vlanOf } from "./claim.ts";
+import { createClaimStorm } from "./claim-storm.ts";
+import { createChecks } from "./conflicts/checks.ts";
+import { createDadDenial } from "./dad-denial.ts";
+import { createLinkQuestions } from "./link-questions.ts";
+import { macBytes, macNumber, macText } from "./mac-number.ts";
+import { accusedSource, applyOutcome } from "./outcomes.ts";
+import { createRecentRequests } from "./recent-requests.ts";
+import { createRoles } from "./roles.ts";
+import { createSavedBindings } from "./saved-bindings.ts";
+
+/** Who claims an address without contradiction for so long is trusted to have it. */
+const TRUST_MS = 10_000;
+
+/** Who has which address, by ARP and Neighbor Discovery: spoofing, duplicates, flapping, scans, and storms of replies. */
+export function createAddressGuard(deps: GuardDeps): Guard {
+  const parts = createParts(deps);
+  const { roles, checks, attackers, scan, storm } = parts;
+  return {
+    name: "ARP and NDP",
+    onArp: (packet, at) => hearArp(parts, packet, at),
+    onNdp(message, at) {
+      roles.onNdp(message, at);
+      hearNdp(parts, message, at);
+    },
+    onDhcp: (message) => roles.onDhcp(message),
+    onUdp: (at) => roles.onUdp(at),
+    onAny(at) {
+      if (checks.conflicts.size > 0 && at.frame.ipLength > 0) hearTraffic(parts, at);
+    },
+    tick(now) {
+      refresh(parts, now);
+      checks.tick(now);
+      attackers.tick();
+      scan.tick();
+      storm.tick(now);
+    },
+  };
+}
+
+type Parts = ReturnType<typeof createParts>;
+
+function createParts(deps: GuardDeps) {
+  const seed = Math.floor(deps.random() * 2 ** 32) | 0;
+  const { clock, incidents, settings } = deps;
+  const table = createBindingTable(seed);
+  const roles = createRoles(deps);
+  const attackers = createAttackers(deps, roles);
+  const saved = createSavedBindings(deps.learned);
+  const dad = createDadDenial();
+  const questions = createLinkQuestions(deps, (address) => table.find(address, 0) !== null);
+  const outcomes = { incidents, settings, table, roles, attackers, saved };
+  saved.load(table, clock.monotonic());
+  const askDecoy = (like: Uint8Array, vlanId: number, source: number) => {
+    const decoy = vlanId === 0 ? questions.askDecoy(like, macBytes(source)) : null;
+    if (decoy) dad.onDecoy(decoy, source, clock.monotonic());
+  };
+  const checks = createChecks({
+    table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key), ask: (binding, mac) => questions.ask(binding, mac),
+    isLiar: (source, length) => dad.isLiar(source, clock.monotonic()) || attackers.isAccused(source, length),
+    askDecoy: (binding, source) => askDecoy(bindingAddress(binding), binding.vlanId, source),
+    isUrgent: (binding) => roles.roleOf(binding) === "gateway",
+    quietMs: () => settings().quiet_seconds * 1000,
+    decide: (outcome, now) => applyOutcome(outcomes, outcome, now),
+  });
+  return {
+    deps, seed, table, roles, attackers, saved, dad, questions, checks, askDecoy, requests: createRecentRequests(seed), scan: createAddressScan(deps),
+    storm: createClaimStorm(deps),
+    /** MACs of gateways and servers, which ask for whatever others want. */
+    askers: new Set<number>(),
+    ownMac: -1,
+  };
+}
+
+function refresh(parts: Parts, now: number): void {
+  const { roles, questions, table, askers } = parts;
+  roles.refresh();
+  const own = questions.own();
+  parts.ownMac = own.mac ? macNumber(own.mac) : -1;
+  for (const key of own.keys) {
+    const address = bindingAddress({ key });
+    const binding = table.find(address, 0) ?? (own.mac && isHostAddress(address) ? table.add(address, 0, parts.ownMac, now) : null);
+    if (!binding || (binding.isTrusted && binding.mac === parts.ownMac)) continue;
+    table.setOwner(binding, parts.ownMac);
+    table.trust(binding);
+  }
+  askers.clear();
+  for (const key of roles.addresses()) {
+    const binding = table.find(bindingAddress({ key }), 0);
+    if (binding) askers.add(binding.mac);
+  }
+  questions.askGateways(roles.gateways(), (address) => table.find(address, 0), now);
+}
+
+function hearArp(parts: Parts, packet: ArpPacket, at: GuardFrame): void {
+  const source = sourceOf(at);
+  if (source === parts.ownMac) return;
+  const now = parts.deps.clock.monotonic();
+  const vlanId = vlanOf(at);
+  const isProbe = packet.senderProtocolAddress.every((byte) => byte === 0);
+  if (packet.operation === ARP_OPERATION.request) hearRequest(parts, { address: packet.targetProtocolAddress, vlanId, source, isProbe, at }, now);
+  if (isProbe) return;
+  const { requests, ownMac } = parts;
+  const isForUs = ownMac >= 0 && macNumber(packet.targetHardwareAddress) === ownMac;
+  const claim = readArpClaim(packet, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
+  if (claim) hearClaim(parts, claim, now);
+}
+
+function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {
+  const source = sourceOf(at);
+  if (source === parts.ownMac) return;
+  const now = parts.deps.clock.monotonic();
+  const vlanId = vlanOf(at);
+  if (message.kind === "neighbor-solicitation") {
+    const isProbe = at.frame.sourceIp?.every((byte) => byte === 0) ?? true;
+    hearRequest(parts, { address: message.target, vlanId, source, isProbe, at }, now);
+    if (isProbe) return;
+  }
+  const { requests, ownMac } = parts;
+  const isForUs = ownMac >= 0 && macNumber(at.frame.bytes, at.frame.destinationMacOffset) === ownMac;
+  const claim = readNdpClaim(message, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
+  if (claim) hearClaim(parts, claim, now);
+}
+
+interface Request {
+  readonly address: Uint8Array;
+  readonly vlanId: number;
+  readonly source: number;
+  /** It claims no address: duplicate address detection. */
+  readonly isProbe: boolean;
+  readonly at: GuardFrame;
+}
+
+function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Request, now: number): void {
+  if (!isHostAddress(address)) return;
+  parts.requests.note(address, vlanId, now);
+  if (isProbe && vlanId === 0) parts.dad.onProbe(address, source, now);
+  const binding = parts.table.find(address, vlanId);
+  if (binding === null) {
+    if (parts.askers.has(source)) return;
+    parts.scan.note({ source, hash: hashAddress(address, vlanId, parts.seed), length: address.length, packet: at.captured.bytes }, now);
+  } else if (binding.mac !== source && !isProbe && at.frame.audience !== "unicast") {
+    // The answer goes to the one who asked: our own question shows who answers.
+    parts.questions.askEverybody(binding, now);
+  }
+}
+
+function hearClaim(parts: Parts, claim: Claim, now: number): void {
+  const { table, storm, checks, seed } = parts;
+  const binding = table.find(claim.address, claim.vlanId);
+  if (claim.isUnsolicited) {
+    const hash = binding?.hash ?? hashAddress(claim.address, claim.vlanId, seed);
+    storm.note({ source: claim.source, hash, isNew: binding === null, length: claim.address.length, packet: claim.packet }, now);
+  }
+  if (binding === null) hearNewcomer(parts, claim, now);
+  else if (binding.mac !== claim.mac) hearRival(parts, binding, claim, now);
+  else {
+    if (binding.conflict || claim.isAnswer) checks.onClaim(binding, claim, now);
+    if (!binding.isTrusted && !binding.conflict && now - binding.firstAt >= TRUST_MS) trust(parts, binding);
+  }
+}
+
+function trust({ deps, table, saved, attackers }: Parts, binding: Binding): void {
+  if (attackers.isAccused(binding.mac, binding.key.length) || deps.incidents.isOpen("arp_storm", macText(binding.mac))) return;
+  table.trust(binding);
+  if (binding.isTrusted) saved.save(binding);
+}
+
+function hearNewcomer(parts: Parts, claim: Claim, now: number): void {
+  const { table, dad, attackers, questions, roles, askDecoy } = parts;
+  const { address, vlanId, source, mac, isUnsolicited } = claim;
+  const isDenial = parts.askers.has(source) ? "none" : dad.onNewClaim(address, source, now);
+  if (isDenial === "lie") {
+    attackers.reportLie({ address, vlanId, source, packet: claim.packet });
+    return;
+  }
+  if (isDenial === "denied") {
+    askDecoy(address, vlanId, source);
+    return;
+  }
+  if (isUnsolicited && attackers.isAccused(source, address.length)) return;
+  const binding = table.add(address, vlanId, mac, now);
+  if (binding && (isUnsolicited || roles.roleOf(binding) !== "host")) questions.askEverybody(binding, now);
+}
+
+function hearRival({ checks, attackers }: Parts, binding: Binding, claim: Claim, now: number): void {
+  const source = accusedSource(binding, claim);
+  if (claim.isUnsolicited && binding.isTrusted && binding.conflict?.phase !== "reported") {
+    const falseClaim = { binding, mac: claim.mac, source, packet: claim.packet };
+    const known = attackers.repeats(falseClaim, now);
+    if (known === "known") return;
+    if (known === "new-victim" && !binding.members.includes(claim.mac)) {
+      attackers.accuse({ ...falseClaim, packet: claim.packet.slice() }, now);
+      return;
+    }
+  }
+  checks.onClaim(binding, claim, now);
+}
+
+/** Traffic from an owner's MAC and address shows that it is there, as its claim would. */
+function hearTraffic({ deps, table, checks, ownMac }: Parts, at: GuardFrame): void {
+  const address = at.frame.sourceIp;
+  const vlanId = vlanOf(at);
+  const binding = address ? table.find(address, vlanId) : null;
+  if (!address || !binding?.conflict || at.frame.transport === "icmpv6") return;
+  const source = sourceOf(at);
+  if (source !== binding.mac || source === ownMac) return;
+  const claim = { address, vlanId, mac: source, source, isAnswer: false, isUnsolicited: false, packet: at.captured.bytes };
+  checks.onClaim(binding, claim, deps.clock.monotonic());
+}

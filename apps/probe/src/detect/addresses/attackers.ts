@@ -1,0 +1,135 @@
+import { formatIp } from "@lanthorn/packets";
+import type { GuardDeps } from "../guard.ts";
+import type { Sign } from "../incidents/sign.ts";
+import type { Binding } from "./binding.ts";
+import { bindingText } from "./binding-table.ts";
+import { macText } from "./mac-number.ts";
+import { type Role, type Roles, SEVERITY_OF } from "./roles.ts";
+
+/** A false claim: of what it was said, and by whom. */
+export interface FalseClaim {
+  readonly binding: Binding;
+  /** The MAC that the address was claimed for, and the one that the frame came from. */
+  readonly mac: number;
+  readonly source: number;
+  readonly packet: Uint8Array | null;
+}
+
+/** Who makes false claims, each one incident with all its victims. */
+export interface Attackers {
+  /** It was found out that the claim is false. */
+  accuse(claim: FalseClaim, now: number): void;
+  /**
+   * Counts another claim of somebody accused.
+   * @returns `unknown` for one that should be checked: nobody is accused, or the last check is long ago.
+   */
+  repeats(claim: FalseClaim, now: number): "known" | "new-victim" | "unknown";
+  /** Somebody answers for addresses that nobody has, or keeps hosts from taking any. */
+  reportLie(lie: { readonly address: Uint8Array; readonly vlanId: number; readonly source: number; readonly packet: Uint8Array }): void;
+  /** Whether an incident is open about it. */
+  isAccused(source: number, length: number): boolean;
+  /** The false claim of this address turned out to be right. */
+  clear(source: number, binding: Binding): void;
+  /** Reports what was repeated. */
+  tick(): void;
+}
+
+interface Attacker {
+  readonly source: number;
+  readonly kind: "arp_spoofing" | "ndp_spoofing";
+  readonly victims: Map<Binding, { checkedAt: number; readonly text: string; readonly mac: string }>;
+  last: FalseClaim;
+  worst: Role;
+  worstText: string;
+  isDirty: boolean;
+}
+
+const MAX_ATTACKERS = 64;
+const MAX_VICTIMS = 16;
+/** Who took over an address for good is not accused for ever. */
+const RECHECK_MS = 60_000;
+const ROLE_TEXT: Readonly<Record<Role, string>> = { gateway: " (gateway)", server: " (server)", host: "" };
+const ROLES: readonly Role[] = ["host", "server", "gateway"];
+
+const kindOf = (length: number) => (length === 4 ? "arp_spoofing" : "ndp_spoofing");
+const idOf = (source: number, length: number) => `${kindOf(length)} ${source}`;
+
+/** @param roles Say how bad it is. */
+export function createAttackers({ incidents }: Pick<GuardDeps, "incidents">, roles: Roles): Attackers {
+  const attackers = new Map<string, Attacker>();
+  const create = (claim: FalseClaim): Attacker => {
+    const kind = kindOf(claim.binding.key.length);
+    if (attackers.size >= MAX_ATTACKERS) attackers.delete(attackers.keys().next().value ?? "");
+    const attacker: Attacker = { source: claim.source, kind, victims: new Map(), last: claim, worst: "host", worstText: "", isDirty: true };
+    attackers.set(idOf(claim.source, claim.binding.key.length), attacker);
+    return attacker;
+  };
+  return {
+    accuse(claim, now) {
+      const { binding, source } = claim;
+      const role = roles.roleOf(binding);
+      if (role === "host" && incidents.isOpen("arp_storm", macText(source))) return;
+      const attacker = attackers.get(idOf(source, binding.key.length)) ?? create(claim);
+      attacker.last = claim;
+      const text = bindingText(binding);
+      if (attacker.victims.has(binding) || attacker.victims.size < MAX_VICTIMS) {
+        attacker.victims.set(binding, { checkedAt: now, text: `${text}${ROLE_TEXT[role]}`, mac: macText(binding.mac) });
+      }
+      if (attacker.worstText === "" || ROLES.indexOf(role) > ROLES.indexOf(attacker.worst)) {
+        attacker.worst = role;
+        attacker.worstText = text;
+      }
+      attacker.isDirty = false;
+      incidents.report(signOf(attacker));
+    },
+    repeats({ source, binding }, now) {
+      const attacker = attackers.get(idOf(source, binding.key.length));
+      const victim = attacker?.victims.get(binding);
+      const isFresh = victim !== undefined && now - victim.checkedAt < RECHECK_MS;
+      const isOpen = incidents.isOpen(kindOf(binding.key.length), macText(source));
+      if (attacker && (isFresh || isOpen)) attacker.isDirty = true;
+      if (victim) return isFresh ? "known" : "unknown";
+      if (!isOpen) return "unknown";
+      return attacker && attacker.victims.size >= MAX_VICTIMS ? "known" : "new-victim";
+    },
+    reportLie: (lie) => incidents.report(lieSign(lie)),
+    isAccused: (source, length) => incidents.isOpen(kindOf(length), macText(source)),
+    clear(source, binding) {
+      const id = idOf(source, binding.key.length);
+      const attacker = attackers.get(id);
+      if (!attacker?.victims.delete(binding) || attacker.victims.size > 0) return;
+      attackers.delete(id);
+      incidents.end(attacker.kind, macText(source));
+    },
+    tick() {
+      for (const attacker of attackers.values()) {
+        if (!attacker.isDirty) continue;
+        attacker.isDirty = false;
+        incidents.report(signOf(attacker));
+      }
+    },
+  };
+}
+
+function signOf({ source, victims, last, kind, worst, worstText }: Attacker): Sign {
+  const [mac, claimed] = [macText(source), macText(last.mac)];
+  const expectedMacs = [...new Set([...victims.values()].map((victim) => victim.mac))].filter((owner) => owner !== mac);
+  const named = `${worstText}${ROLE_TEXT[worst]}`;
+  return {
+    kind, subject: mac, severity: SEVERITY_OF[worst], ip: worstText, mac, expectedMacs, vlanId: last.binding.vlanId === 0 ? null : last.binding.vlanId,
+    detail: `${mac} claims ${victims.size > 1 ? `${victims.size} addresses of others, such as ${named}` : named}, while ${expectedMacs[0] ?? "its owner"} has it. `
+      + `Hosts that believe this send their traffic to the wrong device, which can read and change it. Find the switch port of ${mac} and disconnect it. If `
+      + "the device may do this, add an exception for it.",
+    facts: { victims: [...victims.values()].map(({ text }) => text).join(", "), ...(claimed === mac ? {} : { claimed_mac: claimed, ethernet_source: mac }) },
+    packet: last.packet,
+  };
+}
+
+function lieSign({ address, vlanId, source, packet }: Parameters<Attackers["reportLie"]>[0]): Sign {
+  const [mac, ip] = [macText(source), formatIp(address)];
+  return {
+    kind: kindOf(address.length), subject: mac, severity: "medium", ip, mac, vlanId: vlanId === 0 ? null : vlanId, facts: { denied: "yes" }, packet,
+    detail: `${mac} answers for addresses that nobody has, ${ip} among them. So it keeps hosts from taking an address, or draws their traffic to itself. Find the `
+      + `switch port of ${mac} and disconnect it. If the device may do this, add an exception for it.`,
+  };
+}

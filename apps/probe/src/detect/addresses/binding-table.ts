@@ -1,0 +1,129 @@
+import { formatIp } from "@lanthorn/packets";
+import type { Binding } from "./binding.ts";
+
+/** Bindings of both families, by address and VLAN. */
+export interface BindingTable {
+  readonly size: number;
+  find(address: Uint8Array, vlanId: number): Binding | null;
+  /** @returns Null where there is room for trusted ones only. */
+  add(address: Uint8Array, vlanId: number, mac: number, now: number): Binding | null;
+  trust(binding: Binding): void;
+  setOwner(binding: Binding, mac: number): void;
+  /** How many addresses are trusted to be of this MAC, and one of them. */
+  ownedBy(mac: number): { readonly count: number; readonly sample: Binding } | null;
+}
+
+/** As many hosts as a large layer 2 domain has. */
+const MAX_BINDINGS = 100_000;
+/** Newcomers always find room. */
+const MAX_TRUSTED = 90_000;
+/** Who finds colliding addresses in spite of the seed makes no lookup slow. */
+const MAX_CHAIN = 16;
+const NONE: readonly number[] = [];
+
+/** The address of a binding. @returns Four or sixteen bytes. */
+export function bindingAddress({ key }: Pick<Binding, "key">): Uint8Array {
+  return Uint8Array.from(key, (character) => character.charCodeAt(0));
+}
+
+/** The address of a binding as text. */
+export function bindingText(binding: Pick<Binding, "key">): string {
+  return formatIp(bindingAddress(binding));
+}
+
+/** Under which an address is kept: one character a byte. */
+export function addressKey(address: Uint8Array): string {
+  return String.fromCharCode(...address);
+}
+
+/** A seeded hash of an address and its VLAN. @returns A signed number of 32 bits. */
+export function hashAddress(address: Uint8Array, vlanId: number, seed: number): number {
+  let hash = seed ^ vlanId;
+  for (let at = 0; at < address.length; at += 1) hash = Math.imul(hash ^ (address[at] as number), 0x01000193) ^ (hash >>> 15);
+  return Math.imul(hash ^ (hash >>> 13), 0x5bd1e995) | 0;
+}
+
+/** @param seed Any number of 32 bits. */
+export function createBindingTable(seed: number): BindingTable {
+  const first = new Map<number, Binding>();
+  /** Those that are not trusted, the oldest first: they leave when it is full. */
+  const young = new Set<Binding>();
+  const owned = new Map<number, { count: number; sample: Binding }>();
+  let size = 0;
+  let trusted = 0;
+
+  function count(mac: number, binding: Binding, change: 1 | -1): void {
+    const entry = owned.get(mac);
+    if (!entry) owned.set(mac, { count: 1, sample: binding });
+    else if (entry.count + change === 0) owned.delete(mac);
+    else {
+      entry.count += change;
+      if (change === 1 && entry.sample.mac !== mac) entry.sample = binding;
+    }
+  }
+
+  function makeRoom(): boolean {
+    if (size < MAX_BINDINGS) return true;
+    for (const oldest of young) {
+      if (oldest.conflict) continue;
+      young.delete(oldest);
+      size -= 1;
+      unchain(first, oldest);
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    find(address, vlanId) {
+      for (let at = first.get(hashAddress(address, vlanId, seed)) ?? null; at !== null; at = at.next) {
+        if (at.vlanId === vlanId && isKeyOf(at.key, address)) return at;
+      }
+      return null;
+    },
+    add(address, vlanId, mac, now) {
+      const hash = hashAddress(address, vlanId, seed);
+      let length = 0;
+      for (let at = first.get(hash) ?? null; at !== null; at = at.next) length += 1;
+      if (length >= MAX_CHAIN || !makeRoom()) return null;
+      const binding: Binding = {
+        hash, key: addressKey(address), vlanId, mac, firstAt: now, isTrusted: false, members: NONE, sharedAt: Number.NEGATIVE_INFINITY, conflict: null, changes: [],
+        askedAt: Number.NEGATIVE_INFINITY, next: first.get(hash) ?? null,
+      };
+      first.set(hash, binding);
+      young.add(binding);
+      size += 1;
+      return binding;
+    },
+    trust(binding) {
+      if (binding.isTrusted || trusted >= MAX_TRUSTED) return;
+      binding.isTrusted = true;
+      trusted += 1;
+      young.delete(binding);
+      count(binding.mac, binding, 1);
+    },
+    setOwner(binding, mac) {
+      if (binding.isTrusted) count(binding.mac, binding, -1);
+      binding.mac = mac;
+      if (binding.isTrusted) count(mac, binding, 1);
+    },
+    ownedBy: (mac) => owned.get(mac) ?? null,
+  };
+}
+
+function unchain(first: Map<number, Binding>, binding: Binding): void {
+  let before: Binding | null = null;
+  for (let at = first.get(binding.hash) ?? null; at !== null && at !== binding; at = at.next) before = at;
+  if (before) before.next = binding.next;
+  else if (binding.next) first.set(binding.hash, binding.next);
+  else first.delete(binding.hash);
+}
+
+function isKeyOf(key: string, address: Uint8Array): boolean {
+  if (key.length !== address.length) return false;
+  for (let at = 0; at < address.length; at += 1) if (key.charCodeAt(at) !== address[at]) return false;
+  return true;
+}

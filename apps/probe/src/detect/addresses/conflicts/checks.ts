@@ -1,0 +1,206 @@
+import type { Binding, Conflict, Contender } from "../binding.ts";
+import type { Claim } from "../claim.ts";
+import { macBytes } from "../mac-number.ts";
+import { createConflict, noteClaim, startRound } from "./conflict.ts";
+import { expectationOf, judgeRival, type Knowledge } from "./judge-conflict.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Finds out who has an address that two MACs are claimed for: asks both, and judges by the answers and the claims. */
+export interface Checks {
+  /** What is being found out. */
+  readonly conflicts: ReadonlySet<Conflict>;
+  /** Somebody else than the owner claims an address, or the owner one that is in question. */
+  onClaim(binding: Binding, claim: Claim, now: number): void;
+  tick(now: number): void;
+}
+
+/** What follows from a check. `duplicate` comes again for as long as both answer. */
+export interface CheckOutcome {
+  readonly conflict: Conflict;
+  readonly rival: Contender;
+  readonly verdict: Exclude<Verdict, "again" | "watch" | "keep"> | "duplicate-over";
+}
+
+/** What checks need. */
+export interface ChecksDeps extends Omit<Knowledge, "expected"> {
+  /** Asks one host alone. */
+  readonly ask: (binding: Binding, mac: Uint8Array) => void;
+  /** Asks a rival for an address that nobody has. */
+  readonly askDecoy: (binding: Binding, source: number) => void;
+  /** Gateways are not kept waiting by others. */
+  readonly isUrgent: (binding: Binding) => boolean;
+  /** After which an incident that nobody repeats is over. */
+  readonly quietMs: () => number;
+  readonly decide: (outcome: CheckOutcome, now: number) => void;
+}
+
+interface State {
+  readonly deps: ChecksDeps;
+  readonly conflicts: Set<Conflict>;
+  readonly expected: Map<string, boolean>;
+}
+
+/** Others are sampled: who forges claims by the thousand is known after a few. */
+const MAX_CONFLICTS = 256;
+/** Each costs two packets in a second, of the eight that guards may send. */
+const MAX_RUNNING = 4;
+const MAX_RUNNING_WITH_URGENT = 6;
+/** The rivals' answers come before the owner is asked, so that who answers for the other's MAC is known as one device with it. */
+const OWNER_AFTER_MS = 400;
+/** RFC 5227's probe is answered at once; a dozing phone takes a second. */
+const ANSWERS_AFTER_MS = 1000;
+/** For so long further claims are watched. */
+const WATCH_MS = 20_000;
+/** So often at least both of a duplicate address are asked again; more often where incidents end sooner. */
+const REPORTED_PAUSE_MS = 30_000;
+const PAUSES_TO_QUIET = 3;
+const QUIET_ROUNDS = 2;
+/** One device with two MACs is not asked each time it uses the other one. */
+const SHARED_MS = 30_000;
+
+/** Bounded: at most 256 addresses at once, six of them being asked. */
+export function createChecks(deps: ChecksDeps): Checks {
+  const state: State = { deps, conflicts: new Set(), expected: new Map() };
+  const { conflicts, expected } = state;
+  return {
+    conflicts,
+    onClaim(binding, claim, now) {
+      if (claim.isAnswer && expected.size > 0) {
+        const expectation = expectationOf(claim.mac, binding);
+        if (expected.has(expectation)) expected.set(expectation, true);
+      }
+      if (binding.conflict) {
+        noteClaim(binding.conflict, claim, now);
+        return;
+      }
+      if (claim.mac === binding.mac || conflicts.size >= MAX_CONFLICTS) return;
+      if (now - binding.sharedAt < SHARED_MS && binding.members.includes(claim.mac)) return;
+      const conflict = createConflict(binding, now);
+      binding.conflict = conflict;
+      conflicts.add(conflict);
+      noteClaim(conflict, claim, now);
+      begin(state, conflict, now);
+    },
+    tick(now) {
+      for (const conflict of conflicts) move(state, conflict, now);
+    },
+  };
+}
+
+function drop({ conflicts }: State, conflict: Conflict): void {
+  conflict.binding.conflict = null;
+  conflicts.delete(conflict);
+}
+
+/** A group's MAC is many hosts' or nobody's: it is not asked. */
+function ask({ deps }: State, { binding, owner }: Conflict, contender: Contender, now: number): void {
+  const mac = macBytes(contender.mac);
+  if (((mac[0] as number) & 1) !== 0 || contender.mac === 0 || (contender === owner && deps.isOwn(binding))) return;
+  contender.askedAt = now;
+  deps.ask(binding, mac);
+}
+
+function begin(state: State, conflict: Conflict, now: number): boolean {
+  let running = 0;
+  for (const { phase } of state.conflicts) if (phase === "rivals-asked" || phase === "owner-asked" || phase === "asked-again") running += 1;
+  if (running >= (state.deps.isUrgent(conflict.binding) ? MAX_RUNNING_WITH_URGENT : MAX_RUNNING)) return false;
+  startRound(conflict, "waiting", now);
+  startRound(conflict, "rivals-asked", now);
+  for (const rival of conflict.rivals) ask(state, conflict, rival, now);
+  return true;
+}
+
+function askAll(state: State, conflict: Conflict, phase: "asked-again" | "reported-asked", now: number): void {
+  startRound(conflict, phase, now);
+  for (const contender of [...conflict.rivals, conflict.owner]) ask(state, conflict, contender, now);
+}
+
+/** What tells one device with two MACs, and who answers for everything, from a duplicate. */
+function askFurther({ deps, expected }: State, { binding, owner, rivals }: Conflict): void {
+  for (const rival of rivals) {
+    deps.askDecoy(binding, rival.source);
+    const own = deps.table.ownedBy(rival.mac)?.sample;
+    if (!own || own.mac !== rival.mac || own === binding || own.key.length !== binding.key.length || deps.isOwn(binding)) continue;
+    if (expected.size >= MAX_CONFLICTS) expected.clear();
+    expected.set(expectationOf(owner.mac, own), false);
+    deps.ask(own, macBytes(owner.mac));
+  }
+}
+
+function look(state: State, conflict: Conflict, now: number): void {
+  conflict.isDirty = false;
+  const knowledge = { ...state.deps, expected: state.expected };
+  const verdicts = conflict.rivals.map((rival) => ({ rival, verdict: judgeRival(knowledge, conflict, rival, now) }));
+  for (const { rival, verdict } of verdicts) {
+    if (verdict === "again" || verdict === "watch" || verdict === "keep") continue;
+    if (verdict === "duplicate") {
+      startRound(conflict, "reported", now);
+      conflict.quietRounds = 0;
+    } else drop(state, conflict);
+    state.deps.decide({ conflict, rival, verdict }, now);
+    return;
+  }
+  if (verdicts.some(({ verdict }) => verdict === "again")) {
+    askAll(state, conflict, "asked-again", now);
+    askFurther(state, conflict);
+  } else if (verdicts.some(({ verdict }) => verdict === "watch")) {
+    if (conflict.phase !== "watched") startRound(conflict, "watched", now);
+  } else drop(state, conflict);
+}
+
+function lookAtReported(state: State, conflict: Conflict, now: number): void {
+  const { deps } = state;
+  if (conflict.phase === "reported") {
+    if (now - conflict.phaseAt >= Math.min(REPORTED_PAUSE_MS, deps.quietMs() / PAUSES_TO_QUIET)) askAll(state, conflict, "reported-asked", now);
+    return;
+  }
+  if (now - conflict.phaseAt < ANSWERS_AFTER_MS) return;
+  const rival = conflict.rivals.find(({ answers }) => answers > 0) ?? conflict.rivals[0];
+  if (!rival) return;
+  const both = rival.answers > 0 && (conflict.owner.answers > 0 || deps.isOwn(conflict.binding));
+  conflict.quietRounds = both ? 0 : conflict.quietRounds + 1;
+  startRound(conflict, "reported", now);
+  if (both) deps.decide({ conflict, rival, verdict: "duplicate" }, now);
+  else if (conflict.quietRounds >= QUIET_ROUNDS) {
+    drop(state, conflict);
+    deps.decide({ conflict, rival, verdict: "duplicate-over" }, now);
+  }
+}
+
+function move(state: State, conflict: Conflict, now: number): void {
+  const since = now - conflict.phaseAt;
+  switch (conflict.phase) {
+    case "waiting":
+      if (!begin(state, conflict, now) && since >= WATCH_MS) drop(state, conflict);
+      break;
+    case "rivals-asked":
+      if (since < OWNER_AFTER_MS) break;
+      startRound(conflict, "owner-asked", now);
+      ask(state, conflict, conflict.owner, now);
+      break;
+    case "owner-asked":
+      if (since >= ANSWERS_AFTER_MS) look(state, conflict, now);
+      break;
+    case "asked-again":
+      if (since >= ANSWERS_AFTER_MS || (since >= OWNER_AFTER_MS && hasBoth(conflict))) look(state, conflict, now);
+      break;
+    case "watched":
+      if (since >= WATCH_MS) giveUp(state, conflict, now);
+      else if (conflict.isDirty) look(state, conflict, now);
+      break;
+    case "reported":
+    case "reported-asked":
+      lookAtReported(state, conflict, now);
+  }
+}
+
+function hasBoth({ owner, rivals }: Conflict): boolean {
+  return owner.answers > 0 && rivals.some(({ answers }) => answers > 0);
+}
+
+/** Nothing more came: who claimed last, while the owner neither claimed nor answered, has taken its place. */
+function giveUp(state: State, conflict: Conflict, now: number): void {
+  const rival = conflict.rivals.find(({ mac }) => mac === conflict.lastClaimer);
+  drop(state, conflict);
+  if (rival && conflict.owner.answers === 0 && conflict.changes === 0) state.deps.decide({ conflict, rival, verdict: "moved" }, now);
+}

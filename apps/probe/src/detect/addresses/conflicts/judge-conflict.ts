@@ -1,0 +1,50 @@
+import type { Binding, Conflict, Contender } from "../binding.ts";
+import { isVirtualRouterMac } from "@lanthorn/packets";
+import type { BindingTable } from "../binding-table.ts";
+import { macBytes } from "../mac-number.ts";
+import { judge, type Verdict } from "./verdict.ts";
+
+/** What is known beside the claims and answers of a conflict. */
+export interface Knowledge {
+  readonly table: BindingTable;
+  /** Whether the interface has the address itself: then the owner is there, and is not asked. */
+  readonly isOwn: (binding: Binding) => boolean;
+  /** Whether a MAC makes false claims of other addresses. */
+  readonly isLiar: (source: number, length: number) => boolean;
+  /** Whether who was asked for the address of another has answered: see `expectationOf`. */
+  readonly expected: ReadonlyMap<string, boolean>;
+}
+
+/** Who has so many addresses that are trusted answers for others, as a router does (proxy ARP). */
+const PROXY_ADDRESSES = 8;
+
+/** Under which is kept whether a MAC was asked for another's address. */
+export function expectationOf(mac: number, { key, vlanId }: Pick<Binding, "key" | "vlanId">): string {
+  return `${mac} ${vlanId} ${key}`;
+}
+
+/** Judges one rival by what was gathered. */
+export function judgeRival(knowledge: Knowledge, conflict: Conflict, rival: Contender, now: number): Verdict {
+  const { binding, owner } = conflict;
+  const ownerAnswers = owner.answers > 0 || knowledge.isOwn(binding);
+  const rivalAnswers = rival.answers > 0;
+  if (ownerAnswers && rivalAnswers) conflict.bothAt = Math.min(conflict.bothAt, now);
+  return judge({
+    ownerAnswers, rivalAnswers, isOwnerTrusted: binding.isTrusted, ownerUnsolicited: owner.unsolicited, rivalUnsolicited: rival.unsolicited,
+    ownerRepeats: owner.claimsAfterAnswer, rivalRepeats: rival.claimsAfterAnswer, changes: conflict.changes,
+    isMember: binding.members.includes(rival.mac), isOneDevice: isOneDevice(knowledge, conflict, rival),
+    isOwnerProxy: isProxy(knowledge, owner.mac), isRivalProxy: isProxy(knowledge, rival.mac),
+    takesFromVirtual: isVirtualRouterMac(macBytes(owner.mac)) && !isVirtualRouterMac(macBytes(rival.mac)),
+    isLiar: knowledge.isLiar(rival.source, binding.key.length), bothForMs: now - conflict.bothAt,
+  });
+}
+
+function isProxy({ table }: Knowledge, mac: number): boolean {
+  return (table.ownedBy(mac)?.count ?? 0) >= PROXY_ADDRESSES;
+}
+
+/** One answered for the other's MAC, or the owner answers for the rival's own address as well (ARP flux). */
+function isOneDevice({ table, expected }: Knowledge, { owner, answeredForOther }: Conflict, rival: Contender): boolean {
+  const own = table.ownedBy(rival.mac)?.sample;
+  return answeredForOther || (own !== undefined && rival.answers > 0 && expected.get(expectationOf(owner.mac, own)) === true);
+}

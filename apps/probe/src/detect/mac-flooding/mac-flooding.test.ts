@@ -1,0 +1,52 @@
+import { encodeEthernet, ETHER_TYPE } from "@lanthorn/packets";
+import { expect, test } from "vitest";
+import { createGuardScene } from "../testing/guard-scene.ts";
+import { createMacFloodingGuard } from "./mac-flooding.ts";
+import { createSeenMacs } from "./seen-macs.ts";
+
+/** A frame with an IPv4 header and nothing in it. */
+function frameFrom(n: number): Uint8Array {
+  const payload = Uint8Array.of(0x45, 0, 0, 20, 0, 0, 0, 0, 64, 253, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2);
+  const source = Uint8Array.of(2, 0, (Math.imul(n, 0x9e3779b1) >>> 24) & 0xff, n >> 16, n >> 8, n);
+  return encodeEthernet({ destination: Uint8Array.of(2, 0, 0, 0, 0, 9), source, etherType: ETHER_TYPE.ipv4, payload });
+}
+
+async function createQuietScene() {
+  const scene = createGuardScene({ guards: [createMacFloodingGuard] });
+  await scene.clock.advance(20_000);
+  return scene;
+}
+
+test("thousands of new MACs within seconds are one incident, which ends", async () => {
+  const scene = await createQuietScene();
+  for (let n = 0; n < 10_000; n += 1) {
+    scene.hear(frameFrom(n));
+    if (n % 1000 === 999) await scene.clock.advance(500);
+  }
+  await scene.clock.advance(1000);
+  expect(scene.incidents()).toMatchObject([{ kind: "mac_flooding", subject: "link", severity: "high" }]);
+  await scene.clock.advance(310_000);
+  expect(scene.incidents().at(-1)).toMatchObject({ state: "ended" });
+});
+
+test("a network that comes up, hosts that speak again and some with random MACs are no flood", async () => {
+  const scene = await createQuietScene();
+  for (let n = 0; n < 2000; n += 1) scene.hear(frameFrom(n));
+  await scene.clock.advance(500);
+  for (let round = 0; round < 20; round += 1) {
+    for (let n = 0; n < 2000; n += 1) scene.hear(frameFrom(n));
+    for (let n = 0; n < 20; n += 1) scene.hear(frameFrom(100_000 + round * 20 + n));
+    await scene.clock.advance(500);
+  }
+  expect(scene.incidents()).toEqual([]);
+});
+
+test("a MAC is new once, whatever a flood does", () => {
+  const seen = createSeenMacs();
+  const known = Uint8Array.of(0, 1, 2, 3, 4, 5);
+  expect([seen.add(known, 0), seen.add(known, 0)]).toEqual([true, false]);
+  let fresh = 0;
+  for (let n = 0; n < 60_000; n += 1) if (seen.add(Uint8Array.of(2, n & 255, 0, n >> 16, n >> 8, n), 0)) fresh += 1;
+  expect(fresh).toBeGreaterThan(57_000);
+  expect(seen.add(known, 0)).toBe(false);
+});
