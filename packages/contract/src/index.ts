@@ -18,6 +18,7 @@ export * from "./rest/vault.ts";
 export * from "./rest/config-versions.ts";
 export * from "./rest/sites.ts";
 export * from "./rest/guards.ts";
+export * from "./rest/coverage.ts";
 export * from "./rest/topology.ts";
 export type { Operation, Operations } from "./rest/operation.ts";
 export { OPERATIONS } from "./rest/operations.ts";

@@ -18,6 +18,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   health: ProbeHealth,
   "health-configuration": ProbeHealth,
   "health-guards": ProbeHealth,
+  "health-coverage": ProbeHealth,
   configuration: ProbeConfiguration,
   "configuration-credentials": ProbeConfiguration,
   "configuration-guards": ProbeConfiguration,

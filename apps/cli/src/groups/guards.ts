@@ -1,11 +1,12 @@
 import { GUARD_KINDS } from "@lanthorn/contract";
 import { type Command, Option } from "commander";
+import { showCoverage } from "../commands/coverage.ts";
 import { allow, type AllowOptions, disallow, learnGuards, listExceptions, showGuards } from "../commands/guards.ts";
 import type { GroupDependencies } from "./group.ts";
 
 const SITE = ["--site <site>", "the site's name or id; may be left out where there is only one"] as const;
 
-/** `guards …`. */
+/** `guards …` and `coverage`. */
 export function addGuardCommands(program: Command, { answering, clock }: GroupDependencies): void {
   const guards = program.command("guards").description("detectors of attacks on the network: false DHCP servers, ARP spoofing and the like");
   answering(
@@ -37,5 +38,10 @@ Examples:
   answering(
     guards.command("disallow <id>").description("delete an exception: what it allowed is reported again").option(...SITE),
     (connection, id: string, { site }: { site?: string }) => disallow(connection, id, site),
+  );
+  answering(
+    program.command("coverage").description("show what a site's probes can see of the network, for what the detectors are therefore blind, and what to change")
+      .option(...SITE),
+    (connection, { site }: { site?: string }) => showCoverage(connection, site),
   );
 }

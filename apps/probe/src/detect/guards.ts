@@ -1,6 +1,6 @@
 import type { PacedSender } from "@lanthorn/packet-io";
 import { decodeArp, decodeDhcp, decodeIcmpv6, DHCP_PORT, ETHER_TYPE, type Frame, isNdpType, NDP_HOP_LIMIT } from "@lanthorn/packets";
-import type { GuardsPart, GuardsState } from "@lanthorn/contract/uplink";
+import type { GuardsPart, GuardsState, ProbeCoverage } from "@lanthorn/contract/uplink";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import type { Database } from "better-sqlite3";
 import type { BusFrame, BusModule } from "../bus/frame-bus.ts";
@@ -9,6 +9,7 @@ import type { EgressPolicy } from "../egress/policy.ts";
 import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createAddressGuard } from "./addresses/address-guard.ts";
 import { createDhcpServersGuard } from "./dhcp-servers/dhcp-servers.ts";
+import { createCoverage } from "./coverage/coverage.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
 import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
 import { createExceptionMatcher } from "./incidents/exceptions.ts";
@@ -51,6 +52,8 @@ export interface Guards extends Required<BusModule> {
   learn(): void;
   /** How they are, for the collector to know. */
   state(): GuardsState;
+  /** What the probe can see of its network. Null before it has looked, and while the guards are off. */
+  coverage(): ProbeCoverage | null;
 }
 
 /** @param guards Those of the table unless given. @throws SqliteError when a table cannot be made. */
@@ -68,7 +71,8 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
   const all = guards.map((create) => create({
     clock, incidents, learned, learning, probes, random: deps.random, settings: () => settings, link: deps.interfaceFacts,
   }));
-  const hear = createDispatch(all);
+  const coverage = createCoverage({ clock, link: deps.interfaceFacts });
+  const hear = createDispatch([coverage.guard, ...all]);
   let flushAt = 0;
   return {
     name: "guards",
@@ -78,6 +82,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     },
     tick(now) {
       if (!settings.enabled) return;
+      coverage.guard.tick?.(now);
       for (const guard of all) guard.tick?.(now);
       incidents.tick(now);
       if (now < flushAt) return;
@@ -90,6 +95,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     },
     learned: () => all.flatMap((guard) => guard.learned?.() ?? []),
     learn: () => learning.restart(),
+    coverage: () => (settings.enabled ? coverage.report() : null),
     state() {
       const end = learning.knownEnd();
       return { enabled: settings.enabled, active: settings.active, learning_until: end === null ? null : toInstant(end) };

@@ -19,6 +19,7 @@ export interface HealthSources {
   readonly configuration: () => NonNullable<ProbeHealth["configuration"]>;
   readonly bundles: () => NonNullable<ProbeHealth["bundles"]>;
   readonly guards: () => NonNullable<ProbeHealth["guards"]>;
+  readonly coverage: () => ProbeHealth["coverage"] | null;
 }
 
 /** Measures and reports how the probe is, at a steady pace. */
@@ -80,6 +81,7 @@ export function createHealthWatch(deps: {
       certificate: endsAt === null ? null : (endsAt - clock.now()) / DAY_MS,
     };
     if (isJudged) deps.alerts.judge(values, toInstant(clock.now()));
+    const coverage = sources.coverage();
     deps.onHealth({
       v: MESSAGE_VERSION,
       at: toInstant(clock.now()),
@@ -100,6 +102,7 @@ export function createHealthWatch(deps: {
       configuration: sources.configuration(),
       bundles: sources.bundles(),
       guards: sources.guards(),
+      ...(coverage && { coverage }),
     });
   }
 

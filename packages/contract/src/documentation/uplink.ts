@@ -45,6 +45,7 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     configuration: "Which configuration the probe uses. Older probes leave it out.",
     bundles: "Which bundles of files from the collector the probe has. Older probes leave it out.",
     guards: "How the probe's guards are. Older probes leave it out.",
+    coverage: "What the probe can see of its network. Left out before it has looked, and by older probes.",
   }),
   describeFields(memory, {
     rss_bytes: "Memory that the probe uses, in bytes.", available_bytes: "Memory that is free on the machine, in bytes.",

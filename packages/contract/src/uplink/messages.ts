@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { Id, Instant } from "../values.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
+import { ProbeCoverage } from "./coverage.ts";
 import { GuardsPart, GuardsState } from "./guards.ts";
 
 /** The `v` of every message between probe and collector. A message with another `v` is refused. */
@@ -88,6 +89,8 @@ export const ProbeHealth = z.object({
   bundles: z.array(BundleState).max(BUNDLE_MAX_KINDS).optional(),
   /** How its guards are. Older probes do not report it. */
   guards: GuardsState.optional(),
+  /** What it can see of its network; left out before it has looked, and while its guards are off. Older probes do not report it. */
+  coverage: ProbeCoverage.optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 

@@ -1,4 +1,5 @@
 import type { ServiceModule } from "../../service-module.ts";
+import { createCoverageService } from "./coverage.ts";
 import { createGuardExceptions } from "./exceptions.ts";
 import { createGuardLearning, type GuardLearning } from "./learning.ts";
 import { guardsRoutes } from "./routes.ts";
@@ -15,7 +16,7 @@ export function openGuards(
   const own = { ...deps, store: createGuardsStore(deps) };
   const [guards, exceptions, learning] = [createGuardsService(own), createGuardExceptions(own), createGuardLearning(own)];
   return {
-    name: "guards", mount: "gateway", routes: [guardsRoutes({ guards, exceptions, learning })],
+    name: "guards", mount: "gateway", routes: [guardsRoutes({ guards, exceptions, learning, coverage: createCoverageService(own.store) })],
     partFor: (siteId) => guards.partFor(siteId), replied: (probe, reply) => learning.replied(probe, reply),
   };
 }

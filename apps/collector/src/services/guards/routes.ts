@@ -2,6 +2,7 @@ import { guardsOperations } from "@lanthorn/contract";
 import { actorOf, identityOf } from "../../gateway/environment.ts";
 import { toAnswer } from "../../gateway/page.ts";
 import { endpointsOf } from "../../gateway/endpoint.ts";
+import type { CoverageService } from "./coverage.ts";
 import type { GuardExceptions } from "./exceptions.ts";
 import type { GuardLearning } from "./learning.ts";
 import type { GuardsService } from "./service.ts";
@@ -10,9 +11,10 @@ const { endpoint, routes } = endpointsOf<{
   readonly guards: GuardsService;
   readonly exceptions: GuardExceptions;
   readonly learning: GuardLearning;
+  readonly coverage: CoverageService;
 }>();
 
-/** `/sites/{site_id}/guards` and what is below it. */
+/** `/sites/{site_id}/coverage`, `/sites/{site_id}/guards` and what is below it. */
 export const guardsRoutes = routes(
   endpoint("agents:read", guardsOperations.readSiteGuards, {
     summary: "Read a site's guards",
@@ -25,6 +27,12 @@ export const guardsRoutes = routes(
     + "file. What that file turns off stays off.",
     example: { dhcp_servers: ["192.0.2.1", "192.0.2.2"], quiet_seconds: 600 }, answer: "The guards",
   }, async (c, { guards }) => c.json(await guards.update(actorOf(c), c.req.valid("param").site_id, c.req.valid("json")), 200)),
+  endpoint("agents:read", guardsOperations.readSiteCoverage, {
+    summary: "Read what a site's probes can see",
+    description: "What of the network reaches each probe, for what its detectors are therefore blind, and what to change on the switch. Probes report it "
+    + "every 30 seconds.",
+    answer: "What each probe sees, and what its detectors can see by that",
+  }, async (c, { coverage }) => c.json(await coverage.read(identityOf(c).tenantId, c.req.valid("param").site_id), 200)),
   endpoint("agents:write", guardsOperations.learnSiteGuards, {
     summary: "Have a site's probes learn anew what is normal",
     description: "Begins the learning period of the site's probes again, as after a change of the network. What they learned before stays. What contradicts "

@@ -42,6 +42,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
       certificateEndsAt: () => certificateLifetime(identity()).to,
       configuration: () => siteConfiguration.state(),
       guards: () => watch.guards.state(),
+      coverage: () => watch.guards.coverage(),
       bundles: () => [...transfers?.bundles.state() ?? []],
     },
     alerts, clock,
