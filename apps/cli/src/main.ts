@@ -7,7 +7,6 @@ import { describeError, stopSignal, systemClock } from "@lanthorn/runtime";
 import { Command, Option } from "commander";
 import { WebSocket } from "ws";
 import { type Answer, formatAnswer } from "./answer.ts";
-import { acknowledgeAlerts, listAlerts, resolveAlerts } from "./commands/alerts.ts";
 import { listBundles, listProbeBundles } from "./commands/bundles.ts";
 import { createKey, type KeyOptions } from "./commands/keys-create.ts";
 import { listKeys } from "./commands/keys-list.ts";
@@ -29,6 +28,7 @@ import { showTopology, type TopologyOptions } from "./commands/topology.ts";
 import { watch, type WatchOptions } from "./commands/watch.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { CliError, isDistrust } from "./errors.ts";
+import { addAlertCommands } from "./groups/alerts.ts";
 import { addBackupCommands } from "./groups/backups.ts";
 import { addConfigCommands } from "./groups/configs.ts";
 import { addGuardCommands } from "./groups/guards.ts";
@@ -146,26 +146,6 @@ answering(
   (connection, options: TopologyOptions) => showTopology(connection, options),
 );
 
-const alerts = program.command("alerts").description("the alerts");
-answering(
-  alerts.command("list").description("list the alerts, all pages; by default those that are not resolved")
-    .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged")
-    .option("--source <source>", "ids, rogue, health …")
-    .option("--severity <severity>", "critical, high, medium, low, info").option("--site <site>", "of one site, by its name or id")
-    .option("--since <duration>", "seen since: 24h, 7d")
-    .option("--search <text>", "by title, description, subject or address"),
-  async (
-    connection, options: { status: string; source?: string; severity?: string; site?: string; since?: string; search?: string },
-  ) => listAlerts(connection, {
-    status: options.status, source: options.source, severity: options.severity, since: options.since, search: options.search,
-    ...await siteFilter(connection.rest, options.site),
-  }),
-);
-answering(alerts.command("ack <id...>").description("acknowledge alerts"), (connection, ids: string[]) =>
-  acknowledgeAlerts(connection, ids));
-answering(alerts.command("resolve <id...>").description("resolve alerts"), (connection, ids: string[]) =>
-  resolveAlerts(connection, ids));
-
 const keys = program.command("keys").description("API keys, for programs");
 answering(
   keys.command("list").description("list the API keys: yours, or everybody's if you may read users"),
@@ -180,6 +160,7 @@ answering(
 answering(keys.command("revoke <id>").description("revoke an API key"), (connection, id: string) => revokeKey(connection, id));
 
 const groupDeps = { answering, input, clock: systemClock };
+addAlertCommands(program, groupDeps);
 addBackupCommands(program, groupDeps);
 addVaultCommands(program, groupDeps);
 addConfigCommands(program, groupDeps);

@@ -1,13 +1,37 @@
 import type { Query } from "@lanthorn/client";
-import type { Alert } from "@lanthorn/contract";
+import { type Alert, type AlertMute, type AlertMuteCreate, AlertSource } from "@lanthorn/contract";
 import type { Answer } from "../answer.ts";
 import { collect } from "../collect.ts";
 import type { Connection } from "../connection.ts";
+import { CliError } from "../errors.ts";
+import { parseExpiry } from "../expiry.ts";
+import { shortTime } from "../short-time.ts";
+import { siteFilter } from "../site-id.ts";
+import { printable, wrap } from "../table.ts";
+
+type Rest = Pick<Connection, "rest">;
+
+/** Which alerts are muted; at least one of the first four. */
+export interface MuteOptions {
+  readonly source?: string;
+  readonly type?: string;
+  readonly subject?: string;
+  readonly site?: string;
+  /** A duration or a moment. */
+  readonly expires: string;
+  readonly reason?: string;
+}
 
 /** Filters as the API has them; every page is read. */
 export async function listAlerts({ rest }: Connection, filters: Query): Promise<Answer> {
   const alerts = await collect(rest.listAlerts, filters);
   return answer(alerts);
+}
+
+/** An alert with all that is known of it, and the facts of its newest event. */
+export async function showAlert({ rest }: Rest, id: string): Promise<Answer> {
+  const alert = await rest.readAlert(id);
+  return { json: alert, text: (width) => describe(alert, width) };
 }
 
 /** Says of alerts that somebody looks after them. */
@@ -24,6 +48,32 @@ export async function resolveAlerts({ rest }: Connection, ids: readonly string[]
   return answer(alerts);
 }
 
+/** Mutes alerts until a moment. @param now Milliseconds since the epoch. @throws CliError `bad-option`. */
+export async function muteAlerts({ rest }: Rest, { source, type, subject, site, expires, reason }: MuteOptions, now: number): Promise<Answer> {
+  if ((source ?? type ?? subject ?? site) === undefined) {
+    throw new CliError("bad-option", "say what to mute: at least one of --source, --type, --subject and --site");
+  }
+  const known = source === undefined ? undefined : AlertSource.safeParse(source);
+  if (known && !known.success) throw new CliError("bad-option", `--source: ${JSON.stringify(source)} is none of ${AlertSource.options.join(", ")}`);
+  const mute: AlertMuteCreate = {
+    ...(known && { source: known.data }), ...(type !== undefined && { type }), ...(subject !== undefined && { subject }), ...await siteFilter(rest, site),
+    reason: reason ?? "", expires_at: parseExpiry(expires, now),
+  };
+  const made = await rest.createAlertMute(mute);
+  return { ...answerMutes([made]), json: made, notes: ["Muted alerts are counted and listed, but nobody is notified. End it with: lanthorn alerts unmute ID"] };
+}
+
+/** Mutes that have not expired. */
+export async function listMutes({ rest }: Rest): Promise<Answer> {
+  return answerMutes(await collect(rest.listAlertMutes));
+}
+
+/** Ends a mute. */
+export async function unmuteAlerts({ rest }: Rest, id: string): Promise<Answer> {
+  await rest.deleteAlertMute(id);
+  return { json: { id }, text: `ended the mute ${id}` };
+}
+
 function answer(alerts: readonly Alert[]): Answer {
   return {
     json: alerts,
@@ -35,4 +85,41 @@ function answer(alerts: readonly Alert[]): Answer {
       ]),
     },
   };
+}
+
+function answerMutes(mutes: readonly AlertMute[]): Answer {
+  return {
+    json: mutes,
+    table: {
+      heading: ["SOURCE", "TYPE", "SUBJECT", "SITE", "UNTIL", "REASON", "BY", "ID"],
+      rows: mutes.map(({ source, type, subject, site_id: site, expires_at: until, reason, created_by: by, id }) => [
+        source ?? "any", type ?? "any", subject ?? "any", site ?? "any", shortTime(until), reason || "-", by, id,
+      ]),
+    },
+  };
+}
+
+function describe(alert: Alert, width: number): string {
+  const { title, severity, status, muted, type, subject, source, description, guide, mitre_techniques: techniques } = alert;
+  const who = alert.resolved_at === null
+    ? alert.acknowledged_at === null ? "" : `, acknowledged by ${alert.acknowledged_by} ${shortTime(alert.acknowledged_at)}`
+    : `, ended by ${alert.resolved_by} ${shortTime(alert.resolved_at)}`;
+  const rows: readonly (readonly [string, string])[] = [
+    ["severity", severity], ["status", `${status}${muted ? ", muted" : ""}${who}`], ["type", `${type} (${source})`], ["about", subject],
+    ["address", alert.device_ip || "-"], ["site", alert.site_id ?? "-"], ["seen", `${alert.count} times, ${shortTime(alert.first_seen)} to ${shortTime(alert.last_seen)}`],
+    ...(techniques.length > 0 ? [["MITRE ATT&CK", techniques.join(", ")] as const] : []), ...(guide === null ? [] : [["explained in", guide] as const]),
+    ...factsOf(alert),
+  ];
+  const label = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return [
+    ...wrap(printable(title), width), "", ...wrap(printable(description), width), "", ...rows.map(([name, value]) => `${printable(name).padEnd(label)}${printable(value)}`), "",
+    `id: ${alert.id}`,
+  ].join("\n");
+}
+
+/** What a guard saw beside what every alert has, as its newest event says. */
+function factsOf({ evidence }: Alert): readonly (readonly [string, string])[] {
+  const facts = evidence.at(-1)?.data["facts"];
+  if (typeof facts !== "object" || facts === null) return [];
+  return Object.entries(facts).map(([name, value]) => [name, String(value)] as const);
 }

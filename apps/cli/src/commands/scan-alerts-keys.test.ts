@@ -3,7 +3,7 @@ import type { Alert, ApiKey, List, Scan, ScanHost } from "@lanthorn/contract";
 import { describe, expect, test } from "vitest";
 import { formatAnswer } from "../answer.ts";
 import type { Connection } from "../connection.ts";
-import { acknowledgeAlerts, listAlerts, resolveAlerts } from "./alerts.ts";
+import { acknowledgeAlerts, listAlerts, listMutes, muteAlerts, resolveAlerts, showAlert, unmuteAlerts } from "./alerts.ts";
 import { createKey } from "./keys-create.ts";
 import { listKeys } from "./keys-list.ts";
 import { revokeKey } from "./keys-revoke.ts";
@@ -99,6 +99,37 @@ describe("alerts", () => {
     expect((await acknowledgeAlerts(connection, ["a", "b"])).json).toMatchObject([{ status: "acknowledged" }, { status: "acknowledged" }]);
     expect((await resolveAlerts(connection, ["a"])).json).toMatchObject([{ status: "resolved" }]);
     expect(done).toEqual(["ack a", "ack b", "resolve a"]);
+  });
+
+  test("are shown with what to do, where it is explained, and the facts of the newest event", async () => {
+    const alert = {
+      ...ALERT, description: "Another\u001B device claims it.", type: "arp_spoofing", subject: "10.0.0.7", device_ip: "10.0.0.7", site_id: null, first_seen: AT,
+      resolved_at: null, acknowledged_at: AT, acknowledged_by: "admin", mitre_techniques: ["T1557.002"], guide: "apps/probe/README.md#arp-and-ndp",
+      evidence: [{ data: { facts: { "sent from": "port 1" } } }, { data: { facts: { "sent from": "port 2" } } }],
+    } as unknown as Alert;
+    const shown = formatAnswer(await showAlert(connect({ readAlert: async () => alert }), ID), false).split("\n");
+    expect(shown[2]).toBe("Another? device claims it.");
+    expect(shown).toContain("explained in  apps/probe/README.md#arp-and-ndp");
+    expect(shown).toContain("sent from     port 2");
+    expect(shown).toContain(`status        open, muted, acknowledged by admin ${AT.slice(0, 19)}Z`);
+  });
+
+  test("are muted until a moment, and the mutes are listed and ended", async () => {
+    const asked: unknown[] = [];
+    const mute = { id: ID, source: "rogue" as const, type: null, subject: "10.0.0.*", site_id: null, reason: "", created_by: "admin", created_at: AT, expires_at: AT };
+    const connection = connect({
+      createAlertMute: async (wish) => (asked.push(wish), mute), listAlertMutes: listOf([mute]), deleteAlertMute: async (id) => void asked.push(id),
+    });
+    const made = await muteAlerts(connection, { source: "rogue", subject: "10.0.0.*", site: ID, expires: "8h" }, NOW);
+    await unmuteAlerts(connection, ID);
+    expect(asked).toEqual([{ source: "rogue", subject: "10.0.0.*", site_id: ID, reason: "", expires_at: "2026-11-20T16:15:30.250Z" }, ID]);
+    expect(made.json).toEqual(mute);
+    expect(formatAnswer(await listMutes(connection), false).split("\n")[1]).toBe(`rogue   any   10.0.0.*  any   2026-11-20T08:15:30Z  -       admin  ${ID}`);
+  });
+
+  test.each([[{ expires: "8h" }], [{ source: "bad", expires: "8h" }], [{ type: "a", expires: "soon" }]])("are not muted by %j", async (options) => {
+    const connection = connect({ createAlertMute: () => Promise.reject(new Error("it was asked for")) });
+    await expect(muteAlerts(connection, options, NOW)).rejects.toMatchObject({ code: "bad-option" });
   });
 });
 

@@ -39,6 +39,9 @@ export const Alert = z.object({
   severity: Severity.describe("How urgent it is: `critical`: act at once, at any hour. `high`: act now. `medium`: today. `low`: this week. `info`: for information."),
   title: z.string().describe("What happened, in one line."),
   description: z.string().describe("What happened, in full, and what to do."),
+  guide: z.string().nullable().describe(
+    "Where the detector that raised it is explained: a page of the product's documentation and its section, as `apps/probe/README.md#guards`. Null where there is none.",
+  ),
   status: AlertStatus.describe("`open`: nobody works on it. `acknowledged`: somebody does. `resolved`: it is over."),
   count: z.int().min(1).describe("How often it was seen."),
   first_seen: Instant.describe("When it was seen first."),

@@ -1,4 +1,5 @@
 import type { Alert, AlertEvidence, AlertMute } from "@lanthorn/contract";
+import { guideOf } from "./reaction/rogues.ts";
 import type { AlertRow } from "./reaction/store.ts";
 import { isMuted, type MuteRow } from "./reaction/mutes.ts";
 
@@ -8,7 +9,7 @@ export function toAlert(row: AlertRow, mutes: readonly MuteRow[]): Alert {
     id: row.id, tenant_id: row.tenant_id, site_id: row.site_id, device_id: row.device_id, device_ip: row.device_ip, probe_id: row.probe_id,
     source: row.source as Alert["source"], type: row.type, subject: row.subject, severity: row.severity as Alert["severity"],
     title: row.title,
-    description: row.description, status: row.status as Alert["status"], count: row.count, first_seen: row.first_seen,
+    description: row.description, guide: guideOf(row), status: row.status as Alert["status"], count: row.count, first_seen: row.first_seen,
     last_seen: row.last_seen,
     evidence: JSON.parse(row.evidence) as AlertEvidence[], mitre_techniques: JSON.parse(row.mitre_techniques) as string[],
     muted: isMuted(mutes, row), notified: row.notified === 1, acknowledged_by: row.acknowledged_by, acknowledged_at: row.acknowledged_at,

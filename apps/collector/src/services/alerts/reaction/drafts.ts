@@ -18,6 +18,8 @@ const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 
 /** The first event, which may hold packets, and the last ones. */
 const MAX_EVIDENCE = 5;
 const MAX_TITLE_LENGTH = 255;
+/** What the column takes. */
+const MAX_COUNT = 2_147_483_647;
 
 /** The alerts that are open under these keys. */
 export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string[]): Promise<Map<string, Draft>> {
@@ -34,7 +36,7 @@ export function createDraft(finding: Finding, { event, data, at }: Verdict, key:
       probe_id: event.probe_id,
       source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
       severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, MAX_TITLE_LENGTH), description: finding.description,
-      status: "open", count: 1,
+      status: "open", count: Math.min(finding.seen?.times ?? 1, MAX_COUNT),
       first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]),
       mitre_techniques: JSON.stringify(finding.techniques ?? []),
       notified: 0, live_at: null, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null,
@@ -49,7 +51,7 @@ export function repeatDraft(draft: Draft, finding: Finding, { event, data, at }:
   const { packets: _, ...plain } = data;
   const [first, ...others] = JSON.parse(row.evidence) as AlertEvidence[];
   row.evidence = JSON.stringify([...(first ? [first] : []), ...[...others, evidenceOf(event, plain)].slice(1 - MAX_EVIDENCE)]);
-  row.count += 1;
+  row.count = Math.min(row.count + timesSince(finding, others.at(-1) ?? first), MAX_COUNT);
   if (at > row.last_seen) row.last_seen = at;
   if (SEVERITY_RANKS[finding.severity] > row.severity_rank) {
     row.severity = finding.severity;
@@ -76,6 +78,13 @@ export async function saveDrafts(trx: Transaction<Schema>, drafts: readonly Draf
 
 function evidenceOf(event: Verdict["event"], data: AlertEvidence["data"]): AlertEvidence {
   return { event_id: event.id, event: event.type, occurred_at: event.occurred_at, data };
+}
+
+/** How often it was seen after the event before this one. An event counts from the beginning: what the one before counted is in the alert already. */
+function timesSince({ seen }: Finding, before: AlertEvidence | undefined): number {
+  if (!seen) return 1;
+  const { since, count } = before?.data ?? {};
+  return since === seen.since && typeof count === "number" ? Math.max(0, seen.times - count) : seen.times;
 }
 
 function quietAt({ quietMs }: Finding, receivedAt: string): string | null {

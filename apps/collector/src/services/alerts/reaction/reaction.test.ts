@@ -16,6 +16,7 @@ describe("a fact", () => {
       id: expect.any(String), tenant_id: bench.tenant.tenantId, site_id: bench.tenant.siteId, device_id: deviceId, device_ip: "192.0.2.66",
       probe_id: probeId, source: "rogue",
       type: "rogue_dhcp", subject: "02:00:00:00:00:66", severity: "high", title: "Unknown DHCP server 192.0.2.66", description: "offers",
+      guide: "apps/probe/README.md#dhcp-servers",
       status: "open", count: 1,
       first_seen: bench.now(), last_seen: bench.now(), mitre_techniques: ["T1557.003"], muted: false, notified: true, acknowledged_by: null,
       acknowledged_at: null,

@@ -19,6 +19,8 @@ export interface Finding {
   readonly description: string;
   readonly deviceIp?: string;
   readonly techniques?: readonly string[];
+  /** How often it was seen since it began, where the event says so; else each event is one time. */
+  readonly seen?: { readonly times: number; readonly since: string };
   /** Its cause counts as gone when it was not seen for so long; null where silence says nothing. */
   readonly quietMs: number | null;
   /** Whether too many at once become one summary. Not for alerts about our own parts: each of them ends with an event. */
@@ -68,6 +70,7 @@ export const RULES = {
       return {
         type, source: "rogue", subject: rogueSubject(data), severity: data.severity, title: words(title, data.ip), description: data.detail,
         deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
+        ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
       };
     },
     ends: ({ data }) => (data.state === "ended" ? { type: ROGUES[data.kind].type, subject: rogueSubject(data) } : null),

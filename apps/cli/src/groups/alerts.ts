@@ -1,0 +1,59 @@
+import { ALERT_SOURCES } from "@lanthorn/contract";
+import { type Command, Option } from "commander";
+import {
+  acknowledgeAlerts, listAlerts, listMutes, muteAlerts, type MuteOptions, resolveAlerts, showAlert, unmuteAlerts,
+} from "../commands/alerts.ts";
+import { siteFilter } from "../site-id.ts";
+import type { GroupDependencies } from "./group.ts";
+
+interface ListOptions {
+  readonly status: string;
+  readonly source?: string;
+  readonly severity?: string;
+  readonly type?: string;
+  readonly site?: string;
+  readonly since?: string;
+  readonly search?: string;
+}
+
+/** `alerts …`. */
+export function addAlertCommands(program: Command, { answering, clock }: GroupDependencies): void {
+  const alerts = program.command("alerts").description("the alerts: what somebody should look at");
+  answering(
+    alerts.command("list").description("list the alerts, all pages; by default those that are not resolved")
+      .option("--status <status>", "open, acknowledged, resolved: several with commas", "open,acknowledged")
+      .option("--source <source>", "ids, rogue, health …")
+      .option("--severity <severity>", "critical, high, medium, low, info").option("--type <type>", "of a type: arp_spoofing, rogue_dhcp …")
+      .option("--site <site>", "of one site, by its name or id").option("--since <duration>", "seen since: 24h, 7d")
+      .option("--search <text>", "by title, description, subject or address"),
+    async (connection, { site, ...filters }: ListOptions) => listAlerts(connection, { ...filters, ...await siteFilter(connection.rest, site) }),
+  );
+  answering(
+    alerts.command("show <id>").description("show an alert: what was seen, what to do, and where it is explained"),
+    (connection, id: string) => showAlert(connection, id),
+  );
+  answering(
+    alerts.command("ack <id...>").description("acknowledge alerts: say that you look after them"),
+    (connection, ids: string[]) => acknowledgeAlerts(connection, ids),
+  );
+  answering(
+    alerts.command("resolve <id...>").description("resolve alerts: say that they are dealt with; if it happens again, a new alert is raised"),
+    (connection, ids: string[]) => resolveAlerts(connection, ids),
+  );
+  answering(
+    alerts.command("mute").description("do not notify anybody of some alerts for a time; they are still counted and listed. All that you give must match")
+      .addOption(new Option("--source <source>", "what raises them").choices(ALERT_SOURCES)).option("--type <type>", "of a type: arp_spoofing, rogue_dhcp …")
+      .option("--subject <subject>", "about a subject, as `lanthorn alerts show` says it; with * at its end, subjects that begin so")
+      .option("--site <site>", "of one site, by its name or id")
+      .requiredOption("--expires <when>", "when it ends, within 366 days: 8h, 30d or 2026-12-31").option("--reason <text>", "why, for who reads it later")
+      .addHelpText("after", `
+Examples:
+  lanthorn alerts mute --type duplicate_ip --subject 10.0.0.7 --expires 8h --reason "moving the server"
+  lanthorn alerts mute --source rogue --site "Store 12" --expires 2h --reason "maintenance"
+
+What is right for good is better allowed: see lanthorn guards allow --help`),
+    (connection, options: MuteOptions) => muteAlerts(connection, options, clock.now()),
+  );
+  answering(alerts.command("mutes").description("list what is muted, until when and why"), (connection) => listMutes(connection));
+  answering(alerts.command("unmute <id>").description("end a mute"), (connection, id: string) => unmuteAlerts(connection, id));
+}
