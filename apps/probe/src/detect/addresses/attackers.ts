@@ -64,11 +64,16 @@ export function createAttackers({ incidents }: Pick<GuardDeps, "incidents">, rol
     attackers.set(idOf(claim.source, claim.binding.key.length), attacker);
     return attacker;
   };
+  /** What is part of a storm makes that worse: one attack is one incident. */
+  const report = (attacker: Attacker) => {
+    const sign = signOf(attacker);
+    const storm = [sign.subject, "link"].find((subject) => incidents.isOpen("arp_storm", subject));
+    incidents.report(storm === undefined ? sign : { ...sign, kind: "arp_storm", subject: storm });
+  };
   return {
     accuse(claim, now) {
       const { binding, source } = claim;
       const role = roles.roleOf(binding);
-      if (role === "host" && incidents.isOpen("arp_storm", macText(source))) return;
       const attacker = attackers.get(idOf(source, binding.key.length)) ?? create(claim);
       attacker.last = claim;
       const text = bindingText(binding);
@@ -80,7 +85,7 @@ export function createAttackers({ incidents }: Pick<GuardDeps, "incidents">, rol
         attacker.worstText = text;
       }
       attacker.isDirty = false;
-      incidents.report(signOf(attacker));
+      report(attacker);
     },
     repeats({ source, binding }, now) {
       const attacker = attackers.get(idOf(source, binding.key.length));
@@ -105,7 +110,7 @@ export function createAttackers({ incidents }: Pick<GuardDeps, "incidents">, rol
       for (const attacker of attackers.values()) {
         if (!attacker.isDirty) continue;
         attacker.isDirty = false;
-        incidents.report(signOf(attacker));
+        report(attacker);
       }
     },
   };

@@ -173,6 +173,20 @@ test("forged claims from a hundred senders are one incident", async () => {
   expect(lan.scene.incidents().filter(({ state }) => state === "seen").length).toBeLessThan(6);
 });
 
+test("thousands of forged senders that claim the gateway's address are one incident, which is critical", async () => {
+  const { lan } = await settledLan();
+  for (let half = 0; half < 16; half += 1) {
+    for (let n = half * 500; n < half * 500 + 500; n += 1) {
+      lan.scene.hear(arpReply(`02:66:66:66:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`, "192.168.1.1"));
+    }
+    await lan.run(500);
+  }
+  await lan.run(40_000);
+  const incidents = lan.scene.incidents();
+  expect(new Set(incidents.map(({ kind, subject }) => `${kind} ${subject}`))).toEqual(new Set(["arp_storm link"]));
+  expect(incidents.at(-1)?.severity).toBe("critical");
+});
+
 test("a storm of replies that nobody asked for is one incident", async () => {
   const { lan } = await settledLan();
   for (let second = 0; second < 5; second += 1) {

@@ -1,8 +1,8 @@
-import type { Binding } from "./binding.ts";
 import { BROADCAST_MAC, parseIp } from "@lanthorn/packets";
 import { createLink } from "../../capture/link.ts";
 import { encodeAddressRequest } from "../../egress/request-frames.ts";
 import type { GuardDeps } from "../guard.ts";
+import type { Binding } from "./binding.ts";
 import { addressKey, bindingAddress } from "./binding-table.ts";
 
 /** What this guard asks the link beside the checks of conflicts, at a bounded rate. */
