@@ -19,11 +19,12 @@ import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
 import { createMacFloodingGuard } from "./mac-flooding/mac-flooding.ts";
 import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
+import { createRouterAdvertisementsGuard } from "./router-advertisements/router-advertisements.ts";
 import { type GuardSettings, withPushed } from "./settings.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
-  createAddressGuard, createDhcpServersGuard, createMacFloodingGuard, createNamePoisoningGuard,
+  createAddressGuard, createDhcpServersGuard, createMacFloodingGuard, createNamePoisoningGuard, createRouterAdvertisementsGuard,
 ];
 
 const ETHERNET = 1;

@@ -1,10 +1,11 @@
 import { DHCP_MESSAGE_TYPE, DHCP_OP, dhcpHostName, dhcpMessageType, type DhcpMessage, formatMac } from "@lanthorn/packets";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
+import { createSearch } from "../search.ts";
 import { createExhaustion } from "./exhaustion.ts";
 import { createMissingServer } from "./missing-server.ts";
 import { createServerJudge } from "./server-judge.ts";
 import { chosenServer, readServerMessage } from "./server-message.ts";
-import { createSearch, encodeServerSearch } from "./server-search.ts";
+import { encodeServerSearch } from "./server-search.ts";
 
 const NAME = "DHCP servers";
 /** Hosts whose names are known by their own questions; those heard of first make room. */
