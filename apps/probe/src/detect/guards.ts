@@ -10,6 +10,7 @@ import { createPublisher, type EventSink } from "../queue/publisher.ts";
 import { createAddressGuard } from "./addresses/address-guard.ts";
 import { createDhcpServersGuard } from "./dhcp-servers/dhcp-servers.ts";
 import { createCoverage } from "./coverage/coverage.ts";
+import { createDhcpv6ServersGuard } from "./dhcpv6-servers/dhcpv6-servers.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
 import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
 import { createExceptionMatcher } from "./incidents/exceptions.ts";
@@ -24,7 +25,8 @@ import { type GuardSettings, withPushed } from "./settings.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
-  createAddressGuard, createDhcpServersGuard, createMacFloodingGuard, createNamePoisoningGuard, createRouterAdvertisementsGuard,
+  createAddressGuard, createDhcpServersGuard, createDhcpv6ServersGuard, createMacFloodingGuard, createNamePoisoningGuard,
+  createRouterAdvertisementsGuard,
 ];
 
 const ETHERNET = 1;

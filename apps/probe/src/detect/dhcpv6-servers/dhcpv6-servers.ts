@@ -1,0 +1,103 @@
+import type { Guard, GuardDeps } from "../guard.ts";
+import { createSearch } from "../search.ts";
+import { createKnownServers6, type KnownServer6 } from "./known-servers6.ts";
+import { readServerMessage6, type ServerMessage6 } from "./server-message6.ts";
+import { encodeServerSearch6 } from "./server-search6.ts";
+import { createSuspects6, goesBeyond } from "./suspects6.ts";
+
+const NAME = "DHCPv6 servers";
+const MAX_DOUBTFUL = 64;
+/** The MAC of a server that was silent for so long may be replaced. */
+const FAILOVER_MS = 60_000;
+/** A network that wants DHCPv6 has a router that says so. It is waited for so long, and solicited meanwhile by the guard of routers. */
+const ROUTER_MS = 4000;
+const MAX_TEXTS = 16;
+
+/** Finds DHCPv6 servers that do not belong to the link. It listens, and asks all servers; it never takes an address. @see RFC 8415 */
+export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
+  const { clock, learning } = deps;
+  const known = createKnownServers6(deps.learned, NAME);
+  const search = createSearch({ ...deps, encode: encodeServerSearch6, idBits: 24 });
+  const { accuse, isAny, isOpen, end } = createSuspects6({ ...deps, known, onHint: search.hint });
+  /** In the learning period: who names itself as name server while no router asks for DHCPv6. */
+  const doubtful = new Map<string, { readonly at: number; readonly said: ServerMessage6 }>();
+  let routerAt = Number.NEGATIVE_INFINITY;
+  const isAllowed = ({ address }: ServerMessage6) => deps.settings().dhcp_servers.includes(address);
+
+  /** It is the server that it says it is: what is new of it is kept. */
+  function refresh(row: KnownServer6, said: ServerMessage6): void {
+    const now = clock.monotonic();
+    const isNewMac = !row.macs.includes(said.mac);
+    if (isNewMac && !learning.isOn() && row.heardAt !== null && now - row.heardAt < FAILOVER_MS) return;
+    row.heardAt = now;
+    const counts = [row.macs.length, row.addresses.length, row.dns.length, row.networks.length].join(" ");
+    row.macs = join(row.macs, [said.mac]);
+    row.addresses = join(row.addresses, [said.address]);
+    row.dns = join(row.dns, said.dns);
+    row.networks = join(row.networks, said.networks);
+    if ([row.macs.length, row.addresses.length, row.dns.length, row.networks.length].join(" ") !== counts) known.save(row);
+  }
+
+  function hearNew(said: ServerMessage6): void {
+    const now = clock.monotonic();
+    const rival = known.all().find((row) => row.vlanId === said.vlanId && row.relayLink === said.relayLink && row.duid !== said.duid && contradicts(row, said));
+    if (rival || isOpen(said)) return accuse(said, null);
+    // Who poisons names by DHCPv6 (mitm6) answers where no router has asked for it.
+    if (said.dns.includes(said.address) && routerAt === Number.NEGATIVE_INFINITY) {
+      if (doubtful.size < MAX_DOUBTFUL && !doubtful.has(said.duid)) doubtful.set(said.duid, { at: now, said: { ...said, packet: said.packet.slice() } });
+      return search.hint();
+    }
+    known.learn(said, now);
+  }
+
+  function hear(said: ServerMessage6): void {
+    const row = known.find(said);
+    if (row) {
+      const isWrong = !row.macs.includes(said.mac) && (goesBeyond(said.dns, row.dns) || goesBeyond(said.networks, row.networks));
+      return isWrong && !isAllowed(said) ? accuse(said, row) : refresh(row, said);
+    }
+    const namesake = known.all().find(({ duid }) => duid === said.duid);
+    if (namesake && !namesake.macs.includes(said.mac) && goesBeyond(said.dns, namesake.dns)) return accuse(said, namesake);
+    if (isAllowed(said)) end(said);
+    if (namesake || isAllowed(said)) return known.learn(said, clock.monotonic());
+    if (learning.isOn()) return hearNew(said);
+    accuse(said, null);
+  }
+
+  return {
+    name: NAME,
+    onUdp(at) {
+      const { destinationPort } = at.frame;
+      if (destinationPort !== 546 && destinationPort !== 547) return;
+      const said = readServerMessage6(at);
+      if (said && said.mac !== deps.link()?.mac) hear(said);
+    },
+    onNdp(message) {
+      if (message.kind !== "router-advertisement" || !(message.isManaged || message.hasOtherConfiguration)) return;
+      routerAt = clock.monotonic();
+      for (const { said } of doubtful.values()) if (learning.isOn()) known.learn(said, routerAt);
+      doubtful.clear();
+    },
+    tick(now) {
+      for (const [duid, { at, said }] of doubtful) {
+        if (now - at < ROUTER_MS) continue;
+        doubtful.delete(duid);
+        accuse(said, null);
+      }
+      search.tick(now, isAny());
+    },
+    learned: known.learned,
+  };
+}
+
+function contradicts(row: KnownServer6, said: ServerMessage6): boolean {
+  return isDisjoint(row.dns, said.dns) || isDisjoint(row.networks, said.networks);
+}
+
+function isDisjoint(a: readonly string[], b: readonly string[]): boolean {
+  return a.length > 0 && b.length > 0 && !a.some((one) => b.includes(one));
+}
+
+function join(known: readonly string[], added: readonly string[]): string[] {
+  return [...new Set([...known, ...added])].slice(0, MAX_TEXTS);
+}
