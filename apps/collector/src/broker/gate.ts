@@ -91,8 +91,12 @@ export function createGate<Target, Refusal>(options: {
     rest -= bytes.length;
     if (fate === "drop") return;
     if (fate === "forward") return output.forward(bytes);
+    const { target, identifier } = fate;
     const payload = gather(fate, bytes);
-    if (payload) output.take(fate.target, { payload, identifier: fate.identifier });
+    if (payload === null) return;
+    // Else the payload would stay in memory until the next packet comes.
+    fate = "forward";
+    output.take(target, { payload, identifier });
   };
   return {
     push(chunk) {
