@@ -22,11 +22,17 @@ import { createMacFloodingGuard } from "./mac-flooding/mac-flooding.ts";
 import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
 import { createRouterAdvertisementsGuard } from "./router-advertisements/router-advertisements.ts";
 import { type GuardSettings, withPushed } from "./settings.ts";
+import { createSpanningTreeGuard } from "./spanning-tree/spanning-tree.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
-  createAddressGuard, createDhcpServersGuard, createDhcpv6ServersGuard, createMacFloodingGuard, createNamePoisoningGuard,
+  createAddressGuard,
+  createDhcpServersGuard,
+  createDhcpv6ServersGuard,
+  createMacFloodingGuard,
+  createNamePoisoningGuard,
   createRouterAdvertisementsGuard,
+  createSpanningTreeGuard,
 ];
 
 const ETHERNET = 1;
