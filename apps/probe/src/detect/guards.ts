@@ -16,6 +16,7 @@ import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "./guard.ts";
 import { createExceptionMatcher } from "./incidents/exceptions.ts";
 import { createIncidentRegister } from "./incidents/incident-register.ts";
 import { createIncidentsStore } from "./incidents/incidents-store.ts";
+import { createIpv6TunnelsGuard } from "./ipv6-tunnels/ipv6-tunnels.ts";
 import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
 import { createMacFloodingGuard } from "./mac-flooding/mac-flooding.ts";
@@ -23,6 +24,7 @@ import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
 import { createRouterAdvertisementsGuard } from "./router-advertisements/router-advertisements.ts";
 import { type GuardSettings, withPushed } from "./settings.ts";
 import { createSpanningTreeGuard } from "./spanning-tree/spanning-tree.ts";
+import { createVlanHoppingGuard } from "./vlan-hopping/vlan-hopping.ts";
 
 /** The guards of the link. Another one is another row. */
 const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
@@ -33,6 +35,8 @@ const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
   createNamePoisoningGuard,
   createRouterAdvertisementsGuard,
   createSpanningTreeGuard,
+  createIpv6TunnelsGuard,
+  createVlanHoppingGuard,
 ];
 
 const ETHERNET = 1;
