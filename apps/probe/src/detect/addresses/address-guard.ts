@@ -1,9 +1,9 @@
 import { ARP_OPERATION, type ArpPacket, type NdpMessage } from "@lanthorn/packets";
-import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
+import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "../guard.ts";
 import { createAddressScan } from "./address-scan.ts";
 import { createAttackers } from "./attackers.ts";
 import type { Binding } from "./binding.ts";
-import { bindingAddress, createBindingTable, hashAddress } from "./binding-table.ts";
+import { bindingAddress, bindingText, createBindingTable, hashAddress } from "./binding-table.ts";
 import { type Claim, isHostAddress, readArpClaim, readNdpClaim, sourceOf, vlanOf } from "./claim.ts";
 import { createClaimStorm } from "./claim-storm.ts";
 import { createChecks } from "./conflicts/checks.ts";
@@ -34,6 +34,7 @@ export function createAddressGuard(deps: GuardDeps): Guard {
     onAny(at) {
       if (checks.conflicts.size > 0 && at.frame.ipLength > 0) hearTraffic(parts, at);
     },
+    learned: () => learnedRows(parts),
     tick(now) {
       refresh(parts, now);
       checks.tick(now);
@@ -76,6 +77,16 @@ function createParts(deps: GuardDeps) {
     askers: new Set<number>(),
     ownMac: -1,
   };
+}
+
+/** Gateways and servers whose MAC is known. */
+function learnedRows({ roles, table }: Parts): readonly LearnedRow[] {
+  return [...new Set(roles.addresses())].flatMap((key) => {
+    const binding = table.find(bindingAddress({ key }), 0);
+    if (!binding?.isTrusted) return [];
+    const macs = [...new Set([binding.mac, ...binding.members])].map(macText);
+    return [{ guard: "ARP and NDP", what: roles.roleOf(binding), name: bindingText(binding), macs, vlanId: null, facts: {} }];
+  });
 }
 
 function refresh(parts: Parts, now: number): void {

@@ -35,6 +35,13 @@ test("who claims the gateway's address is critical, within five seconds", async 
   expect(lan.scene.incidents()[0]?.packets).toHaveLength(1);
 });
 
+test("the gateway's MAC is shown as learned, and stays while another claims the address", async () => {
+  const { lan } = await settledLan();
+  lan.scene.hear(arpReply(EVIL, "192.168.1.1"));
+  await lan.run(4000);
+  expect(lan.scene.guards.learned()).toMatchObject([{ guard: "ARP and NDP", what: "gateway", name: "192.168.1.1", macs: [GATEWAY], vlanId: null }]);
+});
+
 test("a man in the middle is one incident with both victims, and ends when it was quiet for long enough", async () => {
   const { lan } = await settledLan();
   for (let n = 0; n < 10; n += 1) {
