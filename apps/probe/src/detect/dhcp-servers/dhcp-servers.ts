@@ -51,7 +51,7 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
     missing.answered(vlanId);
     judge.chosen(server, { vlanId, client, packet: captured.bytes });
   }
-  const lives = ({ frame }: GuardFrame) => frame.sourceMac && exhaustion.lives(macNumber(frame.sourceMac));
+  const lives = ({ frame }: GuardFrame) => exhaustion.lives(macNumber(frame.bytes, frame.sourceMacOffset));
 
   return {
     name: NAME,
@@ -62,8 +62,8 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
       if (!said.isBootOnly) missing.answered(said.vlanId);
       judge.hear(said, search.isOwn(message.xid));
     },
-    onArp: (_, at) => void lives(at),
-    onNdp: (_, at) => void lives(at),
+    onArp: (_, at) => lives(at),
+    onNdp: (_, at) => lives(at),
     onUdp: lives,
     tick(now) {
       exhaustion.tick(now);
@@ -75,9 +75,9 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
   };
 }
 
-/** 48 bits in a number: cheaper than a text as a key. */
-function macNumber(mac: Uint8Array): number {
+/** 48 bits in a number: as a key cheaper than a text, and read without a view. */
+function macNumber(bytes: Uint8Array, offset = 0): number {
   let number = 0;
-  for (let at = 0; at < 6; at += 1) number = number * 256 + (mac[at] as number);
+  for (let at = offset; at < offset + 6; at += 1) number = number * 256 + (bytes[at] as number);
   return number;
 }
