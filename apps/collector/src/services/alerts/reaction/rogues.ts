@@ -16,12 +16,12 @@ interface Rogue {
  */
 export const ROGUES: Readonly<Record<GuardKind, Rogue>> = {
   dhcp_server: { type: "rogue_dhcp", title: "Unknown DHCP server", techniques: ["T1557.003"], section: "dhcp-servers" },
-  dhcpv6_server: { type: "rogue_dhcpv6", title: "Unknown DHCPv6 server", techniques: ["T1557.003"], section: "guards" },
+  dhcpv6_server: { type: "rogue_dhcpv6", title: "Unknown DHCPv6 server", techniques: ["T1557.003"], section: "dhcpv6-servers" },
   dhcp_missing: { type: "dhcp_missing", title: "The DHCP server does not answer", techniques: [], section: "dhcp-servers" },
   dhcp_exhaustion: { type: "dhcp_exhaustion", title: "Somebody uses up the DHCP server's addresses", techniques: ["T1499.001"], section: "dhcp-servers" },
   arp_spoofing: { type: "arp_spoofing", title: "ARP spoofing", techniques: ["T1557.002"], section: "arp-and-ndp" },
   ndp_spoofing: { type: "ndp_spoofing", title: "Neighbor Discovery spoofing", techniques: ["T1557"], section: "arp-and-ndp" },
-  router_advertisement: { type: "rogue_router", title: "Unknown router advertisement", techniques: ["T1557"], section: "guards" },
+  router_advertisement: { type: "rogue_router", title: "Unknown router advertisement", techniques: ["T1557"], section: "router-advertisements" },
   gateway_changed: { type: "gateway_changed", title: "The default gateway is another one", techniques: ["T1557"], section: "arp-and-ndp" },
   duplicate_ip: { type: "duplicate_ip", title: "Two devices use the address", techniques: [], section: "arp-and-ndp" },
   address_flapping: { type: "address_flapping", title: "An address moves between devices again and again", techniques: [], section: "arp-and-ndp" },
