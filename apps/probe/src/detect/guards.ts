@@ -19,6 +19,7 @@ import { createIncidentsStore } from "./incidents/incidents-store.ts";
 import { createIpv6TunnelsGuard } from "./ipv6-tunnels/ipv6-tunnels.ts";
 import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
+import { createLinkNeighborsGuard } from "./link-neighbors/link-neighbors.ts";
 import { createMacFloodingGuard } from "./mac-flooding/mac-flooding.ts";
 import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
 import { createRouterAdvertisementsGuard } from "./router-advertisements/router-advertisements.ts";
@@ -36,6 +37,7 @@ const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
   createRouterAdvertisementsGuard,
   createSpanningTreeGuard,
   createIpv6TunnelsGuard,
+  createLinkNeighborsGuard,
   createVlanHoppingGuard,
 ];
 

@@ -1,0 +1,30 @@
+/** Counts senders that were not heard before. */
+export interface NewNeighbors {
+  /** @returns When this sender and chassis was heard first, and whether so many are new that they must be forged. */
+  add(key: string, now: number): { readonly since: number; readonly isFlood: boolean };
+}
+
+/** A closet of phones that starts at once has fewer. */
+export const FLOOD = { neighbors: 64, withinMs: 10_000 } as const;
+const MAX_NEW = 512;
+
+/** Keeps 512 senders; the oldest leaves first. */
+export function createNewNeighbors(): NewNeighbors {
+  const fresh = new Map<string, number>();
+  let window = { since: Number.NEGATIVE_INFINITY, count: 0 };
+  return {
+    add(key, now) {
+      if (now - window.since >= FLOOD.withinMs) window = { since: now, count: 0 };
+      const known = fresh.get(key);
+      if (known === undefined) {
+        window.count += 1;
+        fresh.set(key, now);
+        if (fresh.size > MAX_NEW) for (const [oldest] of fresh) {
+          fresh.delete(oldest);
+          break;
+        }
+      }
+      return { since: known ?? now, isFlood: window.count > FLOOD.neighbors };
+    },
+  };
+}
