@@ -73,7 +73,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
   },
   {
     name: "macof", kind: "attack", what: "fills the switch's table with frames of random MACs", guards: ["mac_flooding"], packages: ["dsniff"], seconds: 5,
-    hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "for i in 1 2 3 4; do macof -i eth0 -n 2000 > /dev/null 2>&1; sleep 0.5; done" }],
+    hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "for i in $(seq 40); do macof -i eth0 -n 300 > /dev/null 2>&1; sleep 0.1; done" }],
   },
   {
     name: "rogue-dhcp", kind: "attack", what: "a second dnsmasq gives addresses, and itself as the gateway", guards: ["dhcp_server"],
