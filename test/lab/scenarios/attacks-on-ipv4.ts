@@ -30,7 +30,7 @@ export const ATTACKS_ON_IPV4: readonly Scenario[] = [
     }],
   },
   {
-    name: "bettercap", kind: "attack", what: "poisons a server and the gateway with bettercap", guards: ["arp_spoofing"],
+    name: "bettercap", kind: "attack", what: "poisons a server and the gateway with bettercap", guards: ["arp_spoofing", "arp_storm"],
     packages: ["bettercap"], seconds: 12, checked: [GATEWAY, WEB],
     hosts: ({ ip, mac }) => [{
       mac: mac(0), addresses: [`${ip(0)}/24`],

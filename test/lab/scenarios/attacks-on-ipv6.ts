@@ -28,7 +28,7 @@ export const ATTACKS_ON_IPV6: readonly Scenario[] = [
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "sleep 1; begin; timeout 0.5 atk6-flood_router26 eth0 > /dev/null" }],
   },
   {
-    name: "parasite", kind: "attack", what: "answers all neighbor solicitations with its own MAC", guards: ["ndp_spoofing"],
+    name: "parasite", kind: "attack", what: "answers all neighbor solicitations with its own MAC", guards: ["ndp_spoofing", "duplicate_ip"],
     packages: ["thc-ipv6"], seconds: 10, checked: [WEB],
     hosts: ({ ip, mac }) => [
       { mac: mac(0), addresses: [`${ip(0)}/24`, `${ula(ip(0))}/64`], run: "atk6-parasite6 -l eth0 < /dev/zero" },

@@ -5,22 +5,28 @@ import { silentLog } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { readReplaySettings } from "../../../apps/probe/src/configuration.ts";
 import { replayFile } from "../../../apps/probe/src/daemon/replay-file.ts";
+import { LAN } from "../host-plan.ts";
 import type { Scenario } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const MAX_BYTES = 64 * 1024;
-/** Captures begin with the LAN as it was before, for some three seconds. */
+/** Captures begin with the LAN as it was before, for some three seconds; nobody asks its DHCP server in them, so that it is declared. */
 const LEARNING_MINUTES = 2 / 60;
 
-/** Attacks that a replay shows to the guards that there are. */
-const SEEN: ReadonlySet<string> = new Set(["rogue-dhcp", "dhcp-starvation", "name-poisoner"]);
+/**
+ * Attacks that a replay of so few seconds does not show: the guards ask the hosts themselves, or wait longer than the capture. The bench
+ * runs them live.
+ */
+const UNSEEN: ReadonlySet<string> = new Set([
+  "arp-wrong-source", "duplicate-address", "macof", "router-flood", "dos-new-ip6", "stp-root", "fake-switch-cdp", "fake-uplink-lldp",
+]);
 
 const fileOf = (name: string) => fileURLToPath(new URL(`${name}.pcap`, import.meta.url));
 
 async function incidentsOf({ name, dhcpServers = [] }: Scenario): Promise<readonly string[]> {
   const events: ProbeEvent[] = [];
   const settings = readReplaySettings(null);
-  const guards = { ...settings.guards, learning_minutes: LEARNING_MINUTES, dhcp_servers: [...dhcpServers] };
+  const guards = { ...settings.guards, learning_minutes: LEARNING_MINUTES, dhcp_servers: [LAN.gateway, ...dhcpServers] };
   const { problem } = await replayFile({
     path: fileOf(name), settings: { ...settings, guards }, log: silentLog, vendorOf: () => "", print: (some) => void events.push(...some),
   });
@@ -51,7 +57,7 @@ describe("a replay of what is normal raises nothing", () => {
 });
 
 describe("a replay of an attack raises one incident of its kind", () => {
-  test.each(SCENARIOS.filter(({ name }) => SEEN.has(name)))("$name: $what", async (scenario) => {
+  test.each(SCENARIOS.filter(({ kind, name }) => kind === "attack" && !UNSEEN.has(name)))("$name: $what", async (scenario) => {
     const incidents = await incidentsOf(scenario);
     expect(incidents).toHaveLength(1);
     expect(scenario.guards).toContain(incidents[0]?.split(" ")[0]);

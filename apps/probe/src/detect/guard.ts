@@ -32,6 +32,8 @@ export interface Guard {
   onLink?(at: GuardFrame): void;
   /** Every frame. It must cost next to nothing. */
   onAny?(at: GuardFrame): void;
+  /** A frame of Ethernet whose headers go beyond its end, as some tools forge them: of it only the MAC addresses can be read. */
+  onUnreadable?(captured: BusFrame): void;
   /** Twice a second. @param now Monotonic milliseconds. */
   tick?(now: number): void;
   /** What it takes for normal now: servers, routers and the like. */

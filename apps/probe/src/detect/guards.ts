@@ -42,6 +42,7 @@ const GUARDS: readonly ((deps: GuardDeps) => Guard)[] = [
 ];
 
 const ETHERNET = 1;
+const ETHERNET_HEADER_BYTES = 14;
 const FLUSH_MS = 2000;
 
 /** What the guards are made with: storage, the interface, and what may be sent. */
@@ -125,8 +126,8 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
 /** Decodes what some guard wants to hear, once, and hands it to those that do. */
 function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void {
   const wanting = <K extends keyof Guard>(key: K) => guards.filter((guard) => guard[key] !== undefined);
-  const [any, link, arp, ndp, dhcp, udp] = [
-    wanting("onAny"), wanting("onLink"), wanting("onArp"), wanting("onNdp"), wanting("onDhcp"), wanting("onUdp"),
+  const [unreadable, any, link, arp, ndp, dhcp, udp] = [
+    wanting("onUnreadable"), wanting("onAny"), wanting("onLink"), wanting("onArp"), wanting("onNdp"), wanting("onDhcp"), wanting("onUdp"),
   ];
   function hearUdp(at: GuardFrame, { sourcePort, destinationPort, payload }: Frame): void {
     const isDhcp = (port: number) => port === DHCP_PORT.server || port === DHCP_PORT.client;
@@ -150,7 +151,11 @@ function createDispatch(guards: readonly Guard[]): (captured: BusFrame) => void 
   }
   return (captured) => {
     const decoded = captured.decoded();
-    if (!decoded.ok || decoded.value.sourceMacOffset < 0) return;
+    if (!decoded.ok) {
+      if (captured.bytes.length >= ETHERNET_HEADER_BYTES) for (const guard of unreadable) guard.onUnreadable?.(captured);
+      return;
+    }
+    if (decoded.value.sourceMacOffset < 0) return;
     const frame = decoded.value;
     const at: GuardFrame = { captured, frame };
     for (const guard of any) guard.onAny?.(at);

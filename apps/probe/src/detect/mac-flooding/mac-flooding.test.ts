@@ -29,6 +29,18 @@ test("thousands of new MACs within seconds are one incident, which ends", async 
   expect(scene.incidents().at(-1)).toMatchObject({ state: "ended" });
 });
 
+test("macof's frames count, which end before the TCP header that they claim to have", async () => {
+  const scene = await createQuietScene();
+  for (let n = 0; n < 3000; n += 1) {
+    const bytes = frameFrom(n).slice(0, 34);
+    bytes.set([40], 17);
+    bytes.set([6], 23);
+    scene.hear(bytes);
+    if (n % 300 === 299) await scene.clock.advance(500);
+  }
+  expect(scene.incidents()).toMatchObject([{ kind: "mac_flooding", subject: "link" }]);
+});
+
 test("a network that comes up, hosts that speak again and some with random MACs are no flood", async () => {
   const scene = await createQuietScene();
   for (let n = 0; n < 2000; n += 1) scene.hear(frameFrom(n));

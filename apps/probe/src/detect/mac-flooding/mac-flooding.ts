@@ -8,6 +8,7 @@ const TICKS = 4;
 /** At first everybody is new. */
 const FIRST_TICKS = 10;
 const LEARNING_MS = 15_000;
+const SOURCE_MAC_AT = 6;
 
 /** Frames from forged MACs, which make a switch forget where its hosts are and send everything to every port. */
 export function createMacFloodingGuard({ clock, incidents }: Pick<GuardDeps, "clock" | "incidents">): Guard {
@@ -17,15 +18,20 @@ export function createMacFloodingGuard({ clock, incidents }: Pick<GuardDeps, "cl
   let inAll = 0;
   let startedAt: number | null = null;
   let packet: Uint8Array | null = null;
+  const hear = ({ bytes }: GuardFrame["captured"], sourceMacAt: number) => {
+    if (!seen.add(bytes, sourceMacAt)) return;
+    fresh += 1;
+    if (fresh === MIN_NEW) packet = bytes.slice();
+  };
   return {
     name: "MAC flooding",
     onAny({ captured, frame }: GuardFrame) {
       // ARP, NDP, DHCP and what switches say have guards of their own: one attack is one incident.
       if (frame.ipLength === 0 || frame.transport === "icmpv6" || isDhcp(frame.sourcePort) || isDhcp(frame.destinationPort)) return;
-      if (!seen.add(frame.bytes, frame.sourceMacOffset)) return;
-      fresh += 1;
-      if (fresh === MIN_NEW) packet = captured.bytes.slice();
+      hear(captured, frame.sourceMacOffset);
     },
+    // Macof's frames end before the TCP header that they claim to have.
+    onUnreadable: (captured) => hear(captured, SOURCE_MAC_AT),
     tick(now) {
       startedAt ??= now;
       const isFlooded = fresh >= MIN_NEW;
