@@ -97,6 +97,8 @@ function readRoutes(options: DhcpMessage["options"]): readonly Route[] {
   return routes;
 }
 
+/** Without the zeros that some servers fill an option up with. */
 function text(value: Uint8Array | undefined): string {
-  return value ? decodeUtf8(value).replace(/\0+$/, "") : "";
+  if (!value) return "";
+  return decodeUtf8(value.subarray(0, value.findLastIndex((byte) => byte !== 0) + 1));
 }
