@@ -16,7 +16,6 @@ import { describeProxies } from "./commands/describe-proxies.ts";
 import { addLicenseCommands } from "./commands/license-commands.ts";
 import { addMigrateCommand } from "./commands/migrate-command.ts";
 import { hasOpenSecrets } from "./open-secrets.ts";
-import { openCollector } from "./open-collector.ts";
 import { usingSecrets } from "./sealing/using-secrets.ts";
 import { addRotationCommands } from "./commands/rotation-commands.ts";
 import { keepHeapSmall } from "./small-heap.ts";
@@ -29,6 +28,8 @@ const clock = systemClock;
 
 async function run(configuration: Configuration, file: string): Promise<void> {
   keepHeapSmall();
+  // The other commands need nothing of it, and start sooner.
+  const { openCollector } = await import("./open-collector.ts");
   const log = createLog({ name: "lanthorn-collector", level: configuration.log_level });
   if (hasOpenSecrets(file)) log.warn({ file }, "the configuration file contains secrets and every user of this machine may read it: run chmod 640");
   for (const line of unusedSecrets(configuration, process.env)) log.warn(line);
