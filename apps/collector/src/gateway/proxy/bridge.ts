@@ -63,5 +63,7 @@ export function bridgeFrames(
         finish();
       }
     });
+    // `unpipe` has paused it, and a listener alone does not change that.
+    far.resume();
   };
 }
