@@ -63,7 +63,7 @@ const READ_SPAN = 2000;
 export function createLiveEvents(deps: { readonly log: EventLog; readonly clock: Clock; readonly logger: Log }): LiveEvents {
   const streams = new Map<string, TenantStream>();
 
-  const tellLive = async (tenantId: string, stream: TenantStream): Promise<void> => {
+  const publishLive = async (tenantId: string, stream: TenantStream): Promise<void> => {
     stream.reading = true;
     try {
       do {
@@ -85,12 +85,9 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
 
   const catchUp = async (subscriber: Subscriber, stream: TenantStream): Promise<void> => {
     const { tenantId, since, consumer } = subscriber;
-    const { first, last } = await deps.log.reach(tenantId);
-    subscriber.cursor = since ?? last;
-    if (since !== null && (since + 1 < first || since > last)) {
-      subscriber.cursor = since > last ? last : first - 1;
-      consumer.deliver(gapFrame({ id: createId(), timestamp: toInstant(deps.clock.now()), since, seq: subscriber.cursor }));
-    }
+    const { cursor, gapAfter } = beginAt(since, await deps.log.reach(tenantId));
+    subscriber.cursor = cursor;
+    if (gapAfter !== null) consumer.deliver(gapFrame({ id: createId(), timestamp: toInstant(deps.clock.now()), since: gapAfter, seq: cursor }));
     while (!subscriber.ended) {
       const { publications } = stream;
       const { rows, upTo, more } = await readNext(deps.log, tenantId, subscriber.cursor);
@@ -114,7 +111,7 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
     stream.publications += 1;
     stream.again = true;
     if (stream.reading || stream.live.size === 0) return;
-    tellLive(tenantId, stream).catch((error: unknown) => {
+    publishLive(tenantId, stream).catch((error: unknown) => {
       deps.logger.error({ reason: describeError(error) }, "the event log could not be read for the live stream");
       for (const { consumer } of stream.live) consumer.failed();
     });
@@ -140,6 +137,13 @@ export function createLiveEvents(deps: { readonly log: EventLog; readonly clock:
       };
     },
   };
+}
+
+/** Where a subscriber begins to read. `gapAfter`: what it has, where the log does not go on from there; else null. */
+function beginAt(since: number | null, { first, last }: { readonly first: number; readonly last: number }) {
+  if (since === null) return { cursor: last, gapAfter: null };
+  if (since > last) return { cursor: last, gapAfter: since };
+  return since + 1 < first ? { cursor: first - 1, gapAfter: since } : { cursor: since, gapAfter: null };
 }
 
 /** Reads the next stretch of the log. `upTo`: everything to there was looked at. */

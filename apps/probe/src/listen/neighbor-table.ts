@@ -1,6 +1,12 @@
 import type { NeighborDiscovered, NeighborProtocol } from "@lanthorn/contract/uplink";
 import type { Advert, NeighborFacts } from "./advert.ts";
 
+/** A moment by both clocks, in milliseconds. */
+interface Times {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
 /** A neighbor as it is kept. Times are monotonic milliseconds where not said otherwise. */
 export interface Neighbor {
   readonly key: string;
@@ -26,13 +32,13 @@ export interface Neighbor {
 /** Neighbors, as many as are let in. */
 export interface NeighborTable {
   /** @returns `full` when a newcomer had to be left out. */
-  hear(advert: Advert, localInterface: string, now: { readonly monotonic: number; readonly wall: number }): "taken" | "full";
+  hear(advert: Advert, localInterface: string, now: Times): "taken" | "full";
   /** Marks those whose time is over. */
   expire(now: number): void;
   /** Nothing was heard for that long because nobody listened: it counts for nobody's silence. */
   forgive(ms: number): void;
   /** One that an earlier run published. */
-  restore(data: NeighborDiscovered, now: { readonly monotonic: number; readonly wall: number }): void;
+  restore(data: NeighborDiscovered, now: Times): void;
   remove(neighbor: Neighbor): void;
   all(): Iterable<Neighbor>;
   readonly size: number;
@@ -60,7 +66,7 @@ export function createNeighborTable(): NeighborTable {
     return false;
   }
 
-  function refresh(neighbor: Neighbor, advert: Advert, now: { readonly monotonic: number; readonly wall: number }): void {
+  function refresh(neighbor: Neighbor, advert: Advert, now: Times): void {
     neighbor.heardAt = now.monotonic;
     neighbor.seenAt = now.wall;
     neighbor.endsAt = now.monotonic + neighbor.ttlSeconds * 1000;
@@ -96,11 +102,7 @@ export function createNeighborTable(): NeighborTable {
       }
       if (advert.ttlSeconds === 0) return "taken";
       if (!makeRoom()) return "full";
-      const neighbor: Neighbor = {
-        key, localInterface, protocol: advert.protocol, sourceMac: advert.sourceMac, facts: advert.facts, ttlSeconds: advert.ttlSeconds,
-        firstHeardAt: now.monotonic, heardAt: now.monotonic, seenAt: now.wall, endsAt: 0, reported: null, reportedAt: Number.NEGATIVE_INFINITY,
-        pauseMs: 0, gone: null,
-      };
+      const neighbor = createNeighbor(key, advert, localInterface, now);
       refresh(neighbor, advert, now);
       neighbors.set(key, neighbor);
       return "taken";
@@ -125,6 +127,14 @@ export function createNeighborTable(): NeighborTable {
     get size() {
       return neighbors.size;
     },
+  };
+}
+
+/** One that is heard for the first time. */
+function createNeighbor(key: string, { protocol, sourceMac, facts, ttlSeconds }: Advert, localInterface: string, { monotonic, wall }: Times): Neighbor {
+  return {
+    key, localInterface, protocol, sourceMac, facts, ttlSeconds, firstHeardAt: monotonic, heardAt: monotonic, seenAt: wall, endsAt: 0,
+    reported: null, reportedAt: Number.NEGATIVE_INFINITY, pauseMs: 0, gone: null,
   };
 }
 

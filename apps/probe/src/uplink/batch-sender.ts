@@ -24,7 +24,7 @@ export interface BatchSender {
   disconnected(): void;
   readonly inFlight: BatchInFlight | null;
   /** A batch is being compressed, or waits for its answer. */
-  readonly isBusy: boolean;
+  isBusy(): boolean;
   /** The batch in flight is answered: the next one goes now. */
   sendNext(): void;
   /** The batch in flight changed nothing: the next one goes after a pause. At once would be as fast as the two sides can go round. */
@@ -110,9 +110,7 @@ export function createBatchSender({ outbox, clock, random, log }: BatchSenderDep
     get inFlight() {
       return inFlight;
     },
-    get isBusy() {
-      return inFlight !== null || preparing;
-    },
+    isBusy: () => inFlight !== null || preparing,
     sendNext,
     sendLater() {
       inFlight = null;

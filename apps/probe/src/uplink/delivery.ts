@@ -70,7 +70,7 @@ export function createDelivery(
       else if (isAnswer) sender.sendLater();
       return tookMs;
     },
-    drained: () => !sender.isBusy && outbox.state().events + outbox.state().inMemory === 0,
+    drained: () => !sender.isBusy() && outbox.state().events + outbox.state().inMemory === 0,
     lastAcknowledgedAt: () => lastAcknowledgedAt,
     close: () => sender.disconnected(),
   };

@@ -57,12 +57,8 @@ export function openCapture(options: CaptureOptions): Capture {
   let framesRead = 0;
 
   const session = openPcapHandle({
-    interface: options.interface,
-    filter: options.filter,
-    bufferBytes: KERNEL_BUFFER_BYTES,
-    snapLength,
-    timeoutMs: KERNEL_BUFFER_MS,
-    promiscuous: options.promiscuous,
+    interface: options.interface, filter: options.filter, promiscuous: options.promiscuous,
+    bufferBytes: KERNEL_BUFFER_BYTES, snapLength, timeoutMs: KERNEL_BUFFER_MS,
     // Called for each frame while `dispatch` loops for as long as there are frames: only the copy is made here, so that a slow
     // `onFrames` cannot keep the loop from ending and the process from doing anything else.
     onFrame() {

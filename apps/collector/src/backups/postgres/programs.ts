@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createReadStream, createWriteStream, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -51,18 +51,6 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
     const { password } = url === undefined ? {} : forLibpq(url);
     return spawn(folder === undefined ? name : join(folder, name), args, {
       stdio: ["pipe", "pipe", "pipe"], env: { ...inherited, ...(password !== undefined && { PGPASSWORD: password }), LC_ALL: "C" },
-    });
-  };
-  const install = (atLeast: number) => `install postgresql-client-${atLeast} or later, or set backups.postgres_bin to its directory`;
-  const ended = (name: Name, child: ReturnType<typeof start>) => {
-    let complaint = "";
-    child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-MAX_COMPLAINT)));
-    return new Promise<{ readonly code: number | null; readonly complaint: string }>((resolve, reject) => {
-      child.on("error", (cause: NodeJS.ErrnoException) => {
-        const what = cause.code === "ENOENT" ? "is not installed" : "cannot be started";
-        reject(new CollectorError("backup-failed", `${name} ${what}: ${install(MIN_VERSION)}`, { cause }));
-      });
-      child.on("close", (code) => resolve({ code, complaint: complaint.trim() }));
     });
   };
   const majorOf = async (name: Name): Promise<number> => {
@@ -129,6 +117,23 @@ export function createPostgresPrograms({ folder, environment = {} }: ProgramsSet
 
 /** Of the server as of its programs. */
 const MIN_VERSION = 15;
+
+function install(atLeast: number): string {
+  return `install postgresql-client-${atLeast} or later, or set backups.postgres_bin to its directory`;
+}
+
+/** Waits for a program's end. @returns How it ended, with the end of what it wrote to standard error. @throws CollectorError `backup-failed` where it did not start. */
+function ended(name: Name, child: ChildProcessWithoutNullStreams): Promise<{ readonly code: number | null; readonly complaint: string }> {
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => (complaint = `${complaint}${chunk.toString()}`.slice(-MAX_COMPLAINT)));
+  return new Promise((resolve, reject) => {
+    child.on("error", (cause: NodeJS.ErrnoException) => {
+      const what = cause.code === "ENOENT" ? "is not installed" : "cannot be started";
+      reject(new CollectorError("backup-failed", `${name} ${what}: ${install(MIN_VERSION)}`, { cause }));
+    });
+    child.on("close", (code) => resolve({ code, complaint: complaint.trim() }));
+  });
+}
 
 function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && [

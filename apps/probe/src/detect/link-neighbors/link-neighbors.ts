@@ -25,10 +25,8 @@ export function createLinkNeighborsGuard(deps: GuardDeps): Guard {
   /** The known switch whose name, chassis or address a neighbor claims from a MAC that cannot be its. */
   function victimOf(neighbor: KnownNeighbor, since: number): KnownNeighbor | null {
     return known.all().find((other) => {
-      const isSame = other.chassis === neighbor.chassis || (other.name !== "" && other.name === neighbor.name)
-        || other.addresses.some((address) => neighbor.addresses.includes(address));
       const heardAt = known.heardAt(other);
-      if (!isSame || other.mac === neighbor.mac || clock.monotonic() - heardAt > ALIVE_MS) return false;
+      if (!claimsIdentityOf(neighbor, other) || other.mac === neighbor.mac || clock.monotonic() - heardAt > ALIVE_MS) return false;
       // Ports of one switch have MACs of one maker; and after a failover the same port has another one, while the old one is silent.
       return !isOneMaker(other.mac, neighbor.mac) || (other.port === neighbor.port && heardAt > since);
     }) ?? null;
@@ -95,6 +93,12 @@ export function createLinkNeighborsGuard(deps: GuardDeps): Guard {
       }
     },
   };
+}
+
+/** Whether a neighbor calls itself by the chassis, the name or an address of another. */
+function claimsIdentityOf(neighbor: KnownNeighbor, other: KnownNeighbor): boolean {
+  return other.chassis === neighbor.chassis || (other.name !== "" && other.name === neighbor.name)
+    || other.addresses.some((address) => neighbor.addresses.includes(address));
 }
 
 /** The first three bytes, of texts that are MACs. */
