@@ -1,6 +1,5 @@
 import { encodeUtf8 } from "@lanthorn/packets";
 import { describe, expect, test } from "vitest";
-import { arpFrame } from "../../observe/testing/frames.ts";
 import { createGuardScene, OWN_LINK } from "../testing/guard-scene.ts";
 import { captureFrames, faultsUnder, hasCaptures } from "../testing/hostile-frames.ts";
 import { createDhcpServersGuard } from "./dhcp-servers.ts";
@@ -265,32 +264,6 @@ describe("when no server answers", () => {
       await scene.clock.advance(3000);
     }
     expect(scene.incidents()).toEqual([]);
-  });
-});
-
-describe("clients that nobody knows", () => {
-  const flood = async (options: { readonly lives: boolean; readonly type: "discover" | "decline"; readonly clients?: number }) => {
-    const scene = await createLearned();
-    const { clients = 200 } = options;
-    for (let n = 0; n < clients; n += 1) {
-      scene.hear(ask(options.type, macOf(n)));
-      if (options.lives && n % 3 > 0) scene.hear(arpFrame("0.0.0.0", `192.168.1.${n % 250}`, { from: macOf(n) }));
-      if (n % 10 === 9) await scene.clock.advance(250);
-    }
-    await scene.clock.advance(1000);
-    return scene.incidents();
-  };
-
-  test("and that do nothing else drain the pool: one incident", async () => {
-    expect(await flood({ lives: false, type: "discover" })).toMatchObject([{ kind: "dhcp_exhaustion", severity: "high", subject: "pool" }]);
-  });
-
-  test.each([
-    ["that live, as after a power cut", { lives: true, type: "discover" }],
-    ["that find their address taken", { lives: false, type: "decline" }],
-    ["that are a few telephones with random MACs", { lives: false, type: "discover", clients: 25 }],
-  ] as const)("%s are normal", async (_, options) => {
-    expect(await flood(options)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { DHCP_MESSAGE_TYPE, DHCP_OP, dhcpHostName, dhcpMessageType, type DhcpMessage, formatMac } from "@lanthorn/packets";
+import { createBoundedMap } from "../bounded-map.ts";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createSearch } from "../search.ts";
 import { createExhaustion } from "./exhaustion.ts";
@@ -19,17 +20,11 @@ const MAX_NAME = 64;
  */
 export function createDhcpServersGuard(deps: GuardDeps): Guard {
   const { clock, incidents } = deps;
-  const names = new Map<string, string>();
+  const names = createBoundedMap<string, string>(MAX_NAMES);
   const search = createSearch({ ...deps, encode: encodeServerSearch, idBits: 32, onAsked: (now) => missing.searched(now) });
   const judge = createServerJudge({ ...deps, guard: NAME, onHint: search.hint, hostName: (mac) => names.get(mac) ?? "" });
   const missing = createMissingServer({ clock, incidents, expectsAnswer: judge.expectsAnswer, onHint: search.hint });
   const exhaustion = createExhaustion({ clock, incidents });
-
-  function remember(client: string, name: string): void {
-    const [oldest] = names.keys();
-    if (names.size >= MAX_NAMES && !names.has(client) && oldest !== undefined) names.delete(oldest);
-    names.set(client, name);
-  }
 
   function hearClient(message: DhcpMessage, { captured, frame }: GuardFrame): void {
     const { sourceMac } = frame;
@@ -41,10 +36,10 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
     const client = formatMac(message.chaddr);
     if (client === deps.link()?.mac) return;
     const name = dhcpHostName(message.options);
-    if (name) remember(client, name.slice(0, MAX_NAME));
+    if (name) names.put(client, name.slice(0, MAX_NAME));
     const vlanId = frame.vlanTags.at(-1)?.vlanId || null;
     const number = macNumber(message.chaddr);
-    exhaustion.asked(number, sourceMac, { vlanId, packet: captured.bytes });
+    exhaustion.asked(number, message, { frame, packet: captured.bytes });
     if (type === DHCP_MESSAGE_TYPE.discover) return missing.asked(vlanId, number);
     const server = chosenServer(message);
     if (server === null) return;

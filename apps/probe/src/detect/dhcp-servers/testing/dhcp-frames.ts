@@ -34,14 +34,21 @@ export function answer(from: Answer): Uint8Array {
   return udpFrame(from.sourceIp ?? from.server, "255.255.255.255", [67, 68], message, { from: from.mac });
 }
 
+interface Asked {
+  /** The MAC that the frame comes from, where that is not the client's. */
+  readonly sender?: string;
+  readonly vendorClass?: string;
+}
+
 /** What a client sends. */
-export function ask(type: "discover" | "request" | "decline", client = CLIENT, server?: string, hostName?: string): Uint8Array {
+export function ask(type: "discover" | "request" | "decline", client = CLIENT, server?: string, hostName?: string, { sender = client, vendorClass }: Asked = {}): Uint8Array {
   const options = new Map<number, Uint8Array>([
     [DHCP_OPTION.dhcpMessageType, Uint8Array.of(DHCP_MESSAGE_TYPE[type])],
     ...(server ? [[DHCP_OPTION.serverIdentifier, ip(server)] as const, [DHCP_OPTION.requestedIpAddress, ip("192.168.1.77")] as const] : []),
     ...(hostName ? [[DHCP_OPTION.hostName, encodeUtf8(hostName)] as const] : []),
+    ...(vendorClass ? [[DHCP_OPTION.vendorClassIdentifier, encodeUtf8(vendorClass)] as const] : []),
   ]);
-  return udpFrame("0.0.0.0", "255.255.255.255", [68, 67], encodeDhcp({ op: DHCP_OP.bootRequest, xid: 7, chaddr: mac(client), options }), { from: client });
+  return udpFrame("0.0.0.0", "255.255.255.255", [68, 67], encodeDhcp({ op: DHCP_OP.bootRequest, xid: 7, chaddr: mac(client), options }), { from: sender });
 }
 
 /** The types of DHCP messages in frames. */
