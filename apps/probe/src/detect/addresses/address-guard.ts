@@ -153,6 +153,7 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
   parts.requests.note(address, vlanId, now);
   if (isProbe && vlanId === 0) parts.dad.onProbe(address, source, now);
   const binding = parts.table.find(address, vlanId);
+  if (binding && at.frame.audience !== "unicast") binding.othersAskedAt = now;
   if (binding === null) {
     if (parts.askers.has(source)) return;
     parts.scan.note({ source, hash: hashAddress(address, vlanId, parts.seed), length: address.length, packet: at.captured.bytes }, now);

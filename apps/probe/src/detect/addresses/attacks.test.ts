@@ -1,3 +1,4 @@
+import { parseMac } from "@lanthorn/packets";
 import { expect, test } from "vitest";
 import type { GuardDeps } from "../guard.ts";
 import { createGuardScene } from "../testing/guard-scene.ts";
@@ -86,6 +87,19 @@ test("two devices that both answer have a duplicate address, which ends when one
   hosts.pop();
   await lan.run(90_000);
   expect(lan.scene.incidents().at(-1)).toMatchObject({ kind: "duplicate_ip", state: "ended" });
+});
+
+test("answers to a third host's question to all do not make one device of two", async () => {
+  const { lan, hosts } = await settledLan();
+  hosts.push({ mac: OTHER, addresses: ["192.168.1.5"] });
+  const third = { to: parseMac("02:00:00:00:00:44") as Uint8Array, target: new Uint8Array(4) };
+  for (let n = 0; n < 10; n += 1) {
+    lan.scene.hear(
+      arpRequest("02:00:00:00:00:44", "0.0.0.0", "192.168.1.5"), arpReply(OTHER, "192.168.1.5", third), arpReply(WEB, "192.168.1.5", third),
+    );
+    await lan.run(450);
+  }
+  expect(lan.scene.incidents()).toMatchObject([{ kind: "duplicate_ip", subject: "192.168.1.5", mac: OTHER }]);
 });
 
 test("a second device with the gateway's address is critical, and one with our own is found as well", async () => {

@@ -91,7 +91,7 @@ export function createBindingTable(seed: number): BindingTable {
       if (length >= MAX_CHAIN || !makeRoom()) return null;
       const binding: Binding = {
         hash, key: addressKey(address), vlanId, mac, firstAt: now, isTrusted: false, members: NONE, sharedAt: Number.NEGATIVE_INFINITY, conflict: null, changes: [],
-        askedAt: Number.NEGATIVE_INFINITY, next: first.get(hash) ?? null,
+        askedAt: Number.NEGATIVE_INFINITY, othersAskedAt: Number.NEGATIVE_INFINITY, next: first.get(hash) ?? null,
       };
       first.set(hash, binding);
       young.add(binding);

@@ -21,6 +21,8 @@ export interface Binding {
   changes: number[];
   /** When everybody was asked last who has it, monotonic milliseconds. */
   askedAt: number;
+  /** When somebody else asked everybody last, monotonic milliseconds. */
+  othersAskedAt: number;
   next: Binding | null;
 }
 

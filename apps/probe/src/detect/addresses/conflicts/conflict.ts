@@ -62,7 +62,7 @@ export function noteClaim(conflict: Conflict, claim: Pick<Claim, "address" | "ma
  * asked, hear what goes to the other's MAC. After a question to all this says nothing.
  */
 function isAnswerForOther({ phase, phaseAt, owner, binding }: Conflict, contender: Contender, claim: Pick<Claim, "isAnswer" | "address">, now: number): boolean {
-  if (!claim.isAnswer || claim.address.length !== 4 || now - binding.askedAt < ANSWER_MS) return false;
+  if (!claim.isAnswer || claim.address.length !== 4 || now - Math.max(binding.askedAt, binding.othersAskedAt) < ANSWER_MS) return false;
   if (phase === "rivals-asked") return contender === owner;
   return phase === "owner-asked" && contender !== owner && owner.answers === 0 && now - phaseAt < AFTER_ANSWER_MS && contender.answers > 0;
 }
