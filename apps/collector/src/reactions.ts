@@ -41,7 +41,7 @@ export const REACTIONS = {
   neighbor_report: { projection: logOnly(), reactions: ["neighbors"] },
   switch_report: { projection: switchReport, reactions: ["alerts", "switches"] },
   config_changed: { reactions: ["alerts"] },
-  baseline_diff_alert: { projection: logOnly(({ data }) => data), reactions: ["alerts"] },
+  baseline_diff_alert: { reactions: ["alerts"] },
   anomaly_detected: { reactions: ["alerts", "deliveries"] },
   ids_alert: { projection: logOnly(({ data }) => ({ ip: data.source_ip })), reactions: ["alerts", "deliveries"] },
   honeypot_hit: {

@@ -39,6 +39,11 @@ export const SECURITY_EVENT_TEXTS: readonly FieldTexts[] = [
   describeFields(BaselineDiffAlert, {
     kind: "What differs.", severity: SEVERITY, ...host, port: "The port. Null for none.", protocol: "`tcp` or `udp`. Null for none.",
     expected: "The value in the baseline.", observed: "The value now.", baseline_at: "When the baseline was taken.",
+    state: "`seen`: it differs. `ended`: it does not differ any more, or was accepted. Left out for `seen`.",
+    outcome: "`appeared`, `gone`, `changed` or `replaced`.", fact: "The kind of the baseline's fact.", key: "Which one among those of its kind, as `tcp/22`.",
+    difference_id: "The difference at `/baselines/differences`.", baseline_id: "The baseline that it differs from.",
+    expected_at: "When what was expected was last seen so. Null where it never was.",
+    observed_at: "When what is observed was looked at. Null where it was not.",
   }),
   describeFields(AnomalyDetected, {
     metric: "What was measured.", ...host, score: "How unusual it is, 0 to 1.", expected: "The value that was expected.",

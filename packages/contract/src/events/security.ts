@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Instant, IpAddress, MacAddress, Port, PortProtocol, Severity } from "../values.ts";
+import { Id, Instant, IpAddress, MacAddress, Port, PortProtocol, Severity } from "../values.ts";
 
 const Address = z.union([IpAddress, z.literal("")]);
 const Mac = z.union([MacAddress, z.literal("")]);
@@ -81,9 +81,28 @@ export const DnsThreat = z.object({
   listed_since: Instant.nullable(),
 });
 
-/** The network differs from its baseline: what was expected there, what is there now. */
+/** What a baseline has facts of. The first four are of a site, the others of a device. */
+export const BASELINE_FACTS = [
+  "device", "dhcp_server", "gateway", "dns_server", "port", "service", "host_key", "certificate", "neighbor", "presence",
+] as const;
+/** One of `BASELINE_FACTS`. */
+export type BaselineFactKind = (typeof BASELINE_FACTS)[number];
+
+/** How what is there compares to its baseline; only what both have looked at is compared. */
+export const BASELINE_OUTCOMES = ["appeared", "gone", "changed", "replaced", "not_checked"] as const;
+/** One of `BASELINE_OUTCOMES`. */
+export type BaselineOutcome = (typeof BASELINE_OUTCOMES)[number];
+
+/** `learned` is the summary of a learning period; `traffic` is of released versions. */
+const BASELINE_DIFF_KINDS = [
+  "new_device", "missing_device", "new_port", "closed_port", "changed_service", "new_neighbor", "traffic", "replaced_device", "changed_host_key",
+  "changed_certificate", "changed_neighbor", "missing_neighbor", "new_dhcp_server", "changed_dhcp_server", "missing_dhcp_server", "new_gateway",
+  "changed_gateway", "missing_gateway", "new_dns_server", "missing_dns_server", "unusual_time", "learned",
+] as const;
+
+/** The network differs from its baseline: what was expected there, what is there now. The collector compares. */
 export const BaselineDiffAlert = z.object({
-  kind: z.enum(["new_device", "missing_device", "new_port", "closed_port", "changed_service", "new_neighbor", "traffic"]),
+  kind: z.enum(BASELINE_DIFF_KINDS),
   severity: Severity,
   ip: Address,
   mac: Mac,
@@ -92,7 +111,19 @@ export const BaselineDiffAlert = z.object({
   expected: z.string().max(1024),
   observed: z.string().max(1024),
   baseline_at: Instant,
+  /** `ended`: it does not differ any more, or was accepted. Left out: `seen`. */
+  state: z.enum(["seen", "ended"]).optional(),
+  outcome: z.enum(BASELINE_OUTCOMES).optional(),
+  /** The kind and key of the fact. */
+  fact: z.enum(BASELINE_FACTS).optional(),
+  key: z.string().max(255).optional(),
+  difference_id: Id.optional(),
+  baseline_id: Id.optional(),
+  /** When what was expected was last seen so, and when what is observed was looked at. */
+  expected_at: Instant.nullable().optional(),
+  observed_at: Instant.nullable().optional(),
 });
+export type BaselineDiffAlert = z.infer<typeof BaselineDiffAlert>;
 
 /** A measured value far from what the model expects; `score` 0–1. */
 export const AnomalyDetected = z.object({
