@@ -2,6 +2,7 @@ import {
   type Capture, type createPacedSender, type OnFrames, type openCapture, type openInjector, type PacedSender, PacketIoError,
 } from "@lanthorn/packet-io";
 import type { Clock } from "@lanthorn/runtime";
+import { captureFilter } from "./capture-filter.ts";
 
 /** What of @lanthorn/packet-io is used; a test brings its own. */
 export interface CaptureIo {
@@ -20,7 +21,7 @@ export interface CaptureCounters {
 export interface InterfaceCapture {
   readonly isOpen: boolean;
   /**
-   * Opens the capture, and the way out. Nothing where they are open.
+   * Opens the capture, and the way out; anew where they are open.
    * @param mac The interface's own address, whose frames are left out.
    * @throws PacketIoError as `openCapture` and `openInjector`; nothing is open then.
    */
@@ -33,19 +34,6 @@ export interface InterfaceCapture {
   close(): Promise<void>;
 }
 
-/**
- * Everything that shows hosts and neighbors: what is said to all or many, VLAN tags or not, and the answers to what we ask. Other
- * traffic would only cost time. Answers of DHCPv6 servers, of name poisoners, and IPv6 in IPv4 go to one host alone. EDP goes to an address that is no multicast address.
- * What we send is left out by its MAC: libpcap's `inbound` loses frames until its ring has gone round once.
- * @see pcap-filter(7)
- */
-const HEARD = "ether multicast or ether dst 00:e0:2b:00:00:00 or arp or icmp6 or udp port 67 or udp port 68 or udp port 5353"
-  + " or udp port 546 or udp port 547 or udp port 5355 or udp port 137 or ip proto 41";
-/**
- * How handshakes with this machine begin, whose options show a system's hand. With no option but the segment size, as answers to
- * a port scan have, they show none, and are many: the kernel leaves them out.
- */
-const HANDSHAKES = "tcp[tcpflags] & tcp-syn != 0 and tcp[12] & 0xf0 > 0x60";
 /** A whole Ethernet frame with two VLAN tags. */
 const SNAP_LENGTH = 1522;
 
@@ -82,12 +70,12 @@ export function createInterfaceCapture(deps: {
       return capture !== null;
     },
     open(mac) {
-      if (capture) return;
+      void capture?.close();
+      forget();
       try {
         injector = packetIo.openInjector({ interface: name, clock });
         capture = packetIo.openCapture({
-          interface: name, filter: `not ether src ${mac} and (${HEARD} or (ether dst ${mac} and ${HANDSHAKES}))`,
-          snapLength: SNAP_LENGTH,
+          interface: name, filter: captureFilter(mac), snapLength: SNAP_LENGTH,
           // Network cards leave out multicast groups that this machine did not join, mDNS among them.
           promiscuous: true,
           clock, onFrames: deps.onFrames,

@@ -88,6 +88,19 @@ describe("watching the LAN", () => {
     expect(captures[0]?.snapLength).toBeGreaterThanOrEqual(1514);
   });
 
+  test("begins anew, with a filter of its own, when the interface gets another MAC while it is up, and keeps its sums", () => {
+    watching.onChange(FACTS);
+    (captures[0] as { frames: number }).frames = 40;
+    watching.onChange({ ...FACTS, addresses: [] });
+    expect(captures).toHaveLength(1);
+    watching.onChange({ ...FACTS, mac: "02:00:00:00:00:06" });
+    expect(captures.map(({ closed, filter }) => [closed, filter?.includes("02:00:00:00:00:06")])).toEqual([[true, false], [false, true]]);
+    expect(lan.facts()).toMatchObject({ up: true, mac: "02:00:00:00:00:06" });
+    expect(lan.counters()).toEqual({ frames: 40, dropped: 6 });
+    expect(openInjectors).toBe(1);
+    expect(lan.problem()).toBeNull();
+  });
+
   test("is down from the moment the capture is lost until it is open again, and keeps its sums", async () => {
     watching.onChange(FACTS);
     (captures[0] as { frames: number }).frames = 40;

@@ -44,6 +44,8 @@ export function createLanWatch(deps: LanWatchDependencies): LanWatch {
   const backoff = createBackoff({ firstMs: RETRY_FIRST_MS, longestMs: RETRY_LONGEST_MS, random: deps.random });
   let kernel: InterfaceFacts | null = null;
   let facts: InterfaceFacts | null = null;
+  /** The MAC that the capture was opened for last: the kernel's filter knows our frames by it. */
+  let openFor = "";
   let closed = false;
   let cancelRetry = () => {};
   let noteFirstRead = () => {};
@@ -67,7 +69,8 @@ export function createLanWatch(deps: LanWatchDependencies): LanWatch {
 
   function open(): void {
     cancelRetry();
-    if (closed || capture.isOpen || kernel?.up !== true) return;
+    if (closed || kernel?.up !== true || (capture.isOpen && kernel.mac === openFor)) return;
+    openFor = kernel.mac;
     try {
       capture.open(kernel.mac);
     } catch (error) {
