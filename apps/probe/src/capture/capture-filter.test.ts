@@ -8,7 +8,7 @@ const ends = { from: ROUTER, to: HOST };
 const datagram = (from: number, to: number, { from: source, to: destination } = ends) =>
   udpFrame("192.168.1.1", "192.168.1.77", [from, to], Uint8Array.of(1, 2, 3), { from: source, to: destination });
 const datagram6 = (from: number, to: number) => udpFrame("fe80::1", "fe80::5", [from, to], Uint8Array.of(1, 2, 3), ends);
-const inIpv4 = (protocol: number, payload = new Uint8Array(40), { from, to } = ends) => encodeEthernet({
+const inIpv4 = (protocol: number, payload: Uint8Array = new Uint8Array(40), { from, to } = ends) => encodeEthernet({
   destination: mac(to), source: mac(from), etherType: ETHER_TYPE.ipv4, payload: encodeIpv4({ source: ip("192.168.1.1"), destination: ip("192.168.1.77"), protocol, payload }),
 });
 const link = (destination: string, { source = ROUTER, etherType = null }: { readonly source?: string; readonly etherType?: number | null } = {}) =>

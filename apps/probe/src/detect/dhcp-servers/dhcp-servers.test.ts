@@ -135,12 +135,9 @@ describe("a known server's name", () => {
 
 describe("normal", () => {
   test.each([
-    ["a relay that passes the known server's offers on", [answer({ ...SERVER, mac: macOf(9), giaddr: "192.168.1.9", sourceIp: "192.168.1.9" })]],
     ["a failover with the same settings", [answer({ ...SERVER, mac: macOf(9) })]],
-    ["a virtual address of the server", [answer({ ...SERVER, server: "192.168.1.254" })]],
-    ["settings of another subnet on their way to a relay", [answer({ ...SERVER, giaddr: "10.9.0.1", gateway: "10.9.0.1" })]],
     ["a server that is allowed", [answer({ ...ROGUE, server: "192.168.1.3" })]],
-    ["a server in another VLAN and a client that only asks", [ask("discover"), ask("request")]],
+    ["a client that only asks", [ask("discover"), ask("request")]],
   ])("is %s", async (_, frames) => {
     const scene = await createLearned({ dhcp_servers: ["192.168.1.3"], active: false });
     for (const frame of frames) scene.hear(frame, frame);

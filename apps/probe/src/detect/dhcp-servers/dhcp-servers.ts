@@ -54,7 +54,7 @@ export function createDhcpServersGuard(deps: GuardDeps): Guard {
       if (message.op === DHCP_OP.bootRequest) return hearClient(message, at);
       const said = readServerMessage(message, at);
       if (!said || said.mac === deps.link()?.mac) return;
-      if (!said.isBootOnly) missing.answered(said.vlanId);
+      if (!said.isBootOnly && !said.isToRelay) missing.answered(said.vlanId);
       judge.hear(said, search.isOwn(message.xid));
     },
     onArp: (_, at) => lives(at),

@@ -11,6 +11,8 @@ export const Handout = z.strictObject({
   gateways: Texts,
   dns: Texts,
   mask: z.string().max(64),
+  /** Where to find the script that says which proxy a client uses; empty for none. */
+  proxyScript: z.string().max(255).default(""),
 });
 export type Handout = z.infer<typeof Handout>;
 
@@ -20,6 +22,7 @@ const [CLASSLESS_ROUTES, MICROSOFT_ROUTES, PROXY_SCRIPT, BOOT_SERVER, BOOT_FILE]
 const WIDE_ROUTE_BITS = 8;
 const MAX_ROUTES = 64;
 const MAX_ADDRESSES = 16;
+const MAX_SCRIPT = 255;
 
 interface Route {
   readonly to: string;
@@ -27,15 +30,16 @@ interface Route {
   readonly via: string;
 }
 
-/** Reads an answer that gives settings. @returns Null for one that gives neither gateway nor name server. */
+/** Reads an answer that gives settings. @returns Null for one that gives neither gateway nor name server nor proxy. */
 export function readHandout({ options }: DhcpMessage): Handout | null {
   const routers = (dhcpRouters(options) ?? []).map((bytes) => formatIpv4(bytes));
   const wide = readRoutes(options).filter(({ length, via }) => length <= WIDE_ROUTE_BITS && via !== "0.0.0.0").map(({ via }) => via);
   const dns = (dhcpNameServers(options) ?? []).map((bytes) => formatIpv4(bytes));
   const mask = options.get(DHCP_OPTION.subnetMask);
   const gateways = [...new Set([...routers, ...wide])].slice(0, MAX_ADDRESSES);
-  if (gateways.length === 0 && dns.length === 0) return null;
-  return { gateways, dns: dns.slice(0, MAX_ADDRESSES), mask: mask?.length === 4 ? formatIpv4(mask) : "" };
+  const proxyScript = text(options.get(PROXY_SCRIPT)).slice(0, MAX_SCRIPT);
+  if (gateways.length === 0 && dns.length === 0 && proxyScript === "") return null;
+  return { gateways, dns: dns.slice(0, MAX_ADDRESSES), mask: mask?.length === 4 ? formatIpv4(mask) : "", proxyScript };
 }
 
 /** What an answer says, for the operator. Names without a value are left out. */
@@ -48,7 +52,7 @@ export function handoutFacts(message: DhcpMessage): Readonly<Record<string, stri
     gateway: handout?.gateways.join(" "), dns: handout?.dns.join(" "), subnet_mask: handout?.mask,
     lease_seconds: dhcpLeaseSeconds(options)?.toString(), domain: dhcpDomainName(options) ?? "",
     routes: readRoutes(options).map(({ to, length, via }) => `${to}/${length} via ${via}`).join(" "),
-    proxy_script: text(options.get(PROXY_SCRIPT)), boot_server: boot[0], boot_file: boot[1],
+    proxy_script: handout?.proxyScript, boot_server: boot[0], boot_file: boot[1],
     relay_agent: relay ? [...relay].map(([code, value]) => `${code}=${Buffer.from(value).toString("hex")}`).join(" ") : "",
   };
   return Object.fromEntries(Object.entries(facts).flatMap(([name, value]) => (value ? [[name, value]] : [])));
@@ -61,7 +65,12 @@ export function isContradiction(a: Handout, b: Handout): boolean {
 
 /** Whether `handout` leads clients where `known` does not. */
 export function goesBeyond(handout: Handout, known: Handout): boolean {
-  return newOnes(handout.gateways, known.gateways).length > 0 || newOnes(handout.dns, known.dns).length > 0;
+  return newOnes(handout.gateways, known.gateways).length > 0 || newOnes(handout.dns, known.dns).length > 0 || hasOtherProxy(handout, known);
+}
+
+/** Whether `handout` gives clients a proxy script that `known` does not. */
+export function hasOtherProxy({ proxyScript }: Handout, known: Handout): boolean {
+  return proxyScript !== "" && proxyScript !== known.proxyScript;
 }
 
 /** Those of `some` that `known` has not; none where `known` is empty. */
@@ -72,7 +81,7 @@ export function newOnes(some: readonly string[], known: readonly string[]): read
 /** Both together, `later` first. */
 export function joinHandouts(earlier: Handout, later: Handout): Handout {
   const join = (key: "gateways" | "dns") => [...new Set([...later[key], ...earlier[key]])].slice(0, MAX_ADDRESSES);
-  return { gateways: join("gateways"), dns: join("dns"), mask: later.mask || earlier.mask };
+  return { gateways: join("gateways"), dns: join("dns"), mask: later.mask || earlier.mask, proxyScript: later.proxyScript || earlier.proxyScript };
 }
 
 function isDisjoint(a: readonly string[], b: readonly string[]): boolean {

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import type { LearnedRow } from "../guard.ts";
-import type { LearnedStore } from "../learned/learned-store.ts";
+import type { GuardDeps, LearnedRow } from "../guard.ts";
 import { Handout } from "./handout.ts";
 
 const Stored = z.strictObject({
@@ -10,12 +9,22 @@ const Stored = z.strictObject({
 
 /** A server that is known in one VLAN, directly or through one relay. */
 export interface KnownServer extends z.infer<typeof Stored> {
-  /** Monotonic milliseconds when one of its MACs was heard last; null in this run not yet. */
-  heardAt: number | null;
-  /** Another MAC that has refused clients in its name, and when. */
-  refusal: { readonly mac: string; readonly at: number; readonly packet: Uint8Array } | null;
+  /** Monotonic milliseconds when one of its MACs was heard last, or when this run began. */
+  heardAt: number;
+  /** Another MAC that has spoken in its name; null for none. */
+  stranger: Stranger | null;
   /** Gateways that it has begun to hand out, since when and how often. */
   change: { readonly gateways: readonly string[]; readonly firstAt: number; count: number } | null;
+}
+
+/** Who has spoken in a server's name from another MAC. */
+export interface Stranger {
+  readonly mac: string;
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  readonly packet: Uint8Array;
+  /** It has refused a client; else it has given it what the server gives. */
+  readonly isRefusal: boolean;
 }
 
 /** DHCP servers that are taken for normal; kept over restarts. */
@@ -35,13 +44,13 @@ const SCOPE = "dhcp_servers";
 /** Servers times VLANs times relays of a large site. */
 const MAX_SERVERS = 256;
 
-/** @param guard The guard's name, for the rows that people read. */
-export function createKnownServers(store: LearnedStore, guard: string): KnownServers {
+/** @param deps.guard The guard's name, for the rows that people read. */
+export function createKnownServers({ learned: store, clock, guard }: Pick<GuardDeps, "learned" | "clock"> & { readonly guard: string }): KnownServers {
   const rows = new Map<string, KnownServer>();
   const keyOf = ({ server, vlanId, giaddr }: Pick<KnownServer, "server" | "vlanId" | "giaddr">) => `${server} ${vlanId ?? ""} ${giaddr}`;
   for (const [key, value] of store.load(SCOPE)) {
     const read = Stored.safeParse(value);
-    if (read.success && rows.size < MAX_SERVERS) rows.set(key, { ...read.data, heardAt: null, refusal: null, change: null });
+    if (read.success && rows.size < MAX_SERVERS) rows.set(key, { ...read.data, heardAt: clock.monotonic(), stranger: null, change: null });
   }
   const save = (row: KnownServer) => void store.put(SCOPE, keyOf(row), Stored.strip().parse(row));
   return {
@@ -49,7 +58,7 @@ export function createKnownServers(store: LearnedStore, guard: string): KnownSer
     all: () => [...rows.values()],
     learn(learned) {
       if (rows.size >= MAX_SERVERS) return null;
-      const row: KnownServer = { ...learned, heardAt: null, refusal: null, change: null };
+      const row: KnownServer = { ...learned, heardAt: clock.monotonic(), stranger: null, change: null };
       rows.set(keyOf(row), row);
       save(row);
       return row;

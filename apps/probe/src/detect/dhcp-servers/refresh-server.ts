@@ -8,6 +8,11 @@ const CONFIRM_MS = 60_000;
 const FAILOVER_MS = 60_000;
 const MAX_MACS = 16;
 
+/** Whether a server is silent for so long that another MAC may have taken its place; it is where no MAC of it is known. */
+export function isSilent({ macs, heardAt }: KnownServer, now: number): boolean {
+  return macs.length === 0 || now - heardAt >= FAILOVER_MS;
+}
+
 /**
  * Takes over into `row` what a server says that is the one that it says it is.
  * @returns Whether anything changed that is worth writing down.
@@ -17,9 +22,8 @@ export function refreshServer(
 ): boolean {
   const { macs, handout, heardAt } = row;
   const isNewMac = !macs.includes(said.mac);
-  const mayMove = at.isLearning || macs.length === 0 || heardAt === null || at.now - heardAt >= FAILOVER_MS;
-  const mayTake = isNewMac && mayMove && macs.length < MAX_MACS;
-  const isConfirmed = heardAt === null || at.now - heardAt >= CONFIRM_MS;
+  const mayTake = isNewMac && (at.isLearning || isSilent(row, at.now)) && macs.length < MAX_MACS;
+  const isConfirmed = at.now - heardAt >= CONFIRM_MS;
   const isNews = said.handout !== null && (handout === null || goesBeyond(said.handout, handout));
   const nowAnswers = at.isToUs && !row.answersUs;
   if (!isNewMac || mayTake) row.heardAt = at.now;

@@ -3,7 +3,7 @@ import { type Choice, createClientChoices } from "./client-choices.ts";
 import { createGatewayWatch } from "./gateway-watch.ts";
 import { goesBeyond, isContradiction } from "./handout.ts";
 import { createKnownServers, type KnownServer } from "./known-servers.ts";
-import { refreshServer } from "./refresh-server.ts";
+import { isSilent, refreshServer } from "./refresh-server.ts";
 import type { ServerMessage } from "./server-message.ts";
 import { createSuspects } from "./suspects.ts";
 
@@ -30,13 +30,13 @@ type JudgeDeps = GuardDeps & {
   readonly hostName: (mac: string) => string;
 };
 
-/** Another MAC that refuses clients in a server's name is an attacker if the server itself is heard within this. */
-const REFUSAL_MS = 60_000;
+/** Another MAC that speaks in a server's name is another host if the server itself is heard within this. */
+const STRANGER_MS = 60_000;
 
 /** Wires the judge's parts. */
 export function createServerJudge(deps: JudgeDeps): ServerJudge {
   const { incidents, learning } = deps;
-  const known = createKnownServers(deps.learned, deps.guard);
+  const known = createKnownServers(deps);
   const choices = createClientChoices({ ...deps, known });
   const suspects = createSuspects(deps);
   const gateways = createGatewayWatch({ ...deps, known });
@@ -97,13 +97,13 @@ function hearKnown(parts: Parts, row: KnownServer, said: ServerMessage, isToUs: 
   const now = parts.clock.monotonic();
   const isItself = row.macs.length === 0 || row.macs.includes(said.mac);
   if (isItself) {
-    if (row.refusal && now - row.refusal.at < REFUSAL_MS) suspects.refused(row, row.refusal);
-    row.refusal = null;
+    if (row.stranger && now - row.stranger.at < STRANGER_MS) suspects.namesake(row, row.stranger);
+    row.stranger = null;
     if (said.handout && row.handout && gateways.isChange(row, said.handout, said)) return;
   } else if (said.handout && row.handout && goesBeyond(said.handout, row.handout) && !gateways.areAllowed(said.handout, row.handout)) {
     return suspects.impostor(row, said);
-  } else if (said.type === "nak") {
-    row.refusal = { mac: said.mac, at: now, packet: said.packet.slice() };
+  } else if (said.type === "nak" || !(parts.learning.isOn() || isSilent(row, now))) {
+    row.stranger = { mac: said.mac, at: now, packet: said.packet.slice(), isRefusal: said.type === "nak" };
     return parts.onHint();
   }
   if (refreshServer(row, said, { now, isLearning: parts.learning.isOn(), isToUs })) known.save(row);
@@ -111,8 +111,10 @@ function hearKnown(parts: Parts, row: KnownServer, said: ServerMessage, isToUs: 
 
 /** A known server's name in another VLAN or through another relay. */
 function hearElsewhere(parts: Parts, namesakes: readonly KnownServer[], said: ServerMessage, isToUs: boolean): void {
-  const isItself = said.isToRelay || namesakes.some(({ macs }) => macs.includes(said.mac)) || (parts.learning.isOn() && said.giaddr !== "");
   const different = namesakes.find(({ handout }) => said.handout && handout && goesBeyond(said.handout, handout));
+  // A relay serves its own subnet. To clients of this link it leads elsewhere than the server itself only if nothing speaks for the server.
+  const isRelay = said.giaddr !== "" && parts.learning.isOn() && trust(parts, said.server, said.handout) >= trust(parts, said.server, different?.handout ?? null);
+  const isItself = said.isToRelay || isRelay || namesakes.some(({ macs }) => macs.includes(said.mac));
   if (!isItself && different) return parts.suspects.impostor(different, said);
   // What goes to another link's relay harms nobody here, but nothing is learned from it.
   if (said.handout && (!different || !said.isToRelay)) learn(parts, said, isToUs);

@@ -1,7 +1,7 @@
 import type { Severity } from "@lanthorn/contract/uplink";
 import type { Sign } from "../incidents/sign.ts";
-import { isContradiction, newOnes } from "./handout.ts";
-import type { KnownServer } from "./known-servers.ts";
+import { hasOtherProxy, isContradiction, newOnes } from "./handout.ts";
+import type { KnownServer, Stranger } from "./known-servers.ts";
 import type { ServerMessage } from "./server-message.ts";
 
 /** What incidents of DHCP servers say. */
@@ -11,10 +11,19 @@ const WHAT_TO_DO = "Find the switch port of this MAC address and switch the serv
 
 /** An unknown server answers. @param rivals Those that are known there. @param gateways Gateways that are known beside theirs. */
 export function accusation(said: ServerMessage, rivals: readonly KnownServer[], { facts, gateways }: { readonly facts: Facts; readonly gateways: readonly string[] }): Sign {
+  if (said.isToRelay) return remoteServer(said, facts);
   const [severity, why] = judgeSeverity(said, rivals, gateways);
   return {
     ...base(said, facts), subject: said.server, severity, expectedMacs: macsOf(rivals),
     detail: `The unknown DHCP server ${said.server} (${facts["host_name"] ?? said.mac}) answers clients. ${why} ${WHAT_TO_DO}`,
+  };
+}
+
+/** The relay has asked it, as somebody has set it to: it answers clients of another link. */
+function remoteServer(said: ServerMessage, facts: Facts): Sign {
+  return {
+    ...base(said, facts), subject: said.server, severity: "info", expectedMacs: [],
+    detail: `The unknown DHCP server ${said.server} (${facts["host_name"] ?? said.mac}) answers the relay ${said.giaddr || "of another network"}. Allow it in dhcp_servers if it belongs here.`,
   };
 }
 
@@ -28,6 +37,9 @@ function judgeSeverity({ handout, server }: ServerMessage, rivals: readonly Know
   if (handout.gateways.includes(server)) return ["critical", "It leads clients to itself as their gateway, so it can read and change their traffic."];
   if (rivals.some((row) => row.handout && isContradiction(row.handout, handout))) {
     return ["high", `It gives clients the name servers ${handout.dns.join(", ")}, which differ from those of the known server.`];
+  }
+  if (rivals.some((row) => row.handout && hasOtherProxy(handout, row.handout))) {
+    return ["high", `It gives clients the proxy script ${handout.proxyScript}, which the known server does not.`];
   }
   if (rivals.every((row) => row.handout === null)) return ["high", `It gives clients the gateway ${handout.gateways.join(", ")} and the name servers ${handout.dns.join(", ")}.`];
   return ["medium", "It gives the same gateway and name servers as the known server, as the second of a failover pair does."];
@@ -45,19 +57,28 @@ export function unmasking(row: KnownServer, rival: ServerMessage): Sign {
 
 /** Another host answers in a known server's name. */
 export function impersonation(row: KnownServer, said: ServerMessage, facts: Facts): Sign {
-  const isGateway = newOnes(said.handout?.gateways ?? [], row.handout?.gateways ?? []).length > 0;
+  const isOther = (what: "gateways" | "dns") => newOnes(said.handout?.[what] ?? [], row.handout?.[what] ?? []).length > 0;
+  const isGateway = isOther("gateways");
   return {
     ...base(said, facts), subject: said.mac, severity: isGateway ? "critical" : "high", expectedMacs: row.macs,
     detail: `${said.mac} answers clients in the name of the DHCP server ${row.server}, whose MAC address is ${row.macs.join(", ")}, and gives them `
-      + `${isGateway ? "another gateway" : "other name servers"}. ${WHAT_TO_DO}`,
+      + `${isGateway ? "another gateway" : isOther("dns") ? "other name servers" : "another proxy script"}. ${WHAT_TO_DO}`,
   };
 }
 
-/** Another host refuses clients in the name of a known server that is alive. */
-export function refusal(row: KnownServer, { mac, packet }: NonNullable<KnownServer["refusal"]>): Sign {
+/** Another host answers in the name of a known server that is alive: it refuses clients, or gives them the same. */
+export function namesake(row: KnownServer, { mac, packet, isRefusal }: Stranger): Sign {
+  const sign = { kind: "dhcp_server", subject: mac, ip: ipOf(row.server), mac, vlanId: row.vlanId, expectedMacs: row.macs, packet, facts: { server: row.server } } as const;
+  if (isRefusal) {
+    return {
+      ...sign, severity: "high",
+      detail: `${mac} refuses clients their addresses in the name of the DHCP server ${row.server}, which is alive at ${row.macs.join(", ")}. ${WHAT_TO_DO}`,
+    };
+  }
   return {
-    kind: "dhcp_server", subject: mac, severity: "high", ip: ipOf(row.server), mac, vlanId: row.vlanId, expectedMacs: row.macs, packet, facts: { server: row.server },
-    detail: `${mac} refuses clients their addresses in the name of the DHCP server ${row.server}, which is alive at ${row.macs.join(", ")}. ${WHAT_TO_DO}`,
+    ...sign, severity: "info",
+    detail: `${mac} answers clients in the name of the DHCP server ${row.server} as well, which is alive at ${row.macs.join(", ")}, and gives them the same, as the second port or the second member of a `
+      + "cluster does. If it is neither, find its switch port.",
   };
 }
 

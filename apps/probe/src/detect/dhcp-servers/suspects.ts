@@ -1,8 +1,8 @@
 import type { GuardDeps } from "../guard.ts";
 import { handoutFacts } from "./handout.ts";
-import type { KnownServer } from "./known-servers.ts";
+import type { KnownServer, Stranger } from "./known-servers.ts";
 import type { ServerMessage } from "./server-message.ts";
-import { accusation, bootServer, impersonation, refusal, unmasking } from "./server-signs.ts";
+import { accusation, bootServer, impersonation, namesake, unmasking } from "./server-signs.ts";
 
 /** Reports servers that do not belong to the link. */
 export interface Suspects {
@@ -12,8 +12,8 @@ export interface Suspects {
   unmask(row: KnownServer, rival: ServerMessage): void;
   /** Another host answers in a known server's name. */
   impostor(row: KnownServer, said: ServerMessage): void;
-  /** Another host refuses clients in the name of a known server that is alive. */
-  refused(row: KnownServer, refusal: NonNullable<KnownServer["refusal"]>): void;
+  /** Another host speaks in the name of a known server that is alive. */
+  namesake(row: KnownServer, stranger: Stranger): void;
   /** A server that says where to boot from. */
   bootServer(said: ServerMessage): void;
   /** Somebody has said that a server is right. */
@@ -60,15 +60,17 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
   return {
     accuse(said, rivals) {
       const facts = note(said.server, factsOf(said));
-      if (facts) incidents.report(accusation(said, rivals, { facts, gateways: deps.link()?.gateways ?? [] }));
+      // Our own gateway is that of our own link alone.
+      const isOwnLink = said.vlanId === null && said.giaddr === "";
+      if (facts) incidents.report(accusation(said, rivals, { facts, gateways: isOwnLink ? deps.link()?.gateways ?? [] : [] }));
     },
     unmask: (row, rival) => incidents.report(unmasking(row, rival)),
     impostor(row, said) {
       const facts = note(said.mac, factsOf(said));
       if (facts) incidents.report(impersonation(row, said, facts));
     },
-    refused(row, refused) {
-      if (note(refused.mac, {})) incidents.report(refusal(row, refused));
+    namesake(row, stranger) {
+      if (note(stranger.mac, {})) incidents.report(namesake(row, stranger));
     },
     bootServer(said) {
       const facts = note(said.server, factsOf(said));
