@@ -28,6 +28,7 @@ import * as files from "./0040-files.ts";
 import * as bundles from "./0041-bundles.ts";
 import * as publishedColumns from "./0042-published-columns.ts";
 import * as guards from "./0043-guards.ts";
+import * as reporters from "./0043-reporters.ts";
 import * as baselines from "./0045-baselines.ts";
 
 /**
@@ -64,5 +65,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0041-bundles": bundles,
   "0042-published-columns": publishedColumns,
   "0043-guards": guards,
+  "0043-reporters": reporters,
   "0045-baselines": baselines,
 };

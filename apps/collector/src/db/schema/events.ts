@@ -52,6 +52,8 @@ export interface EventTables {
     notified: number;
     /** When the first event that was not late was received; null while there was none. */
     live_at: Generated<string | null>;
+    /** Probes that report its cause now, and what each has counted: JSON, by their ids. Only where events say when the cause is gone. */
+    reporters: Generated<string>;
     /** When it resolves by itself if it is not seen again; null where only its cause's end or a person ends it. */
     quiet_at: string | null;
     acknowledged_by: string | null; acknowledged_at: string | null; resolved_by: string | null; resolved_at: string | null;

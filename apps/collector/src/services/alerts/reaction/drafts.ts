@@ -3,6 +3,7 @@ import { createId } from "@lanthorn/runtime";
 import type { Transaction } from "kysely";
 import type { Schema } from "../../../db/schema.ts";
 import { type AlertRow, openAlerts, saveAlerts } from "./store.ts";
+import { noteReport, readReporters, type Reporters, writeReporters } from "./reporters.ts";
 import type { Finding } from "./rules.ts";
 import type { Verdict } from "./verdicts.ts";
 
@@ -11,6 +12,8 @@ export interface Draft {
   readonly row: { -readonly [K in keyof AlertRow]: AlertRow[K] };
   readonly isNew: boolean;
   isChanged: boolean;
+  /** The row's, when it is written. */
+  readonly reporters: Reporters;
 }
 
 const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { critical: 4, high: 3, medium: 2, low: 1, info: 0 };
@@ -24,20 +27,23 @@ const MAX_COUNT = 2_147_483_647;
 /** The alerts that are open under these keys. */
 export async function loadDrafts(trx: Transaction<Schema>, keys: readonly string[]): Promise<Map<string, Draft>> {
   const rows = await openAlerts(trx, keys);
-  return new Map(rows.map((row) => [row.open_key ?? "", { row, isNew: false, isChanged: false }]));
+  return new Map(rows.map((row) => [row.open_key ?? "", {
+    row, isNew: false, isChanged: false, reporters: readReporters(row.reporters),
+  }]));
 }
 
 /** A new open alert from its first event, not yet written. Its title is cut at 255 characters. */
 export function createDraft(finding: Finding, { event, data, at }: Verdict, key: string): Draft {
+  const reporters: Reporters = new Map();
+  const times = noteReport(reporters, event.probe_id, finding.seen);
   return {
-    isNew: true, isChanged: true,
+    isNew: true, isChanged: true, reporters,
     row: {
       id: createId(), tenant_id: event.tenant_id, site_id: event.site_id, device_id: event.device_id, device_ip: finding.deviceIp ?? "",
       probe_id: event.probe_id,
       source: finding.source, type: finding.type, subject: finding.subject, open_key: key, severity: finding.severity,
       severity_rank: SEVERITY_RANKS[finding.severity], title: finding.title.slice(0, MAX_TITLE_LENGTH), description: finding.description,
-      status: "open", count: Math.min(finding.seen?.times ?? 1, MAX_COUNT),
-      first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]),
+      status: "open", count: Math.min(times, MAX_COUNT), first_seen: at, last_seen: at, evidence: JSON.stringify([evidenceOf(event, data)]), reporters: "{}",
       mitre_techniques: JSON.stringify(finding.techniques ?? []),
       notified: 0, live_at: null, quiet_at: quietAt(finding, event.received_at), acknowledged_by: null, acknowledged_at: null, resolved_by: null,
       resolved_at: null,
@@ -45,22 +51,29 @@ export function createDraft(finding: Finding, { event, data, at }: Verdict, key:
   };
 }
 
-/** The same once more: graver where it is, never milder. */
-export function repeatDraft(draft: Draft, finding: Finding, { event, data, at }: Verdict): void {
+/** The same once more. */
+export function repeatDraft(draft: Draft, finding: Finding, verdict: Verdict): void {
+  const { row } = draft;
+  const { event, at } = verdict;
+  addReport(draft, finding, verdict);
+  if (at > row.last_seen) row.last_seen = at;
+  row.device_id ??= event.device_id;
+  row.quiet_at = quietAt(finding, event.received_at);
+}
+
+/** What an event says of it: counted, the newest evidence, and graver where it is, never milder. */
+export function addReport(draft: Draft, finding: Finding, { event, data }: Verdict): void {
   const { row } = draft;
   const { packets: _, ...plain } = data;
   const [first, ...others] = JSON.parse(row.evidence) as AlertEvidence[];
   row.evidence = JSON.stringify([...(first ? [first] : []), ...[...others, evidenceOf(event, plain)].slice(1 - MAX_EVIDENCE)]);
-  row.count = Math.min(row.count + timesSince(finding, others.at(-1) ?? first), MAX_COUNT);
-  if (at > row.last_seen) row.last_seen = at;
+  row.count = Math.min(row.count + noteReport(draft.reporters, event.probe_id, finding.seen), MAX_COUNT);
   if (SEVERITY_RANKS[finding.severity] > row.severity_rank) {
     row.severity = finding.severity;
     row.severity_rank = SEVERITY_RANKS[finding.severity];
     row.title = finding.title.slice(0, MAX_TITLE_LENGTH);
     row.description = finding.description;
   }
-  row.device_id ??= event.device_id;
-  row.quiet_at = quietAt(finding, event.received_at);
   draft.isChanged = true;
 }
 
@@ -72,19 +85,13 @@ export function resolveDraft(draft: Draft, by: string, at: string): void {
 
 /** Writes what has changed. */
 export async function saveDrafts(trx: Transaction<Schema>, drafts: readonly Draft[]): Promise<void> {
+  for (const { row, reporters } of drafts) row.reporters = writeReporters(reporters);
   const changed = drafts.filter((draft) => draft.isChanged && !draft.isNew).map(({ row }) => row);
   await saveAlerts(trx, { changed, added: drafts.filter((draft) => draft.isNew).map(({ row }) => row) });
 }
 
 function evidenceOf(event: Verdict["event"], data: AlertEvidence["data"]): AlertEvidence {
   return { event_id: event.id, event: event.type, occurred_at: event.occurred_at, data };
-}
-
-/** How often it was seen after the event before this one. An event counts from the beginning: what the one before counted is in the alert already. */
-function timesSince({ seen }: Finding, before: AlertEvidence | undefined): number {
-  if (!seen) return 1;
-  const { since, count } = before?.data ?? {};
-  return since === seen.since && typeof count === "number" ? Math.max(0, seen.times - count) : seen.times;
 }
 
 function quietAt({ quietMs }: Finding, receivedAt: string): string | null {

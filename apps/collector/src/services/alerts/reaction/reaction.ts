@@ -1,9 +1,10 @@
 import type { EventData } from "@lanthorn/contract";
 import type { AppendedEvent, NewEvent, ReactionContext } from "../../../events/log.ts";
 import type { Reaction } from "../../../events/reaction.ts";
-import { createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
+import { addReport, createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
 import { type AlertRow, mutesAt } from "./store.ts";
+import { endReport } from "./reporters.ts";
 import { ALERTING_TYPES, type AlertingType, type Finding } from "./rules.ts";
 import { LIMIT_TYPE, limitOf, loadOpenLimit } from "./open-limit.ts";
 import { loadStormCap, STORM_TYPE, summaryOf } from "./storm-cap.ts";
@@ -53,7 +54,10 @@ async function raiseAlerts(
     raiseEvent(alertEvent(row, at, event.received_at));
   };
   const summarize = (summary: Finding, verdict: Verdict) => tell(raise(summary, verdict, openKey(verdict.event, summary)), verdict);
-  const end = (known: Draft, { event, key, at }: Verdict) => {
+  const end = (known: Draft, verdict: Verdict) => {
+    const { event, key, at, last } = verdict;
+    if (last) addReport(known, last, verdict);
+    if (!endReport(known.reporters, event.probe_id)) return;
     resolveDraft(known, event.type, at);
     open.delete(key);
     if (known.row.notified === 1) raiseEvent(alertEvent(known.row, at, event.received_at));

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { GUARD_KINDS } from "@lanthorn/contract";
+import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AlertsBench, createAlertsBench, rogue } from "../testing/bench.ts";
 import { guideOf, ROGUES } from "./rogues.ts";
@@ -41,8 +42,60 @@ describe("an alert of a guard", () => {
     expect((await after({ count: Number.MAX_SAFE_INTEGER, since }, { count: 1, since: "2026-06-01T01:00:00.000Z" })).count).toBe(2_147_483_647);
   });
 
+  test("says at its end how it was at last", async () => {
+    const alert = await after({ count: 1, since, severity: "medium" }, { state: "ended", count: 500, since, severity: "critical", detail: "the gateway" });
+    expect(alert).toMatchObject({ status: "resolved", count: 500, severity: "critical", description: "the gateway" });
+    expect(alert.evidence.at(-1)?.data).toMatchObject({ state: "ended", count: 500 });
+  });
+
   test("shows the facts of its events", async () => {
     const { evidence } = await after({ facts: { "gateway handed out": "192.0.2.66" } });
     expect(evidence[0]?.data["facts"]).toEqual({ "gateway handed out": "192.0.2.66" });
+  });
+});
+
+describe("what two probes of a site see", () => {
+  let bench: AlertsBench;
+  beforeEach(async () => void (bench = await createAlertsBench()));
+  afterEach(() => bench.server.stop());
+
+  const [one, two, other] = [createId(), createId(), createId()];
+  const since = new Map([[one, "2026-06-01T00:00:00.000Z"], [two, "2026-06-01T00:00:01.000Z"]]);
+  const report = (probeId: string, count: number, state: "seen" | "ended" = "seen") =>
+    bench.append([{ ...rogue({ state, count, since: since.get(probeId) ?? bench.now() }), probeId }]);
+
+  test("is one alert, which counts what each of them counts, once", async () => {
+    for (const more of [0, 1, 2]) {
+      await report(one, 20 + more);
+      await report(two, 5 + more);
+    }
+    expect(await bench.single()).toMatchObject({ count: 22 + 7, probe_id: one });
+  });
+
+  test("goes on until neither sees it, and is told once", async () => {
+    await report(one, 20);
+    await report(two, 5);
+    await report(one, 21, "ended");
+    await report(two, 6);
+    expect(await bench.single()).toMatchObject({ status: "open", count: 27 });
+    await report(two, 7, "ended");
+    expect(await bench.single()).toMatchObject({ status: "resolved", count: 28 });
+    expect(await bench.published()).toEqual(["alert_created rogue_dhcp", "alert_resolved rogue_dhcp"]);
+  });
+
+  test("is not ended by a third one that never saw it", async () => {
+    await report(one, 20);
+    await report(other, 1, "ended");
+    expect(await bench.single()).toMatchObject({ status: "open" });
+  });
+
+  test("is of one of them again when that sees it again", async () => {
+    await report(one, 1);
+    await report(two, 1);
+    await report(one, 1, "ended");
+    since.set(one, "2026-06-01T01:00:00.000Z");
+    await report(one, 3);
+    await report(two, 1, "ended");
+    expect(await bench.single()).toMatchObject({ status: "open", count: 5 });
   });
 });

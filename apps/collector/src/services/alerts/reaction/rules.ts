@@ -30,8 +30,8 @@ export interface Finding {
 /** How events of one type raise and end alerts. Rules are pure: the event alone decides. */
 export interface Rule<T extends EventType> {
   readonly raises?: (fact: Fact<T>) => Finding | null;
-  /** The alert whose cause is gone now. */
-  readonly ends?: (fact: Fact<T>) => Pick<Finding, "type" | "subject"> | null;
+  /** The alert whose cause is gone now, with how it was at last where the event says so. */
+  readonly ends?: (fact: Fact<T>) => Finding | Pick<Finding, "type" | "subject"> | null;
 }
 
 const HOUR_MS = 3_600_000;
@@ -64,16 +64,8 @@ export const RULES = {
     }),
   },
   rogue_detected: {
-    raises({ data }) {
-      if (data.state === "ended") return null;
-      const { type, title, techniques } = ROGUES[data.kind];
-      return {
-        type, source: "rogue", subject: rogueSubject(data), severity: data.severity, title: words(title, data.ip), description: data.detail,
-        deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
-        ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
-      };
-    },
-    ends: ({ data }) => (data.state === "ended" ? { type: ROGUES[data.kind].type, subject: rogueSubject(data) } : null),
+    raises: ({ data }) => (data.state === "ended" ? null : rogueOf(data)),
+    ends: ({ data }) => (data.state === "ended" ? rogueOf(data) : null),
   },
   dns_threat: {
     raises: ({ data }) => ({
@@ -208,6 +200,15 @@ export const RULES = {
 export type AlertingType = keyof typeof RULES;
 /** All types of events that have a rule; the others never reach the alerts. */
 export const ALERTING_TYPES = Object.keys(RULES) as readonly AlertingType[];
+
+function rogueOf(data: EventData<"rogue_detected">): Finding {
+  const { type, title, techniques } = ROGUES[data.kind];
+  return {
+    type, source: "rogue", subject: rogueSubject(data), severity: data.severity, title: words(title, data.ip), description: data.detail,
+    deviceIp: data.ip, techniques, quietMs: DAY_MS, isCapped: true,
+    ...(data.count !== undefined && data.since !== undefined && { seen: { times: data.count, since: data.since } }),
+  };
+}
 
 function isLicenseWell({ status, exceeded }: EventData<"license_state">): boolean {
   return (status === "valid" || status === "community") && exceeded.length === 0;

@@ -11,6 +11,8 @@ export interface Verdict {
   readonly key: string;
   /** What was found; null when it is the end of its cause. */
   readonly finding: Finding | null;
+  /** How it was at last, where its end says so. */
+  readonly last: Finding | null;
 }
 
 /** At most two verdicts, an end before a finding: one event can resolve an alert and raise the next. */
@@ -18,12 +20,15 @@ export function verdictsOf(event: AppendedEvent<AlertingType>): readonly Verdict
   const rule = RULES[event.type] as Rule<AlertingType>;
   const { data, seenAt: at } = event;
   const fact = { data, probeId: event.probe_id, deviceId: event.device_id } as Fact<AlertingType>;
-  const verdict = (about: Pick<Finding, "type" | "subject">, finding: Finding | null): Verdict => ({
-    event, data, at, finding, key: openKey(event, about),
+  const verdict = (about: Pick<Finding, "type" | "subject">, findings: Pick<Verdict, "finding" | "last">): Verdict => ({
+    event, data, at, key: openKey(event, about), ...findings,
   });
   const found = rule.raises?.(fact);
   const ended = rule.ends?.(fact);
-  return [...(ended ? [verdict(ended, null)] : []), ...(found ? [verdict(found, found)] : [])];
+  return [
+    ...(ended ? [verdict(ended, { finding: null, last: "severity" in ended ? ended : null })] : []),
+    ...(found ? [verdict(found, { finding: found, last: null })] : []),
+  ];
 }
 
 /** One alert of a type, site and subject is open at a time. */
