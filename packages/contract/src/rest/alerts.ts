@@ -53,8 +53,8 @@ export const Alert = z.object({
   acknowledged_by: z.string().nullable().describe("Name of the user who acknowledged it. Null while nobody has."),
   acknowledged_at: Instant.nullable().describe("When it was acknowledged. Null while it is not."),
   resolved_by: z.string().nullable().describe(
-    "Who or what resolved it: a user's name, the event that ended its cause, `quiet` (not seen again for its time) or "
-      + "`probe_revoked`. Null while it is not resolved.",
+    "Who or what resolved it: a user's name, the event that ended its cause, `quiet` (not seen again for its time, "
+      + "or its probe was silent for a week) or `probe_revoked`. Null while it is not resolved.",
   ),
   resolved_at: Instant.nullable().describe("When it was resolved. Null while it is not."),
 });

@@ -13,10 +13,8 @@ export interface AlertMaintenanceStore {
   resolve(trx: Trx, ids: readonly string[], by: { readonly by: string; readonly at: string }): Promise<readonly AlertRow[]>;
   /** A tenant of which an alert fell quiet by `now`; null where there is none. */
   tenantWithQuiet(now: string): Promise<string | null>;
-  /** Alerts that fell quiet by `now`, longest first, with their probe's state. */
-  quiet(trx: Trx, tenantId: string, now: string, limit: number): Promise<
-    readonly { readonly id: string; readonly state: string | null; readonly probe_id: string | null }[]
-  >;
+  /** Alerts that fell quiet by `now`, longest first, with since when their probe is silent; null where it is there, was revoked or deleted. */
+  quiet(trx: Trx, tenantId: string, now: string, limit: number): Promise<readonly { readonly id: string; readonly silentSince: string | null }[]>;
   /** They fall quiet at `quietAt` and no sooner. */
   postpone(trx: Trx, ids: readonly string[], quietAt: string): Promise<void>;
   forgetMutes(now: string): Promise<void>;
@@ -40,8 +38,9 @@ export function createAlertMaintenanceStore({ db }: { readonly db: Kysely<Schema
       const due = await db.selectFrom("alerts").select("tenant_id").where("quiet_at", "<=", now).limit(1).executeTakeFirst();
       return due?.tenant_id ?? null;
     },
-    quiet: (trx, tenantId, now, limit) => trx.selectFrom("alerts").leftJoin("probes", "probes.id", "alerts.probe_id")
-      .select(["alerts.id", "probes.state", "alerts.probe_id"]).where("alerts.tenant_id", "=", tenantId)
+    quiet: (trx, tenantId, now, limit) => trx.selectFrom("alerts")
+      .leftJoin("probes", (join) => join.onRef("probes.id", "=", "alerts.probe_id").on("probes.revoked_at", "is", null).on("probes.state", "=", "silent"))
+      .select(["alerts.id", "probes.silent_since as silentSince"]).where("alerts.tenant_id", "=", tenantId)
       .where("alerts.quiet_at", "<=", now).orderBy("alerts.quiet_at").limit(limit).execute(),
     async postpone(trx, ids, quietAt) {
       if (ids.length > 0) await trx.updateTable("alerts").set({ quiet_at: quietAt }).where("id", "in", ids).execute();

@@ -20,6 +20,8 @@ const AT_ONCE = 100;
 /** A probe that is away sees nothing: quiet begins when it is back, and this much later at the earliest. */
 const AWAY_EXTENSION_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** Who nobody has brought back by then watches nothing any more: what it saw last says nothing of now. */
+const MAX_AWAY_MS = 7 * DAY_MS;
 
 /** @param options.keepDays How long resolved alerts are kept. */
 export function createAlertMaintenance(
@@ -45,7 +47,8 @@ export function createAlertMaintenance(
   };
   const endQuiet = (tenantId: string) => inTurn(tenantId, async (trx) => {
     const due = await store.quiet(trx, tenantId, toInstant(clock.now()), AT_ONCE);
-    const quiet = due.filter(({ probe_id, state }) => probe_id === null || state === "online").map(({ id }) => id);
+    const silentTooLong = toInstant(clock.now() - MAX_AWAY_MS);
+    const quiet = due.filter(({ silentSince }) => silentSince === null || silentSince <= silentTooLong).map(({ id }) => id);
     const unheard = due.map(({ id }) => id).filter((id) => !quiet.includes(id));
     await store.postpone(trx, unheard, toInstant(clock.now() + AWAY_EXTENSION_MS));
     return quiet.length === 0 ? null : resolveAll(trx, tenantId, quiet, "quiet");

@@ -88,22 +88,47 @@ describe("an alert that falls quiet", () => {
     expect(await stored()).toMatchObject([{ type: "ids_alert", status: "open" }]);
   });
 
-  test("does not while its probe is away and sees nothing", async () => {
+  const addProbe = async (state: "online" | "silent") => {
     const probeId = createId();
     await bench.server.db.insertInto("probes").values({
       id: probeId, tenant_id: bench.tenant.tenantId, site_id: bench.tenant.siteId, name: "p", enrolled_at: bench.now(), revoked_at: null,
       certificate_serial: "", certificate_expires_at: bench.now(), version: "",
-      state: "silent", silent_since: bench.now(), last_heard_at: null, run_id: null, health: null,
+      state, silent_since: state === "silent" ? bench.now() : null, last_heard_at: null, run_id: null, health: null,
     }).execute();
-    await bench.append([{ ...rogue(), probeId }]);
-    bench.clock.jump(48 * 3_600_000);
+    return probeId;
+  };
+  /** @returns What there is so much later. */
+  const after = async (ms: number) => {
+    bench.clock.jump(ms);
+    await bench.server.alerts.job.run();
+    return stored();
+  };
+  const DAY_MS = 86_400_000;
+
+  test("does not while its probe is away and sees nothing", async () => {
+    await bench.append([{ ...rogue(), probeId: await addProbe("silent") }]);
+    expect(await after(2 * DAY_MS)).toMatchObject([{ status: "open" }]);
+    await bench.server.db.updateTable("probes").set({ state: "online", silent_since: null }).execute();
     await bench.server.alerts.job.run();
     expect(await stored()).toMatchObject([{ status: "open" }]);
-    await bench.server.db.updateTable("probes").set({ state: "online" }).execute();
-    await bench.server.alerts.job.run();
-    expect(await stored()).toMatchObject([{ status: "open" }]);
-    bench.clock.jump(3_600_000);
-    await bench.server.alerts.job.run();
-    expect(await stored()).toMatchObject([{ status: "resolved" }]);
+    expect(await after(3_600_000)).toMatchObject([{ status: "resolved" }]);
+  });
+
+  test("does when its probe was away for a week", async () => {
+    await bench.append([{ ...rogue(), probeId: await addProbe("silent") }]);
+    expect(await after(6 * DAY_MS)).toMatchObject([{ status: "open" }]);
+    expect(await after(DAY_MS + 3_600_000)).toMatchObject([{ status: "resolved", resolved_by: "quiet" }]);
+  });
+
+  test("does though its probe was silent when it was revoked", async () => {
+    await bench.append([{ ...rogue(), probeId: await addProbe("silent") }]);
+    await bench.server.db.updateTable("probes").set({ revoked_at: bench.now() }).execute();
+    expect(await after(DAY_MS)).toMatchObject([{ status: "resolved", resolved_by: "quiet" }]);
+  });
+
+  test("does though its probe was deleted with its site", async () => {
+    await bench.append([{ ...rogue(), probeId: await addProbe("online") }]);
+    await bench.server.db.deleteFrom("probes").execute();
+    expect(await after(DAY_MS)).toMatchObject([{ status: "resolved", resolved_by: "quiet" }]);
   });
 });
