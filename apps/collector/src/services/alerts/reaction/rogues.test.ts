@@ -7,11 +7,11 @@ import { guideOf, ROGUES } from "./rogues.ts";
 
 const ROOT = new URL("../../../../../../", import.meta.url);
 
-test.each(GUARD_KINDS)("an alert of %s names a section that there is", (kind) => {
+test.each(GUARD_KINDS)("an alert of %s names a section that there is, and that speaks of it", (kind) => {
   const [page = "", section] = guideOf({ source: "rogue", type: ROGUES[kind].type })?.split("#") ?? [];
-  const headings = [...readFileSync(new URL(page, ROOT), "utf8").matchAll(/^#+ (.+)$/gm)]
-    .map(([, heading = ""]) => heading.toLowerCase().replaceAll(/[^a-z0-9 -]/g, "").replaceAll(" ", "-"));
-  expect(headings).toContain(section);
+  const sections = new Map(readFileSync(new URL(page, ROOT), "utf8").split(/^#+ /m)
+    .map((text) => [text.split("\n", 1)[0]?.toLowerCase().replaceAll(/[^a-z0-9 -]/g, "").replaceAll(" ", "-"), text]));
+  expect(sections.get(section)).toContain(`\`${kind}\``);
 });
 
 test("an alert that no guard raised names none", () => {
@@ -72,7 +72,7 @@ describe("what two probes of a site see", () => {
     expect(await bench.single()).toMatchObject({ count: 22 + 7, probe_id: one });
   });
 
-  test("goes on until neither sees it, and is told once", async () => {
+  test("goes on until neither sees it, and is published once", async () => {
     await report(one, 20);
     await report(two, 5);
     await report(one, 21, "ended");

@@ -29,7 +29,7 @@ export const ROGUES: Readonly<Record<GuardKind, Rogue>> = {
   arp_storm: { type: "arp_storm", title: "ARP storm", techniques: ["T1498"], section: "arp-and-ndp" },
   mac_flooding: { type: "mac_flooding", title: "Somebody floods the switch with MAC addresses", techniques: ["T1557"], section: "mac-flooding" },
   spanning_tree: { type: "spanning_tree", title: "Unexpected spanning tree message", techniques: ["T1557"], section: "spanning-tree" },
-  neighbor_spoofing: { type: "neighbor_spoofing", title: "A device claims to be the uplink switch", techniques: ["T1557"], section: "guards" },
+  neighbor_spoofing: { type: "neighbor_spoofing", title: "A device claims to be the uplink switch", techniques: ["T1557"], section: "link-neighbors" },
   name_poisoning: { type: "name_poisoning", title: "Somebody answers for names that nobody has", techniques: ["T1557.001"], section: "name-poisoning" },
   unexpected_ipv6: { type: "unexpected_ipv6", title: "IPv6 router or tunnel on a network without IPv6", techniques: ["T1572"], section: "ipv6-on-a-link-without-it" },
   vlan_hopping: { type: "vlan_hopping", title: "VLAN hopping", techniques: ["T1599"], section: "vlan-hopping" },
