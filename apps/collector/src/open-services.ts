@@ -12,6 +12,7 @@ import { openAgents } from "./services/agents/open.ts";
 import { createAlerts } from "./services/alerts/alerts.ts";
 import { openAudit } from "./services/audit/open.ts";
 import { openBackups } from "./services/backups/open.ts";
+import { openBaselines } from "./services/baselines/open.ts";
 import { openBundles } from "./services/bundles/open.ts";
 import { createBundlesStore } from "./services/bundles/store.ts";
 import { openConfigVersions } from "./services/config-versions/open.ts";
@@ -101,6 +102,7 @@ export async function openServices(
     openLicense(configuration, parts),
     createIpam(parts),
     guards,
+    openBaselines(),
   ];
   const commands: Services["commands"] = {
     online: (probe, runId) => scans.online(probe, runId),

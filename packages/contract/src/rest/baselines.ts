@@ -17,7 +17,7 @@ const Tag = Text(64).min(1);
 const FactKind = z.enum(BASELINE_FACTS);
 const kind = FactKind.describe("What kind of fact it is. `device`, `dhcp_server`, `gateway` and `dns_server` are facts of a site, the others of a device.");
 const key = z.string().min(1).max(255).regex(NO_CONTROL, "must have no control characters").describe(
-  "Which one among those of its kind: `tcp/22` for a port, service or certificate, `tcp/22 ssh-ed25519` for a host key, an address for a server or "
+  "Which one among those of its kind: `tcp/22` for a port, service or host key, `tls` for the certificates of a device, an address for a server or "
   + "gateway, a device's id for a device, the own port for a neighbor, `week` for presence.",
 );
 const value = z.string().max(1024).regex(NO_CONTROL, "must have no control characters").describe(

@@ -16,12 +16,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("approved_at", "text")
     .addColumn("settings", "text", (c) => c.notNull())
     .addColumn("presence", "text", (c) => c.notNull())
+    .addColumn("scopes", "text", (c) => c.notNull())
+    .addColumn("compare_at", "text", (c) => c.notNull())
     .addColumn("created_at", "text", (c) => c.notNull())
     .addColumn("updated_at", "text", (c) => c.notNull())
     .execute();
   await schema.createIndex("baselines_scope").unique().on("baselines").columns(["site_id", "scope"]).execute();
   await schema.createIndex("baselines_tenant").on("baselines").columns(["tenant_id", "id"]).execute();
   await schema.createIndex("baselines_device").on("baselines").column("device_id").execute();
+  await schema.createIndex("baselines_due").on("baselines").column("compare_at").execute();
 
   await schema.createTable("baseline_facts")
     .addColumn("baseline_id", "text", (c) => c.notNull().references("baselines.id").onDelete("cascade"))
@@ -60,8 +63,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn("id", "text", (c) => c.primaryKey())
     .addColumn("tenant_id", "text", (c) => c.notNull())
     .addColumn("site_id", "text", (c) => c.notNull().references("sites.id").onDelete("cascade"))
-    .addColumn("device_id", "text", (c) => c.references("devices.id").onDelete("cascade"))
-    .addColumn("baseline_id", "text", (c) => c.notNull().references("baselines.id").onDelete("cascade"))
+    .addColumn("device_id", "text")
+    .addColumn("baseline_id", "text", (c) => c.notNull())
     .addColumn("kind", "text", (c) => c.notNull())
     .addColumn("key", "text", (c) => c.notNull())
     .addColumn("outcome", "text", (c) => c.notNull())
@@ -80,6 +83,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await schema.createIndex("baseline_differences_tenant").on("baseline_differences").columns(["tenant_id", "state", "id"]).execute();
   await schema.createIndex("baseline_differences_baseline").on("baseline_differences").columns(["baseline_id", "state"]).execute();
   await schema.createIndex("baseline_differences_device").on("baseline_differences").column("device_id").execute();
+  await schema.createIndex("baseline_differences_ended").on("baseline_differences").column("ended_at").execute();
 
   await schema.createTable("baseline_templates")
     .addColumn("id", "text", (c) => c.primaryKey())

@@ -13,12 +13,17 @@ export interface BaselineTables {
     settings: string;
     /** Hours of the week in which the device was looked for and was there, packed; empty for a site. */
     presence: string;
+    /** Ids of `port_scopes` with which the device's ports were looked at, with spaces: what they cover and is no fact was not open. */
+    scopes: string;
+    /** When it is to be compared next. */
+    compare_at: string;
     created_at: string; updated_at: string;
   };
   baseline_facts: {
     baseline_id: string; tenant_id: string; kind: string; key: string; value: string; source: string; author: string | null;
     reason: string | null; first_seen: string; looked_at: string | null; scope: string;
   };
+  /** One whose device or baseline is not there any more is ended by the comparison, so that its alert ends as well. */
   baseline_differences: {
     id: string; tenant_id: string; site_id: string; device_id: string | null; baseline_id: string; kind: string; key: string;
     outcome: string; expected: string; observed: string; expected_at: string | null; observed_at: string | null; severity: string;

@@ -1,0 +1,41 @@
+import type { Kysely, Selectable, Transaction } from "kysely";
+import { selectIn } from "../../../db/query/select-in.ts";
+import { insertMany, updateMany } from "../../../db/query/write-many.ts";
+import type { Schema } from "../../../db/schema.ts";
+
+type Trx = Transaction<Schema>;
+
+/** A difference as stored. */
+export type DifferenceRow = Selectable<Schema["baseline_differences"]>;
+
+/** What `open_key` is while a difference has not ended. */
+export function openKeyOf({ baseline_id: id, kind, key }: Pick<DifferenceRow, "baseline_id" | "kind" | "key">): string {
+  return `${id} ${kind} ${key}`;
+}
+
+/** Differences of these baselines that have not ended, accepted and held ones too. */
+export function standingDifferences(db: Kysely<Schema>, baselineIds: readonly string[]): Promise<readonly DifferenceRow[]> {
+  return selectIn(baselineIds, (list) => db.selectFrom("baseline_differences").selectAll().where("baseline_id", "in", list)
+    .where("state", "<>", "ended").execute());
+}
+
+/** How many differences of a tenant have not ended. */
+export async function countStanding(db: Kysely<Schema>, tenantId: string): Promise<number> {
+  const row = await db.selectFrom("baseline_differences").select((eb) => eb.fn.countAll<number>().as("count")).where("tenant_id", "=", tenantId)
+    .where("state", "<>", "ended").executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Adds differences. */
+export function addDifferences(trx: Trx, rows: readonly DifferenceRow[]): Promise<void> {
+  return insertMany(trx, "baseline_differences", rows);
+}
+
+/** Writes differences that have changed. What they differ in is not changed. */
+export function setDifferences(trx: Trx, rows: readonly DifferenceRow[]): Promise<void> {
+  return updateMany(trx, "baseline_differences", rows.map((row) => ({
+    id: row.id, outcome: row.outcome, expected: row.expected, observed: row.observed, expected_at: row.expected_at, observed_at: row.observed_at,
+    severity: row.severity, state: row.state, last_seen: row.last_seen, ended_at: row.ended_at, acceptance_id: row.acceptance_id,
+    open_key: row.open_key,
+  })));
+}
