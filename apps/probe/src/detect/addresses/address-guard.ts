@@ -52,7 +52,7 @@ function createParts(deps: GuardDeps) {
   const { clock, incidents, settings } = deps;
   const table = createBindingTable(seed);
   const roles = createRoles(deps);
-  const attackers = createAttackers(deps, roles);
+  const attackers = createAttackers({ incidents, roles, hasAddress: (mac) => table.ownedBy(mac) !== null });
   const saved = createSavedBindings(deps.learned);
   const dad = createDadDenial();
   const questions = createLinkQuestions(deps, (address) => table.find(address, 0) !== null);
@@ -187,13 +187,11 @@ function trust({ deps, table, saved, attackers }: Parts, binding: Binding): void
 function hearNewcomer(parts: Parts, claim: Claim, now: number): void {
   const { table, dad, attackers, questions, roles, askDecoy } = parts;
   const { address, vlanId, source, mac, isUnsolicited } = claim;
-  const isDenial = parts.askers.has(source) ? "none" : dad.onNewClaim(address, source, now);
-  if (isDenial === "lie") {
-    attackers.reportLie({ address, vlanId, source, packet: claim.packet });
-    return;
-  }
-  if (isDenial === "denied") {
-    askDecoy(address, vlanId, source);
+  const denial = parts.askers.has(source) || roles.isSleepProxy(source) ? "none" : dad.onNewClaim(address, source, now);
+  if (denial !== "none") {
+    const isForged = denial === "forged" || attackers.isLinkDenied(address.length);
+    if (isForged || denial === "lie") attackers.reportLie({ address, vlanId, source: isForged ? null : source, packet: claim.packet });
+    else askDecoy(address, vlanId, source);
     return;
   }
   if (isUnsolicited && attackers.isAccused(source, address.length)) return;

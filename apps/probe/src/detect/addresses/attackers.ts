@@ -1,5 +1,6 @@
 import { formatIp } from "@lanthorn/packets";
 import type { GuardDeps } from "../guard.ts";
+import { createBoundedMap } from "../bounded-map.ts";
 import type { Sign } from "../incidents/sign.ts";
 import type { Binding } from "./binding.ts";
 import { bindingText } from "./binding-table.ts";
@@ -15,6 +16,14 @@ export interface FalseClaim {
   readonly packet: Uint8Array | null;
 }
 
+/** A claim of an address that nobody has, or that kept a host from it. */
+export interface Lie {
+  readonly address: Uint8Array;
+  readonly vlanId: number;
+  readonly source: number | null;
+  readonly packet: Uint8Array;
+}
+
 /** Who makes false claims, each one incident with all its victims. */
 export interface Attackers {
   /** It was found out that the claim is false. */
@@ -24,8 +33,10 @@ export interface Attackers {
    * @returns `unknown` for one that should be checked: nobody is accused, or the last check is long ago.
    */
   repeats(claim: FalseClaim, now: number): "known" | "new-victim" | "unknown";
-  /** Somebody answers for addresses that nobody has, or keeps hosts from taking any. */
-  reportLie(lie: { readonly address: Uint8Array; readonly vlanId: number; readonly source: number; readonly packet: Uint8Array }): void;
+  /** Somebody answers for addresses that nobody has, or keeps hosts from taking any. @param lie.source Null where it takes another MAC each time. */
+  reportLie(lie: Lie): void;
+  /** Whether somebody does so under another MAC each time. */
+  isLinkDenied(length: number): boolean;
   /** Whether an incident is open about it. */
   isAccused(source: number, length: number): boolean;
   /** The false claim of this address turned out to be right. */
@@ -46,6 +57,8 @@ interface Attacker {
 
 const MAX_ATTACKERS = 64;
 const MAX_VICTIMS = 16;
+/** Of what cannot be laid to one MAC. */
+const LINK_SUBJECT = "link";
 /** Who took over an address for good is not accused for ever. */
 const RECHECK_MS = 60_000;
 const ROLE_TEXT: Readonly<Record<Role, string>> = { gateway: " (gateway)", server: " (server)", host: "" };
@@ -54,19 +67,25 @@ const ROLES: readonly Role[] = ["host", "server", "gateway"];
 const kindOf = (length: number) => (length === 4 ? "arp_spoofing" : "ndp_spoofing");
 const idOf = (source: number, length: number) => `${kindOf(length)} ${source}`;
 
-/** @param roles Say how bad it is. */
-export function createAttackers({ incidents }: Pick<GuardDeps, "incidents">, roles: Roles): Attackers {
-  const attackers = new Map<string, Attacker>();
+/**
+ * @param deps.roles Say how bad it is.
+ * @param deps.hasAddress Whether a MAC is known to have an address of its own. Those that have none may be forged, and are one incident.
+ */
+export function createAttackers(deps: Pick<GuardDeps, "incidents"> & {
+  readonly roles: Roles;
+  readonly hasAddress: (mac: number) => boolean;
+}): Attackers {
+  const { incidents, roles } = deps;
+  const attackers = createBoundedMap<string, Attacker>(MAX_ATTACKERS);
   const create = (claim: FalseClaim): Attacker => {
     const kind = kindOf(claim.binding.key.length);
-    if (attackers.size >= MAX_ATTACKERS) attackers.delete(attackers.keys().next().value ?? "");
     const attacker: Attacker = { source: claim.source, kind, victims: new Map(), last: claim, worst: "host", worstText: "", isDirty: true };
-    attackers.set(idOf(claim.source, claim.binding.key.length), attacker);
+    attackers.put(idOf(claim.source, claim.binding.key.length), attacker);
     return attacker;
   };
   /** What is part of a storm makes that worse: one attack is one incident. */
   const report = (attacker: Attacker) => {
-    const sign = signOf(attacker);
+    const sign = { ...signOf(attacker), mayBeForged: !deps.hasAddress(attacker.source) };
     const storm = [sign.subject, "link"].find((subject) => incidents.isOpen("arp_storm", subject));
     incidents.report(storm === undefined ? sign : { ...sign, kind: "arp_storm", subject: storm });
   };
@@ -97,7 +116,8 @@ export function createAttackers({ incidents }: Pick<GuardDeps, "incidents">, rol
       if (!isOpen) return "unknown";
       return attacker && attacker.victims.size >= MAX_VICTIMS ? "known" : "new-victim";
     },
-    reportLie: (lie) => incidents.report(lieSign(lie)),
+    reportLie: (lie) => incidents.report({ ...lieSign(lie), mayBeForged: lie.source === null || !deps.hasAddress(lie.source) }),
+    isLinkDenied: (length) => incidents.isOpen(kindOf(length), LINK_SUBJECT),
     isAccused: (source, length) => incidents.isOpen(kindOf(length), macText(source)),
     clear(source, binding) {
       const id = idOf(source, binding.key.length);
@@ -130,11 +150,14 @@ function signOf({ source, victims, last, kind, worst, worstText }: Attacker): Si
   };
 }
 
-function lieSign({ address, vlanId, source, packet }: Parameters<Attackers["reportLie"]>[0]): Sign {
-  const [mac, ip] = [macText(source), formatIp(address)];
+function lieSign({ address, vlanId, source, packet }: Lie): Sign {
+  const [mac, ip] = [source === null ? "" : macText(source), formatIp(address)];
+  const who = source === null ? "Somebody, under another MAC address each time," : mac;
+  const where = source === null ? "that these frames come from and disconnect who sends them" : `of ${mac} and disconnect it`;
   return {
-    kind: kindOf(address.length), subject: mac, severity: "medium", ip, mac, vlanId: vlanId === 0 ? null : vlanId, facts: { denied: "yes" }, packet,
-    detail: `${mac} answers for addresses that nobody has, ${ip} among them. So it keeps hosts from taking an address, or draws their traffic to itself. Find the `
-      + `switch port of ${mac} and disconnect it. If the device may do this, add an exception for it.`,
+    kind: kindOf(address.length), subject: source === null ? LINK_SUBJECT : mac, severity: "medium", ip, mac, vlanId: vlanId === 0 ? null : vlanId,
+    facts: { denied: "yes" }, packet,
+    detail: `${who} answers for addresses that nobody has, ${ip} among them. So it keeps hosts from taking an address, or draws their traffic to itself. Find the `
+      + `switch port ${where}. If the device may do this, add an exception for it.`,
   };
 }

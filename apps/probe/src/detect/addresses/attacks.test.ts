@@ -1,27 +1,21 @@
 import { parseMac } from "@lanthorn/packets";
 import { expect, test } from "vitest";
-import type { GuardDeps } from "../guard.ts";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import { createAddressGuard } from "./address-guard.ts";
-import { advertisement, arpReply, arpRequest, createSmallLan, type LanHost, solicitation } from "./testing/small-lan.ts";
+import { advertisement, arpReply, arpRequest, createSettledLan, createSmallLan, type LanHost, solicitation } from "./testing/small-lan.ts";
 
 const GATEWAY = "02:00:00:00:00:fe";
 const WEB = "02:00:00:00:00:05";
 const EVIL = "02:66:66:66:66:66";
 const OTHER = "02:00:00:00:00:09";
 
-/** A LAN whose gateway and web server were there for a minute. */
+/** A LAN whose gateway and web server were there for a while. */
 async function settledLan(options: { readonly arrives?: boolean; readonly settings?: object; readonly more?: LanHost[] } = {}) {
-  const scene = createGuardScene({ guards: [(deps: GuardDeps) => createAddressGuard(deps)], settings: options.settings ?? {} });
   const hosts: LanHost[] = [
     { mac: GATEWAY, addresses: ["192.168.1.1", "fe80::fe"] }, { mac: WEB, addresses: ["192.168.1.5", "fe80::5"] }, ...options.more ?? [],
   ];
-  const lan = createSmallLan(scene, hosts, options);
-  for (let n = 0; n < 2; n += 1) {
-    for (const { mac, addresses } of hosts) for (const ip of addresses) scene.hear(ip.includes(":") ? solicitation(mac, ip, "fe80::77") : arpRequest(mac, ip, "192.168.1.2"));
-    await lan.run(12_000);
-  }
-  expect(scene.incidents()).toEqual([]);
+  const lan = await createSettledLan(hosts, options);
+  expect(lan.scene.incidents()).toEqual([]);
   return { lan, hosts };
 }
 
@@ -185,13 +179,6 @@ test("a virtual router's MAC is no proof", async () => {
   lan.scene.hear(arpReply("00:00:5e:00:01:0a", "192.168.1.1"));
   await lan.run(4000);
   expect(lan.scene.incidents()).toMatchObject([{ kind: "arp_spoofing", severity: "critical", subject: "00:00:5e:00:01:0a" }]);
-});
-
-test("forged claims from a hundred senders are one incident", async () => {
-  const { lan } = await settledLan();
-  for (let n = 0; n < 100; n += 1) lan.scene.hear(arpReply(`02:66:66:66:66:${n.toString(16).padStart(2, "0")}`, n % 2 === 0 ? "192.168.1.1" : "192.168.1.5"));
-  await lan.run(60_000);
-  expect(lan.scene.incidents().filter(({ state }) => state === "seen").length).toBeLessThan(6);
 });
 
 test("thousands of forged senders that claim the gateway's address are one incident, which is critical", async () => {

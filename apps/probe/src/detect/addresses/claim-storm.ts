@@ -20,6 +20,7 @@ const WINDOW_MS = 2000;
 const MAX_FROM_ONE = 60;
 const MAX_FROM_ALL = 300;
 const BITS = 1024;
+const SPOOFING = ["arp_spoofing", "ndp_spoofing"] as const;
 
 /** The first claims of an address that is known are free in each window. */
 export function createClaimStorm({ incidents }: Pick<GuardDeps, "incidents">): ClaimStorm {
@@ -28,8 +29,7 @@ export function createClaimStorm({ incidents }: Pick<GuardDeps, "incidents">): C
   let total = 0;
   let packet: Uint8Array | null = null;
   let isIpv6 = false;
-  const isReported = (mac: string) => ["arp_spoofing", "ndp_spoofing"].some((kind) =>
-    incidents.isOpen(kind as "arp_spoofing", mac) || incidents.isOpen(kind as "arp_spoofing", "*"));
+  const isReported = (mac: string) => SPOOFING.some((kind) => (mac !== "" && incidents.isOpen(kind, mac)) || incidents.hasMany(kind));
 
   function report(mac: string, score: number): void {
     const what = isIpv6 ? "neighbor advertisements" : "ARP replies";
@@ -74,7 +74,7 @@ export function createClaimStorm({ incidents }: Pick<GuardDeps, "incidents">): C
         const mac = macText(source);
         if (!isReported(mac)) report(mac, score);
       }
-      if (fromMany >= MAX_FROM_ALL && !isReported("*") && !incidents.isOpen("mac_flooding", "link")) report("", fromMany);
+      if (fromMany >= MAX_FROM_ALL && !isReported("") && !incidents.isOpen("mac_flooding", "link")) report("", fromMany);
     },
   };
 }

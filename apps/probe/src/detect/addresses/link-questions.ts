@@ -1,4 +1,4 @@
-import { BROADCAST_MAC, parseIp } from "@lanthorn/packets";
+import { BROADCAST_MAC, multicastMac, parseIp, solicitedNodeAddress } from "@lanthorn/packets";
 import { createLink } from "../../capture/link.ts";
 import { encodeAddressRequest } from "../../egress/request-frames.ts";
 import type { GuardDeps } from "../guard.ts";
@@ -9,7 +9,10 @@ import { addressKey, bindingAddress } from "./binding-table.ts";
 export interface LinkQuestions {
   /** Asks everybody who has an address, so that all who answer for it are heard. */
   askEverybody(binding: Binding, now: number): void;
-  /** Asks one host for an address that nobody has. Who answers lies. @returns The address, or null where none was asked for. */
+  /**
+   * Asks one host for an address that nobody has, and for IPv6 all, as a host does that is about to take it. Who answers lies.
+   * @returns The address, or null where none was asked for.
+   */
   askDecoy(like: Uint8Array, mac: Uint8Array): Uint8Array | null;
   /** Asks one host. Nothing is sent for other VLANs than the interface's own. */
   ask(binding: Pick<Binding, "key" | "vlanId">, mac: Uint8Array): void;
@@ -67,6 +70,7 @@ export function createLinkQuestions(deps: Pick<GuardDeps, "probes" | "link" | "r
       if (isKnown(decoy) || addressKey(decoy) === addressKey(like)) return null;
       decoyAt = now;
       askOne(decoy, mac);
+      if (decoy.length === 16) probes.ask(decoy, multicastMac(solicitedNodeAddress(decoy)));
       return decoy;
     },
     ask(binding, mac) {

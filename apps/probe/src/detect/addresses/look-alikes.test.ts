@@ -1,25 +1,13 @@
 import { DNS_TYPE, encodeDns, encodeEthernet, encodeIpv4, encodeUdp, ETHER_TYPE, IP_PROTOCOL, parseIp, parseMac } from "@lanthorn/packets";
 import { expect, test } from "vitest";
-import type { GuardDeps } from "../guard.ts";
-import { createGuardScene } from "../testing/guard-scene.ts";
-import { createAddressGuard } from "./address-guard.ts";
-import { advertisement, arpReply, arpRequest, createSmallLan, type LanHost, solicitation } from "./testing/small-lan.ts";
+import { advertisement, arpReply, arpRequest, createSettledLan, type LanHost, solicitation } from "./testing/small-lan.ts";
 
 const GATEWAY = "02:00:00:00:00:fe";
 const A = "02:00:00:00:00:0a";
 const B = "02:00:00:00:00:0b";
 const VIP = "192.168.1.50";
 
-/** A LAN in which `hosts` were there for a while. */
-async function settledLan(hosts: LanHost[], settings: object = {}) {
-  const scene = createGuardScene({ guards: [(deps: GuardDeps) => createAddressGuard(deps)], settings });
-  const lan = createSmallLan(scene, hosts);
-  for (let n = 0; n < 2; n += 1) {
-    for (const { mac, addresses } of hosts) for (const ip of addresses) scene.hear(ip.includes(":") ? solicitation(mac, ip, "fe80::77") : arpRequest(mac, ip, "192.168.1.2"));
-    await lan.run(12_000);
-  }
-  return lan;
-}
+const settledLan = (hosts: LanHost[], settings: object = {}) => createSettledLan(hosts, { settings });
 
 function host(mac: string, ...addresses: string[]): LanHost {
   return { mac, addresses };

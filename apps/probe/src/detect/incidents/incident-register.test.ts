@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createGuardScene } from "../testing/guard-scene.ts";
 import type { Guard, GuardDeps } from "../guard.ts";
 import type { Sign } from "./sign.ts";
@@ -17,7 +17,7 @@ function createScene(settings: object = {}) {
     }],
   });
   const report = (change: Partial<Sign> = {}) => deps?.incidents.report({ ...SIGN, ...change });
-  return { scene, report, end: () => deps?.incidents.end(SIGN.kind, SIGN.subject) };
+  return { scene, report, end: (subject = SIGN.subject) => deps?.incidents.end(SIGN.kind, subject) };
 }
 
 test("an incident is published once, when it gets worse, and when it was quiet for long enough", async () => {
@@ -77,4 +77,61 @@ test("what an exception says is right is not reported until the exception ends",
   report();
   await scene.clock.advance(1000);
   expect(scene.incidents()).toHaveLength(1);
+});
+
+describe("senders that may be forged", () => {
+  const forged = (n: number) => `02:66:66:66:66:${n.toString(16).padStart(2, "0")}`;
+
+  test.each([0, 400, 700, 20_000])("are one incident, one each %i ms", async (pauseMs) => {
+    const { scene, report } = createScene();
+    for (let n = 0; n < 12; n += 1) {
+      report({ subject: forged(n), mac: forged(n), mayBeForged: true, severity: n === 5 ? "critical" : "high" });
+      await scene.clock.advance(pauseMs);
+    }
+    await scene.clock.advance(40_000);
+    expect(new Set(scene.incidents().map(({ subject }) => subject)).size).toBe(1);
+    expect(scene.incidents().at(-1)).toMatchObject({ state: "seen", severity: "critical", count: 12 });
+  });
+
+  test("are named in the incident, which ends when all of them are over", async () => {
+    const { scene, report, end } = createScene();
+    report({ subject: forged(1), mayBeForged: true });
+    await scene.clock.advance(1000);
+    report({ subject: forged(2), mayBeForged: true });
+    await scene.clock.advance(31_000);
+    expect(scene.incidents().at(-1)).toMatchObject({ subject: forged(1), facts: { victim: "192.168.1.5", senders: `${forged(1)}, ${forged(2)}` } });
+    end(forged(1));
+    expect(scene.incidents().filter(({ state }) => state === "ended")).toEqual([]);
+    end(forged(2));
+    expect(scene.incidents().at(-1)).toMatchObject({ subject: forged(1), state: "ended" });
+  });
+
+  test("go on as one incident after a restart", async () => {
+    const { scene, report } = createScene();
+    report({ subject: forged(1), mayBeForged: true });
+    await scene.clock.advance(1000);
+    const after = scene.restart();
+    for (const n of [2, 3]) {
+      report({ subject: forged(n), mayBeForged: true });
+      await after.clock.advance(1000);
+    }
+    await after.clock.advance(40_000);
+    expect(new Set(after.incidents().map(({ subject }) => subject))).toEqual(new Set([forged(1)]));
+  });
+
+  test("are no part of an incident about one that is known to be there", async () => {
+    const { scene, report } = createScene();
+    report();
+    report({ subject: forged(1), mayBeForged: true });
+    report({ subject: forged(2) });
+    await scene.clock.advance(1000);
+    expect(scene.incidents().map(({ subject }) => subject)).toEqual([SIGN.subject, forged(1), forged(2)]);
+  });
+});
+
+test("a flood is as bad as the worst of its senders", async () => {
+  const { scene, report } = createScene();
+  for (let n = 0; n < 6; n += 1) report({ subject: `02:00:00:00:01:0${n}`, severity: n === 1 ? "critical" : "medium" });
+  await scene.clock.advance(1000);
+  expect(scene.incidents()).toMatchObject([{ subject: "*", severity: "critical", count: 6 }]);
 });

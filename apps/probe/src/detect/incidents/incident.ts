@@ -10,6 +10,12 @@ export type IncidentData = z.infer<typeof IncidentData>;
 export interface Incident {
   readonly key: string;
   data: IncidentData;
+  /** Subjects of its signs that are not over; the first one's is the incident's own. At most `MAX_SENDERS`. */
+  readonly senders: Set<string>;
+  /** There were more senders than are kept: it ends only when it is quiet. */
+  hasMoreSenders: boolean;
+  /** Nothing shows that its senders exist; who is forged beside them belongs to it. */
+  mayBeForged: boolean;
   /** Monotonic milliseconds of the first sign. */
   readonly openedAt: number;
   /** Monotonic milliseconds of the last sign. */
@@ -20,6 +26,13 @@ export interface Incident {
   publishedAt: number | null;
 }
 
+/** Of the incident that stands for all of its kind. */
+export const FLOOD_SUBJECT = "*";
+/** Followed to their end, and named. */
+const MAX_SENDERS = 64;
+const MAX_NAMED_SENDERS = 16;
+const SENDERS_FACT = "senders";
+const MORE_SENDERS = " Other senders do the same, so somebody forges them; the facts name some. Follow the frames to a switch port rather than a MAC address.";
 const MAX_PACKETS = 4;
 const MAX_PACKET_BYTES = 2048;
 const MAX_FACTS = 32;
@@ -38,6 +51,7 @@ export function incidentKey(kind: GuardKind, subject: string): string {
 export function createIncident(sign: Sign, at: { readonly wall: number; readonly monotonic: number }): Incident {
   return {
     key: incidentKey(sign.kind, sign.subject), openedAt: at.monotonic, lastAt: at.monotonic, news: "changed", publishedAt: null,
+    senders: new Set([sign.subject]), hasMoreSenders: sign.subject === FLOOD_SUBJECT, mayBeForged: sign.mayBeForged ?? false,
     data: {
       kind: sign.kind, state: "seen", subject: sign.subject.slice(0, MAX_SUBJECT), severity: sign.severity, ip: sign.ip, mac: sign.mac,
       expected_macs: (sign.expectedMacs ?? []).slice(0, MAX_MACS), vlan_id: sign.vlanId ?? null, detail: sign.detail.slice(0, MAX_DETAIL),
@@ -46,14 +60,41 @@ export function createIncident(sign: Sign, at: { readonly wall: number; readonly
   };
 }
 
+/** One that an earlier run published. Whether its senders are known is not: who is forged from now on belongs to it. */
+export function restoreIncident(key: string, data: IncidentData, monotonic: number): Incident {
+  const named = data.facts[SENDERS_FACT]?.split(", ") ?? [data.subject];
+  return {
+    key, data, openedAt: monotonic, lastAt: monotonic, news: "none", publishedAt: monotonic, mayBeForged: true,
+    senders: new Set(named), hasMoreSenders: named.length >= MAX_NAMED_SENDERS || data.subject === FLOOD_SUBJECT,
+  };
+}
+
+/** Whether a severity is worse than another. */
+export function isWorseThan(severity: Severity, other: Severity): boolean {
+  return ORDER.indexOf(severity) < ORDER.indexOf(other);
+}
+
+/** A sign of another sender that belongs to the incident. @returns Whether the sender is kept. */
+export function addSender(incident: Incident, sign: Sign, monotonic: number): boolean {
+  const { senders } = incident;
+  const isKept = senders.size < MAX_SENDERS;
+  if (isKept) senders.add(sign.subject);
+  else incident.hasMoreSenders = true;
+  addSign(incident, { ...sign, facts: { [SENDERS_FACT]: [...senders].slice(0, MAX_NAMED_SENDERS).join(", ") } }, monotonic);
+  const { data } = incident;
+  if (!data.detail.endsWith(MORE_SENDERS)) incident.data = { ...data, detail: data.detail.slice(0, MAX_DETAIL - MORE_SENDERS.length) + MORE_SENDERS };
+  return isKept;
+}
+
 /** Another sign of the same incident: it is counted, and what it says more or worse is taken. */
 export function addSign(incident: Incident, sign: Sign, monotonic: number): void {
   const { data } = incident;
-  const isWorse = ORDER.indexOf(sign.severity) < ORDER.indexOf(data.severity);
+  const isWorse = isWorseThan(sign.severity, data.severity);
   const facts = shorten({ ...data.facts, ...sign.facts });
   const macs = [...new Set([...data.expected_macs, ...(sign.expectedMacs ?? [])])].slice(0, MAX_MACS);
   const isNews = isWorse || macs.length > data.expected_macs.length || JSON.stringify(facts) !== JSON.stringify(data.facts);
   incident.lastAt = monotonic;
+  if (sign.mayBeForged !== true) incident.mayBeForged = false;
   if (isNews) incident.news = "changed";
   else if (incident.news === "none") incident.news = "repeated";
   incident.data = {

@@ -1,11 +1,15 @@
-import type { GuardKind } from "@lanthorn/contract/uplink";
-import type { Severity } from "@lanthorn/contract/uplink";
+import type { GuardKind, Severity } from "@lanthorn/contract/uplink";
 
 /** What a guard has seen once. Signs of one kind about one subject are one incident. */
 export interface Sign {
   readonly kind: GuardKind;
   /** Who or what it is about, among the incidents of its kind: the attacker's MAC address, or the address that is fought for. */
   readonly subject: string;
+  /**
+   * Nothing but this sign shows that its subject exists: whoever forges senders takes another one each time. Such signs of one kind are one
+   * incident, whatever their subjects.
+   */
+  readonly mayBeForged?: boolean;
   readonly severity: Severity;
   /** Empty for none. */
   readonly ip: string;

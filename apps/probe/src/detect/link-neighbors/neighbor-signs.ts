@@ -1,5 +1,5 @@
 import type { GuardDeps } from "../guard.ts";
-import { FLOOD_SUBJECT } from "../incidents/incident-register.ts";
+import { FLOOD_SUBJECT } from "../incidents/incident.ts";
 import type { KnownNeighbor } from "./known-neighbors.ts";
 import { FLOOD } from "./new-neighbors.ts";
 

@@ -34,7 +34,8 @@ export function noteClaim(conflict: Conflict, claim: Pick<Claim, "address" | "ma
     if (rivals.length >= MAX_RIVALS) return;
     contender = createContender(claim.mac, claim.source);
     rivals.push(contender);
-    if (conflict.phase === "watched") startRound(conflict, "waiting", now);
+    // Enough of them, and an owner that was there a moment ago: what was asked suffices.
+    if (conflict.phase === "watched" && (rivals.length < MAX_RIVALS || owner.answers === 0)) startRound(conflict, "waiting", now);
   }
   conflict.isDirty = true;
   if (claim.source !== owner.mac || contender === owner) contender.source = claim.source;

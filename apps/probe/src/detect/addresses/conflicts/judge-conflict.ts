@@ -25,13 +25,14 @@ export function expectationOf(mac: number, { key, vlanId }: Pick<Binding, "key" 
 
 /** Judges one rival by what was gathered. */
 export function judgeRival(knowledge: Knowledge, conflict: Conflict, rival: Contender, now: number): Verdict {
-  const { binding, owner } = conflict;
+  const { binding, owner, rivals } = conflict;
   const ownerAnswers = owner.answers > 0 || knowledge.isOwn(binding);
   const rivalAnswers = rival.answers > 0;
   if (ownerAnswers && rivalAnswers) conflict.bothAt = Math.min(conflict.bothAt, now);
   return judge({
     ownerAnswers, rivalAnswers, isOwnerTrusted: binding.isTrusted, ownerUnsolicited: owner.unsolicited, rivalUnsolicited: rival.unsolicited,
     ownerRepeats: owner.claimsAfterAnswer, rivalRepeats: rival.claimsAfterAnswer, changes: conflict.changes,
+    silentRivals: rivals.filter(({ mac, answers }) => answers === 0 && !binding.members.includes(mac)).length,
     isMember: binding.members.includes(rival.mac), isOneDevice: isOneDevice(knowledge, conflict, rival),
     isOwnerProxy: isProxy(knowledge, owner.mac), isRivalProxy: isProxy(knowledge, rival.mac),
     takesFromVirtual: isVirtualRouterMac(macBytes(owner.mac)) && !isVirtualRouterMac(macBytes(rival.mac)),

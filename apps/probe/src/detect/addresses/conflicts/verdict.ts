@@ -9,6 +9,8 @@ export interface Evidence {
   /** Claims that each repeated after the other one had answered. */
   readonly ownerRepeats: number;
   readonly rivalRepeats: number;
+  /** How many others claim it, none of which answers or had it before. */
+  readonly silentRivals: number;
   /** How often the claims went to and fro. */
   readonly changes: number;
   /** The rival had the address before, in turn with the owner. */
@@ -37,6 +39,8 @@ const BOTH_MS = 300;
 /** As long as members of one cluster may both answer. */
 const MEMBERS_BOTH_MS = 10_000;
 const MEMBER_REPEATS = 3;
+/** So many at once that take an address from one who is there are forged. */
+const FORGED_RIVALS = 3;
 
 /** Judges after both were asked. */
 export function judge(evidence: Evidence): Verdict {
@@ -58,9 +62,9 @@ function judgeBoth({ isOwnerProxy, isRivalProxy, isMember, isLiar, bothForMs }: 
   return bothForMs >= (isMember ? MEMBERS_BOTH_MS : BOTH_MS) ? "duplicate" : "again";
 }
 
-function judgeSilentRival({ isOwnerTrusted, isMember, isLiar, rivalUnsolicited, rivalRepeats }: Evidence): Verdict {
+function judgeSilentRival({ isOwnerTrusted, isMember, isLiar, rivalUnsolicited, rivalRepeats, silentRivals }: Evidence): Verdict {
   if (isMember) return rivalRepeats >= MEMBER_REPEATS ? "spoofed" : "watch";
-  if (isLiar || (isOwnerTrusted && rivalUnsolicited > 0)) return "spoofed";
+  if (isLiar || (isOwnerTrusted && (rivalUnsolicited > 0 || silentRivals >= FORGED_RIVALS))) return "spoofed";
   return rivalRepeats > 0 ? "spoofed" : "watch";
 }
 

@@ -2,7 +2,8 @@ import {
   ARP_OPERATION, BROADCAST_MAC, decodeArp, decodeFrame, decodeIcmpv6, encodeArp, encodeEthernet, encodeIcmpv6, encodeIpv6, equalBytes, ETHER_TYPE, formatIp,
   IP_PROTOCOL, multicastMac, parseIp, parseMac, solicitedNodeAddress,
 } from "@lanthorn/packets";
-import type { GuardScene } from "../../testing/guard-scene.ts";
+import { createGuardScene, type GuardScene } from "../../testing/guard-scene.ts";
+import { createAddressGuard } from "../address-guard.ts";
 
 /** A host of the test's LAN, which answers for what it has. */
 export interface LanHost {
@@ -38,6 +39,18 @@ export function createSmallLan(scene: GuardScene, hosts: LanHost[], options: { r
       }
     },
   };
+  return lan;
+}
+
+/** A LAN whose hosts were there for long enough to be trusted, with the address guard alone. @param options.settings Of `[guards]`. */
+export async function createSettledLan(hosts: LanHost[], options: { readonly arrives?: boolean; readonly settings?: object } = {}): Promise<SmallLan> {
+  const lan = createSmallLan(createGuardScene({ guards: [createAddressGuard], settings: options.settings ?? {} }), hosts, options);
+  for (let n = 0; n < 2; n += 1) {
+    for (const { mac, addresses } of hosts) {
+      for (const ip of addresses) lan.scene.hear(ip.includes(":") ? solicitation(mac, ip, "fe80::77") : arpRequest(mac, ip, "192.168.1.2"));
+    }
+    await lan.run(12_000);
+  }
   return lan;
 }
 
