@@ -46,7 +46,7 @@ export function countChanged(before: ForeignRows, after: ForeignRows): number {
 export async function makeRoom({ database }: World): Promise<void> {
   const retention = createInventoryRetention({ db: database.db, reads: database.reads, clock: systemClock, log: silentLog }, {
     keepDays: 365, keepMerges: 50, keepDevices: KEEP_DEVICES,
-    keep: { device_changes: 1000, addresses: 256, evidence: 256, ports: 4096, device_keys: 64 },
+    keep: { device_changes: 1000, addresses: 256, evidence: 256, ports: 4096, device_keys: 64, port_looks: 16 },
   });
   try {
     await retention.run();

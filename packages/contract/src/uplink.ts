@@ -1,5 +1,6 @@
 /** What a probe and its collector say to each other: all of the contract but REST. */
 export * from "./values.ts";
+export * from "./port-ranges.ts";
 export * from "./events/table.ts";
 export * from "./events/stream.ts";
 export { type HostState } from "./events/hosts.ts";

@@ -8,6 +8,7 @@ export const PART_KEYS = {
   ports: ["port", "protocol"],
   evidence: ["field", "source", "value"],
   device_keys: ["key"],
+  port_looks: ["scope_id"],
 } as const satisfies Partial<{ readonly [T in keyof Schema]: readonly (keyof Schema[T])[] }>;
 
 /** A table whose rows belong to a device. */

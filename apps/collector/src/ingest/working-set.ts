@@ -7,7 +7,7 @@ import type { AddressRow, ColumnGroup, DeviceDraft, DeviceFields, HostRef } from
 import { createAddresses } from "./working-set/addresses.ts";
 import { createDevices, type DeviceRow } from "./working-set/devices.ts";
 import { createEvidenceAndKeys } from "./working-set/evidence.ts";
-import { createPorts } from "./working-set/ports.ts";
+import { createPorts, type HeldPort } from "./working-set/ports.ts";
 
 /** Whose events are applied. */
 export interface Site {
@@ -45,6 +45,7 @@ export interface WorkingSet {
   /** Beyond `MAX_EVIDENCE` of one device, only what it has is renewed. */
   addEvidence(device: DeviceDraft, evidence: readonly Evidence[]): void;
   addKeys(device: DeviceDraft, keys: readonly IdentityKey[], at: string): void;
+  /** What was seen later than this stays. */
   setPort(device: DeviceDraft, port: Omit<Schema["ports"], "device_id" | "tenant_id">): void;
   addChange(device: DeviceDraft, change: Pick<Schema["device_changes"], "at" | "field" | "before" | "after" | "source">): void;
 }
@@ -58,7 +59,7 @@ export interface HeldRows {
   key(deviceId: string, text: string): void;
   /** One that its interface has now. */
   address(row: AddressRow): void;
-  openPort(deviceId: string, port: Pick<Schema["ports"], "port" | "protocol">): void;
+  port(row: HeldPort): void;
 }
 
 type InterfaceRow = Omit<Insertable<Schema["interfaces"]>, "presence_state"> & { readonly vendor: string };
@@ -82,7 +83,7 @@ export function createWorkingSet(site: Site): { readonly set: WorkingSet; readon
     interfaceOf: devices.holdInterface,
     key: said.holdKey,
     address: addresses.hold,
-    openPort: ports.holdOpen,
+    port: ports.hold,
   };
   const set: WorkingSet = {
     site, devices: devices.all, interfaces: dirtyInterfaces, addresses: addresses.rows, evidence: said.evidence, ports: ports.rows,

@@ -8,6 +8,7 @@ const PARTS = {
   evidence: { key: ["field", "source", "value"], newest: "seen_at" },
   ports: { key: ["port", "protocol"], newest: "last_scanned" },
   device_keys: { key: ["key"], newest: "first_seen" },
+  port_looks: { key: ["scope_id"], newest: "looked_at" },
 } as const satisfies Partial<{ readonly [T in keyof Schema]: {
   readonly key: readonly (keyof Schema[T])[]; readonly newest: keyof Schema[T];
 } }>;

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const LIMITS: InventoryLimits = {
   keepDays: 100, keepDevices: 1000, keepMerges: 10,
-  keep: { device_changes: 100, addresses: 100, evidence: 100, ports: 100, device_keys: 100 },
+  keep: { device_changes: 100, addresses: 100, evidence: 100, ports: 100, device_keys: 100, port_looks: 100 },
 };
 const inventory = (limits: Partial<InventoryLimits>) => {
   const { db, reads } = gateway;
@@ -83,10 +83,11 @@ describe("what hangs on a device", () => {
       await gateway.db.insertInto("device_keys").values({
         ...own(id), site_id: tenant.siteId, key: `k${index}`, source: "x", first_seen: at,
       }).execute();
+      await gateway.db.insertInto("port_looks").values({ ...own(id), scope_id: `s${index}`, looked_at: at, scan_id: "scan" }).execute();
     }
     await addChange(other, 99, 1);
-    await inventory({ keep: { device_changes: 3, addresses: 2, evidence: 4, ports: 5, device_keys: 6 } }).run();
-    const values = async (table: "device_changes" | "evidence" | "ports" | "device_keys" | "addresses", column: string) =>
+    await inventory({ keep: { device_changes: 3, addresses: 2, evidence: 4, ports: 5, device_keys: 6, port_looks: 7 } }).run();
+    const values = async (table: "device_changes" | "evidence" | "ports" | "device_keys" | "port_looks" | "addresses", column: string) =>
       (await gateway.db.selectFrom(table).selectAll().where("device_id", "=", id).execute())
         .map((row) => String((row as Record<string, unknown>)[column])).toSorted();
     expect(await values("device_changes", "after")).toEqual(["5", "6", "7"]);
@@ -94,6 +95,7 @@ describe("what hangs on a device", () => {
     expect(await values("evidence", "value")).toEqual(["h4", "h5", "h6", "h7"]);
     expect(await values("ports", "port")).toEqual(["3", "4", "5", "6", "7"]);
     expect(await values("device_keys", "key")).toEqual(["k2", "k3", "k4", "k5", "k6", "k7"]);
+    expect(await values("port_looks", "scope_id")).toEqual(["s1", "s2", "s3", "s4", "s5", "s6", "s7"]);
     expect((await gateway.db.selectFrom("device_changes").select("id").where("device_id", "=", other).execute()).length).toBe(1);
   });
 

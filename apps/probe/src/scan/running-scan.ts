@@ -1,4 +1,4 @@
-import type { ProbeEvent } from "@lanthorn/contract/uplink";
+import { type EventData, formatPortRanges, type ProbeEvent } from "@lanthorn/contract/uplink";
 import type { PacedSender } from "@lanthorn/packet-io";
 import { type Clock, type Log, toInstant } from "@lanthorn/runtime";
 import { bothExclusions } from "../egress/exclusions.ts";
@@ -57,7 +57,8 @@ export function startScan(begun: BegunScan, plan: ScanPlan, deps: RunningScanDep
   const { clock, publisher, store } = deps;
   const now = () => toInstant(clock.now());
   publisher.publishAnyway(
-    [{ type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal } }], () => store.begin(begun),
+    [{ type: "scan_started", occurred_at: now(), data: { ...begun, hosts_total: plan.hostsTotal, ports: askedPorts(plan) } }],
+    () => store.begin(begun),
   );
   const record = createScanRecord(begun, deps);
   const work = startWork(plan, deps, record.report);
@@ -119,6 +120,10 @@ export function startScan(begun: BegunScan, plan: ScanPlan, deps: RunningScanDep
       await lateEnded;
     },
   };
+}
+
+function askedPorts({ tcpPorts, udpPorts }: ScanPlan): EventData<"scan_started">["ports"] {
+  return { tcp: formatPortRanges(tcpPorts), udp: formatPortRanges(udpPorts) };
 }
 
 function startWork(plan: ScanPlan, deps: RunningScanDeps, report: Parameters<typeof startScanWork>[2]): ScanWork {

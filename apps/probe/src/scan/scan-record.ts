@@ -106,7 +106,8 @@ export function createScanRecord({ scan_id }: Pick<BegunScan, "scan_id">, deps: 
         type: "scan_results", occurred_at: now(), data: { scan_id, hosts: some.slice(index * HOSTS_IN_EVENT, (index + 1) * HOSTS_IN_EVENT) },
       }));
       unplaced = unplaced.filter((remark) => !deps.facts.noteRole(remark));
-      return [...routed.take(), ...results, ...found];
+      // A host's counts say that all of its ports have been reported: they come behind them.
+      return [...routed.take(), ...found, ...results];
     },
     noteName: (ip, name) => routed.noteName(ip, name),
     notePortsTogether() {

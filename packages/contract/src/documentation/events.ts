@@ -44,11 +44,17 @@ export const EVENT_TEXTS: readonly FieldTexts[] = [
     ip: IP, mac: MAC, last_seen_at: "When it was seen last.", missed_checks: "How many checks in a row it did not answer.",
   }),
   describeFields(PortFound, {
-    ip: IP, mac: MAC, port: "The port's number.", protocol: "`tcp` or `udp`.", state: "The port's state in nmap's words.",
+    ip: IP, mac: MAC, port: "The port's number.", protocol: "`tcp` or `udp`.",
+    state: "The port's state in nmap's words. The collector itself reports a port as `closed` that a scan asked and did not find open any more.",
     service: "What answers there. Empty while unknown.", version: "The software and its version. Empty while unknown.",
     banner: "What the service says first. Empty while unknown.", scan_id: "The scan that found it. Null where none did.",
   }),
-  describeFields(ScanStarted, { ...scan, hosts_total: "Addresses that are scanned." }),
+  describeFields(ScanStarted, {
+    ...scan, hosts_total: "Addresses that are scanned.", ports: "Which ports of each host are scanned. Older probes leave it out.",
+  }),
+  describeFields(ScanStarted.shape.ports.unwrap(), {
+    tcp: "TCP ports as `22,80,1000-1010`. Empty for none.", udp: "UDP ports in the same form. Empty for none.",
+  }),
   describeFields(ScanComplete, ended),
   describeFields(ScanFailed, { ...scan, reason: "Why it failed." }),
   describeFields(ScanRemark, {

@@ -1,13 +1,16 @@
 import * as z from "zod";
 import { Id, IpAddress, MacAddress, PortCounts } from "../values.ts";
+import { PortRanges } from "../port-ranges.ts";
 import { ErrorEvent } from "./operations.ts";
 
 const Scan = z.object({ scan_id: Id, target: z.string().max(255), profile: z.string().max(32) });
 
 const counts = { hosts_total: z.int().min(0), hosts_up: z.int().min(0), ports_open: z.int().min(0) };
 
-/** The probe began a scan. `hosts_total`: addresses that it will ask. */
-export const ScanStarted = Scan.extend({ hosts_total: counts.hosts_total });
+/** The probe began a scan. `hosts_total`: addresses that it will ask. `ports`: which ports of each host; older probes do not report them. */
+export const ScanStarted = Scan.extend({
+  hosts_total: counts.hosts_total, ports: z.object({ tcp: PortRanges, udp: PortRanges }).optional(),
+});
 
 /** How far a scan is, from 0 to 1; at least once a minute while it runs. */
 export const ScanProgress = Scan.extend({ progress: z.number().min(0).max(1), ...counts });

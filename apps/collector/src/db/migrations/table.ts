@@ -29,6 +29,7 @@ import * as bundles from "./0041-bundles.ts";
 import * as publishedColumns from "./0042-published-columns.ts";
 import * as guards from "./0043-guards.ts";
 import * as reporters from "./0043-reporters.ts";
+import * as looks from "./0044-looks.ts";
 import * as baselines from "./0045-baselines.ts";
 
 /**
@@ -66,5 +67,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0042-published-columns": publishedColumns,
   "0043-guards": guards,
   "0043-reporters": reporters,
+  "0044-looks": looks,
   "0045-baselines": baselines,
 };

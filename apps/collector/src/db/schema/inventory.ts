@@ -45,6 +45,11 @@ export interface InventoryTables {
     device_id: string; tenant_id: string; port: number; protocol: string; state: string; service: string; version: string;
     banner: string; last_scanned: string;
   };
+  /**
+   * When a scan last looked for which ports of a device: what it asked and did not find open is not open in `ports`. One whose row of
+   * `port_scopes` has gone says nothing.
+   */
+  port_looks: { device_id: string; tenant_id: string; scope_id: string; looked_at: string; scan_id: string };
   device_changes: {
     id: string; device_id: string; tenant_id: string; at: string; field: string; before: string; after: string; source: string;
   };

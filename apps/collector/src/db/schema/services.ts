@@ -26,7 +26,11 @@ export interface ServiceTables {
     remarks: Generated<string>;
     /** Rows of hosts and ports that were written for it, again and again too. */
     stored_rows: Generated<number>;
+    /** The ports that it asks: an id of `port_scopes`; null where its probe did not report them, or asks none. */
+    scope_id: Generated<string | null>;
   };
+  /** Distinct lists of ports that scans of a site ask, as `PortRanges` has them. */
+  port_scopes: { id: string; tenant_id: string; site_id: string; tcp: string; udp: string; used_at: string };
   ipam_prefixes: {
     id: string; tenant_id: string; site_id: string | null;
     /** The site's id, or empty: of what is unique, null would be like nothing else. */

@@ -94,7 +94,7 @@ describe("what was learned between a merge and its undoing", () => {
     interfaces: [{ ...own, mac, vendor: "", first_seen: at(0), presence_state: "unknown" }],
     addresses: [{ ...own, mac, ip, ip_key: ip, first_seen: at(0), last_seen: at(0), current: 1 }],
     ports: [{ tenant_id: "tenant", port: 22, protocol: "tcp", state: "open", service: "", version: "", banner: id, last_scanned: at(0) }],
-    evidence: [], device_keys: [],
+    evidence: [], device_keys: [], port_looks: [],
   });
   const [kept, merged] = [device("kept", "00:1b:21:00:00:01", "10.0.0.1"), device("merged", "00:1b:21:00:00:02", "10.0.0.2")];
   const after = mergeRecords(kept, merged);

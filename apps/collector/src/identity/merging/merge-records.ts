@@ -18,6 +18,8 @@ export function mergeRecords(kept: DeviceRecord, merged: DeviceRecord): DeviceRe
     ports: union("ports", [kept, merged], (a, b) => (b.last_scanned > a.last_scanned ? b : a)),
     evidence: union("evidence", [kept, merged], (a, b) => (b.seen_at > a.seen_at ? b : a)),
     device_keys: union("device_keys", [kept, merged], (a, b) => (b.first_seen < a.first_seen ? b : a)),
+    // Of both, that is since when all of it has been looked at.
+    port_looks: union("port_looks", [kept, merged], (a, b) => (b.looked_at < a.looked_at ? b : a)),
   };
   const verdicts = verdictsOf(parts.evidence);
   const counts = { open_ports: openPorts(parts.ports), mac_count: parts.interfaces.length };

@@ -5,7 +5,7 @@ import type { Audit } from "../../gateway/audit.ts";
 import type { Actor } from "../../gateway/environment.ts";
 import { cutRecord } from "./cut-record.ts";
 import type { Reason } from "../join.ts";
-import { mergeRecords } from "./merge-records.ts";
+import { mergeRecords, partsOf } from "./merge-records.ts";
 import { addMerge, moveChanges, setMerge, takeHistory } from "./merge-store.ts";
 import type { DeviceRecord } from "../record.ts";
 import { deleteParts, writeRecord } from "../record-store.ts";
@@ -37,6 +37,11 @@ interface KeptSnapshot extends Snapshot {
   readonly changes: readonly string[];
 }
 
+/** A snapshot has only the parts that devices had in the version that made it. */
+function withAllParts(record: DeviceRecord): DeviceRecord {
+  return { ...record, ...partsOf((table) => ((record as Partial<DeviceRecord>)[table] ?? []) as never) };
+}
+
 /** Each change writes an audit record with the devices before and after, in the caller's transaction. */
 export function createMerges({ audit, clock }: { readonly audit: Audit; readonly clock: Pick<Clock, "now"> }): Merges {
   const remember = (trx: Trx, { kept, merged, by, reasons, snapshot, undoneAt }: {
@@ -64,7 +69,9 @@ export function createMerges({ audit, clock }: { readonly audit: Audit; readonly
 
     async undo(trx, now, merge, by) {
       const { changes, ...snapshot } = JSON.parse(merge.snapshot ?? "null") as KeptSnapshot;
-      const { kept, merged } = splitRecord(now, snapshot);
+      const { kept, merged } = splitRecord(now, {
+        kept: withAllParts(snapshot.kept), merged: withAllParts(snapshot.merged), after: withAllParts(snapshot.after),
+      });
       await deleteParts(trx, [now.device.id]);
       await writeRecord(trx, kept, { isNew: false });
       await writeRecord(trx, merged, { isNew: true });

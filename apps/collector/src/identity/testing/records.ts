@@ -33,6 +33,9 @@ const key = record({
   first_seen: instant,
 }).map((row) => ({ ...SITE, ...row }));
 
+const look = record({ scope_id: constantFrom("quick", "standard"), looked_at: instant, scan_id: constantFrom("one", "two") })
+  .map((row) => ({ tenant_id: SITE.tenant_id, ...row }));
+
 const device = (id: string, macs: readonly string[]) => record({
   ip: integer({ min: 1, max: 6 }).map(ipOf), mac: constantFrom(...macs, ""), hostname: word, vendor: word, os_guess: word,
   device_type: constantFrom("unknown", "server", "printer"), is_online: constantFrom(0, 1), presence_state: presence, first_seen: instant,
@@ -53,5 +56,6 @@ export function anyDevice(id: string, macs: readonly number[]): Arbitrary<Device
     ports: uniqueArray(port, { maxLength: 6, selector: (row) => `${row.port} ${row.protocol}` }),
     evidence: uniqueArray(evidence, { maxLength: 6, selector: ({ field, source, value }) => `${field} ${source} ${value}` }),
     device_keys: uniqueArray(key, { maxLength: 3, selector: (row) => row.key }),
+    port_looks: uniqueArray(look, { maxLength: 2, selector: (row) => row.scope_id }),
   }));
 }

@@ -50,8 +50,8 @@ const keysAt = listQuery((db, list: readonly AtSite[]) =>
 const currentAddressesOf = listQuery((db, ids: readonly string[]) =>
   db.selectFrom("addresses").select(ADDRESS_COLUMNS).where("device_id", "in", ids).where("current", "=", 1));
 
-const openPortsOf = listQuery((db, ids: readonly string[]) =>
-  db.selectFrom("ports").select(["device_id", "port", "protocol"]).where("device_id", "in", ids).where("state", "=", "open"));
+const portsOf = listQuery((db, ids: readonly string[]) =>
+  db.selectFrom("ports").select(["device_id", "port", "protocol", "state", "last_scanned"]).where("device_id", "in", ids));
 
 /** A site's set while it is filled. */
 interface Filling {
@@ -85,8 +85,8 @@ export async function loadWorkingSets(trx: Kysely<Schema>, wanted: readonly Want
     owners.get(row.device_id)?.hold.address(row);
   }
   const withPorts = all.flatMap((filling) => idsOf(filling, filling.wanted.withPorts));
-  for (const row of await openPortsOf(trx, withPorts)) {
-    owners.get(row.device_id)?.hold.openPort(row.device_id, row);
+  for (const row of await portsOf(trx, withPorts)) {
+    owners.get(row.device_id)?.hold.port(row);
   }
   return all.map(({ set }) => set);
 }

@@ -101,7 +101,7 @@ describe("a device made by hand", () => {
       await gateway.createDevice(tenant, { ip: `10.0.3.${last}`, last_seen: `2026-05-0${last}T00:00:00.000Z` });
     }
     const retention = createInventoryRetention({ db: gateway.db, reads: gateway.reads, clock, log: silentLog }, {
-      keepDevices: 2, keepMerges: 10, keepDays: 365, keep: { device_changes: 9, addresses: 9, evidence: 9, ports: 9, device_keys: 9 },
+      keepDevices: 2, keepMerges: 10, keepDays: 365, keep: { device_changes: 9, addresses: 9, evidence: 9, ports: 9, device_keys: 9, port_looks: 9 },
     });
     await retention.run();
     await retention.close();

@@ -17,10 +17,13 @@ export const InventorySettings = z.strictObject({
 }).prefault({});
 export type InventorySettings = z.infer<typeof InventorySettings>;
 
+/** As many lists of ports as a site's scans may have. */
+const KEEP_LOOKS = 16;
+
 /** What a device may keep of each table. */
 export function keepOf(inventory: InventorySettings): DeviceLimits["keep"] {
   return {
     device_changes: inventory.keep_changes, addresses: inventory.keep_addresses, evidence: inventory.keep_evidence,
-    ports: inventory.keep_ports, device_keys: inventory.keep_keys,
+    ports: inventory.keep_ports, device_keys: inventory.keep_keys, port_looks: KEEP_LOOKS,
   };
 }

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable, Transaction } from "kysely";
 import type { Schema } from "../../db/schema.ts";
+import type { LookedHost } from "./looks/take-looks.ts";
 
 type Trx = Transaction<Schema>;
 
@@ -10,6 +11,10 @@ export type ScanRow = Selectable<Schema["scans"]>;
 export interface Found {
   readonly hosts: Map<string, Insertable<Schema["scan_hosts"]>>;
   readonly ports: Map<string, Insertable<Schema["scan_ports"]>>;
+  /** Which ports scans ask. */
+  readonly scopes: Map<string, Schema["port_scopes"]>;
+  /** Hosts of each scan whose ports have all been asked. */
+  readonly looked: Map<string, Map<string, LookedHost>>;
 }
 
 /** Those of the tenant's scans that are still there. */
@@ -37,7 +42,7 @@ export async function raiseCounts(trx: Trx, scanId: string): Promise<void> {
 const ROWS_AT_ONCE = 500;
 
 /** Writes hosts and ports that were found; what is known of them already is overwritten. */
-export async function saveFound(trx: Trx, { hosts, ports }: Found): Promise<void> {
+export async function saveFound(trx: Trx, { hosts, ports }: Pick<Found, "hosts" | "ports">): Promise<void> {
   for (const values of chunks([...hosts.values()])) {
     await trx.insertInto("scan_hosts").values(values)
       .onConflict((conflict) => conflict.columns(["scan_id", "ip_key"]).doUpdateSet((eb) => ({

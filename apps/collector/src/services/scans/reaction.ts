@@ -2,8 +2,10 @@ import type { EventData, Scan } from "@lanthorn/contract";
 import type { Transaction } from "kysely";
 import { addressKey } from "../../db/keys/address-key.ts";
 import type { Schema } from "../../db/schema.ts";
-import type { AppendedEvent } from "../../events/log.ts";
+import type { AppendedEvent, ReactionContext } from "../../events/log.ts";
 import type { Reaction } from "../../events/reaction.ts";
+import { saveScopes } from "./looks/store.ts";
+import { type LookedHost, scopeRow, takeLooks } from "./looks/take-looks.ts";
 import { type Found, loadScans, raiseCounts, saveFound, saveScan, type ScanRow } from "./reaction-store.ts";
 import { refuseResult } from "./result-bounds.ts";
 
@@ -19,15 +21,22 @@ interface Fact<T extends Facts> {
   readonly data: EventData<T>;
   /** When it happened, by our clock. */
   readonly at: string;
+  readonly receivedAt: string;
   readonly found: Found;
 }
 
 /** What each event changes of a scan. A scan that has ended keeps how it ended, unless that was only presumed. */
 const CHANGES: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
-  scan_started({ scan, data, at }) {
+  scan_started({ scan, data, at, receivedAt, found }) {
     if (!isOpen(scan)) return;
     run(scan, at);
     scan.hosts_total = data.hosts_total;
+    const { ports } = data;
+    // The first word counts: a probe must not make a list for each time that it says it.
+    if (!ports || ports.tcp + ports.udp === "" || scan.scope_id !== null) return;
+    const scope = scopeRow(scan, ports, receivedAt);
+    found.scopes.set(scope.id, scope);
+    scan.scope_id = scope.id;
   },
   scan_progress({ scan, data, at }) {
     if (!isOpen(scan)) return;
@@ -35,7 +44,7 @@ const CHANGES: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
     count(scan, data);
     scan.progress = Math.max(scan.progress, data.progress);
   },
-  scan_results({ scan, data, at, found }) {
+  scan_results({ scan, data, at, receivedAt, found }) {
     for (const { ip, mac, port_counts: counts } of data.hosts) {
       const key = addressKey(ip);
       if (!mayBeFound(scan, ip, key)) continue;
@@ -44,6 +53,7 @@ const CHANGES: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
         scan_id: scan.id, tenant_id: scan.tenant_id, ip, ip_key: key, mac, seen_at: at,
         port_counts: counts ? JSON.stringify(counts) : before ?? null,
       });
+      if (counts && scan.scope_id !== null) lookedBy(found, scan.id).set(key, { ip, ip_key: key, mac, at, receivedAt });
     }
   },
   scan_remark({ scan, data }) {
@@ -71,6 +81,12 @@ const CHANGES: { readonly [T in Facts]: (fact: Fact<T>) => void } = {
   },
 };
 
+function lookedBy({ looked }: Found, scanId: string): Map<string, LookedHost> {
+  const hosts = looked.get(scanId) ?? new Map<string, LookedHost>();
+  looked.set(scanId, hosts);
+  return hosts;
+}
+
 function addRemark(scan: Draft, remark: Scan["remarks"][number]): void {
   const known = JSON.parse(scan.remarks) as Scan["remarks"];
   const others = known.filter(({ code, ip, mac }) => code !== remark.code || ip !== remark.ip || mac !== remark.mac);
@@ -88,34 +104,40 @@ function mayBeFound(scan: Draft, ip: string, key: string): boolean {
 /** Keeps scans as their probes report them. */
 export const scanReaction: Reaction<Facts> = {
   types: Object.keys(CHANGES) as readonly Facts[],
-  async react(trx, { tenantId }, events) {
+  async react(trx, { tenantId, raise }, events) {
     const facts = events.flatMap((event) => {
       const { scan_id: scanId } = event.data;
       // What the collector says of a scan itself it has already written down.
       return scanId === null || event.queue_id === null ? [] : [{ event, scanId }];
     });
-    if (facts.length > 0) await applyFacts(trx, tenantId, facts);
+    if (facts.length > 0) await applyFacts(trx, { tenantId, raise }, facts);
   },
 };
 
 async function applyFacts(
-  trx: Transaction<Schema>, tenantId: string, facts: readonly { readonly event: AppendedEvent<Facts>; readonly scanId: string }[],
+  trx: Transaction<Schema>, { tenantId, raise }: Pick<ReactionContext, "tenantId" | "raise">,
+  facts: readonly { readonly event: AppendedEvent<Facts>; readonly scanId: string }[],
 ): Promise<void> {
   const ids = [...new Set(facts.map(({ scanId }) => scanId))];
   const known = await loadScans(trx, tenantId, ids);
   const drafts = new Map(known.map((row: Draft) => [row.id, { scan: row, before: JSON.stringify(row) }]));
-  const found: Found = { hosts: new Map(), ports: new Map() };
+  const found: Found = { hosts: new Map(), ports: new Map(), scopes: new Map(), looked: new Map() };
   for (const { event, scanId } of facts) {
     const scan = drafts.get(scanId)?.scan;
     // Only the scan's own probe knows of it.
     if (!scan || scan.probe_id !== event.probe_id) continue;
     scan.heard_at = event.received_at;
-    (CHANGES[event.type] as (fact: object) => void)({ scan, data: event.data, at: event.seenAt, found });
+    (CHANGES[event.type] as (fact: object) => void)({ scan, data: event.data, at: event.seenAt, receivedAt: event.received_at, found });
   }
   for (const { scan, before } of drafts.values()) {
     if (JSON.stringify(scan) !== before) await saveScan(trx, scan);
   }
+  await saveScopes(trx, [...found.scopes.values()]);
   await saveFound(trx, found);
+  for (const [scanId, hosts] of found.looked) {
+    const scan = drafts.get(scanId)?.scan;
+    if (scan) await takeLooks(trx, scan, [...hosts.values()], raise);
+  }
   // What was late for the scan's end counts too.
   for (const { scan } of drafts.values()) if (!isOpen(scan)) await raiseCounts(trx, scan.id);
 }

@@ -60,6 +60,7 @@ export function scanStarts(deps: ScanStartsDependencies): ScanStarts {
         requested_by: actor.name, created_at: now(), started_at: null, finished_at: null, hosts_total: 0, hosts_up: 0,
         ports_open: 0, error: null, presumed: 0, command_id: createId(), cancel_command_id: null, run_id: probe.run_id,
         answer_by: toInstant(clock.now() + ANSWER_WITHIN_MS), heard_at: now(), orphaned_at: null, remarks: "[]", stored_rows: 0,
+        scope_id: null,
       };
       const record = toScan(scan);
       const other = await store.add(scan, (trx) => audit(trx, {

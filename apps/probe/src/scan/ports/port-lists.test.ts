@@ -1,4 +1,4 @@
-import { SCAN_PROFILES } from "@lanthorn/contract/uplink";
+import { formatPortRanges, holdsPort, PortRanges, readPortRanges, SCAN_PROFILES } from "@lanthorn/contract/uplink";
 import { isPrintPort } from "@lanthorn/packet-io";
 import { decodeDhcp, DHCP_MESSAGE_TYPE, dhcpMessageType, formatIp } from "@lanthorn/packets";
 import { expect, test } from "vitest";
@@ -17,6 +17,20 @@ test("each profile asks as many ports as it says, each once and rising, and no p
       SCAN_PROFILES[profile].tcp_ports - (profile === "full" ? 9 : 0), SCAN_PROFILES[profile].udp_ports,
     ]);
   }
+});
+
+test("each profile's lists are taken by the contract as ranges, and hold no other ports", () => {
+  const isHeld = (text: string) => {
+    const ranges = readPortRanges(text);
+    return Array.from({ length: 65_536 }, (_, port) => port).filter((port) => holdsPort(ranges, port));
+  };
+  for (const profile of ["discovery", "gentle", "quick", "standard", "full", "deep"] as const) {
+    for (const ports of Object.values(portsOf(profile))) {
+      const text = formatPortRanges(ports);
+      expect([PortRanges.safeParse(text).success, isHeld(text)]).toEqual([true, ports]);
+    }
+  }
+  expect(formatPortRanges(portsOf("full").tcp)).toBe("1-514,516-9099,9108-65535");
 });
 
 test("each UDP port has a protocol to be asked by", () => {
