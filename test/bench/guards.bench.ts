@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { mirrorAll, startScenario, unpackTools } from "../lab/scenarios/run-scenario.ts";
+import { prepareLan, startScenario, unpackTools } from "../lab/scenarios/run-scenario.ts";
 import { createVariant, type Scenario } from "../lab/scenarios/scenario.ts";
 import { SCENARIO_LAN, SCENARIOS } from "../lab/scenarios/scenarios.ts";
 import { openSite, type Site } from "../system/site.ts";
@@ -81,7 +81,7 @@ function configuration(scenarios: readonly Scenario[]): string {
 /** The LAN's hosts talk to each other while the probe learns who they are. */
 async function learn({ lab }: Site): Promise<void> {
   const end = performance.now() + LEARNING_MS + 3000;
-  await mirrorAll(lab);
+  await prepareLan(lab);
   const { path, env } = lab.packages.command("ping");
   while (performance.now() < end) {
     await Promise.all([

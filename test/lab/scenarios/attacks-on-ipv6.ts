@@ -24,7 +24,7 @@ export const ATTACKS_ON_IPV6: readonly Scenario[] = [
   },
   {
     name: "router-flood", kind: "attack", what: "floods the LAN with advertisements of forged routers",
-    guards: ["router_advertisement", "unexpected_ipv6"], packages: ["thc-ipv6"], seconds: 6,
+    guards: ["router_advertisement", "unexpected_ipv6"], packages: ["thc-ipv6"], seconds: 6, captureBytes: 128 * 1024,
     hosts: ({ ip, mac }) => [{ mac: mac(0), addresses: [`${ip(0)}/24`], run: "sleep 1; begin; timeout 0.5 atk6-flood_router26 eth0 > /dev/null" }],
   },
   {

@@ -7,7 +7,7 @@ export const ATTACKS_ON_LINK: readonly Scenario[] = [
     packages: ["yersinia"], seconds: 8,
     hosts: ({ ip, mac }) => [{
       mac: mac(0), addresses: [`${ip(0)}/24`],
-      run: "for i in 1 2 3 4 5 6; do timeout 1 yersinia stp -attack 0 -interface eth0 < /dev/zero > /dev/null; sleep 0.5; done",
+      run: "sleep 9 | timeout 8 yersinia stp -attack 4 -interface eth0",
     }],
   },
   {

@@ -1,11 +1,13 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { LabError } from "../errors.ts";
-import type { Lab } from "../lab.ts";
+import { createLab, type Lab } from "../lab.ts";
+import { createLabId } from "../testing.ts";
 import { recordScenario } from "./record.ts";
 import { startScenario, stopScenario } from "./run-scenario.ts";
 import { createVariant, type Scenario, type Variant } from "./scenario.ts";
-import { SCENARIOS } from "./scenarios.ts";
+import { SCENARIO_LAN, SCENARIOS } from "./scenarios.ts";
 
 /** The commands about attacks and look-alikes: `attack`, `normal`, `capture` and `scenarios`. */
 export function addScenarioCommands(program: Command, open: () => Promise<Lab>): void {
@@ -24,12 +26,19 @@ export function addScenarioCommands(program: Command, open: () => Promise<Lab>):
   }
   program
     .command("capture")
-    .argument("<name>")
-    .requiredOption("--out <file>", "the pcap file to write")
-    .description("record an attack or a look-alike at the probe's port")
-    .action(async (name: string, { out }: { readonly out: string }) => {
-      const { scenario, variant } = findScenario(name);
-      await recordScenario(await open(), scenario, { variant, file: resolve(out) });
+    .argument("<names...>")
+    .option("--out <folder>", "where the pcap files go", fileURLToPath(new URL(".", import.meta.url)))
+    .description("record attacks or look-alikes at the probe's port, each in a lab of its own")
+    .action(async (names: readonly string[], { out }: { readonly out: string }) => {
+      for (const { scenario, variant } of names.map((name) => findScenario(name))) {
+        const lab = await createLab({ id: createLabId(), hosts: SCENARIO_LAN });
+        try {
+          await recordScenario(lab, scenario, { variant, file: join(resolve(out), `${scenario.name}.pcap`) });
+        } finally {
+          await lab.close();
+        }
+        console.log(`${scenario.name}: recorded`);
+      }
     });
   program
     .command("scenarios")

@@ -98,7 +98,7 @@ export const FORGE_COMMANDS: Readonly<Record<string, Command>> = {
   lldp: async (link, [source, everyMs, times]) => {
     const payload = encodeLldp({
       chassisId: { subtype: 4, id: mac("28:80:88:77:00:00") }, portId: { subtype: 5, id: new TextEncoder().encode("port1") }, ttlSeconds: 120,
-      items: [{ kind: "system-name", text: "switch" }, { kind: "system-capabilities", supported: 0x14, enabled: 0x14 }],
+      items: [{ kind: "system-name", text: "switch.lab.test" }, { kind: "system-capabilities", supported: 0x14, enabled: 0x14 }],
     });
     const frame = encodeEthernet({ destination: NEAREST_BRIDGE, source: mac(source), etherType: ETHER_TYPE.lldp, payload });
     await link.repeat({ everyMs: Number(everyMs), times: Number(times) }, () => link.send([frame]));

@@ -30,15 +30,29 @@ export function unpackTools(scenario: Pick<Scenario, "packages">): Promise<Debia
   return unpackDebianPackages([...BASE_PACKAGES, ...scenario.packages]);
 }
 
+/** A second switch, which is the root of the spanning tree: the kernel's, with the shortest times that there are. Netgear. */
+const TREE_SWITCH: HostPlan = {
+  name: "tree-switch", mac: "28:80:88:7a:00:95", addresses: [], daemons: [],
+  network: [
+    "ip link add tree address 28:80:88:7a:00:95 type bridge stp_state 1 forward_delay 200 hello_time 100 max_age 600 mcast_snooping 0",
+    "echo 1 > $net/ipv6/conf/tree/disable_ipv6", "echo 1 > $net/ipv6/conf/eth0/disable_ipv6", "ip link set eth0 master tree", "ip link set tree up",
+  ],
+};
+
 /**
- * Gives each of the LAN's hosts every frame, as the mirror port of a switch gives them to a probe: what two hosts send each other is not
- * heard otherwise. LLDP, which a switch keeps for itself, is passed on too.
+ * Makes the LAN one on which scenarios show what they are. Each of its hosts gets every frame, as the mirror port of a switch gives them to
+ * a probe: what two hosts send each other is not heard otherwise. LLDP, which a switch keeps for itself, is passed on too. And a second
+ * switch takes part in a spanning tree. May be called again.
+ * @throws LabError `command-failed` or `not-ready`.
  */
-export async function mirrorAll(lab: Lab): Promise<void> {
+export async function prepareLan(lab: Lab): Promise<void> {
   const ip = lab.packages.command("ip");
   const args = ["link", "set", SWITCH_BOX.bridge, "type", "bridge", "ageing_time", "0", "group_fwd_mask", "0x4000"];
   const { code, stderr } = await lab.exec(SWITCH_BOX.name, ip.path, args, { env: ip.env });
   if (code !== 0) throw new LabError("command-failed", `the switch mirrors nothing: ${stderr}`);
+  await lab.attach(TREE_SWITCH).catch((error: unknown) => {
+    if (!(error instanceof LabError && error.code === "duplicate")) throw error;
+  });
 }
 
 /**
@@ -47,7 +61,7 @@ export async function mirrorAll(lab: Lab): Promise<void> {
  */
 export async function startScenario(lab: Lab, scenario: Scenario, variant: Variant): Promise<RunningScenario> {
   const tools = await unpackTools(scenario);
-  await mirrorAll(lab);
+  await prepareLan(lab);
   const hosts = scenario.hosts(variant).map((host, index) => ({ host, plan: planOf(scenario, host, index) }));
   const attached: string[] = [];
   const stop = async () => {

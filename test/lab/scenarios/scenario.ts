@@ -39,9 +39,18 @@ export interface Scenario {
   readonly seconds: number;
   /** Addresses that were asked for while it is recorded, as a probe that checks a hint does. */
   readonly checked?: readonly string[];
+  /** How much of it is recorded at most; 64 KiB unless given. */
+  readonly captureBytes?: number;
   /** Server identifiers of DHCP servers that the operator has declared. */
   readonly dhcpServers?: readonly string[];
   readonly hosts: (variant: Variant) => readonly ScenarioHost[];
+}
+
+const CAPTURE_BYTES = 64 * 1024;
+
+/** How large the capture of a scenario may be that is committed with it. */
+export function captureBytesOf({ captureBytes = CAPTURE_BYTES }: Pick<Scenario, "captureBytes">): number {
+  return captureBytes;
 }
 
 /** Last octets of the LAN that neither a host of the lab nor a lease has. */
