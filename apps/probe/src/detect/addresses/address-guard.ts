@@ -3,7 +3,7 @@ import type { Guard, GuardDeps, GuardFrame, LearnedRow } from "../guard.ts";
 import { createAddressScan } from "./address-scan.ts";
 import { createAttackers } from "./attackers.ts";
 import type { Binding } from "./binding.ts";
-import { bindingAddress, bindingText, createBindingTable, hashAddress } from "./binding-table.ts";
+import { addressKey, bindingAddress, bindingText, createBindingTable, hashAddress } from "./binding-table.ts";
 import { type Claim, isHostAddress, readArpClaim, readNdpClaim, sourceOf, vlanOf } from "./claim.ts";
 import { createClaimStorm } from "./claim-storm.ts";
 import { createChecks } from "./conflicts/checks.ts";
@@ -49,14 +49,14 @@ type Parts = ReturnType<typeof createParts>;
 
 function createParts(deps: GuardDeps) {
   const seed = Math.floor(deps.random() * 2 ** 32) | 0;
-  const { clock, incidents, settings } = deps;
+  const { clock, incidents, settings, learning } = deps;
   const table = createBindingTable(seed);
   const roles = createRoles(deps);
   const attackers = createAttackers({ incidents, roles, hasAddress: (mac) => table.ownedBy(mac) !== null });
   const saved = createSavedBindings(deps.learned);
   const dad = createDadDenial();
   const questions = createLinkQuestions(deps, (address) => table.find(address, 0) !== null);
-  const outcomes = { incidents, settings, table, roles, attackers, saved };
+  const outcomes = { incidents, settings, learning, table, roles, attackers, saved };
   saved.load(table, clock.monotonic());
   const askDecoy = (like: Uint8Array, vlanId: number, source: number) => {
     const decoy = vlanId === 0 ? questions.askDecoy(like, macBytes(source)) : null;
@@ -66,7 +66,7 @@ function createParts(deps: GuardDeps) {
     table, isOwn: ({ key, vlanId }) => vlanId === 0 && questions.own().keys.has(key), ask: (binding, mac) => questions.ask(binding, mac),
     isLiar: (source, length) => dad.isLiar(source, clock.monotonic()) || attackers.isAccused(source, length),
     askDecoy: (binding, source) => askDecoy(bindingAddress(binding), binding.vlanId, source),
-    isUrgent: (binding) => roles.roleOf(binding) === "gateway",
+    rankOf: (binding) => (roles.isOwnGateway(binding) ? 2 : roles.roleOf(binding) === "host" ? 0 : 1),
     quietMs: () => settings().quiet_seconds * 1000,
     decide: (outcome, now) => applyOutcome(outcomes, outcome, now),
   });
@@ -111,24 +111,25 @@ function refresh(parts: Parts, now: number): void {
 
 function hearArp(parts: Parts, packet: ArpPacket, at: GuardFrame): void {
   const source = sourceOf(at);
-  if (source === parts.ownMac) return;
+  const isEcho = source === parts.ownMac;
   const now = parts.deps.clock.monotonic();
   const vlanId = vlanOf(at);
   const isProbe = packet.senderProtocolAddress.every((byte) => byte === 0);
-  if (packet.operation === ARP_OPERATION.request) hearRequest(parts, { address: packet.targetProtocolAddress, vlanId, source, isProbe, at }, now);
+  if (packet.operation === ARP_OPERATION.request && !isEcho) hearRequest(parts, { address: packet.targetProtocolAddress, vlanId, source, isProbe, at }, now);
   if (isProbe) return;
   const { requests, ownMac } = parts;
   const isForUs = ownMac >= 0 && macNumber(packet.targetHardwareAddress) === ownMac;
   const claim = readArpClaim(packet, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
-  if (claim) hearClaim(parts, claim, now);
+  if (claim && isEcho) hearEcho(parts, claim, now);
+  else if (claim) hearClaim(parts, claim, now);
 }
 
 function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {
   const source = sourceOf(at);
-  if (source === parts.ownMac) return;
+  const isEcho = source === parts.ownMac;
   const now = parts.deps.clock.monotonic();
   const vlanId = vlanOf(at);
-  if (message.kind === "neighbor-solicitation") {
+  if (message.kind === "neighbor-solicitation" && !isEcho) {
     const isProbe = at.frame.sourceIp?.every((byte) => byte === 0) ?? true;
     hearRequest(parts, { address: message.target, vlanId, source, isProbe, at }, now);
     if (isProbe) return;
@@ -136,7 +137,15 @@ function hearNdp(parts: Parts, message: NdpMessage, at: GuardFrame): void {
   const { requests, ownMac } = parts;
   const isForUs = ownMac >= 0 && macNumber(at.frame.bytes, at.frame.destinationMacOffset) === ownMac;
   const claim = readNdpClaim(message, at, (address) => isForUs || requests.wasAsked(address, vlanId, now));
-  if (claim) hearClaim(parts, claim, now);
+  if (claim && isEcho) hearEcho(parts, claim, now);
+  else if (claim) hearClaim(parts, claim, now);
+}
+
+/** A claim from our own MAC. A mirror port shows us our own, which claim what we have; any other comes from who wears our MAC. */
+function hearEcho(parts: Parts, claim: Claim, now: number): void {
+  const { address, vlanId, mac } = claim;
+  const isOurs = mac === parts.ownMac && (vlanId !== 0 || parts.questions.own().keys.has(addressKey(address)));
+  if (!isOurs) hearClaim(parts, { ...claim, source: mac }, now);
 }
 
 interface Request {

@@ -114,7 +114,8 @@ export function createAttackers(deps: Pick<GuardDeps, "incidents"> & {
       if (attacker && (isFresh || isOpen)) attacker.isDirty = true;
       if (victim) return isFresh ? "known" : "unknown";
       if (!isOpen) return "unknown";
-      return attacker && attacker.victims.size >= MAX_VICTIMS ? "known" : "new-victim";
+      const isFull = attacker !== undefined && attacker.victims.size >= MAX_VICTIMS;
+      return isFull && ROLES.indexOf(roles.roleOf(binding)) <= ROLES.indexOf(attacker.worst) ? "known" : "new-victim";
     },
     reportLie: (lie) => incidents.report({ ...lieSign(lie), mayBeForged: lie.source === null || !deps.hasAddress(lie.source) }),
     isLinkDenied: (length) => incidents.isOpen(kindOf(length), LINK_SUBJECT),

@@ -15,6 +15,8 @@ export interface Binding {
   members: readonly number[];
   /** When it was seen last that the members are one device, monotonic milliseconds. */
   sharedAt: number;
+  /** Who answered as one device with the owner then, a member or not; -1 for nobody. */
+  sharedWith: number;
   /** What is being found out about it. */
   conflict: Conflict | null;
   /** When the claims went from one MAC to another, monotonic milliseconds, the last few. */

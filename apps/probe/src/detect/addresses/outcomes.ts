@@ -9,7 +9,7 @@ import { type Roles, SEVERITY_OF } from "./roles.ts";
 import type { SavedBindings } from "./saved-bindings.ts";
 
 /** What outcomes of checks change. */
-export interface OutcomeDeps extends Pick<GuardDeps, "incidents" | "settings"> {
+export interface OutcomeDeps extends Pick<GuardDeps, "incidents" | "settings" | "learning"> {
   readonly table: BindingTable;
   readonly roles: Roles;
   readonly attackers: Attackers;
@@ -41,9 +41,7 @@ export function applyOutcome(deps: OutcomeDeps, { conflict, rival, verdict }: Ch
       if (owner.answers === 0 && rival.answers > 0) setOwner(deps, binding, rival.mac);
       break;
     case "shared":
-      addMembers(binding, rival.mac);
-      binding.sharedAt = now;
-      deps.saved.save(binding);
+      share(deps, binding, rival, now);
       break;
     case "moved":
       moveTo(deps, binding, rival, now);
@@ -57,6 +55,21 @@ export function accusedSource(binding: Pick<Binding, "mac">, { mac, source }: Pi
 
 function accuse({ attackers }: OutcomeDeps, binding: Binding, { mac, source, packet }: Contender, now: number): void {
   attackers.accuse({ binding, mac, source: accusedSource(binding, { mac, source }), packet }, now);
+}
+
+/**
+ * One device with two MACs. An attacker can forge the answer that shows it: of a gateway only the learning period adds one, and it is
+ * reported even then.
+ */
+function share(deps: OutcomeDeps, binding: Binding, rival: Contender, now: number): void {
+  binding.sharedAt = now;
+  binding.sharedWith = rival.mac;
+  if (binding.members.includes(rival.mac)) return;
+  const isGateway = deps.roles.roleOf(binding) === "gateway";
+  if (isGateway && !deps.settings().roaming_gateways) reportTwin(deps, binding, rival);
+  if (isGateway && !deps.learning.isOn()) return;
+  addMembers(binding, rival.mac);
+  deps.saved.save(binding);
 }
 
 function setOwner({ table, saved }: OutcomeDeps, binding: Binding, mac: number): void {
@@ -101,6 +114,15 @@ function reportFlapping({ incidents, roles }: OutcomeDeps, binding: Binding, bef
     facts: { macs: macs.join(", ") },
     detail: `The address ${bindingText(binding)} moves between ${macs.join(" and ")} again and again. A failover moves it once. Connections break at each move. `
       + "Look at the cluster's own traffic between its members, and for a second device with this address.",
+  });
+}
+
+function reportTwin({ incidents }: OutcomeDeps, binding: Binding, rival: Contender): void {
+  const [owner, other] = [macText(binding.mac), macText(rival.mac)];
+  incidents.report({
+    ...signOf(binding, rival), kind: "gateway_changed", severity: "medium", mac: other, expectedMacs: [owner], facts: { first: owner, second: other },
+    detail: `The gateway ${bindingText(binding)} is claimed by ${other} beside ${owner}, and both answer as one device does that has two network cards (a bond). An attacker can `
+      + `forge such answers. If the gateway has no such card, find the switch port of ${other} and disconnect it; else begin the learning period again.`,
   });
 }
 

@@ -11,6 +11,8 @@ export type Role = "gateway" | "server" | "host";
 /** Who is a gateway, a DNS or DHCP server, or a sleep proxy, as the interface, DHCP, router advertisements and Multicast DNS say. */
 export interface Roles {
   roleOf(binding: Pick<Binding, "key">): Role;
+  /** Whether the interface or the settings name it as a gateway: no frame can make an address one. */
+  isOwnGateway(binding: Pick<Binding, "key">): boolean;
   isSleepProxy(mac: number): boolean;
   onDhcp(message: DhcpMessage): void;
   onNdp(message: NdpMessage, at: GuardFrame): void;
@@ -37,6 +39,7 @@ const SLEEP_PROXY = "_sleep-proxy._udp";
 export function createRoles(deps: Pick<GuardDeps, "link" | "settings" | "learned">): Roles {
   const gateways = new Set<string>();
   const servers = new Set<string>();
+  const own = new Set<string>();
   const proxies = new Set<number>();
   const SCOPE = "address-roles";
   for (const [ip, role] of deps.learned.load(SCOPE)) {
@@ -51,6 +54,7 @@ export function createRoles(deps: Pick<GuardDeps, "link" | "settings" | "learned
       if (gateways.has(key)) return "gateway";
       return servers.has(key) ? "server" : "host";
     },
+    isOwnGateway: ({ key }) => own.has(key),
     isSleepProxy: (mac) => proxies.has(mac),
     gateways: () => gateways,
     addresses: () => [...gateways, ...servers],
@@ -74,8 +78,10 @@ export function createRoles(deps: Pick<GuardDeps, "link" | "settings" | "learned
       }
     },
     refresh() {
+      own.clear();
       for (const ip of [...(deps.link()?.gateways ?? []), ...deps.settings().routers]) {
         const bytes = parseIp(ip);
+        if (bytes) own.add(addressKey(bytes));
         if (bytes && !gateways.has(addressKey(bytes))) {
           add(gateways, bytes);
           deps.learned.put(SCOPE, ip, "gateway");

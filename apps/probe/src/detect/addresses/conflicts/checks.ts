@@ -22,13 +22,11 @@ export interface CheckOutcome {
 }
 
 /** What checks need. */
-export interface ChecksDeps extends Omit<Knowledge, "expected"> {
+export interface ChecksDeps extends Omit<Knowledge, "expected" | "wasRejected"> {
   /** Asks one host alone. */
   readonly ask: (binding: Binding, mac: Uint8Array) => void;
   /** Asks a rival for an address that nobody has. */
   readonly askDecoy: (binding: Binding, source: number) => void;
-  /** Gateways are not kept waiting by others. */
-  readonly isUrgent: (binding: Binding) => boolean;
   /** After which an incident that nobody repeats is over. */
   readonly quietMs: () => number;
   readonly decide: (outcome: CheckOutcome, now: number) => void;
@@ -38,13 +36,17 @@ interface State {
   readonly deps: ChecksDeps;
   readonly conflicts: Set<Conflict>;
   readonly expected: Map<string, boolean>;
+  /** By address of a gateway or server: who claimed it while its owner answered, and when that was found out. */
+  readonly rejected: Map<Binding, { readonly mac: number; readonly at: number }>;
 }
 
 /** Others are sampled: who forges claims by the thousand is known after a few. */
 const MAX_CONFLICTS = 256;
 /** Each costs two packets in a second, of the eight that guards may send. */
 const MAX_RUNNING = 4;
-const MAX_RUNNING_WITH_URGENT = 6;
+/** Who claims a gateway's address again within this is no guest that brought it from elsewhere. */
+const REJECTED_MS = 1_800_000;
+const MAX_REJECTED = 64;
 /** The rivals' answers come before the owner is asked, so that who answers for the other's MAC is known as one device with it. */
 const OWNER_AFTER_MS = 400;
 /** RFC 5227's probe is answered at once; a dozing phone takes a second. */
@@ -58,9 +60,9 @@ const QUIET_ROUNDS = 2;
 /** One device with two MACs is not asked each time it uses the other one. */
 const SHARED_MS = 30_000;
 
-/** Bounded: at most 256 addresses at once, six of them being asked. */
+/** Bounded: at most 256 addresses at once, six of them being asked; gateways and servers are not kept waiting by others. */
 export function createChecks(deps: ChecksDeps): Checks {
-  const state: State = { deps, conflicts: new Set(), expected: new Map() };
+  const state: State = { deps, conflicts: new Set(), expected: new Map(), rejected: new Map() };
   const { conflicts, expected } = state;
   return {
     conflicts,
@@ -73,8 +75,8 @@ export function createChecks(deps: ChecksDeps): Checks {
         noteClaim(binding.conflict, claim, now);
         return;
       }
-      if (claim.mac === binding.mac || conflicts.size >= MAX_CONFLICTS) return;
-      if (now - binding.sharedAt < SHARED_MS && binding.members.includes(claim.mac)) return;
+      const isShared = now - binding.sharedAt < SHARED_MS && (binding.sharedWith === claim.mac || binding.members.includes(claim.mac));
+      if (claim.mac === binding.mac || isShared || !makeRoom(state, binding)) return;
       const conflict = createConflict(binding, now);
       binding.conflict = conflict;
       conflicts.add(conflict);
@@ -85,6 +87,19 @@ export function createChecks(deps: ChecksDeps): Checks {
       for (const conflict of conflicts) move(state, conflict, now);
     },
   };
+}
+
+/** The oldest that matters less gives way: who makes up conflicts hides no claim of a gateway's address. */
+function makeRoom(state: State, binding: Binding): boolean {
+  const { conflicts, deps } = state;
+  if (conflicts.size < MAX_CONFLICTS) return true;
+  const rank = deps.rankOf(binding);
+  for (const conflict of rank > 0 ? conflicts : []) {
+    if (conflict.phase.startsWith("reported") || deps.rankOf(conflict.binding) >= rank) continue;
+    drop(state, conflict);
+    return true;
+  }
+  return false;
 }
 
 function drop({ conflicts }: State, conflict: Conflict): void {
@@ -103,7 +118,7 @@ function ask({ deps }: State, { binding, owner }: Conflict, contender: Contender
 function begin(state: State, conflict: Conflict, now: number): boolean {
   let running = 0;
   for (const { phase } of state.conflicts) if (phase === "rivals-asked" || phase === "owner-asked" || phase === "asked-again") running += 1;
-  if (running >= (state.deps.isUrgent(conflict.binding) ? MAX_RUNNING_WITH_URGENT : MAX_RUNNING)) return false;
+  if (running >= MAX_RUNNING + state.deps.rankOf(conflict.binding)) return false;
   startRound(conflict, "waiting", now);
   startRound(conflict, "rivals-asked", now);
   for (const rival of conflict.rivals) ask(state, conflict, rival, now);
@@ -129,7 +144,12 @@ function askFurther({ deps, expected }: State, { binding, owner, rivals }: Confl
 
 function look(state: State, conflict: Conflict, now: number): void {
   conflict.isDirty = false;
-  const knowledge = { ...state.deps, expected: state.expected };
+  const knowledge: Knowledge = {
+    ...state.deps, expected: state.expected, wasRejected(binding, mac, at) {
+      const rejected = state.rejected.get(binding);
+      return rejected?.mac === mac && at - rejected.at < REJECTED_MS;
+    },
+  };
   const verdicts = conflict.rivals.map((rival) => ({ rival, verdict: judgeRival(knowledge, conflict, rival, now) }));
   for (const { rival, verdict } of verdicts) {
     if (verdict === "again" || verdict === "watch" || verdict === "keep") continue;
@@ -200,7 +220,16 @@ function hasBoth({ owner, rivals }: Conflict): boolean {
 
 /** Nothing more came: who claimed last, while the owner neither claimed nor answered, has taken its place. */
 function giveUp(state: State, conflict: Conflict, now: number): void {
-  const rival = conflict.rivals.find(({ mac }) => mac === conflict.lastClaimer);
+  const { binding, owner, rivals } = conflict;
+  const rival = rivals.find(({ mac }) => mac === conflict.lastClaimer);
+  const [liar] = rivals;
   drop(state, conflict);
+  if (liar && owner.answers > 0 && binding.isTrusted && state.deps.rankOf(binding) > 0) reject(state, binding, liar.mac, now);
   if (rival && conflict.owner.answers === 0 && conflict.changes === 0) state.deps.decide({ conflict, rival, verdict: "moved" }, now);
+}
+
+function reject({ rejected }: State, binding: Binding, mac: number, at: number): void {
+  const [oldest] = rejected.keys();
+  if (rejected.size >= MAX_REJECTED && !rejected.has(binding) && oldest) rejected.delete(oldest);
+  rejected.set(binding, { mac, at });
 }

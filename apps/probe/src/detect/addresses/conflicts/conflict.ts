@@ -62,8 +62,8 @@ export function noteClaim(conflict: Conflict, claim: Pick<Claim, "address" | "ma
  * Each is asked alone. So the owner that answers while only rivals were asked, and the rival that answers once more when the owner is
  * asked, hear what goes to the other's MAC. After a question to all this says nothing.
  */
-function isAnswerForOther({ phase, phaseAt, owner, binding }: Conflict, contender: Contender, claim: Pick<Claim, "isAnswer" | "address">, now: number): boolean {
-  if (!claim.isAnswer || claim.address.length !== 4 || now - Math.max(binding.askedAt, binding.othersAskedAt) < ANSWER_MS) return false;
+function isAnswerForOther({ phase, phaseAt, owner, binding }: Conflict, contender: Contender, claim: Pick<Claim, "isAnswer" | "address" | "mac" | "source">, now: number): boolean {
+  if (!claim.isAnswer || claim.source !== claim.mac || claim.address.length !== 4 || now - Math.max(binding.askedAt, binding.othersAskedAt) < ANSWER_MS) return false;
   if (phase === "rivals-asked") return contender === owner;
   return phase === "owner-asked" && contender !== owner && owner.answers === 0 && now - phaseAt < AFTER_ANSWER_MS && contender.answers > 0;
 }

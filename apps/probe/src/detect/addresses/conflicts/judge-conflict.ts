@@ -11,6 +11,10 @@ export interface Knowledge {
   readonly isOwn: (binding: Binding) => boolean;
   /** Whether a MAC makes false claims of other addresses. */
   readonly isLiar: (source: number, length: number) => boolean;
+  /** How important an address is: 0 for a host's, 1 for a gateway's or server's, 2 for that of a gateway which nobody has made up. */
+  readonly rankOf: (binding: Binding) => 0 | 1 | 2;
+  /** Whether a rival's claim was found to be wrong lately. */
+  readonly wasRejected: (binding: Binding, mac: number, now: number) => boolean;
   /** Whether who was asked for the address of another has answered: see `expectationOf`. */
   readonly expected: ReadonlyMap<string, boolean>;
 }
@@ -35,6 +39,7 @@ export function judgeRival(knowledge: Knowledge, conflict: Conflict, rival: Cont
     silentRivals: rivals.filter(({ mac, answers }) => answers === 0 && !binding.members.includes(mac)).length,
     isMember: binding.members.includes(rival.mac), isOneDevice: isOneDevice(knowledge, conflict, rival),
     isOwnerProxy: isProxy(knowledge, owner.mac), isRivalProxy: isProxy(knowledge, rival.mac),
+    isOfRole: knowledge.rankOf(binding) > 0, wasRejected: knowledge.wasRejected(binding, rival.mac, now),
     takesFromVirtual: isVirtualRouterMac(macBytes(owner.mac)) && !isVirtualRouterMac(macBytes(rival.mac)),
     isLiar: knowledge.isLiar(rival.source, binding.key.length), bothForMs: now - conflict.bothAt,
   });

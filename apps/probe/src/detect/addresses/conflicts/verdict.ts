@@ -20,6 +20,10 @@ export interface Evidence {
   /** Answers for many addresses that are trusted, as routers do. */
   readonly isOwnerProxy: boolean;
   readonly isRivalProxy: boolean;
+  /** The address is a gateway's or a server's. */
+  readonly isOfRole: boolean;
+  /** The rival claimed it a while ago too, while the owner answered, and did not answer itself. */
+  readonly wasRejected: boolean;
   /** The owner is a virtual router, and the rival none. */
   readonly takesFromVirtual: boolean;
   /** The rival makes false claims of other addresses too, or answers for an address that nobody has. */
@@ -55,16 +59,19 @@ export function judge(evidence: Evidence): Verdict {
   return evidence.ownerUnsolicited > 0 && !evidence.isOwnerTrusted ? "owner-spoofs" : "duplicate";
 }
 
-function judgeBoth({ isOwnerProxy, isRivalProxy, isMember, isLiar, bothForMs }: Evidence): Verdict {
+function judgeBoth({ isOwnerProxy, isRivalProxy, isMember, isLiar, bothForMs, isOfRole, rivalUnsolicited }: Evidence): Verdict {
   if (isLiar) return "spoofed";
-  if (isOwnerProxy) return "moved";
-  if (isRivalProxy) return "keep";
+  // A proxy answers who asks, and nobody is proxy for a gateway: who has taken a few free addresses looks like one.
+  if (!isOfRole && rivalUnsolicited === 0) {
+    if (isOwnerProxy) return "moved";
+    if (isRivalProxy) return "keep";
+  }
   return bothForMs >= (isMember ? MEMBERS_BOTH_MS : BOTH_MS) ? "duplicate" : "again";
 }
 
-function judgeSilentRival({ isOwnerTrusted, isMember, isLiar, rivalUnsolicited, rivalRepeats, silentRivals }: Evidence): Verdict {
+function judgeSilentRival({ isOwnerTrusted, isMember, isLiar, rivalUnsolicited, rivalRepeats, silentRivals, wasRejected }: Evidence): Verdict {
   if (isMember) return rivalRepeats >= MEMBER_REPEATS ? "spoofed" : "watch";
-  if (isLiar || (isOwnerTrusted && (rivalUnsolicited > 0 || silentRivals >= FORGED_RIVALS))) return "spoofed";
+  if (isLiar || wasRejected || (isOwnerTrusted && (rivalUnsolicited > 0 || silentRivals >= FORGED_RIVALS))) return "spoofed";
   return rivalRepeats > 0 ? "spoofed" : "watch";
 }
 
