@@ -53,7 +53,7 @@ function createParts(deps: GuardDeps) {
   const table = createBindingTable(seed);
   const roles = createRoles(deps);
   const attackers = createAttackers({ incidents, roles, hasAddress: (mac) => table.ownedBy(mac) !== null });
-  const saved = createSavedBindings(deps.learned);
+  const saved = createSavedBindings(deps.learned, roles);
   const dad = createDadDenial();
   const questions = createLinkQuestions(deps, (address) => table.find(address, 0) !== null);
   const outcomes = { incidents, settings, learning, table, roles, attackers, saved };
@@ -99,7 +99,7 @@ function refresh(parts: Parts, now: number): void {
     const binding = table.find(address, 0) ?? (own.mac && isHostAddress(address) ? table.add(address, 0, parts.ownMac, now) : null);
     if (!binding || (binding.isTrusted && binding.mac === parts.ownMac)) continue;
     table.setOwner(binding, parts.ownMac);
-    table.trust(binding);
+    table.trust(binding, now);
   }
   askers.clear();
   for (const key of roles.addresses()) {
@@ -182,15 +182,16 @@ function hearClaim(parts: Parts, claim: Claim, now: number): void {
   if (binding === null) hearNewcomer(parts, claim, now);
   else if (binding.mac !== claim.mac) hearRival(parts, binding, claim, now);
   else {
+    binding.seenAt = now;
     if (binding.conflict || claim.isAnswer) checks.onClaim(binding, claim, now);
-    if (!binding.isTrusted && !binding.conflict && now - binding.firstAt >= TRUST_MS) trust(parts, binding);
+    if (!binding.isTrusted && !binding.conflict && now - binding.firstAt >= TRUST_MS) trust(parts, binding, now);
   }
 }
 
-function trust({ deps, table, saved, attackers }: Parts, binding: Binding): void {
+function trust({ deps, table, saved, attackers }: Parts, binding: Binding, now: number): void {
   if (attackers.isAccused(binding.mac, binding.key.length) || deps.incidents.isOpen("arp_storm", macText(binding.mac))) return;
-  table.trust(binding);
-  if (binding.isTrusted) saved.save(binding);
+  table.trust(binding, now);
+  if (binding.isTrusted) saved.save(binding, now);
 }
 
 function hearNewcomer(parts: Parts, claim: Claim, now: number): void {

@@ -7,7 +7,8 @@ export interface BindingTable {
   find(address: Uint8Array, vlanId: number): Binding | null;
   /** @returns Null where there is room for trusted ones only. */
   add(address: Uint8Array, vlanId: number, mac: number, now: number): Binding | null;
-  trust(binding: Binding): void;
+  /** Where there are too many, one that nobody has claimed for an hour gives way; while there is none, it is not trusted. */
+  trust(binding: Binding, now: number): void;
   setOwner(binding: Binding, mac: number): void;
   /** How many addresses are trusted to be of this MAC, and one of them. */
   ownedBy(mac: number): { readonly count: number; readonly sample: Binding } | null;
@@ -17,6 +18,12 @@ export interface BindingTable {
 const MAX_BINDINGS = 100_000;
 /** Newcomers always find room. */
 const MAX_TRUSTED = 90_000;
+/** Hosts are given new IPv6 addresses each day, and leave the old ones. */
+const FORGOTTEN_MS = 3_600_000;
+/** So many trusted ones are looked at for each newcomer. */
+const LOOKS = 4;
+/** More conflicts than there can be at once. */
+const MAX_LOOKS = 300;
 /** Who finds colliding addresses in spite of the seed makes no lookup slow. */
 const MAX_CHAIN = 16;
 const NONE: readonly number[] = [];
@@ -48,6 +55,9 @@ export function createBindingTable(seed: number): BindingTable {
   const first = new Map<number, Binding>();
   /** Those that are not trusted, the oldest first: they leave when it is full. */
   const young = new Set<Binding>();
+  const old = new Set<Binding>();
+  const takeYoung = createRotation(young, MAX_LOOKS);
+  const takeOld = createRotation(old, LOOKS);
   const owned = new Map<number, { count: number; sample: Binding }>();
   let size = 0;
   let trusted = 0;
@@ -64,14 +74,19 @@ export function createBindingTable(seed: number): BindingTable {
 
   function makeRoom(): boolean {
     if (size < MAX_BINDINGS) return true;
-    for (const oldest of young) {
-      if (oldest.conflict) continue;
-      young.delete(oldest);
-      size -= 1;
-      unchain(first, oldest);
-      return true;
-    }
-    return false;
+    const oldest = takeYoung(({ conflict }) => conflict === null);
+    if (!oldest) return false;
+    size -= 1;
+    unchain(first, oldest);
+    return true;
+  }
+
+  function forgetTrusted(now: number): void {
+    const forgotten = takeOld(({ conflict, seenAt }) => conflict === null && now - seenAt >= FORGOTTEN_MS);
+    if (!forgotten) return;
+    [size, trusted] = [size - 1, trusted - 1];
+    count(forgotten.mac, forgotten, -1);
+    unchain(first, forgotten);
   }
 
   return {
@@ -90,7 +105,7 @@ export function createBindingTable(seed: number): BindingTable {
       for (let at = first.get(hash) ?? null; at !== null; at = at.next) length += 1;
       if (length >= MAX_CHAIN || !makeRoom()) return null;
       const binding: Binding = {
-        hash, key: addressKey(address), vlanId, mac, firstAt: now, isTrusted: false, members: NONE, sharedAt: Number.NEGATIVE_INFINITY, sharedWith: -1, conflict: null, changes: [],
+        hash, key: addressKey(address), vlanId, mac, firstAt: now, seenAt: now, isTrusted: false, members: NONE, sharedAt: Number.NEGATIVE_INFINITY, sharedWith: -1, conflict: null, changes: [],
         askedAt: Number.NEGATIVE_INFINITY, othersAskedAt: Number.NEGATIVE_INFINITY, next: first.get(hash) ?? null,
       };
       first.set(hash, binding);
@@ -98,11 +113,14 @@ export function createBindingTable(seed: number): BindingTable {
       size += 1;
       return binding;
     },
-    trust(binding) {
-      if (binding.isTrusted || trusted >= MAX_TRUSTED) return;
+    trust(binding, now) {
+      if (binding.isTrusted) return;
+      if (trusted >= MAX_TRUSTED) forgetTrusted(now);
+      if (trusted >= MAX_TRUSTED) return;
       binding.isTrusted = true;
       trusted += 1;
       young.delete(binding);
+      old.add(binding);
       count(binding.mac, binding, 1);
     },
     setOwner(binding, mac) {
@@ -111,6 +129,24 @@ export function createBindingTable(seed: number): BindingTable {
       if (binding.isTrusted) count(mac, binding, 1);
     },
     ownedBy: (mac) => owned.get(mac) ?? null,
+  };
+}
+
+/** Takes the oldest that may leave out of a set; those that may not go to its end, at most `looks` at once. */
+function createRotation(set: Set<Binding>, looks: number): (mayLeave: (binding: Binding) => boolean) => Binding | null {
+  // What it has passed is gone or at the end: to begin anew each time would walk over all that has left.
+  let oldest = set.values();
+  return (mayLeave) => {
+    for (let look = 0; look < looks; look += 1) {
+      const { value, done } = oldest.next();
+      if (done === true) oldest = set.values();
+      else {
+        set.delete(value);
+        if (mayLeave(value)) return value;
+        set.add(value);
+      }
+    }
+    return null;
   };
 }
 

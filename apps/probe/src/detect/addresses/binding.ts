@@ -9,6 +9,8 @@ export interface Binding {
   mac: number;
   /** Monotonic milliseconds. */
   readonly firstAt: number;
+  /** When its owner claimed it last, monotonic milliseconds; of an earlier run the start. */
+  seenAt: number;
   /** It was claimed for a while, or the owner alone answered; such a binding gives way to no newcomer. */
   isTrusted: boolean;
   /** MACs that took the address over while the one before was silent, or belong to the owner's device. */

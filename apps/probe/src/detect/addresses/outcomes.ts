@@ -30,7 +30,7 @@ export function applyOutcome(deps: OutcomeDeps, { conflict, rival, verdict }: Ch
       accuse(deps, binding, rival, now);
       break;
     case "owner-spoofs":
-      setOwner(deps, binding, rival.mac);
+      setOwner(deps, binding, rival.mac, now);
       accuse(deps, binding, owner, now);
       break;
     case "duplicate":
@@ -38,7 +38,7 @@ export function applyOutcome(deps: OutcomeDeps, { conflict, rival, verdict }: Ch
       break;
     case "duplicate-over":
       deps.incidents.end("duplicate_ip", bindingText(binding));
-      if (owner.answers === 0 && rival.answers > 0) setOwner(deps, binding, rival.mac);
+      if (owner.answers === 0 && rival.answers > 0) setOwner(deps, binding, rival.mac, now);
       break;
     case "shared":
       share(deps, binding, rival, now);
@@ -69,13 +69,13 @@ function share(deps: OutcomeDeps, binding: Binding, rival: Contender, now: numbe
   if (isGateway && !deps.settings().roaming_gateways) reportTwin(deps, binding, rival);
   if (isGateway && !deps.learning.isOn()) return;
   addMembers(binding, rival.mac);
-  deps.saved.save(binding);
+  deps.saved.save(binding, now);
 }
 
-function setOwner({ table, saved }: OutcomeDeps, binding: Binding, mac: number): void {
+function setOwner({ table, saved }: OutcomeDeps, binding: Binding, mac: number, now: number): void {
   table.setOwner(binding, mac);
-  table.trust(binding);
-  saved.save(binding);
+  table.trust(binding, now);
+  saved.save(binding, now);
 }
 
 function addMembers(binding: Binding, ...macs: readonly number[]): void {
@@ -86,7 +86,7 @@ function moveTo(deps: OutcomeDeps, binding: Binding, rival: Contender, now: numb
   const before = binding.mac;
   const wasTrusted = binding.isTrusted;
   if (wasTrusted) addMembers(binding, before, rival.mac);
-  setOwner(deps, binding, rival.mac);
+  setOwner(deps, binding, rival.mac, now);
   deps.attackers.clear(accusedSource({ mac: before }, rival), binding);
   const recent = binding.changes.filter((at) => now - at <= FLAPPING_MS);
   if (recent.length >= FLAPS && !deps.roles.isSleepProxy(before) && !deps.roles.isSleepProxy(rival.mac)) reportFlapping(deps, binding, before, rival);
