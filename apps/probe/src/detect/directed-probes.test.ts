@@ -1,5 +1,7 @@
 import { silentLog } from "@lanthorn/runtime";
 import { expect, test } from "vitest";
+import { createLink, type Link } from "../capture/link.ts";
+import { encodeNameQuestions } from "../egress/name-questions.ts";
 import { createEgressPolicy } from "../egress/policy.ts";
 import { createDirectedProbes } from "./directed-probes.ts";
 import { OWN_LINK } from "./testing/guard-scene.ts";
@@ -48,4 +50,29 @@ test("a sender that takes nothing is not asked without end", async () => {
   await expect.poll(() => orders).toBeGreaterThanOrEqual(2);
   await new Promise(setImmediate);
   expect(orders).toBeLessThan(5);
+});
+
+test("an urgent question goes before a flood of others, which stay bounded", async () => {
+  const sent: Uint8Array[] = [];
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const probes = createDirectedProbes({
+    policy, link: () => OWN_LINK, isActive: () => true, log: silentLog,
+    sender: {
+      async send(frames) {
+        for (const frame of frames) {
+          sent.push(frame);
+          await gate;
+        }
+      },
+    },
+  });
+  const question = encodeNameQuestions(createLink(OWN_LINK) as Link, { id: 1, label: "bcdfghjklmnp" })[0] as Uint8Array;
+  for (let host = 0; host < 1000; host += 1) probes.ask(Uint8Array.of(192, 168, 1, host & 127), MAC);
+  expect(probes.send(question, true)).toBe(true);
+  open();
+  await expect.poll(() => sent.length).toBe(1 + 1 + 64);
+  expect(sent.indexOf(question)).toBe(1);
 });

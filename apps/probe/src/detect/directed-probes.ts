@@ -12,15 +12,16 @@ export interface DirectedProbes {
   ask(address: Uint8Array, mac: Uint8Array): void;
   /**
    * Sends a whole frame of a kind in `GUARD_FRAMES`; others are left out. Nothing while the interface is down or too much waits.
+   * @param isUrgent Before those that are not: a few questions to all, which would come too late behind a flood of hints.
    * @returns Whether it is taken: who waits for an answer must know that something was asked.
    */
-  send(frame: Uint8Array): boolean;
+  send(frame: Uint8Array, isUrgent?: boolean): boolean;
   close(): void;
 }
 
 /** Below the 15 ARP packets a second at which Dynamic ARP Inspection shuts a port, with room for the sweep. */
 const PACKETS_PER_SECOND = 8;
-/** What waits; a flood of hints is checked by samples. */
+/** What waits, of each of the two kinds; a flood of hints is checked by samples. */
 const MAX_WAITING = 64;
 
 /** @param deps.isActive Whether guards may send at all. */
@@ -31,7 +32,9 @@ export function createDirectedProbes(deps: {
   readonly isActive: () => boolean;
   readonly log: Pick<Log, "debug">;
 }): DirectedProbes {
+  const urgent: Uint8Array[] = [];
   const waiting: Uint8Array[] = [];
+  const take = () => urgent.shift() ?? waiting.shift();
   const closing = new AbortController();
   let isSending = false;
   let taken = 0;
@@ -40,7 +43,7 @@ export function createDirectedProbes(deps: {
     packetsPerSecond: () => Math.min(PACKETS_PER_SECOND, deps.policy.packetsPerSecond),
   });
   function* next(): Generator<Uint8Array> {
-    for (let frame = waiting.shift(); frame !== undefined; frame = waiting.shift()) {
+    for (let frame = take(); frame !== undefined; frame = take()) {
       taken += 1;
       yield frame;
     }
@@ -49,7 +52,7 @@ export function createDirectedProbes(deps: {
     isSending = true;
     try {
       // What comes while the last ones leave is sent too; a sender that takes nothing, as in a replay, is not asked again.
-      for (let before = -1; waiting.length > 0 && before !== taken;) {
+      for (let before = -1; urgent.length + waiting.length > 0 && before !== taken;) {
         before = taken;
         await frames.send(next(), closing.signal);
       }
@@ -57,12 +60,13 @@ export function createDirectedProbes(deps: {
       deps.log.debug({ reason: describeError(error) }, "a guard's probe could not be sent");
     } finally {
       isSending = false;
-      waiting.length = 0;
+      urgent.length = waiting.length = 0;
     }
   }
-  function send(frame: Uint8Array): boolean {
-    if (closing.signal.aborted || !deps.isActive() || !deps.policy.mayAsk || waiting.length >= MAX_WAITING || deps.link()?.up !== true) return false;
-    waiting.push(frame);
+  function send(frame: Uint8Array, isUrgent = false): boolean {
+    const queue = isUrgent ? urgent : waiting;
+    if (closing.signal.aborted || !deps.isActive() || !deps.policy.mayAsk || queue.length >= MAX_WAITING || deps.link()?.up !== true) return false;
+    queue.push(frame);
     if (!isSending) void drain();
     return true;
   }

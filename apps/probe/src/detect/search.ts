@@ -36,7 +36,7 @@ export function createSearch(deps: Pick<GuardDeps, "clock" | "link" | "probes" |
     const link = createLink(deps.link());
     if (!link?.up) return;
     const id = Math.floor(deps.random() * 2 ** deps.idBits);
-    const taken = deps.encode(link, id).filter((frame) => deps.probes.send(frame));
+    const taken = deps.encode(link, id).filter((frame) => deps.probes.send(frame, true));
     if (taken.length === 0) return;
     ids.unshift(id);
     ids.length = Math.min(ids.length, MAX_ROUNDS);

@@ -5,6 +5,11 @@ import {
 import type { Link } from "../capture/link.ts";
 import { MDNS_GROUP, MDNS_PORT } from "./request-frames.ts";
 
+/** How a name is asked for where DNS does not know it. */
+export type NameProtocol = "LLMNR" | "NBT-NS" | "mDNS";
+/** All of them. */
+export const NAME_PROTOCOLS: readonly NameProtocol[] = ["LLMNR", "NBT-NS", "mDNS"];
+
 /** @see RFC 4795 section 2 */
 export const LLMNR_PORT = 5355;
 const LLMNR_GROUP = Uint8Array.of(224, 0, 0, 252);
@@ -27,15 +32,17 @@ export function isUnlikelyName(label: string): boolean {
 export interface NameQuestion {
   readonly id: number;
   readonly label: string;
+  /** In which ways; all unless given. */
+  readonly protocols?: readonly NameProtocol[];
 }
 
 /**
  * Asks everyone for a name in the three ways in which Windows and macOS do where DNS does not know it: LLMNR, the NetBIOS name service, and
  * Multicast DNS.
- * @returns Whole frames; none without an IPv4 address of ours in a subnet that has a broadcast address.
+ * @returns Whole frames, in the order of `protocols`; none without an IPv4 address of ours in a subnet that has a broadcast address.
  * @see RFC 4795 section 2.1.1, RFC 1002 section 4.2.12, RFC 6762 section 5.1
  */
-export function encodeNameQuestions(link: Link, { id, label }: NameQuestion): readonly Uint8Array[] {
+export function encodeNameQuestions(link: Link, { id, label, protocols = NAME_PROTOCOLS }: NameQuestion): readonly Uint8Array[] {
   const own = link.own.find(({ bytes, subnet }) => bytes.length === 4 && subnet.length < 31);
   if (!own) return [];
   const ask = (destination: Uint8Array, ports: readonly [number, number], payload: Uint8Array) => {
@@ -48,9 +55,10 @@ export function encodeNameQuestions(link: Link, { id, label }: NameQuestion): re
     });
   };
   const broadcast = ipv4Bytes(ipv4Number(own.subnet.bytes) + 2 ** (32 - own.subnet.length) - 1);
-  return [
-    ask(LLMNR_GROUP, [SOURCE_PORT, LLMNR_PORT], encodeDns({ id, questions: [{ name: label, type: DNS_TYPE.a }] })),
-    ask(broadcast, [NETBIOS_NAME_PORT, NETBIOS_NAME_PORT], encodeNetbiosQuery({ id, name: { name: label.toUpperCase(), suffix: FILE_SERVER } })),
-    ask(MDNS_GROUP, [MDNS_PORT, MDNS_PORT], encodeDns({ id: 0, questions: [{ name: `${label}.local`, type: DNS_TYPE.a }] })),
-  ];
+  const questions: Readonly<Record<NameProtocol, () => Uint8Array>> = {
+    "LLMNR": () => ask(LLMNR_GROUP, [SOURCE_PORT, LLMNR_PORT], encodeDns({ id, questions: [{ name: label, type: DNS_TYPE.a }] })),
+    "NBT-NS": () => ask(broadcast, [NETBIOS_NAME_PORT, NETBIOS_NAME_PORT], encodeNetbiosQuery({ id, name: { name: label.toUpperCase(), suffix: FILE_SERVER } })),
+    "mDNS": () => ask(MDNS_GROUP, [MDNS_PORT, MDNS_PORT], encodeDns({ id: 0, questions: [{ name: `${label}.local`, type: DNS_TYPE.a }] })),
+  };
+  return protocols.map((protocol) => questions[protocol]());
 }

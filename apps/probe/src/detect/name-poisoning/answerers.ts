@@ -1,4 +1,5 @@
-import type { NameProtocol } from "./read-names.ts";
+import type { NameProtocol } from "../../egress/name-questions.ts";
+import { createBoundedMap } from "../bounded-map.ts";
 
 /** Who has answered for which names. Bounded: the oldest leaves first. */
 export interface Answerers {
@@ -29,22 +30,22 @@ interface Answerer {
 
 /** Keeps 512 questions, 512 pairs of sender and address with 16 names each, and 16 names that nobody has. */
 export function createAnswerers(): Answerers {
-  const questions = new Map<string, { readonly mac: string; readonly at: number }>();
-  const answerers = new Map<string, Answerer>();
-  const unlikely = new Map<string, number>();
+  const questions = createBoundedMap<string, { readonly mac: string; readonly at: number }>(MAX_QUESTIONS);
+  const answerers = createBoundedMap<string, Answerer>(MAX_ANSWERERS);
+  const unlikely = createBoundedMap<string, number>(MAX_UNLIKELY);
 
   function answererOf(key: string, now: number): Answerer {
     const known = answerers.get(key);
     const answerer = known && now - known.at < MEMORY_MS ? known : { names: new Map<string, boolean>(), at: now };
     answerer.at = now;
-    put(answerers, key, answerer, MAX_ANSWERERS);
+    answerers.put(key, answerer);
     return answerer;
   }
   return {
-    addQuestion: (label, mac, now) => put(questions, label, { mac, at: now }, MAX_QUESTIONS),
+    addQuestion: (label, mac, now) => questions.put(label, { mac, at: now }),
     addUnlikely(label, now) {
       for (const [old, at] of unlikely) if (now - at >= MEMORY_MS) unlikely.delete(old);
-      put(unlikely, label, now, MAX_UNLIKELY);
+      unlikely.put(label, now);
       return unlikely.size;
     },
     addName({ mac, label, address, protocol, now }) {
@@ -56,14 +57,4 @@ export function createAnswerers(): Answerers {
       return isAsked ? [...names].flatMap(([name, wasAsked]) => (wasAsked ? [name] : [])) : null;
     },
   };
-}
-
-/** Puts at the end, and takes the oldest where there are too many. */
-function put<T>(map: Map<string, T>, key: string, value: T, max: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > max) for (const [oldest] of map) {
-    map.delete(oldest);
-    break;
-  }
 }

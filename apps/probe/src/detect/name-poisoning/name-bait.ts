@@ -1,11 +1,11 @@
 import { createLink } from "../../capture/link.ts";
-import { encodeNameQuestions } from "../../egress/name-questions.ts";
+import { encodeNameQuestions, NAME_PROTOCOLS, type NameProtocol } from "../../egress/name-questions.ts";
 import type { GuardDeps } from "../guard.ts";
 
 /** Asks now and then for a name that nobody has. */
 export interface NameBait {
-  /** Somebody has asked for a name, or begun to listen for such questions: a poisoner has something to answer. */
-  hint(): void;
+  /** Somebody has asked for a name in this way, or begun to listen for such questions: a poisoner has something to answer. */
+  hint(protocol: NameProtocol): void;
   /** Asks in the next moment, whatever was asked before. */
   confirm(): void;
   /** @param now Monotonic milliseconds. @param pauseMs At most so long from one question to the next. */
@@ -17,20 +17,26 @@ const MIN_LETTERS = 10;
 const FIRST_AFTER_MS = 2000;
 /** Without a hint; half of it is drawn by lot. */
 const PAUSE_MS = 90_000;
-/** From one question to the next upon a hint. */
+/** From one question to the next upon a hint. A poisoner is seen by two answers, within five seconds of the first question that he could answer. */
 const HINT_PAUSE_MS = 2000;
-/** Hints that are followed at once; another one each `REFILL_MS`, so that a chatty link is not asked without end. */
-const MAX_HINTS = 6;
+/** Confirmations that are asked at once; another one each `REFILL_MS`, so that no answer brings questions without end. */
+const MAX_CONFIRMATIONS = 6;
 const REFILL_MS = 20_000;
 /** From one confirmation to the next. */
 const CONFIRM_PAUSE_MS = 400;
 
-/** Questions are few: one in a minute or so, and after a hint one within half a second. */
+/**
+ * Questions are few: in all ways one in a minute or so, and after a hint, within half a second, in the ways in which others ask: one in two
+ * seconds for each.
+ */
 export function createNameBait({ probes, random, link, clock }: Pick<GuardDeps, "probes" | "random" | "link" | "clock">): NameBait {
   let asked = 0;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let askedAt = clock.monotonic() - HINT_PAUSE_MS;
+  /** The next question in all ways, and the next after a hint. */
   let dueAt = clock.monotonic() + FIRST_AFTER_MS;
-  let hints = MAX_HINTS;
+  let hintedAt = Number.POSITIVE_INFINITY;
+  const hinted = new Set<NameProtocol>();
+  let confirmations = MAX_CONFIRMATIONS;
   let refilledAt = clock.monotonic();
 
   /** Another name each time, even from a random source that repeats itself. */
@@ -41,28 +47,36 @@ export function createNameBait({ probes, random, link, clock }: Pick<GuardDeps, 
   function refill(now: number): void {
     const gained = Math.floor((now - refilledAt) / REFILL_MS);
     if (gained <= 0) return;
-    hints = Math.min(MAX_HINTS, hints + gained);
+    confirmations = Math.min(MAX_CONFIRMATIONS, confirmations + gained);
     refilledAt += gained * REFILL_MS;
   }
+  function want(protocol: NameProtocol, pauseMs: number): void {
+    hinted.add(protocol);
+    hintedAt = Math.min(hintedAt, Math.max(clock.monotonic(), askedAt + pauseMs));
+  }
+  function ask(protocols: readonly NameProtocol[]): void {
+    const own = createLink(link());
+    if (!own) return;
+    asked += 1;
+    for (const frame of encodeNameQuestions(own, { id: Math.floor(random() * 0x1_0000), label: drawLabel(), protocols })) probes.send(frame, true);
+  }
   return {
-    hint() {
-      const at = Math.max(clock.monotonic(), askedAt + HINT_PAUSE_MS);
-      if (hints === 0 || dueAt <= at) return;
-      hints -= 1;
-      dueAt = at;
-    },
+    hint: (protocol) => want(protocol, HINT_PAUSE_MS),
     confirm() {
-      dueAt = Math.min(dueAt, Math.max(clock.monotonic(), askedAt + CONFIRM_PAUSE_MS));
+      if (confirmations === 0) return;
+      confirmations -= 1;
+      for (const protocol of NAME_PROTOCOLS) want(protocol, CONFIRM_PAUSE_MS);
     },
     tick(now, pauseMs) {
       refill(now);
-      if (now < Math.min(dueAt, askedAt + pauseMs)) return;
-      const own = createLink(link());
+      const isDue = now >= Math.min(dueAt, askedAt + pauseMs);
+      if (!isDue && now < hintedAt) return;
+      const protocols = isDue ? NAME_PROTOCOLS : [...hinted];
+      if (isDue) dueAt = now + PAUSE_MS * (0.5 + random() / 2);
       askedAt = now;
-      dueAt = now + PAUSE_MS * (0.5 + random() / 2);
-      if (!own) return;
-      asked += 1;
-      for (const frame of encodeNameQuestions(own, { id: Math.floor(random() * 0x1_0000), label: drawLabel() })) probes.send(frame);
+      hintedAt = Number.POSITIVE_INFINITY;
+      hinted.clear();
+      ask(protocols);
     },
   };
 }

@@ -1,11 +1,12 @@
-import { formatIp, formatMac, IP_PROTOCOL, isMulticastMac } from "@lanthorn/packets";
-import { isUnlikelyName } from "../../egress/name-questions.ts";
+import { formatMac, IP_PROTOCOL, isMulticastMac } from "@lanthorn/packets";
+import { isUnlikelyName, NAME_PROTOCOLS, type NameProtocol } from "../../egress/name-questions.ts";
+import { createBoundedMap } from "../bounded-map.ts";
 import type { Guard, GuardDeps, GuardFrame } from "../guard.ts";
 import { createNameBait } from "./name-bait.ts";
 import { createAnswerers } from "./answerers.ts";
+import { createNameSigns } from "./name-signs.ts";
 import { type NamesHeard, readNames } from "./read-names.ts";
 
-const KIND = "name_poisoning";
 /** Names that programs ask for by themselves, and no host has: who answers gets their traffic. @see RFC 5214 section 8.3.2 */
 const ASKED_BY_PROGRAMS: ReadonlySet<string> = new Set(["wpad", "isatap"]);
 /** Answers for so many names that nobody has are no chance. */
@@ -15,41 +16,21 @@ const MIN_NAMES = { "LLMNR": 4, "NBT-NS": 5, "mDNS": 8 } as const;
 /** So many names are a hint, which is checked by a question. */
 const HINT_NAMES = 3;
 const MAX_PAUSE_MS = 60_000;
-
-interface NameSign {
-  readonly mac: string;
-  readonly severity: "medium" | "high";
-  readonly why: string;
-  /** Empty for names that nobody has. */
-  readonly names: string;
-}
+const MAX_LISTENERS = 512;
 
 /** Who answers for names that he does not have: Responder, Inveigh and the like. @see README.md "Name poisoning" */
 export function createNamePoisoningGuard(deps: GuardDeps): Guard {
   const { clock, incidents, settings, link } = deps;
   const bait = createNameBait(deps);
   const answerers = createAnswerers();
-  /** The answerer whose incident may go on, and another one: who forges a sender for each answer makes one incident. */
-  let poisoner = "";
-  let another = "";
+  const { report, isOpen } = createNameSigns(incidents);
+  /** Who has said that he listens for LLMNR: a querier asks for that again and again. */
+  const listeners = createBoundedMap<string, true>(MAX_LISTENERS);
 
-  function report(at: GuardFrame, sign: NameSign, heard: NamesHeard): void {
-    const { sourceIp, vlanTags } = at.frame;
-    if (!incidents.isOpen(KIND, poisoner)) [poisoner, another] = [sign.mac, ""];
-    if (another === "" && sign.mac !== poisoner) another = sign.mac;
-    incidents.report({
-      kind: KIND, subject: poisoner, severity: sign.severity, ip: sourceIp ? formatIp(sourceIp) : "", mac: sign.mac,
-      vlanId: vlanTags[0]?.vlanId ?? null,
-      detail: `${sign.mac} answers name questions for others: ${sign.why}. Whoever asks for a mistyped or missing name is sent to it, and shows it password hashes. `
-        + "Find the host by its switch port, take it off the network and look at it; switch LLMNR and NetBIOS off by policy.",
-      // Each protocol a fact of its own: answers by one after the other are no news.
-      facts: {
-        [heard.protocol]: heard.names[0]?.address ?? "", ...(sign.names === "" ? { random_names: "answered" } : { names: sign.names }), ...(another === "" ? {} : { also: another }),
-      },
-      packet: at.captured.bytes,
-    });
+  /** While an incident goes on, it is asked by time alone. */
+  function hint(protocol: NameProtocol): void {
+    if (!isOpen()) bait.hint(protocol);
   }
-
   function hearAnswer(at: GuardFrame, mac: string, heard: NamesHeard): void {
     const now = clock.monotonic();
     const unlikely = heard.names.find(({ label }) => isUnlikelyName(label));
@@ -73,7 +54,7 @@ export function createNamePoisoningGuard(deps: GuardDeps): Guard {
     const { label, address } = heard.names[0] as NamesHeard["names"][number];
     const names = answerers.addName({ mac, label, address, protocol: heard.protocol, now: clock.monotonic() });
     if (names === null) return;
-    if (names.length >= HINT_NAMES) bait.hint();
+    if (names.length >= HINT_NAMES) hint(heard.protocol);
     // A host may have many names by Multicast DNS; where questions can be sent, they tell it from a poisoner.
     if (names.length < MIN_NAMES[heard.protocol] || (heard.protocol === "mDNS" && settings().active)) return;
     report(at, {
@@ -86,7 +67,10 @@ export function createNamePoisoningGuard(deps: GuardDeps): Guard {
   return {
     name: "Name poisoning",
     onAny({ frame }) {
-      if (frame.ipProtocol === IP_PROTOCOL.igmp && joinsLlmnr(frame.transportBytes)) bait.hint();
+      if (frame.ipProtocol !== IP_PROTOCOL.igmp || !frame.sourceMac || !joinsLlmnr(frame.transportBytes)) return;
+      const mac = formatMac(frame.sourceMac);
+      if (!listeners.has(mac)) for (const protocol of NAME_PROTOCOLS) hint(protocol);
+      listeners.put(mac, true);
     },
     onUdp(at) {
       const { sourceMac } = at.frame;
@@ -97,10 +81,10 @@ export function createNamePoisoningGuard(deps: GuardDeps): Guard {
       if (heard.isAnswer) return hearAnswer(at, mac, heard);
       for (const { label } of heard.names) answerers.addQuestion(label, mac, clock.monotonic());
       // Another probe's question shows as much as ours: who answers it answers ours.
-      if (!heard.names.some(({ label }) => isUnlikelyName(label))) bait.hint();
+      if (!heard.names.some(({ label }) => isUnlikelyName(label))) hint(heard.protocol);
     },
     tick(now) {
-      bait.tick(now, incidents.isOpen(KIND, poisoner) ? Math.min(MAX_PAUSE_MS, settings().quiet_seconds * 1000 / 3) : Number.POSITIVE_INFINITY);
+      bait.tick(now, isOpen() ? Math.min(MAX_PAUSE_MS, settings().quiet_seconds * 1000 / 3) : Number.POSITIVE_INFINITY);
     },
   };
 }

@@ -1,8 +1,5 @@
 import { decodeDns, decodeNetbiosName, DNS_PORT, DNS_TYPE, type DnsMessage, formatIp, type Frame, NETBIOS_NAME_PORT } from "@lanthorn/packets";
-import { LLMNR_PORT } from "../../egress/name-questions.ts";
-
-/** How a name was asked for. */
-export type NameProtocol = "LLMNR" | "NBT-NS" | "mDNS";
+import { LLMNR_PORT, type NameProtocol } from "../../egress/name-questions.ts";
 
 /** Names that one frame asks for, or gives addresses for. */
 export interface NamesHeard {
