@@ -56,7 +56,7 @@ export interface LearnedRow {
 /** What a guard is made with. */
 export interface GuardDeps {
   readonly clock: { now(): number; monotonic(): number };
-  readonly incidents: Pick<IncidentRegister, "report" | "end" | "isOpen" | "hasMany">;
+  readonly incidents: Pick<IncidentRegister, "report" | "end" | "isOpen" | "hasMany" | "isAnyOpen">;
   readonly learned: LearnedStore;
   readonly learning: LearningPeriod;
   /** The settings now: the file's and those that the collector pushed. */

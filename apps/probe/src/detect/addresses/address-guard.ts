@@ -164,12 +164,17 @@ function hearRequest(parts: Parts, { address, vlanId, source, isProbe, at }: Req
   const binding = parts.table.find(address, vlanId);
   if (binding && at.frame.audience !== "unicast") binding.othersAskedAt = now;
   if (binding === null) {
-    if (parts.askers.has(source)) return;
+    if (parts.askers.has(source) || (isProbe && address.length === 16 && hasForgedRouters(parts))) return;
     parts.scan.note({ source, hash: hashAddress(address, vlanId, parts.seed), length: address.length, packet: at.captured.bytes }, now);
   } else if (binding.mac !== source && !isProbe && at.frame.audience !== "unicast") {
     // The answer goes to the one who asked: our own question shows who answers.
     parts.questions.askEverybody(binding, now);
   }
+}
+
+/** Hosts take an address from each forged prefix, and ask first whether it is free. */
+function hasForgedRouters({ deps: { incidents } }: Parts): boolean {
+  return incidents.hasMany("router_advertisement") || incidents.hasMany("unexpected_ipv6");
 }
 
 function hearClaim(parts: Parts, claim: Claim, now: number): void {

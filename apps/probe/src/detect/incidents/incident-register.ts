@@ -18,6 +18,8 @@ export interface IncidentRegister {
   isOpen(kind: GuardKind, subject: string): boolean;
   /** Whether an incident of the kind stands for many senders. */
   hasMany(kind: GuardKind): boolean;
+  /** Whether an incident of the kind goes on about such a subject. */
+  isAnyOpen(kind: GuardKind, isMeant: (subject: string) => boolean): boolean;
   /** Takes up the incidents of an earlier run. */
   start(): void;
   /** Publishes what is due. @param now Monotonic milliseconds. */
@@ -77,7 +79,8 @@ export function createIncidentRegister(deps: {
       else end(incident, clock.monotonic());
     },
     isOpen: (kind, subject) => table.find(kind, subject) !== null,
-    hasMany: (kind) => table.hasMany(kind),
+    hasMany: (kind) => table.some(kind, ({ senders, hasMoreSenders }) => hasMoreSenders || senders.size > 1),
+    isAnyOpen: (kind, isMeant) => table.some(kind, ({ data }) => isMeant(data.subject)),
     start() {
       for (const { key, data } of store.load()) table.restore(restoreIncident(key, data, clock.monotonic()));
     },

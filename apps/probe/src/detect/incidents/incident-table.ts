@@ -8,8 +8,8 @@ export interface IncidentTable {
   add(sign: Sign, at: { readonly wall: number; readonly monotonic: number }): void;
   /** The incident of its own that a subject has, or the one that it is a sender of. */
   find(kind: GuardKind, subject: string): Incident | null;
-  /** Whether one incident of the kind stands for many senders. */
-  hasMany(kind: GuardKind): boolean;
+  /** Whether one of the kind is meant. */
+  some(kind: GuardKind, isMeant: (incident: Incident) => boolean): boolean;
   all(): Iterable<Incident>;
   restore(incident: Incident): void;
   /** One of its senders is over. */
@@ -77,7 +77,10 @@ export function createIncidentTable(): IncidentTable {
       const incident = incidents.get(key) ?? joined.get(key);
       return incident?.senders.has(subject) === true ? incident : null;
     },
-    hasMany: (kind) => ofKind(kind).some(({ senders, hasMoreSenders }) => hasMoreSenders || senders.size > 1),
+    some(kind, isMeant) {
+      for (const incident of incidents.values()) if (incident.data.kind === kind && isMeant(incident)) return true;
+      return false;
+    },
     all: () => incidents.values(),
     restore(incident) {
       incidents.set(incident.key, incident);

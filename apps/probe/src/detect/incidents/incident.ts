@@ -94,7 +94,7 @@ export function addSign(incident: Incident, sign: Sign, monotonic: number): void
   const macs = [...new Set([...data.expected_macs, ...(sign.expectedMacs ?? [])])].slice(0, MAX_MACS);
   const isNews = isWorse || macs.length > data.expected_macs.length || JSON.stringify(facts) !== JSON.stringify(data.facts);
   incident.lastAt = monotonic;
-  if (sign.mayBeForged !== true) incident.mayBeForged = false;
+  if (sign.mayBeForged !== true && sign.subject === data.subject && incident.senders.size === 1) incident.mayBeForged = false;
   if (isNews) incident.news = "changed";
   else if (incident.news === "none") incident.news = "repeated";
   incident.data = {

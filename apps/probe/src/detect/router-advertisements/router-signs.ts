@@ -11,7 +11,7 @@ export function impersonation(row: KnownRouter, said: { readonly mac: string; re
   const { advert } = said;
   const isEnd = advert?.lifetimeSeconds === 0 && row.isDefault;
   return {
-    kind: "router_advertisement", subject: said.mac, severity: "critical", ip: row.router, mac: said.mac, vlanId: row.vlanId, expectedMacs: row.macs,
+    kind: "router_advertisement", subject: said.mac, mayBeForged: true, severity: "critical", ip: row.router, mac: said.mac, vlanId: row.vlanId, expectedMacs: row.macs,
     packet: said.packet, facts: advert ? advertFacts(advert) : { router: row.router },
     detail: `${said.mac} sends router advertisements in the name of the router ${row.router}, whose MAC address is ${row.macs.join(", ")}`
       + `${isEnd ? ", and says that it is no router any more, so that hosts lose their way out" : ""}. ${WHAT_TO_DO}`,

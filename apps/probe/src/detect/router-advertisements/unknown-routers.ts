@@ -1,5 +1,6 @@
 import type { Severity } from "@lanthorn/contract/uplink";
 import type { GuardDeps } from "../guard.ts";
+import { FLOOD_SUBJECT } from "../incidents/incident.ts";
 import { type Advert, advertFacts } from "./advert.ts";
 import type { KnownRouter } from "./known-routers.ts";
 
@@ -39,6 +40,14 @@ export function createUnknownRouters({ clock, incidents, link }: Pick<GuardDeps,
     unknown.delete(router);
     for (const kind of KINDS) if (incidents.isOpen(kind, router)) incidents.end(kind, router);
   }
+  const isRepeated = (router: string) => clock.monotonic() - (unknown.get(router)?.firstAt ?? Number.POSITIVE_INFINITY) >= REPEATED_MS;
+  /** The kind of the incident that goes on: the probe itself may have taken an address from an unknown router. */
+  function kindOf(router: string, known: readonly KnownRouter[]): typeof KINDS[number] {
+    const open = KINDS.find((kind) => incidents.isOpen(kind, router)) ?? KINDS.find((kind) => incidents.isAnyOpen(kind, isRouterOrMany));
+    if (open) return open;
+    const isIpv4Only = known.length === 0 && !(link()?.addresses ?? []).some(({ ip }) => /^[23]/.test(ip) && ip.includes(":"));
+    return isIpv4Only ? "unexpected_ipv6" : "router_advertisement";
+  }
   /** @returns Whether it is to be reported now. */
   function note(router: string, lifetimeSeconds: number): boolean {
     const now = clock.monotonic();
@@ -58,21 +67,17 @@ export function createUnknownRouters({ clock, incidents, link }: Pick<GuardDeps,
     accuse(advert, known) {
       const { router, mac, vlanId } = advert;
       if (!note(router, advert.lifetimeSeconds)) return;
-      const isIpv4Only = known.length === 0 && !(link()?.addresses ?? []).some(({ ip }) => /^[23]/.test(ip) && ip.includes(":"));
       const [severity, why] = judge(advert, known);
       incidents.report({
-        kind: isIpv4Only ? "unexpected_ipv6" : "router_advertisement", subject: router, severity, ip: router, mac, vlanId, packet: advert.packet,
+        kind: kindOf(router, known), subject: router, mayBeForged: !isRepeated(router), severity, ip: router, mac, vlanId, packet: advert.packet,
         expectedMacs: [...new Set(known.flatMap(({ macs }) => macs))], facts: advertFacts(advert),
-        detail: `The unknown IPv6 router ${router} (${mac}) advertises itself${isIpv4Only ? " on a network that has had no IPv6 router" : ""}. ${why} `
+        detail: `The unknown IPv6 router ${router} (${mac}) advertises itself${known.length === 0 ? " on a network that has had no IPv6 router" : ""}. ${why} `
           + "Find the switch port of this MAC address and switch its router advertisements off (RA guard), or allow it in routers if it belongs here.",
       });
     },
     end,
     isOpen,
-    isRepeated(router) {
-      const known = unknown.get(router);
-      return known !== undefined && clock.monotonic() - known.firstAt >= REPEATED_MS;
-    },
+    isRepeated,
     isAny: () => [...unknown.keys()].some(isOpen),
     tick(now) {
       for (const [router, { at, firstAt, expiresAt }] of unknown) {
@@ -81,6 +86,11 @@ export function createUnknownRouters({ clock, incidents, link }: Pick<GuardDeps,
       }
     },
   };
+}
+
+/** The subjects of this guard's incidents about unknown routers: their link-local addresses. */
+function isRouterOrMany(subject: string): boolean {
+  return subject === FLOOD_SUBJECT || /^fe[89ab]/.test(subject);
 }
 
 function judge({ isDefault, preference, dns, prefixes }: Advert, known: readonly KnownRouter[]): readonly [Severity, string] {

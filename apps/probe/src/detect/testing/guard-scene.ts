@@ -35,7 +35,8 @@ export const OWN_LINK: LinkFacts = {
 export function createGuardScene(options: {
   readonly guards?: readonly ((deps: GuardDeps) => Guard)[];
   readonly settings?: Parameters<typeof GuardSettings.parse>[0];
-  readonly link?: LinkFacts | null;
+  /** The interface, or what tells it now. */
+  readonly link?: LinkFacts | null | (() => LinkFacts | null);
   readonly db?: Database.Database;
   readonly clock?: FakeClock;
   readonly events?: ProbeEvent[];
@@ -44,7 +45,7 @@ export function createGuardScene(options: {
   const time = createLiveClock(clock);
   const sent: Uint8Array[] = [];
   const guards = createGuards({
-    db, clock: time, log: silentLog, random: () => 0.5, interfaceFacts: () => link,
+    db, clock: time, log: silentLog, random: () => 0.5, interfaceFacts: typeof link === "function" ? link : () => link,
     outbox: { append: (some) => void events.push(...some) },
     sender: {
       send(frames) {
