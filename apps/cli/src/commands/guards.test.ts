@@ -9,7 +9,8 @@ const ID = "01939f6e-2a10-7c3e-8f00-000000000001";
 const AT = "2026-11-20T08:15:30.250Z";
 const NOW = Date.parse(AT);
 const GUARDS: SiteGuards = {
-  site_id: ID, enabled: true, active: true, learning_minutes: null, quiet_seconds: 600, dhcp_servers: ["10.0.0.2"], routers: [], exceptions: 2,
+  site_id: ID, enabled: true, active: true, learning_minutes: null, quiet_seconds: 600, dhcp_servers: ["10.0.0.2"], routers: [], roaming_gateways: true,
+  exceptions: 2,
   probes: [
     { probe_id: ID, name: "box", state: { enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }, learning: null },
     { probe_id: ID, name: "old", state: null, learning: { asked_at: AT, asked_by: "admin", status: "no_answer", error: null } },
@@ -31,7 +32,7 @@ describe("guards", () => {
       "box    on            listens only  until 2026-11-20T09:00:00Z  -",
       "old    not reported  -             -                           2026-11-20T08:15:30Z by admin: no answer; ask again",
     ]);
-    expect(shown.slice(4).join(" ")).toMatch(/600 quiet seconds.*DHCP servers 10\.0\.0\.2.*2 exceptions/);
+    expect(shown.slice(4).join(" ")).toMatch(/600 quiet seconds.*DHCP servers 10\.0\.0\.2.*MAC changes.*2 exceptions/);
   });
 
   test("learn anew at the site that is named", async () => {

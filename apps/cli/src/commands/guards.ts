@@ -88,12 +88,14 @@ function learningWords(state: ProbeGuards["state"], now: number): string {
   return `${Date.parse(state.learning_until) > now ? "until" : "ended"} ${shortTime(state.learning_until)}`;
 }
 
-function notesOf({ enabled, active, learning_minutes: learning, quiet_seconds: quiet, dhcp_servers: dhcp, routers, exceptions }: SiteGuards): readonly string[] {
+function notesOf(guards: SiteGuards): readonly string[] {
+  const { enabled, active, learning_minutes: learning, quiet_seconds: quiet, dhcp_servers: dhcp, routers, roaming_gateways: isRoaming, exceptions } = guards;
   const own = (value: number | null, unit: string) => (value === null ? "as the probe's file says" : `${value} ${unit}`);
   return [
     `Set for the site: guards ${enabled ? "on" : "off"}, checks ${active ? "by packets" : "by listening only"}; learning ${own(learning, "minutes")}; `
     + `an incident ends after ${own(quiet, "quiet seconds")}.`,
     `Known beside what is learned: DHCP servers ${dhcp.join(", ") || "none"}; routers ${routers.join(", ") || "none"}.`,
+    ...(isRoaming ? ["The gateway's MAC changes with the access point here; that it changes is not reported."] : []),
     exceptions === 0 ? "No exceptions." : `${exceptions} exceptions: lanthorn guards exceptions`,
   ];
 }

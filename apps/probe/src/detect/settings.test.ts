@@ -26,6 +26,13 @@ test.each([
   expect([active, enabled]).toEqual([both, both]);
 });
 
+test.each([[false, undefined, false], [false, true, true], [true, false, true], [false, false, false]])(
+  "gateways roam by the file's %s and the collector's %s: %s", (own, pushed, both) => {
+    const part = pushed === undefined ? {} : { roaming_gateways: pushed };
+    expect(withPushed({ ...file, roaming_gateways: own }, part).roaming_gateways).toBe(both);
+    expect(guardsPart.parse({ guards: part })).toEqual({ guards: part });
+  });
+
 test("an exception of a kind that this probe does not know is read, and one that would match everything is not", () => {
   const read = (exception: object) => guardsPart.safeParse({ guards: { exceptions: [exception] } }).success;
   expect([read({ kind: "of_the_future" }), read({ reason: "all" }), read({ mac: "nonsense" })]).toEqual([true, false, false]);

@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { GUARD_SETTINGS, GuardException, type GuardsPart, MAX_GUARD_EXCEPTIONS, ProbeConfiguration } from "@lanthorn/contract/uplink";
 
-const { enabled, active, learning_minutes: learningMinutes, quiet_seconds: quietSeconds, dhcp_servers: dhcpServers, routers } = GUARD_SETTINGS;
+const {
+  enabled, active, learning_minutes: learningMinutes, quiet_seconds: quietSeconds, dhcp_servers: dhcpServers, routers, roaming_gateways: roamingGateways,
+} = GUARD_SETTINGS;
 
 /** The guards of the link: `[guards]`. */
 export const GuardSettings = z.strictObject({
@@ -11,8 +13,7 @@ export const GuardSettings = z.strictObject({
   quiet_seconds: quietSeconds.default(300),
   dhcp_servers: dhcpServers.default([]),
   routers: routers.default([]),
-  /** Whether the gateway's MAC changes where hosts roam between access points, so that a change is no news. */
-  roaming_gateways: z.boolean().default(false),
+  roaming_gateways: roamingGateways.default(false),
   exceptions: z.array(GuardException).max(MAX_GUARD_EXCEPTIONS).default([]),
 }).prefault({});
 type FileSettings = z.infer<typeof GuardSettings>;
@@ -30,7 +31,7 @@ export const guardsPart = ProbeConfiguration.pick({ guards: true });
 
 /**
  * The file's settings with the collector's over them: its lists are added, its times count, and it turns off what the file turns on,
- * never the other way round.
+ * never the other way round; gateways roam where either says so.
  * @param pushed Undefined: the file's alone.
  */
 export function withPushed(file: GuardSettings, pushed: GuardsPart = {}): GuardSettings {
@@ -42,7 +43,7 @@ export function withPushed(file: GuardSettings, pushed: GuardsPart = {}): GuardS
     quiet_seconds: pushed.quiet_seconds ?? file.quiet_seconds,
     dhcp_servers: both(file.dhcp_servers, pushed.dhcp_servers),
     routers: both(file.routers, pushed.routers),
-    roaming_gateways: file.roaming_gateways,
+    roaming_gateways: file.roaming_gateways || (pushed.roaming_gateways ?? false),
     exceptions: [...file.exceptions, ...(pushed.exceptions ?? [])],
   };
 }

@@ -4,7 +4,9 @@ import { GUARD_SETTINGS, GuardsState, isGuardExceptionNarrow, MAX_GUARD_REASON }
 import { Id, Instant, IpNetwork, MacAddress } from "../values.ts";
 import { MacInput } from "./mac.ts";
 
-const { enabled, active, learning_minutes: learningMinutes, quiet_seconds: quietSeconds, dhcp_servers: dhcpServers, routers } = GUARD_SETTINGS;
+const {
+  enabled, active, learning_minutes: learningMinutes, quiet_seconds: quietSeconds, dhcp_servers: dhcpServers, routers, roaming_gateways: roamingGateways,
+} = GUARD_SETTINGS;
 
 const SETTINGS = {
   enabled: enabled.describe("Whether the site's probes watch for attacks on the network. False turns it off; a probe whose own file turns it off stays off."),
@@ -18,6 +20,10 @@ const SETTINGS = {
     .describe("After how many seconds without a sign an incident is over. Null for what the probe's own file says, 300 by default."),
   dhcp_servers: dhcpServers.describe("Addresses of DHCP servers that are right, beside those that probes learn."),
   routers: routers.describe("Addresses of routers and gateways that are right, beside those that probes learn."),
+  roaming_gateways: roamingGateways.describe(
+    "Whether the gateway's MAC address changes with the access point that a probe or host is at, so that a change is not reported. A gateway that two "
+      + "devices answer for is reported all the same. A probe whose own file says true takes it for true.",
+  ),
 };
 
 /** How a probe answered when it was last asked to learn anew. `no_answer`: it did not within half a minute, and does not do it any more. */

@@ -40,11 +40,13 @@ export const GUARD_SETTINGS = {
   dhcp_servers: z.array(IpAddress).max(256),
   /** Routers that may send router advertisements, and gateways, beside those that were learned. */
   routers: z.array(IpAddress).max(256),
+  /** Whether the gateway's MAC changes where hosts roam between access points, so that a change is no news. */
+  roaming_gateways: z.boolean(),
 } as const;
 
 /**
  * The part `guards` of a probe's configuration. What is left out is as the probe's own file has it. Lists are added to the file's;
- * `enabled` and `active` can only turn off what the file turns on. A kind that the probe does not know matches nothing.
+ * `enabled` and `active` can only turn off what the file turns on, `roaming_gateways` only turn it on. A kind that the probe does not know matches nothing.
  */
 export const GuardsPart = z.object({
   ...GUARD_SETTINGS,

@@ -28,17 +28,18 @@ const audited = async () => (await stack.database.db.selectFrom("audit").select(
 describe("the settings of a site's guards", () => {
   test("are those of the probes' own files until they are set, and then reach the probe with every change", async () => {
     expect(await read()).toEqual({
-      site_id: stack.siteId, enabled: true, active: true, learning_minutes: null, quiet_seconds: null, dhcp_servers: [], routers: [], exceptions: 0,
+      site_id: stack.siteId, enabled: true, active: true, learning_minutes: null, quiet_seconds: null, dhcp_servers: [], routers: [], roaming_gateways: false,
+      exceptions: 0,
       probes: [{ probe_id: probe.probeId, name: "box", state: null, learning: null }],
     });
     expect(probe.received.at(-1)?.guards).toBeUndefined();
     const changed = await call("PUT", "", { body: { active: false, quiet_seconds: 600, routers: ["FE80::1", "fe80:0::1"] } });
     expect([changed.status, changed.body]).toMatchObject([200, { active: false, enabled: true, quiet_seconds: 600, routers: ["fe80::1"] }]);
     const sent = await probe.hears(({ guards }) => guards !== undefined);
-    expect(sent.guards).toEqual({ enabled: true, active: false, quiet_seconds: 600, dhcp_servers: [], routers: ["fe80::1"], exceptions: [] });
-    await call("PUT", "", { body: { dhcp_servers: ["10.0.0.2"], quiet_seconds: null } });
+    expect(sent.guards).toEqual({ enabled: true, active: false, quiet_seconds: 600, dhcp_servers: [], routers: ["fe80::1"], roaming_gateways: false, exceptions: [] });
+    await call("PUT", "", { body: { dhcp_servers: ["10.0.0.2"], quiet_seconds: null, roaming_gateways: true } });
     const next = await probe.hears(({ guards }) => guards?.dhcp_servers?.length === 1);
-    expect(next.guards).toEqual({ enabled: true, active: false, dhcp_servers: ["10.0.0.2"], routers: ["fe80::1"], exceptions: [] });
+    expect(next.guards).toEqual({ enabled: true, active: false, dhcp_servers: ["10.0.0.2"], routers: ["fe80::1"], roaming_gateways: true, exceptions: [] });
     expect(next.revision).toBeGreaterThan(sent.revision);
     expect((await audited()).map(({ action, actor_name }) => [action, actor_name])).toEqual([["guards.update", "tester"], ["guards.update", "tester"]]);
   });
@@ -58,6 +59,7 @@ describe("the settings of a site's guards", () => {
 
   test.each([
     [{ quiet_seconds: 0 }, "quiet_seconds"], [{ dhcp_servers: ["10.0.0.0/24"] }, "dhcp_servers.0"], [{ exceptions: [] }, "exceptions"],
+    [{ roaming_gateways: "yes" }, "roaming_gateways"],
     [{ learning_minutes: 50_000 }, "learning_minutes"], [{ enabled: null }, "enabled"],
   ])("refuse %j", async (body, path) => {
     const { status, body: answer } = await call("PUT", "", { body });

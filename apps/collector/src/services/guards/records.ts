@@ -2,10 +2,12 @@ import { type GuardExceptionRecord, type GuardsPart, type ProbeGuards, ProbeHeal
 import type { ExceptionRow, GuardedProbe } from "./store.ts";
 
 /** What people set of a site's guards. */
-export type Settings = Pick<SiteGuards, "enabled" | "active" | "learning_minutes" | "quiet_seconds" | "dhcp_servers" | "routers">;
+export type Settings = Pick<SiteGuards, "enabled" | "active" | "learning_minutes" | "quiet_seconds" | "dhcp_servers" | "routers" | "roaming_gateways">;
 
 /** Of a site where nothing was set: as the probes' own files have it. */
-const DEFAULTS: Settings = { enabled: true, active: true, learning_minutes: null, quiet_seconds: null, dhcp_servers: [], routers: [] };
+const DEFAULTS: Settings = {
+  enabled: true, active: true, learning_minutes: null, quiet_seconds: null, dhcp_servers: [], routers: [], roaming_gateways: false,
+};
 
 /** So many characters of a reason go to the probe: a thousand exceptions fit its configuration. The whole reason stays here. */
 const MAX_PUSHED_REASON = 120;

@@ -24,7 +24,7 @@ export const guardsRoutes = routes(
   endpoint("agents:write", guardsOperations.updateSiteGuards, {
     summary: "Change a site's guards",
     description: "Fields left out stay. The site's probes get the settings at once, or when they reconnect. A list is added to that of the probe's own "
-    + "file. What that file turns off stays off.",
+    + "file. What that file turns off stays off; `roaming_gateways` holds where the site or the file says so.",
     example: { dhcp_servers: ["192.0.2.1", "192.0.2.2"], quiet_seconds: 600 }, answer: "The guards",
   }, async (c, { guards }) => c.json(await guards.update(actorOf(c), c.req.valid("param").site_id, c.req.valid("json")), 200)),
   endpoint("agents:read", guardsOperations.readSiteCoverage, {
