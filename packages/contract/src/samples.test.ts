@@ -19,6 +19,7 @@ const MESSAGES: Readonly<Record<string, z.ZodType>> = {
   "health-configuration": ProbeHealth,
   "health-guards": ProbeHealth,
   "health-coverage": ProbeHealth,
+  "health-network-facts": ProbeHealth,
   configuration: ProbeConfiguration,
   "configuration-credentials": ProbeConfiguration,
   "configuration-guards": ProbeConfiguration,

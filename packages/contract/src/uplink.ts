@@ -18,4 +18,5 @@ export * from "./uplink/scan-profiles.ts";
 export * from "./uplink/bundles.ts";
 export * from "./uplink/guards.ts";
 export * from "./uplink/coverage.ts";
+export * from "./uplink/network-facts.ts";
 export * from "./uplink/files.ts";

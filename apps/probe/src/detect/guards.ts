@@ -21,6 +21,7 @@ import { createLearnedStore } from "./learned/learned-store.ts";
 import { createLearningPeriod } from "./learned/learning-period.ts";
 import { createLinkNeighborsGuard } from "./link-neighbors/link-neighbors.ts";
 import { createMacFloodingGuard } from "./mac-flooding/mac-flooding.ts";
+import { createNetworkFacts, type NetworkFacts } from "./network-facts/network-facts.ts";
 import { createNamePoisoningGuard } from "./name-poisoning/name-poisoning.ts";
 import { createRouterAdvertisementsGuard } from "./router-advertisements/router-advertisements.ts";
 import { type GuardSettings, withPushed } from "./settings.ts";
@@ -70,6 +71,8 @@ export interface Guards extends Required<BusModule> {
   state(): GuardsState;
   /** What the probe can see of its network. Null before it has looked, and while the guards are off. */
   coverage(): ProbeCoverage | null;
+  /** Servers and routers that were heard, and how long they were listened for. Null while the guards are off. */
+  networkFacts(): ReturnType<NetworkFacts["report"]> | null;
 }
 
 /** @param guards Those of the table unless given. @throws SqliteError when a table cannot be made. */
@@ -88,7 +91,9 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     clock, incidents, learned, learning, probes, random: deps.random, settings: () => settings, link: deps.interfaceFacts,
   }));
   const coverage = createCoverage({ clock, link: deps.interfaceFacts });
-  const hear = createDispatch([coverage.guard, ...all]);
+  const networkFacts = createNetworkFacts({ clock, link: deps.interfaceFacts });
+  const hear = createDispatch([coverage.guard, networkFacts.guard, ...all]);
+  const learnedNow = () => all.flatMap((guard) => guard.learned?.() ?? []);
   let flushAt = 0;
   return {
     name: "guards",
@@ -99,6 +104,7 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
     tick(now) {
       if (!settings.enabled) return;
       coverage.guard.tick?.(now);
+      networkFacts.guard.tick?.(now);
       for (const guard of all) guard.tick?.(now);
       incidents.tick(now);
       if (now < flushAt) return;
@@ -109,9 +115,10 @@ export function createGuards(deps: GuardsDeps, guards = GUARDS): Guards {
       settings = withPushed(deps.guardSettings, pushed);
       isExcepted = createExceptionMatcher(settings.exceptions);
     },
-    learned: () => all.flatMap((guard) => guard.learned?.() ?? []),
+    learned: learnedNow,
     learn: () => learning.restart(),
     coverage: () => (settings.enabled ? coverage.report() : null),
+    networkFacts: () => (settings.enabled ? networkFacts.report(learnedNow()) : null),
     state() {
       const end = learning.knownEnd();
       return { enabled: settings.enabled, active: settings.active, learning_until: end === null ? null : toInstant(end) };

@@ -60,6 +60,7 @@ async function follow(reports: readonly {
       certificateEndsAt: () => clock.now() + (current.daysLeft ?? 60) * 86_400_000,
       configuration: () => ({ revision: 7, error: null }),
       coverage: () => null,
+      networkFacts: () => null,
       guards: () => ({ enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }),
       bundles: () => [{ name: "fingerprints", version: 3, error: null }],
     },

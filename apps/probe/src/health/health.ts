@@ -1,4 +1,4 @@
-import { MESSAGE_VERSION, type ProbeHealth } from "@lanthorn/contract/uplink";
+import { MESSAGE_VERSION, type NetworkFact, type NetworkLook, type ProbeHealth } from "@lanthorn/contract/uplink";
 import { type Clock, toInstant } from "@lanthorn/runtime";
 import type { OutboxState } from "../queue/outbox.ts";
 import type { HealthAlerts } from "./alerts.ts";
@@ -20,6 +20,9 @@ export interface HealthSources {
   readonly bundles: () => NonNullable<ProbeHealth["bundles"]>;
   readonly guards: () => NonNullable<ProbeHealth["guards"]>;
   readonly coverage: () => ProbeHealth["coverage"] | null;
+  readonly networkFacts: () => {
+    readonly facts: readonly NetworkFact[]; readonly looks: readonly NetworkLook[];
+  } | null;
 }
 
 /** Measures and reports how the probe is, at a steady pace. */
@@ -82,6 +85,7 @@ export function createHealthWatch(deps: {
     };
     if (isJudged) deps.alerts.judge(values, toInstant(clock.now()));
     const coverage = sources.coverage();
+    const network = sources.networkFacts();
     deps.onHealth({
       v: MESSAGE_VERSION,
       at: toInstant(clock.now()),
@@ -103,6 +107,7 @@ export function createHealthWatch(deps: {
       bundles: sources.bundles(),
       guards: sources.guards(),
       ...(coverage && { coverage }),
+      ...(network && { network_facts: [...network.facts], network_looks: [...network.looks] }),
     });
   }
 

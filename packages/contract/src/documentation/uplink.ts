@@ -46,6 +46,8 @@ export const UPLINK_TEXTS: readonly FieldTexts[] = [
     bundles: "Which bundles of files from the collector the probe has. Older probes leave it out.",
     guards: "How the probe's guards are. Older probes leave it out.",
     coverage: "What the probe can see of its network. Left out before it has looked, and by older probes.",
+    network_facts: "Servers and routers that the probe heard in the last day. Left out while its guards are off, and by older probes.",
+    network_looks: "How long the probe has listened for servers and routers. Left out as `network_facts`.",
   }),
   describeFields(memory, {
     rss_bytes: "Memory that the probe uses, in bytes.", available_bytes: "Memory that is free on the machine, in bytes.",

@@ -3,6 +3,7 @@ import { Id, Instant } from "../values.ts";
 import { BUNDLE_MAX_KINDS, BundleAnnouncement, BundleState } from "./bundles.ts";
 import { ProbeCoverage } from "./coverage.ts";
 import { GuardsPart, GuardsState } from "./guards.ts";
+import { MAX_NETWORK_FACTS, NetworkFact, NetworkLook } from "./network-facts.ts";
 
 /** The `v` of every message between probe and collector. A message with another `v` is refused. */
 export const MESSAGE_VERSION = 1;
@@ -91,6 +92,10 @@ export const ProbeHealth = z.object({
   guards: GuardsState.optional(),
   /** What it can see of its network; left out before it has looked, and while its guards are off. Older probes do not report it. */
   coverage: ProbeCoverage.optional(),
+  /** Servers and routers that were heard in the last day; left out while its guards are off. Older probes do not report them. */
+  network_facts: z.array(NetworkFact).max(MAX_NETWORK_FACTS).optional(),
+  /** How long it has listened for them, by kind; left out as they are. */
+  network_looks: z.array(NetworkLook).max(32).optional(),
 });
 export type ProbeHealth = z.infer<typeof ProbeHealth>;
 

@@ -18,6 +18,9 @@ const KEEP_EVERY_MS = 300_000;
 const KEEP_MS = 7 * 86_400_000;
 const RUN_EVERY_MS = 3_600_000;
 
+/** Of servers and routers the newest word counts: a week of samples would be the same lists again and again. */
+const NOT_KEPT = { network_facts: undefined, network_looks: undefined } as const;
+
 /** Each process keeps samples by its own count: a probe that changes between replicas can have more than one in five minutes. */
 export function createHealthHistory(
   { db, clock, logger }: { readonly db: Kysely<Schema>; readonly clock: Clock; readonly logger: Log },
@@ -38,7 +41,7 @@ export function createHealthHistory(
       if (last !== undefined && clock.monotonic() - last < KEEP_EVERY_MS) return;
       keptAt.set(probeId, clock.monotonic());
       // By the collector's clock, as everything that is compared with another probe's.
-      const row = { probe_id: probeId, at: toInstant(clock.now()), tenant_id: tenantId, health: JSON.stringify(health) };
+      const row = { probe_id: probeId, at: toInstant(clock.now()), tenant_id: tenantId, health: JSON.stringify({ ...health, ...NOT_KEPT }) };
       try {
         await addSample(db, row);
       } catch (error) {

@@ -43,6 +43,7 @@ export function openHealth(context: RoundContext, { db, outbox, watch, uplink, s
       configuration: () => siteConfiguration.state(),
       guards: () => watch.guards.state(),
       coverage: () => watch.guards.coverage(),
+      networkFacts: () => watch.guards.networkFacts(),
       bundles: () => [...transfers?.bundles.state() ?? []],
     },
     alerts, clock,

@@ -23,7 +23,7 @@ export interface Watch {
   readonly interfaceName: string;
   readonly lan: LanWatch;
   readonly discovery: HostDiscovery;
-  readonly guards: Pick<Guards, "configure" | "learn" | "state" | "coverage">;
+  readonly guards: Pick<Guards, "configure" | "learn" | "state" | "coverage" | "networkFacts">;
   readonly credentials: Credentials;
   /** The vault's credentials have changed. */
   onCredentials(): void;
