@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { Batch, BATCH_MAX_BYTES, PAYLOAD_MAX_BYTES } from "@lanthorn/contract";
-import { parseJson } from "@lanthorn/runtime";
+import { readJson } from "./read-json.ts";
 
 const decompress = promisify(gunzip);
 
@@ -51,7 +51,7 @@ async function decodeGzip(payload: Buffer): Promise<DecodedBatch | BatchRefusal>
 }
 
 function parseBatch(bytes: Buffer): DecodedBatch | BatchRefusal {
-  const value = parseJson(bytes.toString("utf8"));
+  const value = readJson(bytes);
   if (value === undefined) return refuse("not-a-batch", "the payload is not JSON");
   const batch = Batch.safeParse(value);
   if (!batch.success) {

@@ -1,5 +1,4 @@
 import { ProbeHealth, ProbeStatus, Reply } from "@lanthorn/contract";
-import { parseJson } from "@lanthorn/runtime";
 import type * as z from "zod";
 import type { ProbeMessage, RefusalReason, UpChannel } from "../../broker/broker.ts";
 import type { Lease } from "../../jobs/lease.ts";
@@ -7,6 +6,7 @@ import type { Acknowledgements } from "./acknowledgements.ts";
 import type { PresenceWatch } from "../presence/presence-watch.ts";
 import type { ProbeClocks } from "../probe-clock.ts";
 import type { KnownProbe, ProbesStore } from "../probes-store.ts";
+import { readJson } from "./read-json.ts";
 import type { Refusals } from "./refusals.ts";
 
 /** Who beside ingest wants to know what probes say. */
@@ -61,7 +61,7 @@ export function createTakeMessages(deps: ProbeServices & {
 
   /** @returns The value, or null after it was counted as refused. */
   const read = <T extends z.ZodType>(schema: T, { probeId, payload }: ProbeMessage, reason: RefusalReason): z.infer<T> | null => {
-    const parsed = schema.safeParse(parseJson(payload.toString("utf8")));
+    const parsed = schema.safeParse(readJson(payload));
     if (!parsed.success) refusals.count(probeId, reason);
     return parsed.success ? parsed.data : null;
   };
