@@ -1,4 +1,4 @@
-import { Command, GuardExceptionRecord, GuardsLearnAnswer, listEnvelope, MAX_GUARD_EXCEPTIONS, probeTopic, SiteGuards } from "@lanthorn/contract";
+import { Command, GuardExceptionRecord, GuardsLearnAnswer, listEnvelope, MAX_GUARD_EXCEPTIONS, PAYLOAD_MAX_BYTES, probeTopic, SiteGuards } from "@lanthorn/contract";
 import { createId } from "@lanthorn/runtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { enrollListening, type ListeningProbe } from "../agents/testing/listening-probe.ts";
@@ -72,7 +72,7 @@ describe("an exception", () => {
     const made = await add();
     expect(made).toMatchObject({ ip: "10.0.0.0/28", mac: "00:00:5e:00:01:07", created_by: "tester", expires_at: null, reason: VIRTUAL.reason });
     const { guards } = await probe.hears((configuration) => configuration.guards?.exceptions?.length === 1);
-    expect(guards?.exceptions).toEqual([{ kind: "arp_spoofing", ip: "10.0.0.0/28", mac: "00:00:5e:00:01:07", reason: VIRTUAL.reason }]);
+    expect(guards?.exceptions).toEqual([{ kind: "arp_spoofing", ip: "10.0.0.0/28", mac: "00:00:5e:00:01:07", reason: "" }]);
     expect([await list(), (await read()).exceptions, (await call("GET", `/exceptions/${made.id}`)).body]).toEqual([[made], 1, made]);
     expect((await call("DELETE", `/exceptions/${made.id}`)).status).toBe(204);
     await probe.hears((configuration) => configuration.guards === undefined);
@@ -103,17 +103,22 @@ describe("an exception", () => {
     expect(await list()).toEqual([]);
   });
 
-  test("is refused where the site has a thousand", async () => {
-    const rows = Array.from({ length: MAX_GUARD_EXCEPTIONS }, (_, n) => ({
-      id: createId(), tenant_id: stack.tenantId, site_id: stack.siteId, kind: null, ip: `10.1.${n >> 8}.${n & 255}`, mac: null,
-      reason: "\u0001".repeat(255), created_by: "a", created_at: "2026-01-01T00:00:00.000Z", expires_at: null,
+  test("is refused where the site has a thousand, which fit what a broker takes beside all that a configuration may have", async () => {
+    const long = (n: number) => `2001:db8:${n + 4096}:1111:1111:1111:1111:1111`;
+    const rows = Array.from({ length: MAX_GUARD_EXCEPTIONS - 1 }, (_, n) => ({
+      id: createId(), tenant_id: stack.tenantId, site_id: stack.siteId, kind: "router_advertisement", ip: `${long(n)}/128`, mac: "00:00:5e:00:01:07",
+      reason: "\u0001".repeat(255), created_by: "a", created_at: "2026-01-01T00:00:00.000Z", expires_at: "2036-01-01T00:00:00.000Z",
     }));
     for (let at = 0; at < rows.length; at += 250) await stack.database.db.insertInto("guard_exceptions").values(rows.slice(at, at + 250)).execute();
-    expect((await call("POST", "/exceptions", { body: VIRTUAL })).body.error.code).toBe("CONFLICT");
-    await call("DELETE", `/exceptions/${rows[0]?.id}`);
-    await add();
+    const all = (length: number) => Array.from({ length }, (_, n) => long(n));
+    await stack.call("PUT", `/api/v1/sites/${stack.siteId}`, { body: { excluded: all(4096) } });
+    await call("PUT", "", { body: { dhcp_servers: all(256), routers: all(256) } });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => call("POST", "/exceptions", { body: VIRTUAL })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
     const sent = await probe.hears(({ guards }) => guards?.exceptions?.some(({ kind }) => kind === VIRTUAL.kind) === true);
-    expect([sent.guards?.exceptions?.length, JSON.stringify(sent).length < 1_000_000]).toEqual([MAX_GUARD_EXCEPTIONS, true]);
+    expect([sent.guards?.exceptions?.length, sent.excluded.length]).toEqual([MAX_GUARD_EXCEPTIONS, 4096]);
+    // The rest is for credentials.
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(PAYLOAD_MAX_BYTES - 640 * 1024);
   });
 });
 

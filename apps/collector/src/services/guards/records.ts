@@ -9,9 +9,6 @@ const DEFAULTS: Settings = {
   enabled: true, active: true, learning_minutes: null, quiet_seconds: null, dhcp_servers: [], routers: [], roaming_gateways: false,
 };
 
-/** So many characters of a reason go to the probe: a thousand exceptions fit its configuration. The whole reason stays here. */
-const MAX_PUSHED_REASON = 120;
-
 /** Settings as they are stored. @param text Null where nothing was set. */
 export function readSettings(text: string | null): Settings {
   return { ...DEFAULTS, ...(text === null ? {} : (JSON.parse(text) as Partial<Settings>)) };
@@ -24,13 +21,16 @@ export function toException(row: ExceptionRow): GuardExceptionRecord {
   return { id, site_id, kind: kind as GuardExceptionRecord["kind"], ip, mac, reason, created_by, created_at, expires_at };
 }
 
-/** What is sent to a probe: null stands for the probe's own file. */
+/**
+ * What is sent to a probe: null stands for the probe's own file. Reasons are for people and stay here: a thousand of them would make a
+ * configuration larger than the payload that a broker takes.
+ */
 export function toPart({ learning_minutes: learning, quiet_seconds: quiet, ...settings }: Settings, exceptions: readonly ExceptionRow[]): GuardsPart {
   return {
     ...settings, ...(learning !== null && { learning_minutes: learning }), ...(quiet !== null && { quiet_seconds: quiet }),
-    exceptions: exceptions.map(({ kind, ip, mac, expires_at: until, reason }) => ({
+    exceptions: exceptions.map(({ kind, ip, mac, expires_at: until }) => ({
       ...(kind !== null && { kind }), ...(ip !== null && { ip }), ...(mac !== null && { mac }), ...(until !== null && { until }),
-      reason: reason.slice(0, MAX_PUSHED_REASON),
+      reason: "",
     })),
   };
 }
