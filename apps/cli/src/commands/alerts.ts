@@ -78,10 +78,11 @@ function answer(alerts: readonly Alert[]): Answer {
   return {
     json: alerts,
     table: {
-      heading: ["SEVERITY", "STATUS", "SOURCE", "TITLE", "COUNT", "LAST SEEN", "ID"],
+      heading: ["SEVERITY", "TITLE", "ID", "STATUS", "LAST SEEN", "COUNT", "SOURCE"],
+      keptColumns: 3,
       rows: alerts.map((alert) => [
-        alert.severity, alert.muted ? `${alert.status}, muted` : alert.status, alert.source, alert.title, String(alert.count),
-        alert.last_seen, alert.id,
+        alert.severity, alert.title, alert.id, alert.muted ? `${alert.status}, muted` : alert.status, shortTime(alert.last_seen),
+        String(alert.count), alert.source,
       ]),
     },
   };
@@ -108,18 +109,19 @@ function describe(alert: Alert, width: number): string {
     ["severity", severity], ["status", `${status}${muted ? ", muted" : ""}${who}`], ["type", `${type} (${source})`], ["about", subject],
     ["address", alert.device_ip || "-"], ["site", alert.site_id ?? "-"], ["seen", `${alert.count} times, ${shortTime(alert.first_seen)} to ${shortTime(alert.last_seen)}`],
     ...(techniques.length > 0 ? [["MITRE ATT&CK", techniques.join(", ")] as const] : []), ...(guide === null ? [] : [["explained in", guide] as const]),
-    ...factsOf(alert),
+    ...sightOf(alert),
   ];
   const label = Math.max(...rows.map(([name]) => name.length)) + 2;
-  return [
-    ...wrap(printable(title), width), "", ...wrap(printable(description), width), "", ...rows.map(([name, value]) => `${printable(name).padEnd(label)}${printable(value)}`), "",
-    `id: ${alert.id}`,
-  ].join("\n");
+  const lines = rows.flatMap(([name, value]) => wrap(printable(value), width - label)
+    .map((line, index) => `${index === 0 ? printable(name).padEnd(label) : " ".repeat(label)}${line}`));
+  return [...wrap(printable(title), width), "", ...wrap(printable(description), width), "", ...lines, "", `id: ${alert.id}`].join("\n");
 }
 
-/** What a guard saw beside what every alert has, as its newest event says. */
-function factsOf({ evidence }: Alert): readonly (readonly [string, string])[] {
-  const facts = evidence.at(-1)?.data["facts"];
-  if (typeof facts !== "object" || facts === null) return [];
-  return Object.entries(facts).map(([name, value]) => [name, String(value)] as const);
+/** What a guard saw beside what every alert has, as its newest event says: `kind` and `MAC` are what `guards allow` takes. */
+function sightOf({ source, evidence }: Alert): readonly (readonly [string, string])[] {
+  const { kind, mac, expected_macs: expected, facts } = evidence.at(-1)?.data ?? {};
+  const named = typeof facts === "object" && facts !== null ? Object.entries(facts).map(([name, value]) => [name, String(value)] as const) : [];
+  if (source !== "rogue") return named;
+  const texts = [["kind", kind], ["MAC", mac], ["expected MAC", Array.isArray(expected) ? expected.join(", ") : ""]] as const;
+  return [...texts.flatMap(([name, value]) => (typeof value === "string" && value !== "" ? [[name, value] as const] : [])), ...named];
 }

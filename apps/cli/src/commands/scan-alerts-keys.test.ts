@@ -35,6 +35,8 @@ const listOf = <T>(...pages: readonly (readonly T[])[]) => (
     meta: { page: 1, per_page: 1000, total: pages.flat().length, next_cursor: at + 1 < pages.length ? String(at + 1) : null },
   });
 };
+/** On a screen of 80 columns. */
+const widest = (answer: Parameters<typeof formatAnswer>[0]) => Math.max(...formatAnswer(answer, false, 80).split("\n").map(({ length }) => length));
 const connect = (rest: Partial<RestClient>) => ({ rest }) as unknown as Connection;
 
 describe("scan", () => {
@@ -84,9 +86,11 @@ describe("alerts", () => {
     const pages = listOf([ALERT], [{ ...ALERT, muted: false }]);
     const answer = await listAlerts(connect({ listAlerts: (query) => (asked.push(query), pages(query)) }), { status: "open" });
     expect(formatAnswer(answer, false).split("\n").slice(1)).toEqual([
-      `high      open, muted  rogue   a second?[2J DHCP server  3      ${AT}  ${ID}`,
-      `high      open         rogue   a second?[2J DHCP server  3      ${AT}  ${ID}`,
+      `high      a second?[2J DHCP server  ${ID}  open, muted  2026-11-20T08:15:30Z  3      rogue`,
+      `high      a second?[2J DHCP server  ${ID}  open         2026-11-20T08:15:30Z  3      rogue`,
     ]);
+    expect(formatAnswer(answer, false, 80).split("\n")[0]).toMatch(/SEVERITY +TITLE +ID +STATUS$/);
+    expect(widest(answer)).toBeLessThanOrEqual(80);
     expect(asked).toMatchObject([{ status: "open" }, { status: "open", cursor: "1" }]);
   });
 
@@ -105,9 +109,14 @@ describe("alerts", () => {
     const alert = {
       ...ALERT, description: "Another\u001B device claims it.", type: "arp_spoofing", subject: "10.0.0.7", device_ip: "10.0.0.7", site_id: null, first_seen: AT,
       resolved_at: null, acknowledged_at: AT, acknowledged_by: "admin", mitre_techniques: ["T1557.002"], guide: "apps/probe/README.md#arp-and-ndp",
-      evidence: [{ data: { facts: { "sent from": "port 1" } } }, { data: { facts: { "sent from": "port 2" } } }],
+      evidence: [{ data: { facts: { "sent from": "port 1" } } }, { data: {
+        kind: "arp_spoofing", mac: "02:00:00:00:00:66", expected_macs: ["00:1b:21:aa:bb:07"], facts: { "sent from": "port 2", victims: Array.from({ length: 30 }, () => "10.0.0.7").join(", ") },
+      } }],
     } as unknown as Alert;
-    const shown = formatAnswer(await showAlert(connect({ readAlert: async () => alert }), ID), false).split("\n");
+    const answer = await showAlert(connect({ readAlert: async () => alert }), ID);
+    expect(widest(answer)).toBeLessThanOrEqual(80);
+    const shown = formatAnswer(answer, false).split("\n");
+    expect(shown).toEqual(expect.arrayContaining(["kind          arp_spoofing", "MAC           02:00:00:00:00:66", "expected MAC  00:1b:21:aa:bb:07"]));
     expect(shown[2]).toBe("Another? device claims it.");
     expect(shown).toContain("explained in  apps/probe/README.md#arp-and-ndp");
     expect(shown).toContain("sent from     port 2");

@@ -13,7 +13,7 @@ const MEANINGS: Readonly<Record<WebhookEvent, string>> = {
   "device.offline": "A device went offline",
   "ids.alert": "An intrusion detection rule matched",
   "honeypot.hit": "A client connected to a decoy",
-  "rogue.detected": "A rogue DHCP server, router or ARP claim was found",
+  "rogue.detected": "An attack on the network began, got worse, goes on, or is over",
   "cve.matched": "A known vulnerability applies to a device",
   "backup.completed": "A backup finished",
   "backup.failed": "A backup failed",

@@ -62,7 +62,7 @@ export const RogueDetected = z.object({
   facts: z.record(z.string().max(64), z.string().max(512)).refine((facts) => Object.keys(facts).length <= 32, "at most 32").optional(),
   /** How often it was seen since it began. */
   count: z.int().min(1).optional(),
-  /** When it began. */
+  /** When it began, by the probe's clock: what names the incident, and is not compared with other times. */
   since: Instant.optional(),
   packets: PacketEvidence,
 });
