@@ -12,8 +12,8 @@ const GUARDS: SiteGuards = {
   site_id: ID, enabled: true, active: true, learning_minutes: null, quiet_seconds: 600, dhcp_servers: ["10.0.0.2"], routers: [], roaming_gateways: true,
   exceptions: 2,
   probes: [
-    { probe_id: ID, name: "box", state: { enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }, learning: null },
-    { probe_id: ID, name: "old", state: null, learning: { asked_at: AT, asked_by: "admin", status: "no_answer", error: null } },
+    { probe_id: ID, name: "box", is_online: true, state: { enabled: true, active: false, learning_until: "2026-11-20T09:00:00.000Z" }, learning: null },
+    { probe_id: ID, name: "old", is_online: true, state: null, learning: { asked_at: AT, asked_by: "admin", status: "no_answer", error: null } },
   ],
 };
 const EXCEPTION = {
@@ -32,6 +32,8 @@ describe("guards", () => {
       "box    on            listens only  until 2026-11-20T09:00:00Z  -",
       "old    not reported  -             -                           2026-11-20T08:15:30Z by admin: no answer; ask again",
     ]);
+    const gone = { ...GUARDS, probes: GUARDS.probes.map((probe) => ({ ...probe, is_online: false })) };
+    expect(lines(await showGuards(connect({ readSiteGuards: () => Promise.resolve(gone) }, "Office"), undefined, NOW))[1]).toMatch(/^box +probe is silent /);
     expect(shown.slice(4).join(" ")).toMatch(/600 quiet seconds.*DHCP servers 10\.0\.0\.2.*MAC changes.*2 exceptions/);
   });
 

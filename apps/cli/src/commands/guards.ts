@@ -48,7 +48,7 @@ export async function allow({ rest }: Rest, options: AllowOptions, now: number):
     ...(expires !== undefined && { expires_at: parseExpiry(expires, now) }),
   };
   const made = await rest.createGuardException(await oneSite(rest, options.site), exception);
-  return { ...answerExceptions([made]), json: made, notes: ["The site's probes do not report this any more. Take it back with: lanthorn guards disallow ID"] };
+  return { ...answerExceptions([made]), json: made, notes: ["The site's probes do not report this any more; an open alert about it ends after the quiet time.", "Take it back with: lanthorn guards disallow ID"] };
 }
 
 /** Exceptions that have not expired. */
@@ -72,8 +72,8 @@ function kindOf(text: string): GuardKind {
 function tableOf(probes: readonly ProbeGuards[], now: number) {
   return {
     heading: ["PROBE", "GUARDS", "CHECKS", "LEARNING", "ASKED TO LEARN"],
-    rows: probes.map(({ name, state, learning }) => [
-      name, state === null ? "not reported" : state.enabled ? "on" : "off",
+    rows: probes.map(({ name, is_online: isOnline, state, learning }) => [
+      name, isOnline ? state === null ? "not reported" : state.enabled ? "on" : "off" : "probe is silent",
       state === null ? "-" : state.active ? "by packets" : "listens only", learningWords(state, now),
       learning === null ? "-" : `${shortTime(learning.asked_at)} by ${learning.asked_by}: ${learning.error ?? ANSWERS[learning.status]}`,
     ]),

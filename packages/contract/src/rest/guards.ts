@@ -43,6 +43,7 @@ const GuardLearning = z.object({
 const ProbeGuards = z.object({
   probe_id: Id.describe("The probe's id."),
   name: z.string().describe("The probe's name."),
+  is_online: z.boolean().describe("Whether the probe is there now. Where it is not, nothing is watched, whatever `state` says."),
   state: GuardsState.nullable().describe("How its guards are, as it reported last. Null where it has not, or is too old."),
   learning: GuardLearning.nullable().describe("The last time that it was asked to learn anew. Null where it never was."),
 });

@@ -30,7 +30,7 @@ describe("the settings of a site's guards", () => {
     expect(await read()).toEqual({
       site_id: stack.siteId, enabled: true, active: true, learning_minutes: null, quiet_seconds: null, dhcp_servers: [], routers: [], roaming_gateways: false,
       exceptions: 0,
-      probes: [{ probe_id: probe.probeId, name: "box", state: null, learning: null }],
+      probes: [{ probe_id: probe.probeId, name: "box", is_online: true, state: null, learning: null }],
     });
     expect(probe.received.at(-1)?.guards).toBeUndefined();
     const changed = await call("PUT", "", { body: { active: false, quiet_seconds: 600, routers: ["FE80::1", "fe80:0::1"] } });
@@ -55,6 +55,8 @@ describe("the settings of a site's guards", () => {
     const state = { enabled: true, active: false, learning_until: "2026-11-20T09:15:30.250Z" };
     await probe.report({ guards: state });
     await vi.waitFor(async () => expect((await read()).probes[0]?.state).toEqual(state), { timeout: 60_000 });
+    await stack.database.db.updateTable("probes").set({ state: "silent" }).execute();
+    expect((await read()).probes).toMatchObject([{ is_online: false, state }]);
   });
 
   test.each([

@@ -36,10 +36,13 @@ export function toPart({ learning_minutes: learning, quiet_seconds: quiet, ...se
 }
 
 /** A probe's guards as the API shows them. @param now An instant. */
-export function toProbeGuards({ id, name, health, asked_at: askedAt, asked_by: askedBy, answer_by: answerBy, status, error }: GuardedProbe, now: string): ProbeGuards {
+export function toProbeGuards(
+  { id, name, presence, health, asked_at: askedAt, asked_by: askedBy, answer_by: answerBy, status, error }: GuardedProbe, now: string,
+): ProbeGuards {
   const state = health === null ? null : (ProbeHealth.safeParse(JSON.parse(health)).data?.guards ?? null);
-  if (askedAt === null || askedBy === null || answerBy === null) return { probe_id: id, name, state, learning: null };
-  return { probe_id: id, name, state, learning: { asked_at: askedAt, asked_by: askedBy, status: statusOf(status, answerBy <= now), error } };
+  const probe = { probe_id: id, name, is_online: presence === "online", state };
+  if (askedAt === null || askedBy === null || answerBy === null) return { ...probe, learning: null };
+  return { ...probe, learning: { asked_at: askedAt, asked_by: askedBy, status: statusOf(status, answerBy <= now), error } };
 }
 
 function statusOf(status: string | null, isOverdue: boolean): "sent" | "done" | "failed" | "no_answer" {

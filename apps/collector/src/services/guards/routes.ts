@@ -51,8 +51,8 @@ export const guardsRoutes = routes(
   }),
   endpoint("alerts:write", guardsOperations.createGuardException, {
     summary: "Add an exception",
-    description: "What matches it is not reported any more by the site's probes, and makes no alerts. Every part that is given must match. A site has at most "
-    + "1000 exceptions.",
+    description: "What matches it is not reported any more by the site's probes, and makes no alerts; one that is open ends after the quiet time of the guards. Every "
+    + "part that is given must match. A site has at most 1000 exceptions.",
     example: {
       kind: "arp_spoofing", ip: "192.0.2.16/28", mac: "00:00:5e:00:01:07", reason: "the firewalls' virtual address",
       expires_at: "2026-12-31T00:00:00.000Z",

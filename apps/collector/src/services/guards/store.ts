@@ -11,6 +11,8 @@ type Trx = Transaction<Schema>;
 export interface GuardedProbe {
   readonly id: string;
   readonly name: string;
+  /** As presence has it: `online` while it is heard. */
+  readonly presence: string;
   readonly health: string | null;
   readonly asked_at: string | null;
   readonly asked_by: string | null;
@@ -75,7 +77,7 @@ export function createGuardsStore({ db, reads }: { readonly db: Kysely<Schema>; 
       await trx.deleteFrom("guard_exceptions").where("site_id", "=", siteId).where("expires_at", "<=", now).execute();
     },
     probes: (siteId) => reads.selectFrom("probes").leftJoin("guard_learning", "guard_learning.probe_id", "probes.id")
-      .select(["probes.id", "probes.name", "probes.health", "asked_at", "asked_by", "answer_by", "status", "error"])
+      .select(["probes.id", "probes.name", "probes.state as presence", "probes.health", "asked_at", "asked_by", "answer_by", "status", "error"])
       .where("probes.site_id", "=", siteId).where("probes.revoked_at", "is", null).orderBy("probes.id").execute(),
     async putLearning(trx, row) {
       const { probe_id: _, ...change } = row;
