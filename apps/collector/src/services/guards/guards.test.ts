@@ -116,7 +116,7 @@ describe("an exception", () => {
     await stack.call("PUT", `/api/v1/sites/${stack.siteId}`, { body: { excluded: all(4096) } });
     await call("PUT", "", { body: { dhcp_servers: all(256), routers: all(256) } });
     const answers = await Promise.all(Array.from({ length: 5 }, () => call("POST", "/exceptions", { body: VIRTUAL })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     const sent = await probe.hears(({ guards }) => guards?.exceptions?.some(({ kind }) => kind === VIRTUAL.kind) === true);
     expect([sent.guards?.exceptions?.length, sent.excluded.length]).toEqual([MAX_GUARD_EXCEPTIONS, 4096]);
     // The rest is for credentials.
