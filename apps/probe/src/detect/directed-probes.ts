@@ -8,8 +8,13 @@ import { encodeAddressProbe } from "../egress/request-frames.ts";
 
 /** What guards send to check a hint. Answers come as frames. */
 export interface DirectedProbes {
-  /** Asks one host alone whether it has an address, and claims none. @param address Four or sixteen bytes. @param mac Six bytes. */
-  ask(address: Uint8Array, mac: Uint8Array): void;
+  /**
+   * Asks one host alone whether it has an address, and claims none.
+   * @param address Four or sixteen bytes.
+   * @param mac Six bytes.
+   * @returns Whether it is taken: its silence says something.
+   */
+  ask(address: Uint8Array, mac: Uint8Array): boolean;
   /**
    * Sends a whole frame of a kind in `GUARD_FRAMES`; others are left out. Nothing while the interface is down or too much waits.
    * @param isUrgent Before those that are not: a few questions to all, which would come too late behind a flood of hints.
@@ -73,7 +78,7 @@ export function createDirectedProbes(deps: {
   return {
     ask(address, mac) {
       const link = createLink(deps.link());
-      if (link) send(encodeAddressProbe(link, address, mac));
+      return link !== null && send(encodeAddressProbe(link, address, mac));
     },
     send,
     close: () => closing.abort(),

@@ -135,3 +135,31 @@ test("a flood is as bad as the worst of its senders", async () => {
   await scene.clock.advance(1000);
   expect(scene.incidents()).toMatchObject([{ subject: "*", severity: "critical", count: 6 }]);
 });
+
+test("one that is said to be over at once is published nevertheless", async () => {
+  const { scene, report, end } = createScene();
+  report();
+  await scene.clock.advance(100);
+  end();
+  await scene.clock.advance(1000);
+  expect(scene.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
+});
+
+test("who begins and ends an incident by turns makes four, the last of which ends when it is quiet", async () => {
+  const { scene, report, end } = createScene();
+  for (let n = 0; n < 100; n += 1) {
+    report();
+    await scene.clock.advance(1000);
+    end();
+    await scene.clock.advance(1000);
+  }
+  expect(scene.incidents().map(({ state }) => state).slice(0, 7)).toEqual(["seen", "ended", "seen", "ended", "seen", "ended", "seen"]);
+  expect(scene.incidents().filter(({ state }) => state === "ended")).toHaveLength(3);
+  await scene.clock.advance(301_000);
+  expect(scene.incidents().map(({ state }) => state).slice(-1)).toEqual(["ended"]);
+  await scene.clock.advance(301_000);
+  report();
+  await scene.clock.advance(1000);
+  end();
+  expect(scene.incidents().map(({ state }) => state).slice(-2)).toEqual(["seen", "ended"]);
+});

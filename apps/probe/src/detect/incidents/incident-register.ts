@@ -1,5 +1,6 @@
 import type { GuardKind, ProbeEvent } from "@lanthorn/contract/uplink";
 import type { Publisher } from "../../queue/publisher.ts";
+import { createBoundedMap } from "../bounded-map.ts";
 import { type Incident, type IncidentData, restoreIncident } from "./incident.ts";
 import { createIncidentTable } from "./incident-table.ts";
 import type { IncidentsStore } from "./incidents-store.ts";
@@ -11,7 +12,7 @@ export interface IncidentRegister {
   report(sign: Sign): void;
   /**
    * The cause is known to be gone; of an incident with many senders one of them. Without this an incident is over when it was quiet for long
-   * enough.
+   * enough, and so is one that has begun again and ended three times in a row: who forges its end hides nothing by it, and makes no noise.
    */
   end(kind: GuardKind, subject: string): void;
   /** Whether the subject's incident goes on, or one that it is a sender of. */
@@ -32,6 +33,10 @@ export const GATHER_MS = 500;
 const CHANGE_PAUSE_MS = 30_000;
 /** One that goes on unchanged is published again, with its count. */
 const REPEAT_MS = 600_000;
+/** So often in a row one may begin anew and end at once. */
+const MAX_AT_ONCE = 3;
+/** Incidents whose end is known, to tell those that begin again. */
+const MAX_ENDS = 64;
 
 /**
  * @param deps.isExcepted Whether somebody has said that the sign is right. It is then not reported.
@@ -47,6 +52,8 @@ export function createIncidentRegister(deps: {
 }): IncidentRegister {
   const { clock, store, publisher } = deps;
   const table = createIncidentTable();
+  /** By key: how often one after another within the time after which incidents end, and the last one, monotonic milliseconds. */
+  const ends = createBoundedMap<string, { readonly count: number; readonly at: number }>(MAX_ENDS);
 
   function publish(incident: Incident, data: IncidentData, now: number): boolean {
     const isOver = data.state === "ended";
@@ -65,20 +72,30 @@ export function createIncidentRegister(deps: {
   }
 
   function end(incident: Incident, now: number): void {
-    if (incident.publishedAt === null || publish(incident, { ...incident.data, state: "ended" }, now)) table.remove(incident);
+    if (publish(incident, { ...incident.data, state: "ended" }, now)) table.remove(incident);
+  }
+
+  function endsOf({ key }: Incident): number {
+    const known = ends.get(key);
+    return known && clock.monotonic() - known.at < deps.quietMs() ? known.count : 0;
   }
 
   return {
     report(sign) {
-      if (!deps.isExcepted(sign, clock.now())) table.add(sign, { wall: clock.now(), monotonic: clock.monotonic() });
+      if (deps.isExcepted(sign, clock.now())) return;
+      table.add(sign, { wall: clock.now(), monotonic: clock.monotonic() });
     },
     end(kind, subject) {
       const incident = table.find(kind, subject);
       if (!incident) return;
-      if (incident.senders.size > 1 || incident.hasMoreSenders) table.leave(incident, subject);
+      if (incident.senders.size > 1 || incident.hasMoreSenders) return table.leave(incident, subject);
+      const count = endsOf(incident);
+      if (count >= MAX_AT_ONCE) return;
+      ends.put(incident.key, { count: count + 1, at: clock.monotonic() });
+      if (incident.publishedAt === null) incident.isOver = true;
       else end(incident, clock.monotonic());
     },
-    isOpen: (kind, subject) => table.find(kind, subject) !== null,
+    isOpen: (kind, subject) => table.find(kind, subject)?.isOver === false,
     hasMany: (kind) => table.some(kind, ({ senders, hasMoreSenders }) => hasMoreSenders || senders.size > 1),
     isAnyOpen: (kind, isMeant) => table.some(kind, ({ data }) => isMeant(data.subject)),
     start() {
@@ -87,7 +104,7 @@ export function createIncidentRegister(deps: {
     tick(now) {
       for (const incident of table.all()) {
         if (isDue(incident, now)) publish(incident, incident.data, now);
-        if (incident.publishedAt !== null && now - incident.lastAt >= deps.quietMs()) end(incident, now);
+        if (incident.publishedAt !== null && (incident.isOver || now - incident.lastAt >= deps.quietMs())) end(incident, now);
       }
     },
   };

@@ -24,6 +24,8 @@ export interface Incident {
   news: "none" | "repeated" | "changed";
   /** Monotonic milliseconds of the last publication; null before the first. */
   publishedAt: number | null;
+  /** It was said to be over before it was published: it is published nevertheless, and over then. */
+  isOver: boolean;
 }
 
 /** Of the incident that stands for all of its kind. */
@@ -50,7 +52,7 @@ export function incidentKey(kind: GuardKind, subject: string): string {
 /** @param at The time of the first sign. */
 export function createIncident(sign: Sign, at: { readonly wall: number; readonly monotonic: number }): Incident {
   return {
-    key: incidentKey(sign.kind, sign.subject), openedAt: at.monotonic, lastAt: at.monotonic, news: "changed", publishedAt: null,
+    key: incidentKey(sign.kind, sign.subject), openedAt: at.monotonic, lastAt: at.monotonic, news: "changed", publishedAt: null, isOver: false,
     senders: new Set([sign.subject]), hasMoreSenders: sign.subject === FLOOD_SUBJECT, mayBeForged: sign.mayBeForged ?? false,
     data: {
       kind: sign.kind, state: "seen", subject: sign.subject.slice(0, MAX_SUBJECT), severity: sign.severity, ip: sign.ip, mac: sign.mac,
@@ -64,7 +66,7 @@ export function createIncident(sign: Sign, at: { readonly wall: number; readonly
 export function restoreIncident(key: string, data: IncidentData, monotonic: number): Incident {
   const named = data.facts[SENDERS_FACT]?.split(", ") ?? [data.subject];
   return {
-    key, data, openedAt: monotonic, lastAt: monotonic, news: "none", publishedAt: monotonic, mayBeForged: true,
+    key, data, openedAt: monotonic, lastAt: monotonic, news: "none", publishedAt: monotonic, isOver: false, mayBeForged: true,
     senders: new Set(named), hasMoreSenders: named.length >= MAX_NAMED_SENDERS || data.subject === FLOOD_SUBJECT,
   };
 }
@@ -94,6 +96,7 @@ export function addSign(incident: Incident, sign: Sign, monotonic: number): void
   const macs = [...new Set([...data.expected_macs, ...(sign.expectedMacs ?? [])])].slice(0, MAX_MACS);
   const isNews = isWorse || macs.length > data.expected_macs.length || JSON.stringify(facts) !== JSON.stringify(data.facts);
   incident.lastAt = monotonic;
+  incident.isOver = false;
   if (sign.mayBeForged !== true && sign.subject === data.subject && incident.senders.size === 1) incident.mayBeForged = false;
   if (isNews) incident.news = "changed";
   else if (incident.news === "none") incident.news = "repeated";

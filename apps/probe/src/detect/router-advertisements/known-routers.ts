@@ -14,7 +14,11 @@ export interface KnownRouter extends z.infer<typeof Stored> {
   /** Monotonic milliseconds. */
   readonly learnedAt: number;
   /** Another MAC has spoken in its name, and what it says is not wrong in itself. */
-  claim: { readonly mac: string; readonly at: number; readonly packet: Uint8Array } | null;
+  claim: {
+    readonly mac: string; readonly at: number; readonly packet: Uint8Array;
+    /** The router was asked whether it is alive. */
+    readonly isAsked: boolean;
+  } | null;
   /** When it was said that it is no router any more, and when it said after that that it is. */
   endedAt: number | null;
   revivedAt: number | null;

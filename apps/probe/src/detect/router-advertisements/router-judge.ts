@@ -95,12 +95,7 @@ function hearKnown(parts: Parts, row: KnownRouter, advert: Advert): void {
     const isWrong = !row.contents.includes(content) || (row.isDefault && !advert.isDefault);
     if (isWrong) return incidents.report(impersonation(row, { mac: advert.mac, packet: advert.packet, advert }));
     // It may be a failover. Whether the router itself is alive decides.
-    if (row.claim === null) row.claim = { mac: advert.mac, at: now, packet: advert.packet.slice() };
-    const address = parseIpv6(row.router);
-    for (const mac of row.macs.slice(0, 2)) {
-      const bytes = parseMac(mac);
-      if (address && bytes) parts.probes.ask(address, bytes);
-    }
+    if (row.claim === null) row.claim = { mac: advert.mac, at: now, packet: advert.packet.slice(), isAsked: askRouter(parts, row) };
     return onHint();
   }
   if (row.claim) proveClaim(parts, row);
@@ -123,6 +118,15 @@ function hearKnown(parts: Parts, row: KnownRouter, advert: Advert): void {
     row.isConfirmed = true;
     known.save(row);
   }
+}
+
+/** @returns Whether it was asked: without that nothing follows from its silence. */
+function askRouter({ probes }: Parts, { router, macs }: KnownRouter): boolean {
+  const address = parseIpv6(router);
+  return macs.slice(0, 2).map((mac) => {
+    const bytes = parseMac(mac);
+    return address !== null && bytes !== null && probes.ask(address, bytes);
+  }).includes(true);
 }
 
 /** Who forges a router's end repeats it, and the router contradicts it each time. */
@@ -148,7 +152,7 @@ function proveClaim({ incidents }: Parts, row: KnownRouter): void {
 function settle({ known, incidents, clock }: Parts, row: KnownRouter, now: number): void {
   if (row.claim && now - row.claim.at >= CLAIM_MS) {
     const isOpen = incidents.isOpen("router_advertisement", row.claim.mac);
-    if (!isOpen && row.macs.length < MAX_MACS) row.macs = [...row.macs, row.claim.mac];
+    if (!isOpen && row.claim.isAsked && row.macs.length < MAX_MACS) row.macs = [...row.macs, row.claim.mac];
     row.claim = null;
     known.save(row);
   }
