@@ -1,5 +1,5 @@
 import type { GuardDeps } from "../guard.ts";
-import { goesBeyond, type Handout, newOnes } from "./handout.ts";
+import { type Handout, hasMore, newOnes } from "./handout.ts";
 import type { KnownServer, KnownServers } from "./known-servers.ts";
 import type { ServerMessage } from "./server-message.ts";
 
@@ -7,7 +7,7 @@ import type { ServerMessage } from "./server-message.ts";
 export interface GatewayWatch {
   /** @returns Whether the handout leads to a gateway that is not learned; it is then reported, and not learned yet. */
   isChange(row: KnownServer, handout: Handout, said: ServerMessage): boolean;
-  /** Whether what a handout has beyond the known one is allowed by the settings. */
+  /** Whether a handout has nothing that neither the known one has nor the settings allow. */
   areAllowed(handout: Handout, known: Handout): boolean;
   tick(now: number): void;
 }
@@ -22,7 +22,7 @@ export function createGatewayWatch(deps: GuardDeps & { readonly known: KnownServ
   const { clock, incidents, learning, settings } = deps;
   const newGateways = (handout: Handout, known: Handout) => newOnes(handout.gateways, [...known.gateways, ...(known.gateways.length > 0 ? settings().routers : [])]);
   return {
-    areAllowed: (handout, known) => newGateways(handout, known).length === 0 && !goesBeyond({ ...handout, gateways: [] }, known),
+    areAllowed: (handout, known) => !hasMore(handout, { ...known, gateways: [...known.gateways, ...settings().routers] }),
     isChange(row, handout, said) {
       if (!row.handout || learning.isOn()) return false;
       const foreign = newGateways(handout, row.handout);

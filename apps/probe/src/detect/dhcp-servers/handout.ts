@@ -63,7 +63,7 @@ export function isContradiction(a: Handout, b: Handout): boolean {
   return isDisjoint(a.gateways, b.gateways) || isDisjoint(a.dns, b.dns);
 }
 
-/** Whether `handout` leads clients where `known` does not. */
+/** Whether `handout` leads clients where `known` does not. What `known` does not give at all is no difference. */
 export function goesBeyond(handout: Handout, known: Handout): boolean {
   return newOnes(handout.gateways, known.gateways).length > 0 || newOnes(handout.dns, known.dns).length > 0 || hasOtherProxy(handout, known);
 }
@@ -76,6 +76,11 @@ export function hasOtherProxy({ proxyScript }: Handout, known: Handout): boolean
 /** Those of `some` that `known` has not; none where `known` is empty. */
 export function newOnes(some: readonly string[], known: readonly string[]): readonly string[] {
   return known.length === 0 ? [] : some.filter((one) => !known.includes(one));
+}
+
+/** Whether `handout` has anything that `known` has not: gateways, name servers, a proxy. */
+export function hasMore(handout: Handout, known: Handout): boolean {
+  return handout.gateways.some((one) => !known.gateways.includes(one)) || handout.dns.some((one) => !known.dns.includes(one)) || hasOtherProxy(handout, known);
 }
 
 /** Both together, `later` first. */

@@ -136,6 +136,11 @@ describe("a known server's name from another MAC", () => {
     expect(scene.guards.learned()).toMatchObject([{ macs: [SERVER.mac] }]);
   });
 
+  test("with a gateway and name servers where the server gives none is an impostor", async () => {
+    const scene = await learned([answer({ ...SERVER, gateway: undefined })]);
+    expect(await after(scene, answer({ ...SERVER, mac: ROGUE.mac, gateway: ROGUE.gateway }))).toMatchObject([{ severity: "critical", subject: ROGUE.mac }]);
+  });
+
   test("that gives the same while the server is alive is information, and never the server's own", async () => {
     const scene = await learned([answer(SERVER)]);
     const twin = answer({ ...SERVER, mac: macOf(9) });

@@ -1,4 +1,5 @@
 import type { GuardDeps, LearnedRow } from "../guard.ts";
+import { createNewcomers, type Newcomers } from "../newcomers.ts";
 import { type Choice, createClientChoices } from "./client-choices.ts";
 import { createGatewayWatch } from "./gateway-watch.ts";
 import { goesBeyond, isContradiction } from "./handout.ts";
@@ -32,6 +33,8 @@ type JudgeDeps = GuardDeps & {
 
 /** Another MAC that speaks in a server's name is another host if the server itself is heard within this. */
 const STRANGER_MS = 60_000;
+/** New servers in the learning period; a site with as many VLANs is heard bit by bit. */
+const FLOOD = { max: 32, withinMs: 10_000 };
 
 /** Wires the judge's parts. */
 export function createServerJudge(deps: JudgeDeps): ServerJudge {
@@ -41,7 +44,7 @@ export function createServerJudge(deps: JudgeDeps): ServerJudge {
   const suspects = createSuspects(deps);
   const gateways = createGatewayWatch({ ...deps, known });
   const isAllowed = (server: string) => deps.settings().dhcp_servers.includes(server);
-  const parts: Parts = { ...deps, known, choices, suspects, gateways, isAllowed };
+  const parts: Parts = { ...deps, known, choices, suspects, gateways, isAllowed, newcomers: createNewcomers(FLOOD) };
   return {
     hear(said, isToUs) {
       const { server } = said;
@@ -64,8 +67,9 @@ export function createServerJudge(deps: JudgeDeps): ServerJudge {
     chosen(server, choice) {
       const isKnown = known.all().some((row) => row.server === server && !row.isBootOnly);
       if (isKnown || isAllowed(server) || incidents.isOpen("dhcp_server", server)) return;
-      if (learning.isOn()) known.learn({ server, vlanId: choice.vlanId, giaddr: "", macs: [], handout: null, isBootOnly: false, confirmed: 1, answersUs: false });
-      else choices.note(server, choice);
+      if (learning.isOn() && !isForged(parts, server)) {
+        known.learn({ server, vlanId: choice.vlanId, giaddr: "", macs: [], handout: null, isBootOnly: false, confirmed: 1, answersUs: false });
+      } else choices.note(server, choice);
       deps.onHint();
     },
     expectsAnswer: () => known.all().some(({ answersUs, vlanId }) => answersUs && vlanId === null),
@@ -84,11 +88,19 @@ interface Parts extends JudgeDeps {
   readonly suspects: ReturnType<typeof createSuspects>;
   readonly gateways: ReturnType<typeof createGatewayWatch>;
   readonly isAllowed: (server: string) => boolean;
+  readonly newcomers: Newcomers;
 }
 
 function learn({ known, choices }: Parts, { server, vlanId, giaddr, handout, isBootOnly, mac }: ServerMessage, answersUs: boolean): void {
   known.learn({ server, vlanId, giaddr, handout, isBootOnly, macs: [mac], confirmed: 1, answersUs });
   choices.forget(server);
+}
+
+/** In the learning period: whether so many servers are new that they are made up. Those of them that were learned are forgotten. */
+function isForged({ newcomers, known, isAllowed, clock }: Parts, server: string): boolean {
+  const flood = newcomers.add(server, clock.monotonic());
+  for (const name of flood ?? []) if (!isAllowed(name)) known.forget(name);
+  return flood !== null;
 }
 
 /** What a server of a known name says where it is known. */
@@ -100,7 +112,7 @@ function hearKnown(parts: Parts, row: KnownServer, said: ServerMessage, isToUs: 
     if (row.stranger && now - row.stranger.at < STRANGER_MS) suspects.namesake(row, row.stranger);
     row.stranger = null;
     if (said.handout && row.handout && gateways.isChange(row, said.handout, said)) return;
-  } else if (said.handout && row.handout && goesBeyond(said.handout, row.handout) && !gateways.areAllowed(said.handout, row.handout)) {
+  } else if (said.handout && row.handout && !gateways.areAllowed(said.handout, row.handout)) {
     return suspects.impostor(row, said);
   } else if (said.type === "nak" || !(parts.learning.isOn() || isSilent(row, now))) {
     row.stranger = { mac: said.mac, at: now, packet: said.packet.slice(), isRefusal: said.type === "nak" };
@@ -122,7 +134,7 @@ function hearElsewhere(parts: Parts, namesakes: readonly KnownServer[], said: Se
 
 function hearBootServer(parts: Parts, said: ServerMessage): void {
   if (parts.known.all().some(({ server }) => server === said.server)) return;
-  if (parts.learning.isOn() || parts.isAllowed(said.server)) return learn(parts, said, false);
+  if (parts.isAllowed(said.server) || (parts.learning.isOn() && !isForged(parts, said.server))) return learn(parts, said, false);
   parts.suspects.bootServer(said);
 }
 
@@ -130,8 +142,8 @@ function hearBootServer(parts: Parts, said: ServerMessage): void {
 function hearInLearning(parts: Parts, said: ServerMessage, isToUs: boolean): void {
   const rivals = rivalsOf(parts, said);
   if (rivals.length === 0) {
-    if (said.type !== "nak") learn(parts, said, isToUs);
-    return;
+    if (said.type === "nak") return;
+    return isForged(parts, said.server) ? parts.suspects.accuse(said, parts.known.all()) : learn(parts, said, isToUs);
   }
   const isTrusted = rivals.every(({ server, handout }) => trust(parts, server, handout) < trust(parts, said.server, said.handout));
   if (!isTrusted) return parts.suspects.accuse(said, rivals);

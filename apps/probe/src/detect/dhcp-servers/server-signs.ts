@@ -57,7 +57,7 @@ export function unmasking(row: KnownServer, rival: ServerMessage): Sign {
 
 /** Another host answers in a known server's name. */
 export function impersonation(row: KnownServer, said: ServerMessage, facts: Facts): Sign {
-  const isOther = (what: "gateways" | "dns") => newOnes(said.handout?.[what] ?? [], row.handout?.[what] ?? []).length > 0;
+  const isOther = (what: "gateways" | "dns") => said.handout?.[what].some((one) => row.handout?.[what].includes(one) !== true) === true;
   const isGateway = isOther("gateways");
   return {
     ...base(said, facts), subject: said.mac, severity: isGateway ? "critical" : "high", expectedMacs: row.macs,

@@ -1,3 +1,4 @@
+import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import { handoutFacts } from "./handout.ts";
 import type { KnownServer, Stranger } from "./known-servers.ts";
@@ -31,8 +32,8 @@ const MAX_SUSPECTS = 256;
 /** @param deps.hostName What a host calls itself, or "". */
 export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: string) => string }): Suspects {
   const { clock, incidents } = deps;
-  /** By subject: when it was reported last, and what it has handed out. Those first heard of make room. */
-  const suspects = new Map<string, { readonly at: number; readonly facts: Facts }>();
+  /** By subject: when it was reported last, and what it has handed out. Those not heard for longest make room. */
+  const suspects = createBoundedMap<string, { readonly at: number; readonly facts: Facts }>(MAX_SUSPECTS);
 
   function factsOf(said: ServerMessage): Facts {
     const name = deps.hostName(said.mac);
@@ -51,9 +52,7 @@ export function createSuspects(deps: GuardDeps & { readonly hostName: (mac: stri
     const all = { ...facts, ...before?.facts };
     const isNews = !before || Object.keys(all).length > Object.keys(before.facts).length;
     if (before && !isNews && now - before.at < PAUSE_MS) return null;
-    const [oldest] = suspects.keys();
-    if (!before && suspects.size >= MAX_SUSPECTS && oldest !== undefined) suspects.delete(oldest);
-    suspects.set(subject, { at: now, facts: all });
+    suspects.put(subject, { at: now, facts: all });
     return all;
   }
 

@@ -8,6 +8,7 @@ import { createDhcpv6ServersGuard } from "./dhcpv6-servers.ts";
 const MINUTE = 60_000;
 const guards = [createDhcpv6ServersGuard];
 const CLIENT = "fe80::5";
+const SOURCE_MAC = 6;
 const SERVER = { id: 1, address: "fe80::1", mac: "00:aa:bb:cc:dd:01", dns: "2001:db8:1::53", lease: "2001:db8:1::42" } as const;
 const ROGUE = { id: 6, address: "fe80::66", mac: "00:aa:bb:cc:dd:66", dns: "fe80::66", lease: undefined } as const;
 
@@ -70,15 +71,34 @@ describe("an unknown DHCPv6 server", () => {
     expect(scene.incidents()).toMatchObject([{ facts: { dns: "fe80::66", networks: "2001:db8:66::/64", lease_seconds: "3600", relay: "2001:db8:9::1" } }]);
   });
 
-  test("and a thousand more are one incident", async () => {
-    const scene = await createLearned();
-    for (let n = 0; n < 1000; n += 1) scene.hear(answer({ ...ROGUE, id: n & 255, mac: `02:00:00:00:${(n >> 8).toString(16).padStart(2, "0")}:01` }));
-    await scene.clock.advance(1500);
-    expect(scene.incidents()).toMatchObject([{ subject: "*" }]);
+  test.each([
+    ["after the learning period", 10, answer(ROGUE)],
+    ["within it, that contradict the known one", 60, answer(ROGUE)],
+    ["within it, that give what the known one gives", 60, answer({ ...ROGUE, dns: SERVER.dns })],
+  ])("and ten thousand forged ones are one incident that ends, and none is kept: %s", async (_, minutes, like) => {
+    const scene = await createLearned({ learning_minutes: minutes, active: false });
+    const duidAt = 14 + 40 + 8 + 4 + 11 + 4 + 8;
+    for (let n = 0; n < 10_000; n += 1) {
+      const frame = like.slice();
+      for (const at of [SOURCE_MAC + 4, duidAt]) new DataView(frame.buffer).setUint16(at, n + 256);
+      scene.hear(frame);
+      if (n % 1000 !== 999) continue;
+      scene.hear(answer(SERVER));
+      await scene.clock.advance(500);
+    }
+    await scene.clock.advance(2000);
+    expect(scene.incidents()).toMatchObject([{ kind: "dhcpv6_server", subject: "*" }]);
+    await scene.clock.advance(310_000);
+    expect(scene.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
+    expect(scene.guards.learned().map(({ name }) => name)).toEqual(["00030001000000000001"]);
+    expect(scene.db.prepare("SELECT count(*) AS rows FROM guard_learned WHERE scope = 'dhcpv6_servers'").get()).toEqual({ rows: 1 });
   });
 
-  test("under a known DUID with other name servers is an impostor", async () => {
-    const scene = await createLearned();
+  test.each([["other name servers", SERVER], ["name servers where the server gives none", { ...SERVER, dns: undefined }]])("under a known DUID with %s is an impostor", async (_, server) => {
+    const scene = createGuardScene({ guards, settings: { learning_minutes: 10 } });
+    scene.hear(managed, answer(server));
+    await scene.clock.advance(11 * MINUTE);
+    scene.hear(answer(server));
     scene.hear(answer({ ...SERVER, mac: ROGUE.mac, address: ROGUE.address, dns: ROGUE.dns }));
     await scene.clock.advance(1500);
     expect(scene.incidents()).toMatchObject([{ subject: ROGUE.mac, severity: "high", expected_macs: [SERVER.mac] }]);

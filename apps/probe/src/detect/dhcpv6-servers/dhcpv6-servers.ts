@@ -1,4 +1,5 @@
 import type { Guard, GuardDeps } from "../guard.ts";
+import { createNewcomers } from "../newcomers.ts";
 import { createSearch } from "../search.ts";
 import { createKnownServers6, type KnownServer6 } from "./known-servers6.ts";
 import { readServerMessage6, type ServerMessage6 } from "./server-message6.ts";
@@ -12,15 +13,18 @@ const FAILOVER_MS = 60_000;
 /** A network that wants DHCPv6 has a router that says so. It is waited for so long, and solicited meanwhile by the guard of routers. */
 const ROUTER_MS = 4000;
 const MAX_TEXTS = 16;
+/** New servers in the learning period; no network brings more at once. */
+const FLOOD = { max: 32, withinMs: 10_000 };
 
 /** Finds DHCPv6 servers that do not belong to the link. It listens, and asks all servers; it never takes an address. @see RFC 8415 */
 export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
   const { clock, learning } = deps;
-  const known = createKnownServers6(deps.learned, NAME);
+  const known = createKnownServers6({ ...deps, guard: NAME });
   const search = createSearch({ ...deps, encode: encodeServerSearch6, idBits: 24 });
   const { accuse, isAny, isOpen, end } = createSuspects6({ ...deps, known, onHint: search.hint });
   /** In the learning period: who names itself as name server while no router asks for DHCPv6. */
   const doubtful = new Map<string, { readonly at: number; readonly said: ServerMessage6 }>();
+  const newcomers = createNewcomers(FLOOD);
   let routerAt = Number.NEGATIVE_INFINITY;
   const isAllowed = ({ address }: ServerMessage6) => deps.settings().dhcp_servers.includes(address);
 
@@ -28,7 +32,7 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
   function refresh(row: KnownServer6, said: ServerMessage6): void {
     const now = clock.monotonic();
     const isNewMac = !row.macs.includes(said.mac);
-    if (isNewMac && !learning.isOn() && row.heardAt !== null && now - row.heardAt < FAILOVER_MS) return;
+    if (isNewMac && !learning.isOn() && now - row.heardAt < FAILOVER_MS) return;
     row.heardAt = now;
     const counts = [row.macs.length, row.addresses.length, row.dns.length, row.networks.length].join(" ");
     row.macs = join(row.macs, [said.mac]);
@@ -42,24 +46,27 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
     const now = clock.monotonic();
     const rival = known.all().find((row) => row.vlanId === said.vlanId && row.relayLink === said.relayLink && row.duid !== said.duid && contradicts(row, said));
     if (rival || isOpen(said)) return accuse(said, null);
+    const flood = newcomers.add(said.duid, now);
+    for (const duid of flood ?? []) known.forget(duid);
+    if (flood) return accuse(said, null);
     // Who poisons names by DHCPv6 (mitm6) answers where no router has asked for it.
     if (said.dns.includes(said.address) && routerAt === Number.NEGATIVE_INFINITY) {
       if (doubtful.size < MAX_DOUBTFUL && !doubtful.has(said.duid)) doubtful.set(said.duid, { at: now, said: { ...said, packet: said.packet.slice() } });
       return search.hint();
     }
-    known.learn(said, now);
+    known.learn(said);
   }
 
   function hear(said: ServerMessage6): void {
     const row = known.find(said);
     if (row) {
-      const isWrong = !row.macs.includes(said.mac) && (goesBeyond(said.dns, row.dns) || goesBeyond(said.networks, row.networks));
+      const isWrong = !row.macs.includes(said.mac) && (hasMore(said.dns, row.dns) || goesBeyond(said.networks, row.networks));
       return isWrong && !isAllowed(said) ? accuse(said, row) : refresh(row, said);
     }
     const namesake = known.all().find(({ duid }) => duid === said.duid);
-    if (namesake && !namesake.macs.includes(said.mac) && goesBeyond(said.dns, namesake.dns)) return accuse(said, namesake);
+    if (namesake && !namesake.macs.includes(said.mac) && hasMore(said.dns, namesake.dns)) return accuse(said, namesake);
     if (isAllowed(said)) end(said);
-    if (namesake || isAllowed(said)) return known.learn(said, clock.monotonic());
+    if (namesake || isAllowed(said)) return known.learn(said);
     if (learning.isOn()) return hearNew(said);
     accuse(said, null);
   }
@@ -75,7 +82,7 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
     onNdp(message) {
       if (message.kind !== "router-advertisement" || !(message.isManaged || message.hasOtherConfiguration)) return;
       routerAt = clock.monotonic();
-      for (const { said } of doubtful.values()) if (learning.isOn()) known.learn(said, routerAt);
+      for (const { said } of doubtful.values()) if (learning.isOn()) known.learn(said);
       doubtful.clear();
     },
     tick(now) {
@@ -92,6 +99,11 @@ export function createDhcpv6ServersGuard(deps: GuardDeps): Guard {
 
 function contradicts(row: KnownServer6, said: ServerMessage6): boolean {
   return isDisjoint(row.dns, said.dns) || isDisjoint(row.networks, said.networks);
+}
+
+/** Unlike `goesBeyond`, something is more than nothing. */
+function hasMore(some: readonly string[], known: readonly string[]): boolean {
+  return some.some((one) => !known.includes(one));
 }
 
 function isDisjoint(a: readonly string[], b: readonly string[]): boolean {

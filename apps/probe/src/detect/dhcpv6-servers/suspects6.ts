@@ -1,4 +1,5 @@
 import type { Severity } from "@lanthorn/contract/uplink";
+import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps } from "../guard.ts";
 import type { KnownServer6, KnownServers6 } from "./known-servers6.ts";
 import type { ServerMessage6 } from "./server-message6.ts";
@@ -21,17 +22,15 @@ const MAX_SUBJECT = 128;
 /** @param deps.onHint Something is to be looked at by a search. */
 export function createSuspects6(deps: Pick<GuardDeps, "clock" | "incidents"> & { readonly known: KnownServers6; readonly onHint: () => void }): Suspects6 {
   const { clock, incidents, known, onHint } = deps;
-  /** By DUID or MAC, when it was reported last. Those first heard of make room. */
-  const suspects = new Map<string, number>();
+  /** By DUID or MAC, when it was reported last. Those not reported for longest make room. */
+  const suspects = createBoundedMap<string, number>(MAX_SUSPECTS);
   const subjectOf = ({ duid }: ServerMessage6) => duid.slice(0, MAX_SUBJECT);
 
   function accuse(said: ServerMessage6, row: KnownServer6 | null): void {
     const now = clock.monotonic();
     const subject = row ? said.mac : subjectOf(said);
     if (now - (suspects.get(subject) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
-    const [oldest] = suspects.keys();
-    if (suspects.size >= MAX_SUSPECTS && !suspects.has(subject) && oldest !== undefined) suspects.delete(oldest);
-    suspects.set(subject, now);
+    suspects.put(subject, now);
     const rows = row ? [row] : known.all().filter(({ vlanId }) => vlanId === said.vlanId);
     const [severity, why] = judge(said, rows);
     incidents.report({

@@ -32,6 +32,7 @@ async function learnedScene(...more: readonly Uint8Array[]): Promise<GuardScene>
   expect(on.incidents()).toEqual([]);
   return on;
 }
+const kept = (on: GuardScene) => (on.db.prepare("SELECT count(*) AS rows FROM guard_learned WHERE scope = 'link_neighbors'").get() as { rows: number }).rows;
 const seen = (on: GuardScene) => on.incidents().filter(({ state }) => state === "seen");
 
 describe("an attack is", () => {
@@ -78,15 +79,25 @@ describe("an attack is", () => {
     expect(new Set(on.incidents().map(({ severity }) => severity))).toEqual(new Set(["medium"]));
   });
 
-  test.each([0, 60])("a flood of forged neighbors: one incident, with %i minutes of learning", async (minutes) => {
+  test.each([
+    ["LLDP", 0, (from: string) => uplink({ from, chassis: from, name: from, items: [BRIDGE] })],
+    ["LLDP", 60, (from: string) => uplink({ from, chassis: from, name: from, items: [BRIDGE] })],
+    ["LLDP in the uplink's name", 1, (from: string) => uplink({ from })],
+    ["CDP", 1, (from: string) => coreByCdp(from)],
+  ] as const)("a flood of ten thousand neighbors forged by %s: one incident that ends, with %i minutes of learning, and none of them is kept", async (_, minutes, forge) => {
     const on = scene({ learning_minutes: minutes });
-    for (let n = 0; n < 3000; n += 1) {
-      const from = `02:66:00:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`;
-      on.hear(uplink({ from, chassis: from, name: `sw${n}`, items: [BRIDGE] }));
-      if (n % 500 === 0) await on.clock.advance(250);
+    await play(on, 90, uplink());
+    const before = kept(on);
+    const learned = on.incidents().length;
+    for (let n = 0; n < 10_000; n += 1) {
+      on.hear(forge(`02:66:00:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`));
+      if (n % 500 === 499) await on.clock.advance(250);
     }
     await on.clock.advance(3000);
-    expect(on.incidents()).toMatchObject([{ subject: "*", severity: "medium" }]);
+    expect(on.incidents().slice(learned)).toMatchObject([{ subject: "*", state: "seen" }]);
+    await play(on, 330, uplink());
+    expect(on.incidents().at(-1)).toMatchObject({ subject: "*", state: "ended" });
+    expect(kept(on)).toBe(before);
   });
 });
 

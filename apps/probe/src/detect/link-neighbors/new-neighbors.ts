@@ -1,3 +1,5 @@
+import { createBoundedMap } from "../bounded-map.ts";
+
 /** Counts senders that were not heard before. */
 export interface NewNeighbors {
   /** @returns When this sender and chassis was heard first, and whether so many are new that they must be forged. */
@@ -10,7 +12,7 @@ const MAX_NEW = 512;
 
 /** Keeps 512 senders; the oldest leaves first. */
 export function createNewNeighbors(): NewNeighbors {
-  const fresh = new Map<string, number>();
+  const fresh = createBoundedMap<string, number>(MAX_NEW);
   let window = { since: Number.NEGATIVE_INFINITY, count: 0 };
   return {
     add(key, now) {
@@ -18,11 +20,7 @@ export function createNewNeighbors(): NewNeighbors {
       const known = fresh.get(key);
       if (known === undefined) {
         window.count += 1;
-        fresh.set(key, now);
-        if (fresh.size > MAX_NEW) for (const [oldest] of fresh) {
-          fresh.delete(oldest);
-          break;
-        }
+        fresh.put(key, now);
       }
       return { since: known ?? now, isFlood: window.count > FLOOD.neighbors };
     },

@@ -1,3 +1,5 @@
+import { createBoundedMap } from "../bounded-map.ts";
+
 /** Counts BPDUs of each sender and tree. */
 export interface RateWindows {
   /** @param key Of a sender and its tree. @returns Whether this one is of too many. */
@@ -13,18 +15,13 @@ const MAX_KEYS = 1024;
 
 /** 1024 senders are counted; the oldest leaves first. */
 export function createRateWindows(): RateWindows {
-  const windows = new Map<string, { readonly since: number; bpdus: number; changes: number }>();
+  const windows = createBoundedMap<string, { readonly since: number; bpdus: number; changes: number }>(MAX_KEYS);
   return {
     isFlood(key, { now, isTopologyChange }) {
       let window = windows.get(key);
       if (!window || now - window.since >= WINDOW_MS) {
         window = { since: now, bpdus: 0, changes: 0 };
-        windows.delete(key);
-        windows.set(key, window);
-        if (windows.size > MAX_KEYS) for (const [oldest] of windows) {
-          windows.delete(oldest);
-          break;
-        }
+        windows.put(key, window);
       }
       window.bpdus += 1;
       if (isTopologyChange) window.changes += 1;

@@ -98,14 +98,28 @@ describe("an attack is", () => {
     }
   });
 
-  test("one that forges a bridge for each frame: one incident", async () => {
-    const on = await learnedScene();
-    for (let n = 0; n < 2000; n += 1) {
-      on.hear(claim(`02:00:00:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`));
-      if (n % 100 === 0) await on.clock.advance(500);
+  test.each([
+    ["as roots", 1, (from: string) => claim(from)],
+    ["as roots, in the learning period", 60, (from: string) => claim(from)],
+    ["under our root", 1, (from: string) => bpdu({ from })],
+    ["under our root, in the learning period", 60, (from: string) => bpdu({ from })],
+    ["that change the topology", 1, notification],
+  ] as const)("one that forges ten thousand bridges %s: one incident that ends, and none of them is kept", async (_, minutes, forge) => {
+    const on = await learnedScene({ learning_minutes: minutes });
+    const kept = () => on.db.prepare("SELECT key FROM guard_learned WHERE scope = 'spanning_tree' ORDER BY key").all();
+    const before = kept();
+    expect(before).not.toEqual([]);
+    for (let n = 0; n < 10_000; n += 1) {
+      on.hear(forge(`02:00:00:00:${(n >> 8).toString(16).padStart(2, "0")}:${(n & 255).toString(16).padStart(2, "0")}`));
+      if (n % 500 !== 0) continue;
+      on.hear(bpdu());
+      await on.clock.advance(500);
     }
     await play(on, 40, bpdu());
     expect(on.incidents()).toHaveLength(1);
+    await play(on, 310, bpdu());
+    expect(on.incidents().map(({ state }) => state)).toEqual(["seen", "ended"]);
+    expect(kept()).toEqual(before);
   });
 
   test("a root that goes to and fro behind our own switch, or from its forged MAC", async () => {

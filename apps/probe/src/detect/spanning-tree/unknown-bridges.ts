@@ -1,5 +1,7 @@
 import type { Severity } from "@lanthorn/contract/uplink";
+import { createBoundedMap } from "../bounded-map.ts";
 import type { GuardDeps, GuardFrame } from "../guard.ts";
+import { createNewcomers } from "../newcomers.ts";
 import type { KnownTrees } from "./known-trees.ts";
 import type { BpduHeard } from "./read-bpdu.ts";
 import type { TreeSigns } from "./tree-signs.ts";
@@ -18,6 +20,8 @@ const SETTLE_MS = 60_000;
 /** What a switch has where nobody has set it. @see IEEE 802.1D-2004 table 17-2 */
 const DEFAULT_PRIORITY = 0x8000;
 const MAX_UNKNOWN = 64;
+/** As many ports as are learned: a mirror port may show all of a switch's at once, and no link has more. */
+const FLOOD = { max: 128, withinMs: 10_000 };
 
 interface UnknownBridge {
   readonly firstAt: number;
@@ -29,17 +33,14 @@ interface UnknownBridge {
 export function createUnknownBridges(
   { clock, learning, known, signs }: Pick<GuardDeps, "clock" | "learning"> & { readonly known: KnownTrees; readonly signs: TreeSigns },
 ): UnknownBridges {
-  const unknown = new Map<string, UnknownBridge>();
+  const unknown = createBoundedMap<string, UnknownBridge>(MAX_UNKNOWN);
   const claimed = new Set<string>();
+  const newcomers = createNewcomers(FLOOD);
   /** Who was learned last, and when: it may have been the attacker. */
   let newest = { mac: "", at: Number.NEGATIVE_INFINITY };
 
   function add(mac: string, bridge: UnknownBridge): UnknownBridge {
-    if (unknown.size >= MAX_UNKNOWN) for (const [oldest] of unknown) {
-      unknown.delete(oldest);
-      break;
-    }
-    unknown.set(mac, bridge);
+    unknown.put(mac, bridge);
     return bridge;
   }
   function learn(mac: string, { tree, root }: BpduHeard, now: number): void {
@@ -83,9 +84,14 @@ export function createUnknownBridges(
     claims: (root) => claimed.has(root),
     hear(at, mac, bpdu) {
       const now = clock.monotonic();
-      const bridge = unknown.get(mac) ?? add(mac, { firstAt: now, isSuspect: false });
-      const isAlone = now - known.heardAt() > ALIVE_MS;
       const right = known.rootOf(bpdu.tree);
+      const flood = unknown.has(mac) ? null : newcomers.add(mac, now);
+      const bridge = unknown.get(mac) ?? add(mac, { firstAt: now, isSuspect: flood !== null });
+      if (flood) {
+        for (const name of flood) known.forgetPort(name);
+        return signs.unknownBridge(at, mac, { severity: "medium", root: bpdu.root, right });
+      }
+      const isAlone = now - known.heardAt() > ALIVE_MS;
       const isOther = right !== null && bpdu.root !== "" && right !== bpdu.root;
       if (learning.isOn() && !bridge.isSuspect && (!isOther || isAlone)) return learn(mac, bpdu, now);
       const isNewestBlamed = learning.isOn() && isOther && bpdu.root > right && newest.mac !== "" && now - newest.at < SETTLE_MS;

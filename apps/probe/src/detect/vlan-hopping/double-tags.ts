@@ -1,4 +1,5 @@
 import { ETHER_TYPE, formatMac, type Frame } from "@lanthorn/packets";
+import { createBoundedMap } from "../bounded-map.ts";
 
 /** Follows frames with two VLAN tags of customers: those of a provider's network, and those that a host has made. */
 export interface DoubleTags {
@@ -22,7 +23,7 @@ const ANSWER_MS = 60_000;
  * @see IEEE 802.1Q-2018 clause 9.5
  */
 export function createDoubleTags(tunnels: KnownTunnels): DoubleTags {
-  const senders = new Map<string, number>();
+  const senders = createBoundedMap<string, number>(MAX_SENDERS);
   return {
     isForged(frame, now) {
       // A tag of VLAN 0 is for its priority alone.
@@ -37,12 +38,7 @@ export function createDoubleTags(tunnels: KnownTunnels): DoubleTags {
         tunnels.learn(outer.vlanId);
         return false;
       }
-      senders.delete(from);
-      senders.set(from, now);
-      if (senders.size > MAX_SENDERS) for (const [oldest] of senders) {
-        senders.delete(oldest);
-        break;
-      }
+      senders.put(from, now);
       return true;
     },
   };
