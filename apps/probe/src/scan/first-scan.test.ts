@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { ProbeEvent } from "@lanthorn/contract/uplink";
+import { formatPortRanges, type ProbeEvent } from "@lanthorn/contract/uplink";
 import { createId } from "@lanthorn/runtime";
 import { describe, expect, test } from "vitest";
 import { bundleProgram } from "../../../../test/lab/bundle-program.ts";
+import { portsOf } from "./ports/port-lists.ts";
 import { createAnsweringNetwork } from "./testing/answering-network.ts";
 import { whyNoNamespaces } from "../discover/testing/real-lan.ts";
 
@@ -35,6 +36,14 @@ describe.skipIf(reason !== null)("a scan right after the probe's start", () => {
       expect(early).toEqual([]);
       const ports = events.flatMap((event) => (event.type === "port_found" ? [event.data.port] : []));
       expect(new Set(ports)).toEqual(new Set([22, 80, 443]));
+
+      // What the collector closes ports by: which were asked, as many as were counted, and the counts behind the open ports.
+      const [asked] = events.flatMap((event) => (event.type === "scan_started" ? [event.data.ports] : []));
+      const counted = events.findIndex(({ type, data }) => type === "scan_results" && data.hosts.some(({ port_counts: counts }) => counts));
+      const [tcp] = events.flatMap((event) => (event.type === "scan_results" ? event.data.hosts.flatMap(({ port_counts: counts }) => counts?.tcp ?? []) : []));
+      expect(events.findLastIndex((event) => event.type === "port_found" && event.data.service === "")).toBeLessThan(counted);
+      expect(asked).toEqual({ tcp: formatPortRanges(portsOf("quick").tcp), udp: "" });
+      expect(tcp).toEqual({ open: 3, closed: portsOf("quick").tcp.length - 3, filtered: 0, "open|filtered": 0 });
     } finally {
       network.close();
     }

@@ -37,7 +37,7 @@ describe("a scan", () => {
     await lan.clock.advance(60_000);
     const events = scanEvents(lan);
     const head = { scan_id: scan.scan_id, target: scan.target, profile: scan.profile };
-    expect(events[0]).toMatchObject({ type: "scan_started", data: { ...head, hosts_total: 254 } });
+    expect(events[0]).toMatchObject({ type: "scan_started", data: { ...head, hosts_total: 254, ports: { tcp: "", udp: "" } } });
     expect(events.at(-1)).toMatchObject({ type: "scan_complete", data: { ...head, hosts_total: 254, hosts_up: 2, ports_open: 0 } });
     const hosts = lan.eventsOf("scan_results").flatMap((data) => data.hosts);
     expect(hosts.toSorted((a, b) => a.ip.localeCompare(b.ip))).toEqual([

@@ -80,6 +80,32 @@ describe("a merge", () => {
     expect((await send("GET", `/devices/${one.id}`)).error.details).toEqual({ merged_into: two.id });
   });
 
+  test("has been looked at since the earlier look of both, and a split gives each its own back", async () => {
+    const { one, two } = await pair();
+    const look = (device: { readonly id: string }, scope: string, minute: number) => ({
+      device_id: device.id, tenant_id: tenant.tenantId, scope_id: scope, looked_at: `2026-01-01T00:0${minute}:00.000Z`, scan_id: "scan",
+    });
+    const before = [look(one, "quick", 1), look(two, "quick", 2), look(two, "full", 3)];
+    await gateway.db.insertInto("port_looks").values(before).execute();
+    const looks = () => gateway.db.selectFrom("port_looks").selectAll().orderBy("looked_at").execute();
+    const { merges } = await done(200, `/devices/${one.id}/merge`, { with: two.id });
+    expect(await looks()).toEqual([look(one, "quick", 1), look(one, "full", 3)]);
+    await done(201, `/devices/${one.id}/split`, { merge_id: merges[0]?.id });
+    expect(await looks()).toEqual(before);
+  });
+
+  test("that an older version has kept without looks can be split", async () => {
+    const { one, two } = await pair();
+    const { merges } = await done(200, `/devices/${one.id}/merge`, { with: two.id });
+    const { snapshot } = await gateway.db.selectFrom("device_merges").select("snapshot").executeTakeFirstOrThrow();
+    const kept = JSON.parse(snapshot ?? "") as Record<"kept" | "merged" | "after", object>;
+    const old = Object.fromEntries(Object.entries(kept).map(([name, part]) =>
+      [name, Array.isArray(part) ? part : Object.fromEntries(Object.entries(part).filter(([table]) => table !== "port_looks"))]));
+    await gateway.db.updateTable("device_merges").set({ snapshot: JSON.stringify(old) }).execute();
+    await done(201, `/devices/${one.id}/split`, { merge_id: merges[0]?.id });
+    expect((await read(two.id)).ports.map(({ port }) => port)).toEqual([22, 443]);
+  });
+
   test("leaves the events that were logged as they are", async () => {
     const { one, two } = await pair();
     await gateway.append(tenant, [{ deviceId: two.id }]);
