@@ -3,8 +3,8 @@ import type { AppendedEvent, NewEvent, ReactionContext } from "../../../events/l
 import type { Reaction } from "../../../events/reaction.ts";
 import { addReport, createDraft, type Draft, loadDrafts, repeatDraft, resolveDraft, saveDrafts } from "./drafts.ts";
 import { isMuted } from "./mutes.ts";
-import { type AlertRow, mutesAt } from "./store.ts";
-import { endReport } from "./reporters.ts";
+import { type AlertRow, mutesAt, onlineProbes } from "./store.ts";
+import { endReport, mayEnd } from "./reporters.ts";
 import { ALERTING_TYPES, type AlertingType, type Finding } from "./rules.ts";
 import { LIMIT_TYPE, limitOf, loadOpenLimit } from "./open-limit.ts";
 import { loadStormCap, STORM_TYPE, summaryOf } from "./storm-cap.ts";
@@ -34,6 +34,7 @@ async function raiseAlerts(
   const cap = await loadStormCap(trx, tenantId, fresh);
   const limit = await loadOpenLimit(trx, fresh.filter(({ key }) => !open.has(key)), options.maxOpen);
   const mutes = verdicts.some(({ finding }) => finding) ? await mutesAt(trx, tenantId, latestOf(verdicts)) : [];
+  const online = await onlineProbes(trx, reportersOf(verdicts, open));
   const drafts: Draft[] = [...open.values()];
 
   const raise = (finding: Finding, verdict: Verdict, key: string): Draft => {
@@ -56,8 +57,9 @@ async function raiseAlerts(
   const summarize = (summary: Finding, verdict: Verdict) => tell(raise(summary, verdict, openKey(verdict.event, summary)), verdict);
   const end = (known: Draft, verdict: Verdict) => {
     const { event, key, at, last } = verdict;
+    if (!mayEnd(known.reporters, event.probe_id)) return;
     if (last) addReport(known, last, verdict);
-    if (!endReport(known.reporters, event.probe_id)) return;
+    if (!endReport(known.reporters, event.probe_id, (probeId) => online.has(probeId))) return;
     resolveDraft(known, event.type, at);
     open.delete(key);
     if (known.row.notified === 1) raiseEvent(alertEvent(known.row, at, event.received_at));
@@ -110,6 +112,14 @@ function keysOf(verdicts: readonly Verdict[]): readonly string[] {
   const summaries = verdicts.flatMap(({ event, finding }) =>
     (finding ? [STORM_TYPE, LIMIT_TYPE].map((type) => openKey(event, { type, subject: finding.type })) : []));
   return [...new Set([...verdicts.map(({ key }) => key), ...summaries])];
+}
+
+/** Who reports what another probe says is gone: those of the events too, which may be in one batch with the end. */
+function reportersOf(verdicts: readonly Verdict[], open: ReadonlyMap<string, Draft>): readonly string[] {
+  const ended = new Set(verdicts.flatMap(({ finding, key }) => (finding ? [] : [key])));
+  const noted = [...ended].flatMap((key) => [...(open.get(key)?.reporters.keys() ?? [])]);
+  const reporting = verdicts.flatMap(({ key, event }) => (event.probe_id !== null && ended.has(key) ? [event.probe_id] : []));
+  return [...new Set([...noted, ...reporting])];
 }
 
 /** When the newest of the events was received. */

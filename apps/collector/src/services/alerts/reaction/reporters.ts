@@ -32,11 +32,17 @@ export function noteReport(reporters: Reporters, probeId: string | null, seen: F
   return Math.max(0, seen.times - counted);
 }
 
+/** Whether the end that a probe reports counts: it is among those that report the cause, or none is noted, as in alerts of older versions. */
+export function mayEnd(reporters: Reporters, probeId: string | null): boolean {
+  return reporters.size === 0 || reporters.has(probeId ?? "");
+}
+
 /**
- * A probe does not report the cause any more. What another one reports goes on: neither a probe that was moved nor one that lies ends it.
- * @returns Whether no probe does.
+ * A probe does not report the cause any more. What another one reports goes on while that one is there to report its end.
+ * @param isThere Whether a probe is online.
+ * @returns Whether the cause is gone.
  */
-export function endReport(reporters: Reporters, probeId: string | null): boolean {
+export function endReport(reporters: Reporters, probeId: string | null, isThere: (probeId: string) => boolean): boolean {
   reporters.delete(probeId ?? "");
-  return reporters.size === 0;
+  return ![...reporters.keys()].some(isThere);
 }

@@ -56,7 +56,14 @@ describe("an alert of a guard", () => {
 
 describe("what two probes of a site see", () => {
   let bench: AlertsBench;
-  beforeEach(async () => void (bench = await createAlertsBench()));
+  const addProbe = (id: string) => bench.server.db.insertInto("probes").values({
+    id, tenant_id: bench.tenant.tenantId, site_id: bench.tenant.siteId, name: id, enrolled_at: bench.now(), revoked_at: null,
+    certificate_serial: "", certificate_expires_at: bench.now(), version: "", state: "online", silent_since: null, last_heard_at: null, run_id: null, health: null,
+  }).execute();
+  beforeEach(async () => {
+    bench = await createAlertsBench();
+    for (const id of [one, two, other]) await addProbe(id);
+  });
   afterEach(() => bench.server.stop());
 
   const [one, two, other] = [createId(), createId(), createId()];
@@ -86,7 +93,18 @@ describe("what two probes of a site see", () => {
   test("is not ended by a third one that never saw it", async () => {
     await report(one, 20);
     await report(other, 1, "ended");
-    expect(await bench.single()).toMatchObject({ status: "open" });
+    expect(await bench.single()).toMatchObject({ status: "open", count: 20 });
+    await bench.server.db.updateTable("probes").set({ state: "silent" }).where("id", "=", one).execute();
+    await report(other, 1, "ended");
+    expect(await bench.single()).toMatchObject({ status: "open", count: 20 });
+  });
+
+  test.each([{ state: "silent" }, { revoked_at: "2026-06-01T00:00:00.000Z" }])("is over when one does not see it and the other is %j", async (change) => {
+    await report(one, 20);
+    await report(two, 5);
+    await bench.server.db.updateTable("probes").set(change).where("id", "=", one).execute();
+    await report(two, 7, "ended");
+    expect(await bench.single()).toMatchObject({ status: "resolved", count: 27 });
   });
 
   test("is of one of them again when that sees it again", async () => {

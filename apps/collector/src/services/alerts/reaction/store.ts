@@ -12,6 +12,13 @@ export function openAlerts(trx: Trx, keys: readonly string[]): Promise<readonly 
   return selectIn(keys, (list) => trx.selectFrom("alerts").selectAll().where("open_key", "in", list).execute());
 }
 
+/** Those of the probes that are there. */
+export async function onlineProbes(trx: Trx, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await selectIn(ids, (list) =>
+    trx.selectFrom("probes").select("id").where("id", "in", list).where("state", "=", "online").where("revoked_at", "is", null).execute());
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Writes alerts that have changed, then those that are new: one that is resolved has let go of its key by then. */
 export async function saveAlerts(
   trx: Trx, { changed, added }: { readonly changed: readonly AlertRow[]; readonly added: readonly AlertRow[] },
